@@ -1,0 +1,174 @@
+/**
+ * Checks that the arrows between the folders of `src` point the way the design says, and a few rules that keep
+ * effects in their place. `node --import tsx scripts/layers.ts` prints each breach as `file:line what` and exits 1.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, posix, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lineOf, maskSource, readImports } from './source.ts';
+
+const AGGREGATES = ['thread', 'assistant', 'delivery'];
+const DOMAIN = ['kernel', ...AGGREGATES, 'log', 'projections'];
+
+/** What each folder of `src` may import besides itself: a folder, a single file, or `*` for everything. */
+const ARROWS: Record<string, readonly string[]> = {
+  kernel: [],
+  thread: ['kernel'],
+  assistant: ['kernel'],
+  delivery: ['kernel'],
+  log: ['kernel', ...AGGREGATES],
+  projections: ['kernel', ...AGGREGATES, 'log'],
+  actors: DOMAIN,
+  effects: [...DOMAIN, 'actors', 'graphs/port.ts'],
+  graphs: ['kernel'],
+  streams: ['kernel', 'log', 'projections'],
+  auth: ['kernel'],
+  config: ['kernel'],
+  http: [...DOMAIN, 'actors', 'streams', 'auth', 'config', 'graphs/port.ts'],
+  replay: DOMAIN,
+  'main.ts': ['*'],
+  'serve.ts': ['*'],
+  examples: ['threadwell/auth'],
+  'examples/demo.ts': ['*'],
+};
+
+/** Packages that only these places (and the examples) may import. */
+const PACKAGES: Record<string, readonly string[]> = {
+  'better-sqlite3': ['log/sqlite/'],
+  ws: ['ws/'],
+  undici: ['effects/'],
+  xstate: ['thread/machine.ts', 'actors/'],
+  nanoid: ['kernel/'],
+  crypto: ['kernel/'],
+  timers: ['kernel/'],
+};
+
+/** Clocks, timers, randomness, the command line: only these places (and the examples) may touch them. */
+const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly string[] }> = {
+  'Date.now': { use: /\bDate\.now\b/g, in: ['kernel/'] },
+  'new Date()': { use: /\bnew Date\b(?!\s*\(\s*[^)\s])/g, in: ['kernel/'] },
+  'performance.now': { use: /\bperformance\.now\b/g, in: ['kernel/'] },
+  'process.hrtime': { use: /\bprocess\.hrtime\b/g, in: ['kernel/'] },
+  'Math.random': { use: /\bMath\.random\b/g, in: ['kernel/'] },
+  'crypto.*': { use: /(?<![\w$]|(?<!globalThis)\.)crypto\.\w/g, in: ['kernel/'] },
+  setTimeout: { use: /(?<![\w$]|(?<!globalThis)\.)setTimeout\b/g, in: ['kernel/'] },
+  setInterval: { use: /(?<![\w$]|(?<!globalThis)\.)setInterval\b/g, in: ['kernel/'] },
+  setImmediate: { use: /(?<![\w$]|(?<!globalThis)\.)setImmediate\b/g, in: ['kernel/', 'log/'] },
+  'AbortSignal.timeout': { use: /\bAbortSignal\.timeout\b/g, in: ['kernel/'] },
+  'process.argv': { use: /\bprocess\.argv\b/g, in: ['main.ts'] },
+  'signal handlers': { use: /\bprocess\.(?:on|once|addListener)\(\s*['"`](?=SIG)/g, in: ['main.ts'] },
+};
+
+const LONGEST_FILE = 300;
+
+interface Arrow {
+  readonly from: string;
+  readonly to: string;
+  readonly line: number;
+}
+
+/** Reads `src`, `scripts` and `test` below `root`; every breach is one line of text. */
+export function checkLayers(root: string): { breaches: string[]; files: number; arrows: number } {
+  const breaches: string[] = [];
+  const arrows: Arrow[] = [];
+  const files = ['src', 'scripts', 'test'].flatMap((folder) => listCode(root, folder));
+  for (const file of files) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const code = maskSource(text);
+    const report = (line: number, what: string) => void breaches.push(`${file}:${line} ${what}`);
+
+    const lines = text.trimEnd().split('\n').length;
+    if (lines > LONGEST_FILE) report(lines, `is longer than ${LONGEST_FILE} lines`);
+    if (basename(file) === 'index.ts') report(1, 'is a barrel: import from the file that has what you need');
+
+    const imports = readImports(text, code).map(({ specifier, offset }) => ({
+      specifier,
+      line: lineOf(text, offset),
+    }));
+    for (const { specifier, line } of imports)
+      if (/^\.\.?(\/|$)/.test(specifier) && !/\.(ts|json)$/.test(specifier))
+        report(line, `imports ${specifier} without .ts`);
+
+    if (!file.startsWith('src/')) continue;
+    const place = file.slice('src/'.length);
+    const rule = ARROWS[place] ?? ARROWS[layerOf(place)];
+    if (rule === undefined) {
+      report(1, `belongs to no layer: add "${layerOf(place)}" to the table in scripts/layers.ts`);
+      continue;
+    }
+    if (!file.endsWith('.ts') && layerOf(place) !== 'examples') report(1, 'is not TypeScript');
+    for (const { specifier, line } of imports) {
+      const to = targetOf(place, specifier);
+      if (to === undefined) {
+        if (!mayUse(place, PACKAGES[packageOf(specifier)])) report(line, `may not import ${specifier}`);
+        continue;
+      }
+      arrows.push({ from: place, to, line });
+      if (!mayPoint(place, to, rule))
+        report(line, `may not import ${specifier} (${layerOf(place)} -> ${to})`);
+    }
+    for (const [name, { use, in: places }] of Object.entries(GLOBALS))
+      // Signal names are text, so that one pattern looks at the source and the others at the code alone.
+      for (const found of (name === 'signal handlers' ? text : code).matchAll(use))
+        if (code[found.index] !== ' ' && !mayUse(place, places))
+          report(lineOf(text, found.index), `may not use ${name}`);
+  }
+  breaches.push(...findCycles(arrows));
+  return { breaches, files: files.length, arrows: arrows.length };
+}
+
+function listCode(root: string, folder: string): string[] {
+  const found = readdirSync(join(root, folder), { withFileTypes: true, recursive: true });
+  return found
+    .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((file) => !file.includes('node_modules/'))
+    .sort();
+}
+
+/** The first folder below `src`, or the name of a file that lies in `src` itself. */
+const layerOf = (place: string): string => place.split('/')[0]!;
+
+/** Where an import leads: a path below `src`, `../…` outside of it, our own package name, or undefined elsewhere. */
+function targetOf(place: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(place), specifier));
+  return /^(threadwell|#)/.test(specifier) ? specifier : undefined;
+}
+
+const packageOf = (specifier: string): string =>
+  specifier.replace(/^node:/, '').match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? specifier;
+
+const mayUse = (place: string, places: readonly string[] | undefined): boolean =>
+  places === undefined || [...places, 'examples/'].some((allowed) => place.startsWith(allowed));
+
+function mayPoint(place: string, to: string, rule: readonly string[]): boolean {
+  if (to.startsWith('../')) return to === '../package.json';
+  return (
+    rule.includes('*') || layerOf(to) === layerOf(place) || rule.includes(layerOf(to)) || rule.includes(to)
+  );
+}
+
+/** One line for each import that closes a circle. */
+function findCycles(arrows: readonly Arrow[]): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, trail: readonly string[]): void => {
+    for (const { from, to, line } of arrows) {
+      if (from !== file) continue;
+      const start = trail.indexOf(to);
+      if (start >= 0)
+        found.push(`src/${from}:${line} closes a cycle: ${[...trail.slice(start), to].join(' -> ')}`);
+      else if (!done.has(to)) visit(to, [...trail, to]);
+    }
+    done.add(file);
+  };
+  for (const { from } of arrows) if (!done.has(from)) visit(from, [from]);
+  return found;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { breaches, files, arrows } = checkLayers(process.cwd());
+  for (const breach of breaches) console.error(breach);
+  if (breaches.length === 0) console.log(`${files} files, ${arrows} arrows between layers, no breach`);
+  process.exitCode = breaches.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+
+export interface ChildResult {
+  /** Exit code; null when a signal ended it. */
+  readonly code: number | null;
+  readonly timedOut: boolean;
+  /** Standard output and error as they came, without colours. */
+  readonly output: string;
+  readonly ms: number;
+}
+
+/**
+ * Runs a command as the leader of its own process group. Whatever the command started ends with it: the group is
+ * killed when the leader exits, when `timeoutMs` have passed, and when `signal` aborts.
+ */
+export function runChild(
+  command: string,
+  args: readonly string[],
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<ChildResult> {
+  const start = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let timedOut = false;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+
+    const killGroup = (): void => {
+      if (child.pid === undefined) return; // never started
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // the whole group is gone already
+      }
+    };
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup();
+    }, timeoutMs);
+    signal.addEventListener('abort', killGroup, { once: true });
+    if (signal.aborted) killGroup();
+
+    child.on('error', (error) => (output += `${command}: ${error.message}\n`));
+    child.on('exit', killGroup); // a stray grandchild would hold the pipes open, and 'close' would never come
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', killGroup);
+      resolve({ code, timedOut, output: withoutColours(output), ms: Math.round(performance.now() - start) });
+    });
+  });
+}
+
+const withoutColours = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '');

@@ -1,0 +1,96 @@
+/**
+ * `npm test [-- stage...]`: runs the stages in order, all of them even after a failure, prints a line for each check
+ * and test file, the whole output of those that failed, and at the very end `N passed, N failed`. A file that exits
+ * with an error, is killed after its time, or prints no totals counts as a failure; so does a skipped test.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { runChild, type ChildResult } from './run-child.ts';
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Resolved here, so that the runner also works in a directory without dependencies. */
+const NODE = ['--import', import.meta.resolve('tsx')];
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
+  format: ['node_modules/.bin/prettier', '--check', '.'],
+  types: ['node_modules/.bin/tsc', '--noEmit'],
+  layers: [process.execPath, ...NODE, script('layers.ts')],
+  titles: [process.execPath, ...NODE, script('titles.ts')],
+};
+const TEST_STAGES = ['unit', 'model', 'conformance', 'faults', 'e2e'];
+const STAGES = [...Object.keys(CHECKS), ...TEST_STAGES];
+const AT_ONCE = 2;
+
+async function runStages(stages: readonly string[], signal: AbortSignal, timeoutMs: number): Promise<Counts> {
+  const total = { passed: 0, failed: 0 };
+  const report = (name: string, counts: Counts, result: ChildResult): void => {
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    const outcome = counts.failed > 0 ? 'FAIL' : 'ok  ';
+    const fate = result.timedOut ? `, killed after ${timeoutMs} ms` : '';
+    console.log(
+      `${outcome} ${name}: ${counts.passed} passed, ${counts.failed} failed, ${result.ms} ms${fate}`,
+    );
+    if (counts.failed > 0) console.log(result.output.trimEnd().replace(/^/gm, '    | '));
+  };
+
+  const runCheck = async (name: string): Promise<void> => {
+    const [command, ...args] = CHECKS[name]!;
+    const result = await runChild(command, args, { timeoutMs, signal });
+    report(name, result.code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }, result);
+  };
+  const runFiles = async (stage: string): Promise<void> => {
+    const files = listTests(stage);
+    const lane = async (): Promise<void> => {
+      for (let file = files.shift(); file !== undefined && !signal.aborted; file = files.shift()) {
+        const result = await runChild(process.execPath, [...NODE, file], { timeoutMs, signal });
+        report(file, countTests(result), result);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  };
+
+  for (const stage of stages)
+    if (!signal.aborted) await (stage in CHECKS ? runCheck(stage) : runFiles(stage));
+  return total;
+}
+
+function listTests(stage: string): string[] {
+  const folder = `test/${stage}`;
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `${folder}/${name}`)
+    .sort();
+}
+
+/** What uvu's totals say, and at least one failure when they cannot be the whole truth. */
+function countTests({ code, timedOut, output }: Pick<ChildResult, 'code' | 'timedOut' | 'output'>): Counts {
+  const read = (label: string): number =>
+    Number([...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0);
+  const total = read('Total');
+  const passed = read('Passed');
+  const failed = total - passed + read('Skipped');
+  const broken = code !== 0 || timedOut || total === 0;
+  return { passed, failed: Math.max(failed, broken ? 1 : 0) };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const asked = process.argv.slice(2);
+  const unknown = asked.filter((stage) => !STAGES.includes(stage));
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+
+  if (unknown.length > 0) console.log(`unknown stage ${unknown.join(', ')}; there are ${STAGES.join(', ')}`);
+  const stages =
+    unknown.length > 0 ? [] : STAGES.filter((stage) => asked.length === 0 || asked.includes(stage));
+  const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 240_000);
+  const { passed, failed } = await runStages(stages, stopping.signal, timeoutMs);
+  process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;
+  console.log(`${passed} passed, ${failed} failed`);
+}

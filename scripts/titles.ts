@@ -1,0 +1,34 @@
+/** Checks that no two tests of the repository share a title: a title names one promise, and finds one place. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lineOf, maskSource, readLiteral } from './source.ts';
+
+const TEST = /(?<![.\w$])test(?:\.only|\.skip)?\(\s*(?=['"`])/g;
+
+/** Reads every file below `test`; a clash is one line of text. */
+export function checkTitles(root: string): { clashes: string[]; titles: number } {
+  const clashes: string[] = [];
+  const seen = new Map<string, string>();
+  for (const name of readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort()) {
+    if (!name.endsWith('.ts') || name.includes('node_modules')) continue;
+    const text = readFileSync(join(root, 'test', name), 'utf8');
+    const code = maskSource(text);
+    for (const found of code.matchAll(TEST)) {
+      const offset = found.index + found[0].length;
+      const title = readLiteral(text, code, offset);
+      const place = `test/${name}:${lineOf(text, offset)}`;
+      const first = seen.get(title);
+      if (first === undefined) seen.set(title, place);
+      else clashes.push(`${place} has the title of ${first}: ${title}`);
+    }
+  }
+  return { clashes, titles: seen.size };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { clashes, titles } = checkTitles(process.cwd());
+  for (const clash of clashes) console.error(clash);
+  if (clashes.length === 0) console.log(`${titles} titles, all different`);
+  process.exitCode = clashes.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,89 @@
+/**
+ * What a thread's facts bring with them in the same commit: leases, secrets, purges, owed webhooks.
+ *
+ * W1 A delivery is owed from the commit that ends the run. X2 A lease is granted and ended with the facts that say so.
+ * A4 A user's secrets are erased with the run's end. L3 Deletion purges for good.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import { uuidv5 } from '../kernel/ids.ts';
+import type { Json } from '../kernel/json.ts';
+import { deliveryStream } from '../delivery/events.ts';
+import type { Append, EventLog } from '../log/log.ts';
+import type { PayloadWrite } from '../log/payloads.ts';
+import { failedDeliveries } from '../projections/delivery-queries.ts';
+import { getRun, type RunRecord } from '../projections/run-queries.ts';
+import type { Outcome, ThreadEvent } from '../thread/events.ts';
+
+/** Writes the text that a webhook's receiver gets. */
+export type RenderDelivery = (
+  run: RunRecord,
+  outcome: Outcome,
+  values: Json | undefined,
+  at: number,
+) => string;
+
+export interface WebhookPolicy {
+  readonly enabled: boolean;
+  readonly render: RenderDelivery;
+}
+
+export interface Consequences {
+  readonly payloads: readonly PayloadWrite[];
+  readonly appends: readonly Append[];
+}
+
+/** Namespace of delivery ids: the same run owes the same delivery however often its end is tried. */
+const DELIVERIES = 'a4f0e6d2-4f6b-5c57-9d39-0d1f5f0f3c11';
+
+export async function consequencesOf(
+  events: readonly ThreadEvent[],
+  version: number,
+  { log, clock, webhooks }: { log: EventLog; clock: Clock; webhooks: WebhookPolicy },
+): Promise<Consequences> {
+  const payloads: PayloadWrite[] = [];
+  const appends: Append[] = [];
+  for (const [index, { type, data }] of events.entries()) {
+    switch (type) {
+      case 'RunStarted':
+        payloads.push({ kind: 'grant-lease', ...data });
+        break;
+      case 'RunRequeued':
+        payloads.push({ kind: 'end-lease', runId: data.runId });
+        break;
+      case 'RunCompleted': {
+        const { runId, threadId, outcome } = data;
+        payloads.push({ kind: 'end-lease', runId }, { kind: 'erase-secret', runId });
+        const run = await getRun(log.rows, runId);
+        const url = run?.kwargs.webhook;
+        if (run !== undefined && url !== undefined && webhooks.enabled) {
+          const deliveryId = uuidv5(runId, DELIVERIES);
+          const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head);
+          const body = webhooks.render(run, outcome, values, clock.now());
+          payloads.push({ kind: 'body', deliveryId, threadId, data: body });
+          appends.push({
+            stream: deliveryStream(deliveryId),
+            expected: 0,
+            events: [{ type: 'WebhookOwed', data: { deliveryId, runId, threadId, url } }],
+          });
+        }
+        // After the body was read: the values it reports are those that the rollback returns to.
+        if (outcome.kind === 'rolled-back')
+          payloads.push({ kind: 'forget-checkpoints', threadId, runId }, { kind: 'forget-frames', runId });
+        break;
+      }
+      case 'ThreadDeleted': {
+        const { threadId } = data;
+        for (const deliveryId of await failedDeliveries(log.rows, threadId))
+          payloads.push({ kind: 'erase-body', deliveryId });
+        payloads.push({
+          kind: 'purge-thread',
+          threadId,
+          stream: `thread-${threadId}`,
+          tombstone: version + index + 1,
+        });
+        break;
+      }
+    }
+  }
+  return { payloads, appends };
+}

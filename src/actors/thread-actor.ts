@@ -1,0 +1,84 @@
+/**
+ * One thread in memory: its folded state, its version, its judge.
+ *
+ * D2 `absorb` is the only place that sends to a machine. The snapshot of the last commit stands in for the history,
+ * so coming back costs the same for a thread of one run and of ten thousand.
+ */
+import type { Json } from '../kernel/json.ts';
+import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
+import type { EventLog } from '../log/log.ts';
+import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
+import { threadStream, type ThreadEvent } from '../thread/events.ts';
+import { createJudge } from '../thread/machine.ts';
+import { evolve, initial, type ThreadState } from '../thread/state.ts';
+
+export interface ThreadActor {
+  readonly stream: string;
+  readonly state: ThreadState;
+  readonly version: number;
+  readonly mailbox: Mailbox;
+  /** Decides commands one after the other as if each had happened; all or none. */
+  decide(commands: readonly ThreadCommand[]): Decided;
+  /** Takes in facts that are committed. Throws when the machine would not have allowed one: the log is damaged. */
+  absorb(events: readonly ThreadEvent[]): void;
+}
+
+export type Decided =
+  | { readonly ok: true; readonly events: readonly ThreadEvent[]; readonly after: ThreadState }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export async function loadThreadActor(
+  log: EventLog,
+  threadId: string,
+  mailbox: Mailbox = createMailbox(),
+): Promise<ThreadActor> {
+  const stream = threadStream(threadId);
+  const snapshot = await log.loadSnapshot(stream);
+  return createThreadActor(
+    stream,
+    snapshot === undefined ? initial : (snapshot.state as Json as unknown as ThreadState),
+    snapshot?.version ?? 0,
+    mailbox,
+  );
+}
+
+export function createThreadActor(
+  stream: string,
+  from: ThreadState,
+  at: number,
+  mailbox: Mailbox,
+): ThreadActor {
+  let state = from;
+  let version = at;
+  const judge = createJudge(from);
+  return {
+    stream,
+    mailbox,
+    get state() {
+      return state;
+    },
+    get version() {
+      return version;
+    },
+    decide(commands) {
+      const events: ThreadEvent[] = [];
+      let after = state;
+      for (const command of commands) {
+        const decision = decide(command, after, (facts) => judge.can([...events, ...facts]));
+        if (!decision.ok) return decision;
+        events.push(...decision.events);
+        after = decision.events.reduce(evolve, after);
+      }
+      return { ok: true, events, after };
+    },
+    absorb(events) {
+      for (const event of events) {
+        if (!judge.can([event]))
+          throw new Error(`${stream} version ${version + 1}: ${event.type} cannot follow "${judge.value}"`);
+        judge.send(event);
+        state = evolve(state, event);
+        version += 1;
+      }
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * The write path of threads: a command becomes facts, or a refusal.
+ *
+ * D1 Every change of a thread passes through `dispatch`. D3 A refusal is a value and writes nothing. L4 An unknown
+ * outcome is an exception and never a refusal. Commands of one thread are decided one at a time; a version conflict
+ * (another writer of the same log) is decided anew, here and nowhere else.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Json } from '../kernel/json.ts';
+import type { Recorded } from '../log/events.ts';
+import type { EventLog, Lease } from '../log/log.ts';
+import type { PayloadWrite } from '../log/payloads.ts';
+import type { Refusal, ThreadCommand } from '../thread/decide.ts';
+import type { ThreadState } from '../thread/state.ts';
+import { consequencesOf, type WebhookPolicy } from './consequences.ts';
+import { loadThreadActor, type ThreadActor } from './thread-actor.ts';
+
+/** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
+export class LogUnavailable extends Error {
+  constructor(cause: string) {
+    super(`the log is unavailable: ${cause}`);
+    this.name = 'LogUnavailable';
+  }
+}
+
+export type Dispatched =
+  | { readonly ok: true; readonly events: readonly Recorded[]; readonly state: ThreadState }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export interface DispatchOptions {
+  /** Makes a repetition harmless; a new id is taken when absent. */
+  readonly commandId?: string;
+  readonly payloads?: readonly PayloadWrite[];
+  /** X2: refused with `lease-stale` when this is no longer the run's lease at the moment of the commit. */
+  readonly lease?: Lease;
+}
+
+export interface Threads {
+  /** Throws `LogUnavailable` when the outcome is unknown; never rejects for a refusal. */
+  dispatch(
+    threadId: string,
+    commands: readonly ThreadCommand[],
+    options?: DispatchOptions,
+  ): Promise<Dispatched>;
+}
+
+export interface ThreadsOptions {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly webhooks: WebhookPolicy;
+  /** How many idle actors stay in memory. */
+  readonly capacity?: number;
+}
+
+const MOST_CONFLICTS = 5;
+
+export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: ThreadsOptions): Threads {
+  // In order of use: the first is the one unused the longest.
+  const actors = new Map<string, Promise<ThreadActor>>();
+
+  function actorOf(threadId: string): Promise<ThreadActor> {
+    const known = actors.get(threadId);
+    actors.delete(threadId);
+    const actor = known ?? loadThreadActor(log, threadId);
+    actors.set(threadId, actor);
+    if (known === undefined) {
+      actor.catch(() => actors.delete(threadId));
+      if (actors.size > capacity) void evict();
+    }
+    return actor;
+  }
+
+  async function evict(): Promise<void> {
+    for (const [threadId, actor] of actors) {
+      if (actors.size <= capacity) return;
+      if ((await actor).mailbox.idle) actors.delete(threadId);
+    }
+  }
+
+  async function reload(threadId: string, stale: ThreadActor): Promise<ThreadActor> {
+    // The mailbox moves along: whoever waits in it still comes after the one that is reloading.
+    const actor = await loadThreadActor(log, threadId, stale.mailbox);
+    actors.set(threadId, Promise.resolve(actor));
+    return actor;
+  }
+
+  async function perform(
+    threadId: string,
+    commands: readonly ThreadCommand[],
+    options: DispatchOptions,
+  ): Promise<Dispatched> {
+    const commandId = options.commandId ?? ids.uuid();
+    let actor = await actorOf(threadId);
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+      const decided = actor.decide(commands);
+      if (!decided.ok) return decided;
+      const { events, after } = decided;
+      if (events.length === 0) return { ok: true, events: [], state: actor.state };
+      const extra = await consequencesOf(events, actor.version, { log, clock, webhooks });
+      const snapshot = after as unknown as Json;
+      const result = await log.commit({
+        commandId,
+        appends: [{ stream: actor.stream, expected: actor.version, events, snapshot }, ...extra.appends],
+        payloads: [...(options.payloads ?? []), ...extra.payloads],
+        ...(options.lease && { lease: options.lease }),
+      });
+      switch (result.kind) {
+        case 'committed':
+          actor.absorb(events);
+          return { ok: true, events: result.receipt.events, state: actor.state };
+        case 'duplicate':
+          actor = await reload(threadId, actor);
+          return { ok: true, events: result.receipt.events, state: actor.state };
+        case 'fenced-out':
+          return { ok: false, refusal: { code: 'lease-stale' } };
+        case 'version-conflict':
+          actor = await reload(threadId, actor);
+          break;
+        case 'unknown-outcome':
+          throw new LogUnavailable(result.cause);
+      }
+    }
+    throw new LogUnavailable(`thread ${threadId} changed ${MOST_CONFLICTS} times while deciding`);
+  }
+
+  return {
+    async dispatch(threadId, commands, options = {}) {
+      const { mailbox } = await actorOf(threadId);
+      return mailbox.post(() => perform(threadId, commands, options));
+    },
+  };
+}

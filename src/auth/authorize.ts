@@ -1,0 +1,95 @@
+/**
+ * May this caller do this? Asked once per operation; one request may hold several.
+ *
+ * A2 A malformed answer, filter or payload denies, as does a handler that throws or hangs. A3 is the caller's half:
+ * a decision's filter belongs into the query, where a foreign resource and a missing one are the same empty result.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { EventName } from './auth.ts';
+import type { Actor } from './authenticate.ts';
+import { withinDeadline } from './deadline.ts';
+import { parseFilter, type Filter } from './filters.ts';
+import type { AuthHandler } from './handler.ts';
+import { toPlain } from './plain.ts';
+import { refuse, refuseFaulty, toRefusal, type Refusal } from './refusal.ts';
+
+export type Decision =
+  | {
+      readonly ok: true;
+      /** The operation's payload with the handler's changes; use this one and forget what was passed in. */
+      readonly value: JsonObject;
+      /** Undefined restricts nothing. */
+      readonly filter: Filter | undefined;
+    }
+  | Refusal;
+
+/** Never rejects. `value` is handed to the developer's handler, which may change it: pass an object of its own. */
+export type Authorize = (actor: Actor, event: EventName, value: JsonObject) => Promise<Decision>;
+
+export interface AuthorizerOptions {
+  /** Without one everything is allowed. */
+  readonly handler?: AuthHandler;
+  readonly clock: Clock;
+  readonly deadlineMs?: number;
+  /** Hears why an operation ended in a 500. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export function createAuthorizer(options: AuthorizerOptions): Authorize {
+  const { handler, clock, deadlineMs = 10_000, onFault } = options;
+
+  const decide = async (handler: AuthHandler, actor: Actor, event: EventName, value: JsonObject) => {
+    const { user } = actor;
+    if (user === undefined) {
+      onFault(new Error(`${event} was asked for without an authenticated user`));
+      return refuse(403, 'Not authorized');
+    }
+    const [resource, action] = event.split(':') as [string, string];
+    const callback = findCallback(handler, resource, action);
+    if (callback === undefined) return { ok: true, value, filter: undefined } as const;
+    // Copies, because this actor also answers the next question of the request and is what graph code will see.
+    const context = {
+      event,
+      resource,
+      action,
+      value,
+      permissions: [...actor.scopes],
+      user: structuredClone(user),
+    };
+    const verdict = await withinDeadline(clock, deadlineMs, () => callback(context));
+    if (verdict === false) return refuse(403, 'Not authorized');
+    const filter = toFilter(verdict, event);
+    const changed = toPlain(value, `the value of ${event}`, 'refuse');
+    if (!isObject(changed)) throw new TypeError(`the value of ${event} is not an object`);
+    return { ok: true, value: changed, filter } as const;
+  };
+
+  return async (actor, event, value) => {
+    if (handler === undefined) return { ok: true, value, filter: undefined };
+    try {
+      return await decide(handler, actor, event, value);
+    } catch (error) {
+      const refusal = toRefusal(error);
+      if (refusal === undefined) onFault(error);
+      return refusal ?? refuseFaulty();
+    }
+  };
+}
+
+/** Only the most specific handler runs; a broader one is replaced by it, not added. */
+function findCallback(handler: AuthHandler, resource: string, action: string) {
+  for (const key of [`${resource}:${action}`, resource, `*:${action}`, '*']) {
+    const callback = handler.callback(key);
+    if (callback !== undefined) return callback;
+  }
+  return undefined;
+}
+
+function toFilter(verdict: unknown, event: EventName): Filter | undefined {
+  if (verdict === undefined || verdict === null || verdict === true) return undefined;
+  if (typeof verdict !== 'object')
+    throw new TypeError(`the handler of ${event} answered with a ${typeof verdict}`);
+  const filter = parseFilter(verdict);
+  return filter.length === 0 ? undefined : filter;
+}

@@ -1,0 +1,56 @@
+/** Everything the server was told, checked and frozen. */
+import type { JsonObject } from '../kernel/json.ts';
+
+/** Where an export of the project lies. */
+export interface ExportSpec {
+  /** Absolute path. */
+  readonly file: string;
+  readonly exportName: string;
+}
+
+export interface Config {
+  readonly configFile: string;
+  readonly graphs: readonly (ExportSpec & { readonly id: string })[];
+  readonly auth?: ExportSpec;
+  readonly webhooks: { readonly enabled: boolean; readonly allowPrivate: boolean };
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly dataDir: string;
+  /** Asked for in `x-api-key` when there is no auth handler. */
+  readonly apiKey?: string;
+  readonly maxBodyBytes: number;
+  readonly runTimeoutMs: number;
+  /** Attempts at one run before it ends with an error. */
+  readonly maxAttempts: number;
+  /** Runs that execute at once. */
+  readonly concurrency: number;
+  /** How long the frames of an ended run can be read again. */
+  readonly frameRetentionMs: number;
+  /** How long a stop waits for running graphs and open replies. */
+  readonly shutdownGraceMs: number;
+  /** Default config and context of the graphs' system assistants. */
+  readonly assistantDefaults: Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>>;
+  /** What `env` of the file adds to the process environment; the process's own values are left out. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What is no reason to stop, told at start: keys that nothing here acts on, an env file that is not there. */
+  readonly warnings: readonly string[];
+}
+
+/** What the command line may override. */
+export interface Overrides {
+  readonly config?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly data?: string | undefined;
+}
+
+/** Every problem that was found, one line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}

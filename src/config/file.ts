@@ -1,0 +1,82 @@
+/** The configuration file's shape. */
+import { z } from 'zod';
+
+const exportSpec = z
+  .string('expected "<file>:<variable>"')
+  .regex(/^[^:]+(:[^:]+)?$/, 'expected "<file>:<variable>", relative to this file');
+
+const graph = z.union(
+  [exportSpec, z.looseObject({ path: exportSpec })],
+  'expected "<file>:<variable>", or an object with that as "path"',
+);
+
+export const configFile = z.looseObject(
+  {
+    /** Paths of packages that the graphs need; Node finds them itself, so they are only checked. */
+    dependencies: z.array(z.string('expected a path'), 'expected a list of paths').optional(),
+    /** Graph name to the export that holds the graph. */
+    graphs: z.record(
+      z.string().regex(/^[\w.-]{1,128}$/, 'a graph name has 1 to 128 letters, digits, "_", "-" or "."'),
+      graph,
+      'expected an object of graph names and "<file>:<variable>"',
+    ),
+    /** A file of `NAME=value` lines, or the variables themselves. The process environment wins. */
+    env: z
+      .union([z.string(), z.record(z.string(), z.coerce.string())], 'expected a file path or an object')
+      .optional(),
+    auth: z.looseObject({ path: exportSpec }, 'expected an object with "path"').optional(),
+    http: z
+      .looseObject(
+        {
+          /** Runs are accepted and executed, and no webhook is sent. */
+          disable_webhooks: z.boolean('expected true or false').optional(),
+          /** Largest request body in bytes. */
+          max_body_bytes: z.int('expected a number of bytes').min(1024).optional(),
+        },
+        'expected an object',
+      )
+      .optional(),
+    webhooks: z
+      .looseObject(
+        {
+          url: z
+            .looseObject({
+              /** `false` allows loopback and private receivers, which is meant for development. */
+              disable_loopback: z.boolean('expected true or false').optional(),
+            })
+            .optional(),
+        },
+        'expected an object',
+      )
+      .optional(),
+  },
+  'expected an object',
+);
+
+export type ConfigFile = z.output<typeof configFile>;
+
+/** Keys that the file may hold and that mean something to this server, as dotted paths. */
+const KNOWN = new Set([
+  'dependencies',
+  'graphs',
+  'env',
+  'auth.path',
+  'http.disable_webhooks',
+  'http.max_body_bytes',
+  'webhooks.url.disable_loopback',
+  // These speak to tools that build or run the project elsewhere.
+  '$schema',
+  'node_version',
+  'python_version',
+]);
+
+/** The keys of the file that nothing here reads: told at start, because a silently ignored setting is a trap. */
+export function ignoredKeys(file: Record<string, unknown>, prefix = ''): string[] {
+  return Object.entries(file).flatMap(([key, value]) => {
+    const path = prefix === '' ? key : `${prefix}.${key}`;
+    if (KNOWN.has(path)) return [];
+    const nested = [...KNOWN].some((known) => known.startsWith(`${path}.`));
+    if (!nested || typeof value !== 'object' || value === null) return [path];
+    return ignoredKeys(value as Record<string, unknown>, path);
+  });
+}

@@ -1,0 +1,106 @@
+/** `platform.json`, the environment and the command line, in rising order of precedence. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse as parseEnv } from 'dotenv';
+import { ConfigError, type Config, type ExportSpec, type Overrides } from './config.ts';
+import { configFile, ignoredKeys, type ConfigFile } from './file.ts';
+import { createSettings, type Environment } from './settings.ts';
+
+/** Looked for in this order when no file is named. */
+const NAMES = ['platform.json', 'langgraph.json'];
+
+/** Throws `ConfigError` with every problem at once. Reads files, changes nothing. */
+export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: string): Config {
+  const path = findFile(resolve(cwd, overrides.config ?? processEnv['PLATFORM_CONFIG'] ?? '.'));
+  const raw = readJson(path);
+  const parsed = configFile.safeParse(raw);
+  if (!parsed.success)
+    throw new ConfigError(
+      parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.') || 'file'}: ${issue.message}`),
+    );
+  const file = parsed.data;
+  const problems: string[] = [];
+  const dir = dirname(path);
+  const warnings = ignoredKeys(raw as Record<string, unknown>).map(
+    (key) => `${path}: ${key} is not supported and has no effect`,
+  );
+  const fileEnv = readEnv(file.env, dir, path, warnings);
+  const env: Environment = { ...fileEnv, ...processEnv };
+  const settings = createSettings(env, problems);
+  for (const [index, dependency] of (file.dependencies ?? []).entries())
+    if (dependency.startsWith('.') && !existsSync(join(dir, dependency)))
+      problems.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
+  if (Object.keys(file.graphs).length === 0) problems.push(`${path}: graphs: expected at least one graph`);
+
+  const apiKey = env['PLATFORM_API_KEY'];
+  if (apiKey === '') problems.push('PLATFORM_API_KEY: expected a key, or no variable at all');
+  const config: Config = {
+    configFile: path,
+    graphs: Object.entries(file.graphs).map(([id, spec]) => ({
+      id,
+      ...toSpec(typeof spec === 'string' ? spec : spec.path, dir),
+    })),
+    ...(file.auth && { auth: toSpec(file.auth.path, dir) }),
+    webhooks: {
+      enabled: file.http?.disable_webhooks !== true,
+      allowPrivate: settings.flag(
+        'PLATFORM_ALLOW_PRIVATE_WEBHOOKS',
+        file.webhooks?.url?.disable_loopback === false,
+      ),
+    },
+    host: overrides.host ?? settings.text('PLATFORM_HOST', '127.0.0.1'),
+    port: settings.number('PLATFORM_PORT', 8123, { max: 65_535, given: overrides.port, label: '--port' }),
+    dataDir: resolve(cwd, overrides.data ?? settings.text('PLATFORM_DATA', join(dir, '.platform'))),
+    ...(apiKey !== undefined && { apiKey }),
+    maxBodyBytes: settings.number('PLATFORM_MAX_BODY_BYTES', file.http?.max_body_bytes ?? 16 * 2 ** 20, {
+      min: 1024,
+    }),
+    runTimeoutMs: 1000 * settings.number('PLATFORM_RUN_TIMEOUT_SECS', 86_400, { min: 1 }),
+    maxAttempts: settings.number('PLATFORM_MAX_ATTEMPTS', 3, { min: 1 }),
+    concurrency: settings.number('PLATFORM_CONCURRENCY', 64, { min: 1 }),
+    frameRetentionMs: 1000 * settings.number('PLATFORM_FRAME_RETENTION_SECS', 3_600, { min: 1 }),
+    shutdownGraceMs: 1000 * settings.number('PLATFORM_SHUTDOWN_GRACE_SECS', 5),
+    assistantDefaults: settings.assistantDefaults('LANGGRAPH_CONFIG'),
+    env: Object.fromEntries(Object.entries(fileEnv).filter(([name]) => processEnv[name] === undefined)),
+    warnings,
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
+}
+
+function findFile(path: string): string {
+  if (!existsSync(path)) throw new ConfigError([`${path} does not exist`]);
+  if (!statSync(path).isDirectory()) return path;
+  const found = NAMES.map((name) => join(path, name)).find((candidate) => existsSync(candidate));
+  if (found === undefined)
+    throw new ConfigError([`${path} holds neither ${NAMES.join(' nor ')}; name a file with --config`]);
+  return found;
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as unknown;
+  } catch (error) {
+    throw new ConfigError([`${path}: expected JSON (${(error as Error).message})`]);
+  }
+}
+
+function readEnv(
+  env: ConfigFile['env'],
+  dir: string,
+  path: string,
+  warnings: string[],
+): Readonly<Record<string, string>> {
+  if (env === undefined) return {};
+  if (typeof env !== 'string') return env;
+  const file = resolve(dir, env);
+  if (existsSync(file)) return parseEnv(readFileSync(file));
+  // A warning: projects name an env file that each machine may or may not have.
+  warnings.push(`${path}: env: ${file} does not exist`);
+  return {};
+}
+
+function toSpec(spec: string, dir: string): ExportSpec {
+  const [file, exportName] = spec.split(':');
+  return { file: resolve(dir, file!), exportName: exportName ?? 'default' };
+}

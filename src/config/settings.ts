@@ -1,0 +1,74 @@
+/** Typed reads of environment variables; what is wrong is collected, so that all of it is told at once. */
+import { z } from 'zod';
+import type { Config } from './config.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Settings {
+  text(name: string, byDefault: string): string;
+  flag(name: string, byDefault: boolean): boolean;
+  /** `given` is the command line's value, which wins. */
+  number(
+    name: string,
+    byDefault: number,
+    options?: { min?: number; max?: number; given?: string | undefined; label?: string },
+  ): number;
+  assistantDefaults(name: string): Config['assistantDefaults'];
+}
+
+const defaults = z.record(
+  z.string(),
+  z.looseObject({
+    config: z.record(z.string(), z.json()).optional(),
+    configurable: z.record(z.string(), z.json()).optional(),
+    context: z.record(z.string(), z.json()).optional(),
+  }),
+);
+
+export function createSettings(env: Environment, problems: string[]): Settings {
+  return {
+    text: (name, byDefault) => env[name] ?? byDefault,
+    flag(name, byDefault) {
+      const text = env[name];
+      if (text === undefined) return byDefault;
+      if (['1', 'true', 'yes'].includes(text.toLowerCase())) return true;
+      if (['', '0', 'false', 'no'].includes(text.toLowerCase())) return false;
+      problems.push(`${name}: expected true or false, found "${text}"`);
+      return byDefault;
+    },
+    number(name, byDefault, { min = 0, max = Number.MAX_SAFE_INTEGER, given, label = name } = {}) {
+      const text = given ?? env[name];
+      if (text === undefined) return byDefault;
+      const value = Number(text);
+      if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+      problems.push(
+        `${given === undefined ? name : label}: expected a whole number of at least ${min}` +
+          `${max === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${max}`}, found "${text}"`,
+      );
+      return byDefault;
+    },
+    assistantDefaults(name) {
+      const text = env[name];
+      if (text === undefined) return {};
+      try {
+        const parsed = defaults.parse(JSON.parse(text));
+        return Object.fromEntries(
+          Object.entries(parsed).map(([graphId, { config, configurable, context }]) => [
+            graphId,
+            {
+              ...((config ?? configurable) && {
+                config: { ...config, ...(configurable && { configurable }) },
+              }),
+              ...(context && { context }),
+            },
+          ]),
+        );
+      } catch (error) {
+        problems.push(
+          `${name}: expected {"<graph>": {"configurable": {}, "context": {}}} (${String(error)})`,
+        );
+        return {};
+      }
+    },
+  };
+}

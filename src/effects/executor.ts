@@ -1,0 +1,207 @@
+/**
+ * The reactor that executes runs: claims what may start, hands it to the graphs, records how it ended.
+ *
+ * X1 The claim is a fact that the thread's machine allows once. X3 Every execution ends with one terminal fact, or is
+ * handed back. X5 What is pending in the log is found by reading, so a lost wake-up delays a run and never loses it.
+ */
+import type { Threads } from '../actors/threads.ts';
+import type { GraphHost, RunEnd, RunOrder, StopReason, StreamMode } from '../graphs/port.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { EventLog, Notice } from '../log/log.ts';
+import { claimableRuns, getRun, nextDueRun, type RunRecord } from '../projections/run-queries.ts';
+import { openRun } from '../thread/state.ts';
+import { createExecution, outcomeOf, type Execution } from './execution.ts';
+import type { OnFault } from './fault.ts';
+
+export interface ExecutorOptions {
+  readonly log: EventLog;
+  readonly threads: Threads;
+  readonly graphs: GraphHost;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly onFault: OnFault;
+  /** How many runs execute at once. */
+  readonly concurrency: number;
+  readonly runTimeoutMs: number;
+}
+
+export interface Executor {
+  /** Claims nothing more, tells running graphs to stop, and hands their runs back within `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** How long a graph may take to honour a stop before its run ends without it. */
+const STOP_GRACE_MS = 5_000;
+/** The net under lost wake-ups. */
+const POLL_MS = 1_000;
+
+interface Running {
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+}
+
+export function startExecutor(options: ExecutorOptions): Executor {
+  const { log, threads, graphs, clock, ids, onFault, concurrency, runTimeoutMs } = options;
+  const running = new Map<string, Running>();
+  let stopping = false;
+  let pumping = false;
+  let again = false;
+  let cancelPoll: () => void = () => undefined;
+
+  function pump(): void {
+    if (stopping) return;
+    if (pumping) {
+      again = true;
+      return;
+    }
+    pumping = true;
+    again = false;
+    claim()
+      .catch((error: unknown) => onFault(error, 'claiming runs'))
+      .finally(() => {
+        pumping = false;
+        if (again) pump();
+      });
+  }
+
+  async function claim(): Promise<void> {
+    const free = concurrency - running.size;
+    if (free > 0) {
+      const found = await claimableRuns(log.rows, clock.now(), free);
+      await Promise.all(found.filter(({ runId }) => !running.has(runId)).map(start));
+      if (found.length === free) again = true;
+    }
+    const now = clock.now();
+    const due = (await nextDueRun(log.rows, now)) ?? now + POLL_MS;
+    cancelPoll();
+    if (!stopping) cancelPoll = clock.after(Math.min(due - now, POLL_MS), pump);
+  }
+
+  async function start({ runId, threadId }: { runId: string; threadId: string }): Promise<void> {
+    const run = await getRun(log.rows, runId);
+    if (run === undefined) return;
+    const attempt = run.attempt + 1;
+    const lease = { runId, attempt, leaseId: ids.token() };
+    const first = (await log.payloads.lastFrame(runId)) + 1;
+    const metadata = { event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
+    // One commit claims the run and opens its stream: a reader that sees it running sees its first frame.
+    const claimed = await threads.dispatch(threadId, [{ type: 'StartRun', ...lease }], {
+      payloads: [{ kind: 'frames', runId, threadId, first, frames: [metadata] }],
+    });
+    if (!claimed.ok) return;
+    const stop = new AbortController();
+    const execution = createExecution({
+      log,
+      threads,
+      ids,
+      threadId,
+      lease,
+      nextFrame: first + 1,
+      onFenced: () => stop.abort('fenced' satisfies StopReason),
+    });
+    const resume = openRun(claimed.state, runId)?.checkpointed ?? false;
+    const done = execute({ ...run, attempt }, resume, execution, stop)
+      .catch((error: unknown) => onFault(error, `run ${runId}`))
+      .finally(() => {
+        running.delete(runId);
+        pump();
+      });
+    running.set(runId, { stop, done });
+  }
+
+  async function execute(
+    run: RunRecord,
+    resume: boolean,
+    execution: Execution,
+    stop: AbortController,
+  ): Promise<void> {
+    const secret = await log.payloads.secret(run.runId);
+    const order = orderOf(run, resume, secret === undefined ? undefined : JSON.parse(secret));
+    const cancelTimeout = clock.after(runTimeoutMs, () => stop.abort('timeout' satisfies StopReason));
+    const abandoned = afterGrace(stop.signal, clock);
+    const end = await Promise.race([graphs.run(order, execution.link, stop.signal), abandoned.end]).finally(
+      () => {
+        cancelTimeout();
+        abandoned.cancel();
+      },
+    );
+    const reason = stop.signal.aborted ? (stop.signal.reason as StopReason) : undefined;
+    if (reason === 'fenced') return;
+    // A write of this attempt after this line is refused: the lease ends with the commit below.
+    if (reason === 'shutdown' && end.kind === 'stopped') await execution.handBack('shutdown');
+    else await execution.finish(outcomeOf(end, reason, runTimeoutMs));
+  }
+
+  function onNotice({ events }: Notice): void {
+    for (const event of events) {
+      if (event.type === 'RunCancelRequested') running.get(event.data.runId)?.stop.abort(event.data.action);
+      // Ended by somebody else, such as the deletion of its thread.
+      if (event.type === 'RunCompleted') running.get(event.data.runId)?.stop.abort('fenced');
+    }
+    if (events.some(({ type }) => type === 'RunCreated' || type === 'RunCompleted' || type === 'RunRequeued'))
+      pump();
+  }
+
+  const unsubscribe = log.onCommitted(onNotice);
+  pump();
+
+  return {
+    async stop(graceMs) {
+      stopping = true;
+      unsubscribe();
+      cancelPoll();
+      for (const { stop } of running.values()) stop.abort('shutdown' satisfies StopReason);
+      const all = Promise.all([...running.values()].map(({ done }) => done));
+      let cancel: () => void = () => undefined;
+      const grace = new Promise<void>((resolve) => (cancel = clock.after(graceMs, resolve)));
+      await Promise.race([all, grace]).finally(() => cancel());
+    },
+  };
+}
+
+/** `end` settles when a stop was asked for and the graph had its grace: graph code cannot keep a run open (X4). */
+function afterGrace(signal: AbortSignal, clock: Clock): { end: Promise<RunEnd>; cancel(): void } {
+  let cancel: () => void = () => undefined;
+  const end = new Promise<RunEnd>((resolve) => {
+    const arm = (): void => {
+      const grace = signal.reason === ('shutdown' satisfies StopReason) ? 0 : STOP_GRACE_MS;
+      cancel = clock.after(grace, () => resolve({ kind: 'stopped' }));
+    };
+    if (signal.aborted) return arm();
+    signal.addEventListener('abort', arm, { once: true });
+    cancel = () => signal.removeEventListener('abort', arm);
+  });
+  return { end, cancel: () => cancel() };
+}
+
+function orderOf(run: RunRecord, resume: boolean, user: JsonObject | undefined): RunOrder {
+  const { kwargs } = run;
+  const { tags, recursion_limit, configurable } = kwargs.config;
+  return {
+    runId: run.runId,
+    threadId: run.threadId,
+    assistantId: run.assistantId,
+    graphId: run.graphId,
+    attempt: run.attempt,
+    resume,
+    input: kwargs.input,
+    ...(kwargs.command && { command: kwargs.command }),
+    config: {
+      ...(Array.isArray(tags) && { tags: tags as string[] }),
+      ...(typeof recursion_limit === 'number' && { recursion_limit }),
+      configurable: isObject(configurable) ? configurable : {},
+      metadata: { ...run.metadata, run_id: run.runId, thread_id: run.threadId, run_attempt: run.attempt },
+    },
+    ...(kwargs.context !== undefined && { context: kwargs.context }),
+    streamModes: kwargs.streamMode as StreamMode[],
+    streamSubgraphs: kwargs.streamSubgraphs,
+    ...(kwargs.interruptBefore !== undefined && {
+      interruptBefore: kwargs.interruptBefore as '*' | string[],
+    }),
+    ...(kwargs.interruptAfter !== undefined && { interruptAfter: kwargs.interruptAfter as '*' | string[] }),
+    ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
+    ...(user && { user }),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * The reactor that pays owed webhooks.
+ *
+ * W1 What is owed is read from the log, so it survives any end of the process. W2 Every attempt of a delivery carries
+ * the same id and the same bytes. W3 One receiver takes at most `PER_HOST` of the slots. A delivery never touches its
+ * run: it has a stream of its own.
+ */
+import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
+import { pauseAfter } from '../delivery/schedule.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { EventLog } from '../log/log.ts';
+import type { PayloadWrite } from '../log/payloads.ts';
+import { dueDeliveries, nextDueDelivery, type DueDelivery } from '../projections/delivery-queries.ts';
+import type { OnFault } from './fault.ts';
+import type { HttpOut, Posted } from './http-out.ts';
+
+export interface WebhooksOptions {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly out: HttpOut;
+  readonly onFault: OnFault;
+}
+
+export interface Webhooks {
+  /** Sends nothing more and waits for the attempts under way to be recorded. */
+  stop(): Promise<void>;
+}
+
+const AT_ONCE = 32;
+const PER_HOST = 4;
+const POLL_MS = 5_000;
+
+export function startWebhooks({ log, clock, ids, out, onFault }: WebhooksOptions): Webhooks {
+  const underWay = new Map<string, { host: string; done: Promise<void> }>();
+  let stopping = false;
+  let cancelPoll: () => void = () => undefined;
+  let chain: Promise<void> = Promise.resolve();
+
+  function pump(): void {
+    if (stopping) return;
+    chain = chain.then(claim).catch((error: unknown) => onFault(error, 'reading owed webhooks'));
+  }
+
+  async function claim(): Promise<void> {
+    if (stopping) return;
+    const now = clock.now();
+    for (const due of await dueDeliveries(log.rows, now, AT_ONCE * PER_HOST)) {
+      const host = new URL(due.url).host;
+      const sameHost = [...underWay.values()].filter((other) => other.host === host).length;
+      if (underWay.has(due.deliveryId) || underWay.size >= AT_ONCE || sameHost >= PER_HOST) continue;
+      const done = attempt(due)
+        .catch((error: unknown) => onFault(error, `webhook ${due.deliveryId}`))
+        .finally(() => {
+          underWay.delete(due.deliveryId);
+          pump();
+        });
+      underWay.set(due.deliveryId, { host, done });
+    }
+    const next = (await nextDueDelivery(log.rows, now)) ?? now + POLL_MS;
+    cancelPoll();
+    cancelPoll = clock.after(Math.min(next - now, POLL_MS), pump);
+  }
+
+  async function attempt(due: DueDelivery): Promise<void> {
+    const { deliveryId } = due;
+    const body = await log.payloads.body(deliveryId);
+    if (body === undefined) throw new Error('its body is missing');
+    const began = clock.monotonic();
+    const posted = await out.post(
+      due.url,
+      { 'content-type': 'application/json', 'webhook-id': deliveryId, 'user-agent': 'threadwell' },
+      body,
+    );
+    const event = resultOf(posted, due, Math.round(clock.monotonic() - began), clock.now());
+    const payloads: PayloadWrite[] =
+      event.type === 'WebhookDelivered' ? [{ kind: 'erase-body', deliveryId }] : [];
+    const appends = [{ stream: deliveryStream(deliveryId), expected: due.version, events: [event] }];
+    const result = await log.commit({ commandId: ids.uuid(), appends, payloads });
+    if (result.kind !== 'committed') throw new Error(`the attempt could not be recorded: ${result.kind}`);
+  }
+
+  const unsubscribe = log.onCommitted(({ events }) => {
+    if (events.some(({ type }) => type === 'WebhookOwed')) pump();
+  });
+  pump();
+
+  return {
+    async stop() {
+      stopping = true;
+      unsubscribe();
+      cancelPoll();
+      await Promise.all([...underWay.values()].map(({ done }) => done));
+    },
+  };
+}
+
+function resultOf(posted: Posted, due: DueDelivery, ms: number, now: number): DeliveryEvent {
+  const { deliveryId } = due;
+  const attempt = due.attempts + 1;
+  if (posted.kind === 'answered' && posted.status >= 200 && posted.status < 300)
+    return { type: 'WebhookDelivered', data: { deliveryId, attempt, status: posted.status, ms } };
+  const pause = pauseAfter(attempt);
+  const [status, error] =
+    posted.kind === 'answered'
+      ? [posted.status, `the receiver answered ${posted.status}`]
+      : [null, posted.error];
+  const nextAt = pause === undefined ? null : now + pause;
+  return { type: 'WebhookAttemptFailed', data: { deliveryId, attempt, status, error, ms, nextAt } };
+}

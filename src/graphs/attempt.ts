@@ -1,0 +1,88 @@
+/**
+ * The frame around one attempt at a run, whatever kind of graph it is.
+ *
+ * X2 When the server refuses a write or a frame, the attempt ends at once with that error: going on would only
+ *    compute what nobody may store. X3 Once the attempt is over nothing it started is saved or emitted any more,
+ *    however long graph code that ignores its signal goes on.
+ */
+import type { CheckpointStore, RunEnd, RunLink } from './port.ts';
+import { toErrorEnd } from './failure.ts';
+import { openFrameSink, type FrameSink } from './frame-sink.ts';
+
+export interface Attempt {
+  /** Aborts when the server stops the run and when the attempt failed. */
+  readonly signal: AbortSignal;
+  readonly frames: FrameSink;
+  /** The server's store; its writes reject once the attempt is over. */
+  readonly store: CheckpointStore;
+  /** Ends the attempt with this error; the first one counts. */
+  fail(error: unknown): void;
+}
+
+/** Never rejects. An abort of `signal` wins over whatever `work` makes of it. */
+export async function runAttempt(
+  link: RunLink,
+  signal: AbortSignal,
+  work: (attempt: Attempt) => Promise<RunEnd>,
+): Promise<RunEnd> {
+  if (signal.aborted) return { kind: 'stopped' };
+  const own = new AbortController();
+  let failure: { readonly error: unknown } | undefined;
+  let over = false;
+  const underWay = new Set<Promise<unknown>>();
+
+  const fail = (error: unknown): void => {
+    if (failure !== undefined || over) return;
+    failure = { error };
+    own.abort(error);
+  };
+  const frames = openFrameSink(link.emit.bind(link), fail);
+  const tracked = async (write: () => Promise<void>): Promise<void> => {
+    if (over) throw new Error('The attempt is over; nothing more is saved');
+    const writing = write();
+    underWay.add(writing);
+    await writing.finally(() => underWay.delete(writing));
+  };
+  const attempt: Attempt = {
+    signal: AbortSignal.any([signal, own.signal]),
+    frames,
+    store: {
+      load: (ns, checkpointId) => link.checkpoints.load(ns, checkpointId),
+      list: (query) => link.checkpoints.list(query),
+      save: (checkpoint) => tracked(() => link.checkpoints.save(checkpoint)),
+      saveWrites: (ns, id, writes) => tracked(() => link.checkpoints.saveWrites(ns, id, writes)),
+    },
+    fail,
+  };
+
+  const finished = (async (): Promise<RunEnd> => {
+    try {
+      const end = await work(attempt);
+      await frames.flush();
+      return failure === undefined ? end : toErrorEnd(failure.error);
+    } catch (error) {
+      await frames.flush();
+      return toErrorEnd(failure === undefined ? error : failure.error);
+    }
+  })();
+  const cut = onceAborted(attempt.signal);
+  const end = await Promise.race([finished, cut.promise]);
+  cut.dispose();
+
+  over = true;
+  frames.close();
+  // What was handed to the server already is let finish, so that nothing of this attempt arrives after its end.
+  await Promise.allSettled([frames.flush(), ...underWay]);
+  if (signal.aborted) return { kind: 'stopped' };
+  return end ?? toErrorEnd(failure?.error);
+}
+
+function onceAborted(signal: AbortSignal): { promise: Promise<undefined>; dispose(): void } {
+  let listener = (): void => undefined;
+  const promise = new Promise<undefined>((resolve) => {
+    listener = () => resolve(undefined);
+  });
+  if (signal.aborted) listener();
+  signal.addEventListener('abort', listener, { once: true });
+  return { promise, dispose: () => signal.removeEventListener('abort', listener) };
+}

@@ -1,0 +1,157 @@
+/**
+ * Graph values to and from the stored form of `kernel/tagged.ts`. What is read back is untrusted: nothing is revived
+ * but the kinds listed there, and user data that looks like a mark (`$`, `lc`, `__type`) stays data.
+ *
+ * Numbers that JSON cannot hold (NaN, infinities) become null. Instances of other classes become plain objects.
+ */
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { TAG, tagged, tagOf } from '../kernel/tagged.ts';
+import { MAX_VALUE_DEPTH, toShape, UnstorableValue } from './shapes.ts';
+
+/** Builds what only the user's own copy of the library can build; see `user-library.ts`. */
+export interface Reviver {
+  message(fields: Record<string, unknown>): unknown;
+  command(fields: Record<string, unknown>): unknown;
+  send(fields: Record<string, unknown>): unknown;
+}
+
+/**
+ * Tagged JSON text of any runtime value. Throws `UnstorableValue` for functions, symbols, promises and cycles; `name`
+ * is what its message calls the value.
+ */
+export function encode(value: unknown, name?: string): string {
+  return JSON.stringify(toTagged(value, name === undefined ? [] : [{ key: name, owner: NOBODY }]));
+}
+
+const NOBODY = Object.freeze({});
+
+interface Step {
+  readonly key: string | number;
+  readonly owner: object;
+}
+
+function toTagged(value: unknown, path: Step[]): Json {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'undefined':
+      return tagged('undefined');
+    case 'bigint':
+      return tagged('bigint', value.toString());
+    case 'function':
+    case 'symbol':
+      throw unstorable(path, `is a ${typeof value}`);
+    case 'object':
+      return value === null ? null : objectToTagged(value, path);
+  }
+}
+
+function objectToTagged(value: object, path: Step[]): Json {
+  if (path.some((step) => step.owner === value)) throw unstorable(path, 'contains itself');
+  if (path.length > MAX_VALUE_DEPTH)
+    throw unstorable(path, `is nested deeper than ${MAX_VALUE_DEPTH} levels`);
+  const child = (key: string | number, item: unknown): Json => {
+    path.push({ key, owner: value });
+    const stored = toTagged(item, path);
+    path.pop();
+    return stored;
+  };
+  // `fromEntries` defines its keys, so a key `__proto__` stays an ordinary one.
+  const members = (fields: Record<string, unknown>): JsonObject =>
+    Object.fromEntries(Object.entries(fields).map(([key, item]) => [key, child(key, item)]));
+  const shape = toShape(value);
+  switch (shape.kind) {
+    case 'array':
+      return Array.from(shape.v, (item, index) => child(index, item));
+    case 'plain': {
+      const fields = members(shape.v);
+      return Object.hasOwn(fields, TAG) ? tagged('object', fields) : fields;
+    }
+    case 'message':
+    case 'command':
+    case 'send':
+      return tagged(shape.kind, members(shape.v));
+    case 'map':
+      return tagged(
+        'map',
+        shape.v.map(([key, item], index) => [child(`key ${index}`, key), child(`value ${index}`, item)]),
+      );
+    case 'set':
+      return tagged(
+        'set',
+        shape.v.map((item, index) => child(index, item)),
+      );
+    case 'date':
+    case 'bytes':
+    case 'error':
+      return tagged(shape.kind, shape.v);
+    case 'other':
+      return child('toJSON()', shape.v);
+    case 'promise':
+      throw unstorable(path, 'is a promise; is an await missing?');
+  }
+}
+
+function unstorable(path: readonly Step[], problem: string): UnstorableValue {
+  const place = path
+    .slice(0, 12)
+    .map(({ key }, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`))
+    .join('');
+  return new UnstorableValue(`${place === '' ? 'The value' : place} ${problem} and cannot be stored`);
+}
+
+/** Reads what `encode` wrote. Without a reviver messages, commands and sends come back as plain objects. */
+export function createDecoder(reviver?: Reviver): (text: string) => unknown {
+  const members = (fields: JsonObject): Record<string, unknown> => {
+    const target: Record<string, unknown> = fields;
+    for (const key of Object.keys(fields)) target[key] = revive(fields[key] as Json);
+    return target;
+  };
+  const revive = (value: Json): unknown => {
+    if (Array.isArray(value)) {
+      const target: unknown[] = value;
+      for (let i = 0; i < value.length; i++) target[i] = revive(value[i] as Json);
+      return target;
+    }
+    if (!isObject(value)) return value;
+    const kind = tagOf(value);
+    if (kind === undefined) return members(value);
+    const v = value['v'] ?? null;
+    switch (kind) {
+      case 'undefined':
+        return undefined;
+      case 'object':
+        return members(v as JsonObject);
+      case 'message':
+      case 'command':
+      case 'send': {
+        const fields = members(v as JsonObject);
+        return reviver === undefined ? fields : reviver[kind](fields);
+      }
+      case 'date':
+        return new Date(v === null ? Number.NaN : (v as string));
+      case 'bigint':
+        return BigInt(v as string);
+      case 'bytes':
+        return new Uint8Array(Buffer.from(v as string, 'base64'));
+      case 'map':
+        return new Map((v as [Json, Json][]).map(([key, item]) => [revive(key), revive(item)]));
+      case 'set':
+        return new Set((v as Json[]).map(revive));
+      case 'error': {
+        const { name, message } = v as { name: string; message: string };
+        return Object.assign(new Error(message), { name });
+      }
+      default:
+        throw new UnstorableValue(`The stored value has the unknown kind "${String(kind)}"`);
+    }
+  };
+  // Most values carry no tag at all; a key `$` cannot be written in any other way than this.
+  return (text) => {
+    const value = JSON.parse(text) as Json;
+    return text.includes('"$"') ? revive(value) : value;
+  };
+}

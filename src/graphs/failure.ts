@@ -1,0 +1,23 @@
+import type { RunEnd } from './port.ts';
+
+/** The end of a run that failed with `thrown`, which may be anything that can be thrown. */
+export function toErrorEnd(thrown: unknown): RunEnd {
+  if (!(thrown instanceof Error) && !isErrorLike(thrown))
+    return { kind: 'error', error: 'Error', message: describe(thrown) };
+  const given = typeof thrown.name === 'string' && thrown.name !== '' ? thrown.name : 'Error';
+  // A subclass that never set `name` still says `Error`; its class name tells more.
+  const error = given === 'Error' ? thrown.constructor?.name || given : given;
+  return { kind: 'error', error, message: String(thrown.message) };
+}
+
+const isErrorLike = (thrown: unknown): thrown is Error =>
+  typeof thrown === 'object' && thrown !== null && typeof (thrown as Error).message === 'string';
+
+function describe(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown);
+  try {
+    return JSON.stringify(thrown);
+  } catch {
+    return Object.prototype.toString.call(thrown);
+  }
+}

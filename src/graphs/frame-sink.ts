@@ -1,0 +1,60 @@
+import type { Frame } from './port.ts';
+
+/** Hands frames to the server in order, together where several wait, one hand-over at a time. */
+export interface FrameSink {
+  /** `data` is JSON text. Never waits and never throws. */
+  push(event: string, data: string): void;
+  /** Resolves at once while few frames wait, else when they are durable: await it before producing more. */
+  ready(): Promise<void>;
+  /** Resolves when everything pushed so far is durable, or was dropped after a failure. */
+  flush(): Promise<void>;
+  /** Drops what still waits; later pushes do nothing. */
+  close(): void;
+}
+
+const MAX_WAITING = 64;
+
+/** `onFailure` is told once, when `emit` rejects; nothing is emitted after that. */
+export function openFrameSink(
+  emit: (frames: readonly Frame[]) => Promise<void>,
+  onFailure: (error: unknown) => void,
+): FrameSink {
+  let waiting: Frame[] = [];
+  let pump: Promise<void> | undefined;
+  let open = true;
+
+  const run = async (): Promise<void> => {
+    // One microtask later, so that frames of the same moment travel together.
+    await undefined;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        await emit(batch);
+      } catch (error) {
+        close();
+        onFailure(error);
+      }
+    }
+    pump = undefined;
+  };
+  const close = (): void => {
+    open = false;
+    waiting = [];
+  };
+
+  return {
+    push(event, data) {
+      if (!open) return;
+      waiting.push({ event, data });
+      pump ??= run();
+    },
+    ready: async () => {
+      if (waiting.length >= MAX_WAITING) await pump;
+    },
+    flush: async () => {
+      await pump;
+    },
+    close,
+  };
+}

@@ -1,0 +1,145 @@
+/** Decides what a run of a plain function does: begin a turn, go on with one, or nothing. Reads, never writes. */
+import type { Ids } from '../../kernel/ids.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { CheckpointReader, LoadedCheckpoint, RunOrder } from '../port.ts';
+import {
+  parseBody,
+  parseNotes,
+  type Body,
+  type CheckpointNotes,
+  type TurnRecord,
+} from './checkpoint-body.ts';
+import { openValues, toUpdate, type Values } from './values.ts';
+
+export interface Head {
+  readonly values: Values;
+  /** Null on a thread without checkpoints. */
+  readonly checkpointId: string | null;
+  /** The new checkpoint's id must be above this one, or it would not become the head. */
+  readonly newestId: string | null;
+  readonly step: number;
+}
+
+export type Plan =
+  /** Save the state merged with `update` as the input checkpoint, then call the function. */
+  | { readonly kind: 'begin'; readonly head: Head; readonly update: Record<string, unknown> }
+  /** Call the function with `start` and skip what the turn has done. */
+  | {
+      readonly kind: 'continue';
+      readonly head: Head;
+      readonly turn: TurnRecord;
+      readonly start: Record<string, unknown>;
+      /** Sent along with the answer: saved before the function is called. */
+      readonly update?: Record<string, unknown>;
+      /** How many answers the function must have got before its writer speaks again. */
+      readonly silentAnswers: number;
+      /** The head says that the turn waits or has not begun: a turn that ends without an update says otherwise. */
+      readonly unfinished: boolean;
+    }
+  /** An answer that nobody waits for changes nothing. */
+  | { readonly kind: 'nothing'; readonly head: Head };
+
+/** Rejects when the order makes no sense for a plain function; the messages are for the client. */
+export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Ids): Promise<Plan> {
+  const wanted = order.resume ? null : order.config.configurable['checkpoint_id'];
+  const newest = await store.load('');
+  const base = typeof wanted === 'string' ? await store.load('', wanted) : newest;
+  if (typeof wanted === 'string' && base === undefined)
+    throw new Error(`The thread has no checkpoint ${wanted}`);
+  const head = toHead(base, newest, ids);
+  const body = base && parseBody(base.body);
+  const notes = base === undefined ? {} : parseNotes(base);
+  if (order.resume && body?.runId === order.runId)
+    return goOn(head, body.turn, store, ids, { unfinished: isUnfinished(base, notes) });
+
+  const { goto, update, resume } = order.command ?? {};
+  if (!isEmpty(goto))
+    throw new Error(
+      `The graph "${order.graphId}" is a plain function: it has no nodes, so goto is not possible`,
+    );
+  const patch = isEmpty(update) ? undefined : toUpdate(update, 'command.update');
+  if (resume === undefined || resume === null)
+    return { kind: 'begin', head, update: patch ?? toUpdate(order.input ?? {}, 'The input') };
+  if (body === undefined || notes.pending === undefined) return { kind: 'nothing', head };
+  return goOn(head, toAnswered(order, body, notes, resume, patch), store, ids, {
+    unfinished: true,
+    silent: true,
+    ...(patch === undefined ? {} : { update: patch }),
+  });
+}
+
+async function goOn(
+  head: Head,
+  turn: TurnRecord,
+  store: CheckpointReader,
+  ids: Ids,
+  {
+    unfinished,
+    silent = false,
+    update,
+  }: { unfinished: boolean; silent?: boolean; update?: Record<string, unknown> },
+): Promise<Plan> {
+  const input = await store.load('', turn.input);
+  if (input === undefined) throw new Error('The checkpoint that the function started from was deleted');
+  const start = valuesOf(input, ids);
+  for (const patch of turn.patches) start.apply(patch, turn.input);
+  return {
+    kind: 'continue',
+    head,
+    turn,
+    start: start.copy(),
+    silentAnswers: silent ? turn.answers.length : 0,
+    unfinished,
+    ...(update === undefined ? {} : { update }),
+  };
+}
+
+/** The turn with the answer added, unless an earlier attempt of the same run has recorded it with its next question. */
+function toAnswered(
+  order: RunOrder,
+  { turn }: Body,
+  { pending, given }: CheckpointNotes,
+  resume: Json,
+  patch: Record<string, unknown> | undefined,
+): TurnRecord {
+  const { answers, patches } = given ?? turn;
+  if (pending === undefined || given?.runId === order.runId) return { ...turn, answers, patches };
+  return {
+    ...turn,
+    answers: [...answers, pickAnswer(resume, pending.id)],
+    patches: patch === undefined ? patches : [...patches, patch],
+  };
+}
+
+/** An object whose keys are all interrupt ids addresses its answers; anything else is the answer itself. */
+function pickAnswer(resume: Json, id: string): Json {
+  if (!isObject(resume)) return resume;
+  const keys = Object.keys(resume);
+  if (keys.length === 0 || !keys.every((key) => /^[0-9a-f]{32}$/.test(key))) return resume;
+  if (!Object.hasOwn(resume, id))
+    throw new Error(`The interrupt ${id} waits, but the answers are for others`);
+  return (resume as JsonObject)[id] ?? null;
+}
+
+const isUnfinished = (base: LoadedCheckpoint | undefined, notes: CheckpointNotes): boolean =>
+  notes.pending !== undefined || base?.metadata['source'] !== 'loop';
+
+function toHead(base: LoadedCheckpoint | undefined, newest: LoadedCheckpoint | undefined, ids: Ids): Head {
+  const step = base?.metadata['step'];
+  return {
+    values: base === undefined ? openValues([], ids) : valuesOf(base, ids),
+    checkpointId: base?.checkpointId ?? null,
+    newestId: newest?.checkpointId ?? null,
+    step: typeof step === 'number' ? step : -2,
+  };
+}
+
+/** Only what makes up the state: a checkpoint of another kind of graph has channels of its runtime besides. */
+export const valuesOf = ({ blobs, valueChannels }: LoadedCheckpoint, ids: Ids): Values =>
+  openValues(
+    blobs.filter(({ channel }) => valueChannels.includes(channel)),
+    ids,
+  );
+
+const isEmpty = (value: Json | undefined): value is undefined | null | [] =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);

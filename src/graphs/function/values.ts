@@ -1,0 +1,90 @@
+/**
+ * The state of a plain function's thread: channel by channel, as stored text under the version that the store knows.
+ * P3 An update touches only the channels that it names. Graph code gets copies, so nothing it does later to what it
+ * got or returned changes the state.
+ */
+import type { Ids } from '../../kernel/ids.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { flatten } from '../../kernel/tagged.ts';
+import { createDecoder, encode } from '../codec.ts';
+import type { ChannelBlob } from '../port.ts';
+import { asMessages, mergeMessages, toMessages } from './messages.ts';
+
+export interface Applied {
+  readonly blobs: readonly ChannelBlob[];
+  /** The update as it was applied, in wire form. */
+  readonly update: JsonObject;
+  /** The messages in it. */
+  readonly messages: readonly Json[];
+}
+
+export interface Values {
+  /** A fresh copy, LangChain messages and the like as plain objects. */
+  copy(): Record<string, unknown>;
+  /** JSON text for clients; `extra` members come last. */
+  wireText(extra?: JsonObject): string;
+  readonly versions: Record<string, string>;
+  /** Throws, and changes nothing, when a value cannot be stored; the message names the key. */
+  apply(update: Record<string, unknown>, version: string): Applied;
+}
+
+const decode = createDecoder();
+
+export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
+  const channels = new Map(blobs.map((blob) => [blob.channel, blob]));
+  const wireTexts = new Map<string, string>();
+  const wireTextOf = ({ channel, data }: ChannelBlob): string => {
+    const text = wireTexts.get(channel) ?? JSON.stringify(flatten(JSON.parse(data) as Json));
+    wireTexts.set(channel, text);
+    return text;
+  };
+  const merge = (key: string, plain: unknown): { value: unknown; shown: unknown } => {
+    if (key !== 'messages') return { value: plain, shown: plain };
+    const added = toMessages(plain, ids);
+    const present = channels.get(key);
+    const before = present === undefined ? [] : asMessages(decode(present.data), ids);
+    return { value: mergeMessages(before, added), shown: added };
+  };
+
+  return {
+    copy: () =>
+      Object.fromEntries([...channels.values()].map(({ channel, data }) => [channel, decode(data)])),
+    wireText(extra = {}) {
+      const members = [...channels.values()].map(
+        (blob) => `${JSON.stringify(blob.channel)}:${wireTextOf(blob)}`,
+      );
+      for (const [key, value] of Object.entries(extra))
+        members.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
+      return `{${members.join(',')}}`;
+    },
+    get versions() {
+      return Object.fromEntries([...channels.values()].map(({ channel, version }) => [channel, version]));
+    },
+    apply(update, version) {
+      const changed: ChannelBlob[] = [];
+      const shown: [string, Json][] = [];
+      for (const [channel, given] of Object.entries(update)) {
+        if (given === undefined) continue;
+        const merged = merge(channel, decode(encode(given, channel)));
+        changed.push({ channel, version, data: encode(merged.value, channel) });
+        shown.push([channel, flatten(JSON.parse(encode(merged.shown)) as Json)]);
+      }
+      for (const blob of changed) {
+        channels.set(blob.channel, blob);
+        wireTexts.delete(blob.channel);
+      }
+      const wire = Object.fromEntries(shown);
+      const messages = wire['messages'];
+      return { blobs: changed, update: wire, messages: Array.isArray(messages) ? messages : [] };
+    },
+  };
+}
+
+/** The members of an input or an update; throws when it is no plain object. */
+export function toUpdate(value: unknown, what: string): Record<string, unknown> {
+  const isPairs = Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
+  if (isPairs) return Object.fromEntries(value as [string, unknown][]);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new TypeError(`${what} must be an object, not ${Array.isArray(value) ? 'a list' : typeof value}`);
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,59 @@
+import type { Json } from '../kernel/json.ts';
+
+/** What the server uses of a compiled LangGraph.js graph, of whatever version. */
+export interface CompiledGraph {
+  readonly streamChannelsAsIs: string | readonly string[];
+  stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
+  streamEvents(input: unknown, options: object): AsyncIterable<unknown>;
+  getState(config: object, options?: object): Promise<Snapshot>;
+}
+
+/** The runtime's answer to `getState`. */
+export interface Snapshot {
+  readonly values: unknown;
+  readonly next: readonly string[];
+  readonly tasks: readonly SnapshotTask[];
+  readonly config?: SnapshotConfig;
+  readonly parentConfig?: SnapshotConfig;
+  readonly metadata?: Record<string, unknown>;
+  readonly createdAt?: string;
+}
+
+export interface SnapshotTask {
+  readonly id: string;
+  readonly name: string;
+  readonly path?: readonly Json[];
+  readonly error?: unknown;
+  readonly interrupts?: readonly { id?: string; value?: unknown }[];
+  readonly result?: unknown;
+  /** A snapshot when subgraphs were asked for, else the place where one can be read. */
+  readonly state?: Snapshot | SnapshotConfig;
+}
+
+export interface SnapshotConfig {
+  readonly configurable?: { checkpoint_ns?: string; checkpoint_id?: string };
+}
+
+/**
+ * The graph that an exported or returned value stands for: a compiled graph, a builder (compiled here), or a wrapper
+ * with a compiled graph as its `graph`. Undefined for anything else. Throws what `compile()` throws.
+ */
+export function toCompiledGraph(value: unknown): CompiledGraph | undefined {
+  if (isCompiledGraph(value)) return value;
+  if (hasMethods(value, ['compile'])) {
+    const compiled = (value as { compile(): unknown }).compile();
+    return isCompiledGraph(compiled) ? compiled : undefined;
+  }
+  const inner =
+    typeof value === 'object' && value !== null ? (value as { graph?: unknown }).graph : undefined;
+  return isCompiledGraph(inner) ? inner : undefined;
+}
+
+const isCompiledGraph = (value: unknown): value is CompiledGraph =>
+  hasMethods(value, ['stream', 'streamEvents', 'getState']);
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const methods = value as Record<string, unknown>;
+  return names.every((name) => typeof methods[name] === 'function');
+}

@@ -1,0 +1,125 @@
+/**
+ * Runs LangGraph.js graphs. A graph object is shared by all its runs, so none of them may leave a trace on it: every
+ * run works on a shallow copy that has the run's own checkpoint saver.
+ */
+import type { Ids } from '../../kernel/ids.ts';
+import type { Attempt } from '../attempt.ts';
+import { createDecoder, type Reviver } from '../codec.ts';
+import type { CompiledGraph } from '../graph-shapes.ts';
+import type { CheckpointReader, CheckpointStore, GraphState, RunEnd, RunOrder, StateOrder } from '../port.ts';
+import { toConfigurable } from '../private-keys.ts';
+import { toCheckpointMetadata } from '../run-config.ts';
+import { createFrameMaker } from './frames.ts';
+import { toInput, toOptions } from './invocation.ts';
+import { openSaver, type CheckpointTuple, type Saver } from './saver.ts';
+import { toGraphState, toInterrupts } from './state.ts';
+
+/** Ends as the graph does; whatever the graph throws rejects. */
+export async function runLangGraph(
+  graph: CompiledGraph,
+  reviver: Reviver,
+  order: RunOrder,
+  attempt: Attempt,
+  ids: Ids,
+): Promise<RunEnd> {
+  const saver = openSaver({
+    threadId: order.threadId,
+    store: attempt.store,
+    decode: createDecoder(reviver),
+    ids,
+    metadata: toCheckpointMetadata(order),
+    valueChannels: valueChannels(graph),
+    fail: attempt.fail,
+  });
+  const bound = bind(graph, saver);
+  const input = toInput(await answerFalsy(order, bound), reviver);
+  const options = toOptions(order, attempt.signal);
+  const frames = createFrameMaker(order);
+  const withEvents = order.streamModes.includes('events');
+  const chunks = withEvents
+    ? bound.streamEvents(input, { ...options, version: 'v2' })
+    : await bound.stream(input, options);
+  for await (const chunk of chunks) {
+    const frame = withEvents ? frames.event(chunk) : frames.chunk(chunk);
+    if (frame !== undefined) attempt.frames.push(frame.event, frame.data);
+    await attempt.frames.ready();
+  }
+  return readEnd(graph, saver, order);
+}
+
+/** The state at a checkpoint of the thread, or at its head. Rejects when the graph has no such subgraph. */
+export async function readLangGraphState(
+  graph: CompiledGraph,
+  reviver: Reviver,
+  order: StateOrder,
+  checkpoints: CheckpointReader,
+  ids: Ids,
+): Promise<GraphState> {
+  const saver = openSaver({
+    threadId: order.threadId,
+    store: readOnly(checkpoints),
+    decode: createDecoder(reviver),
+    ids,
+    metadata: {},
+    valueChannels: [],
+    fail: (error) => {
+      throw error;
+    },
+  });
+  const configurable = {
+    ...toConfigurable(order.config.configurable, undefined),
+    thread_id: order.threadId,
+    checkpoint_ns: order.ns ?? '',
+    checkpoint_id: order.checkpointId,
+  };
+  const snapshot = await bind(graph, saver).getState({ configurable }, { subgraphs: order.subgraphs });
+  return toGraphState(snapshot);
+}
+
+const bind = (graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>): CompiledGraph =>
+  Object.assign(Object.create(Object.getPrototypeOf(graph) as object) as CompiledGraph, graph, {
+    checkpointer: saver,
+  });
+
+function valueChannels(graph: CompiledGraph): string[] {
+  const channels = graph.streamChannelsAsIs;
+  return typeof channels === 'string' ? [channels] : [...channels];
+}
+
+/** The last checkpoint is still in memory, so this reads nothing back unless the run saved none. */
+async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder): Promise<RunEnd> {
+  const view = Object.assign(Object.create(saver) as Saver, {
+    getTuple: async (config: Parameters<Saver['getTuple']>[0]): Promise<CheckpointTuple | undefined> =>
+      saver.lastTuple() ?? saver.getTuple(config),
+  });
+  const { next, tasks } = await bind(graph, view).getState({
+    configurable: { thread_id: order.threadId, checkpoint_ns: '' },
+  });
+  return { kind: 'success', next: [...next], interrupts: toInterrupts(tasks) };
+}
+
+/**
+ * The runtime overlooks an answer of `false`, `0` or `''` unless it is addressed to its interrupt. Answers the first
+ * one that waits, as it does with any other answer that has no address.
+ */
+async function answerFalsy(order: RunOrder, graph: CompiledGraph): Promise<RunOrder> {
+  const { resume } = order.command ?? {};
+  if (order.resume || resume === undefined || resume === null || Boolean(resume)) return order;
+  const { tasks } = await graph.getState({
+    configurable: { thread_id: order.threadId, checkpoint_ns: '' },
+  });
+  const id = tasks.flatMap((task) => task.interrupts ?? [])[0]?.id;
+  return id === undefined ? order : { ...order, command: { ...order.command, resume: { [id]: resume } } };
+}
+
+function readOnly(checkpoints: CheckpointReader): CheckpointStore {
+  const refuse = async (): Promise<never> => {
+    throw new Error('Reading the state saves nothing');
+  };
+  return {
+    load: (ns, checkpointId) => checkpoints.load(ns, checkpointId),
+    list: (query) => checkpoints.list(query),
+    save: refuse,
+    saveWrites: refuse,
+  };
+}

@@ -1,0 +1,36 @@
+import type { CheckpointTuple, Saver, SaverConfig, Write } from './saver.ts';
+
+/** By channel: the writes since the nearest ancestor that stores its value, oldest first, and that value. */
+export type DeltaHistory = Record<string, { writes: Write[]; seed?: unknown }>;
+
+/** Walks the parents of the checkpoint that `config` names, once for all channels. */
+export async function readDeltaHistory(
+  saver: Pick<Saver, 'getTuple'>,
+  config: SaverConfig,
+  channels: readonly string[],
+): Promise<DeltaHistory> {
+  const history: DeltaHistory = Object.fromEntries(channels.map((channel) => [channel, { writes: [] }]));
+  const open = new Set(channels);
+  let next: SaverConfig | undefined =
+    open.size === 0 ? undefined : (await saver.getTuple(config))?.parentConfig;
+  while (next !== undefined && open.size > 0) {
+    const tuple: CheckpointTuple | undefined = await saver.getTuple(next);
+    if (tuple === undefined) break;
+    for (const channel of open) {
+      const entry = history[channel] ?? { writes: [] };
+      entry.writes.unshift(...writesOf(tuple, channel));
+      if (Object.hasOwn(tuple.checkpoint.channel_values, channel)) {
+        entry.seed = tuple.checkpoint.channel_values[channel];
+        open.delete(channel);
+      }
+    }
+    next = tuple.parentConfig;
+  }
+  return history;
+}
+
+/** In the order in which the runtime applies them: by task, then as written. */
+function writesOf(tuple: CheckpointTuple, channel: string): Write[] {
+  const writes = tuple.pendingWrites.filter((write) => write[1] === channel);
+  return writes.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}

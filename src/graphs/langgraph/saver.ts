@@ -1,0 +1,288 @@
+/**
+ * The checkpoint saver that LangGraph.js gets for one attempt, over the server's `CheckpointStore`. Its contract is
+ * the library's `BaseCheckpointSaver`, met by shape, so that any copy of the library accepts it.
+ *
+ * P3 A checkpoint stores the channels that changed since its parent and refers to the rest by version. A version is a
+ *    counter with a random suffix, so forks and rolled back runs never use a (channel, version) pair again.
+ * X2 A write that the store refuses ends the attempt through `fail`. It must not reject into the runtime, which keeps
+ *    failed saves for later and would let Node die of an unhandled rejection meanwhile.
+ */
+import type { Ids } from '../../kernel/ids.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { encode } from '../codec.ts';
+import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
+import { toWire } from '../wire.ts';
+import { readDeltaHistory, type DeltaHistory } from './delta-history.ts';
+
+export interface SaverConfig {
+  readonly configurable?: {
+    readonly thread_id?: string;
+    readonly checkpoint_ns?: string;
+    readonly checkpoint_id?: string;
+  };
+}
+
+export interface Checkpoint {
+  readonly v: number;
+  readonly id: string;
+  readonly channel_values: Record<string, unknown>;
+  readonly channel_versions: Record<string, string | number>;
+  readonly [key: string]: unknown;
+}
+
+export type Write = readonly [taskId: string, channel: string, value: unknown];
+
+export interface CheckpointTuple {
+  readonly config: SaverConfig;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: JsonObject;
+  readonly parentConfig?: SaverConfig;
+  readonly pendingWrites: Write[];
+}
+
+export interface ListOptions {
+  readonly limit?: number;
+  readonly before?: SaverConfig;
+  readonly filter?: JsonObject;
+}
+
+export interface Saver {
+  get(config: SaverConfig): Promise<Checkpoint | undefined>;
+  getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined>;
+  list(config: SaverConfig, options?: ListOptions): AsyncGenerator<CheckpointTuple>;
+  put(
+    config: SaverConfig,
+    checkpoint: Checkpoint,
+    metadata: Record<string, unknown>,
+    newVersions: Record<string, string | number>,
+  ): Promise<SaverConfig>;
+  putWrites(config: SaverConfig, writes: (readonly [string, unknown])[], taskId: string): Promise<void>;
+  deleteThread(threadId: string): Promise<void>;
+  getNextVersion(current: string | number | undefined): string;
+  getDeltaChannelHistory(options: { config: SaverConfig; channels: string[] }): Promise<DeltaHistory>;
+  toJSON(): string;
+  /** The newest root checkpoint that this attempt saved, from memory: what the run's end is read from. */
+  lastTuple(): CheckpointTuple | undefined;
+}
+
+export interface SaverOptions {
+  readonly threadId: string;
+  readonly store: CheckpointStore;
+  readonly decode: (text: string) => unknown;
+  readonly ids: Ids;
+  /** Goes into the metadata of every checkpoint. */
+  readonly metadata: JsonObject;
+  /** The channels whose values make up the state of the root graph. */
+  readonly valueChannels: readonly string[];
+  readonly fail: (error: unknown) => void;
+}
+
+/** Writes of a task under these channels replace each other; all others keep their place in the task's list. */
+const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
+  ['__error__', -1],
+  ['__scheduled__', -2],
+  ['__interrupt__', -3],
+  ['__resume__', -4],
+]);
+const SENDS = '__pregel_tasks';
+const COUNTER_DIGITS = 10;
+
+export function openSaver(options: SaverOptions): Saver {
+  const { threadId, store, decode, ids, fail } = options;
+  /** By namespace: the newest checkpoint seen and the texts of its channels that the runtime gives no version. */
+  const unversioned = new Map<string, Map<string, ChannelBlob>>();
+  const recent = new Map<string, Write[]>();
+  let last: Omit<CheckpointTuple, 'pendingWrites'> | undefined;
+
+  const locate = (config: SaverConfig, id: string | null): SaverConfig => ({
+    configurable: {
+      thread_id: config.configurable?.thread_id ?? threadId,
+      checkpoint_ns: config.configurable?.checkpoint_ns ?? '',
+      ...(id === null ? {} : { checkpoint_id: id }),
+    },
+  });
+
+  const toTuple = async (config: SaverConfig, loaded: LoadedCheckpoint): Promise<CheckpointTuple> => {
+    const { ns, checkpointId, parentId } = loaded;
+    // The store keeps the body without channel values.
+    const body = decode(loaded.body) as Checkpoint;
+    const checkpoint: Checkpoint = {
+      ...body,
+      channel_values: Object.fromEntries(loaded.blobs.map(({ channel, data }) => [channel, decode(data)])),
+    };
+    unversioned.set(
+      ns,
+      new Map(
+        loaded.blobs
+          .filter(({ channel }) => !Object.hasOwn(body.channel_versions, channel))
+          .map((blob) => [blob.channel, blob]),
+      ),
+    );
+    if (checkpoint.v < 4 && parentId !== null) await addSends(ns, parentId, checkpoint);
+    const place = { configurable: { ...config.configurable, checkpoint_ns: ns } };
+    return {
+      config: locate(place, checkpointId),
+      checkpoint,
+      metadata: loaded.metadata,
+      ...(parentId === null ? {} : { parentConfig: locate(place, parentId) }),
+      pendingWrites: loaded.writes.map(({ taskId, channel, data }) => [taskId, channel, decode(data)]),
+    };
+  };
+
+  /** Before format 4 the sends of a step were kept as writes of its parent. */
+  const addSends = async (ns: string, parentId: string, checkpoint: Checkpoint): Promise<void> => {
+    const parent = await store.load(ns, parentId);
+    const sends = (parent?.writes ?? []).filter(({ channel }) => channel === SENDS);
+    checkpoint.channel_values[SENDS] = sends.map(({ data }) => decode(data));
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_versions[SENDS] = versions.sort().at(-1) ?? saver.getNextVersion(undefined);
+  };
+
+  const blobsOf = (
+    ns: string,
+    { channel_values: values, channel_versions: versions }: Checkpoint,
+    changed: Record<string, string | number>,
+  ): { blobs: ChannelBlob[]; channelVersions: Record<string, string> } => {
+    const blobs: ChannelBlob[] = [];
+    const channelVersions = Object.fromEntries(
+      Object.entries(versions).map(([channel, version]) => [channel, String(version)]),
+    );
+    const known = unversioned.get(ns) ?? new Map<string, ChannelBlob>();
+    for (const [channel, value] of Object.entries(values)) {
+      if (value === undefined) continue;
+      const version = channelVersions[channel];
+      if (version !== undefined) {
+        if (Object.hasOwn(changed, channel))
+          blobs.push({ channel, version, data: encode(unwrapSnapshot(value)) });
+        continue;
+      }
+      // A default that was never written has no version, yet it belongs to the state: give it one of ours.
+      const data = encode(unwrapSnapshot(value));
+      let blob = known.get(channel);
+      if (blob?.data !== data) {
+        blob = { channel, version: saver.getNextVersion(undefined), data };
+        known.set(channel, blob);
+        blobs.push(blob);
+      }
+      channelVersions[channel] = blob.version;
+    }
+    unversioned.set(ns, known);
+    return { blobs, channelVersions };
+  };
+
+  const save = async (
+    config: SaverConfig,
+    checkpoint: Checkpoint,
+    metadata: Record<string, unknown>,
+    changed: Record<string, string | number>,
+  ): Promise<void> => {
+    const ns = config.configurable?.checkpoint_ns ?? '';
+    const parentId = config.configurable?.checkpoint_id ?? null;
+    const { channel_values: values, ...body } = checkpoint;
+    const runtime = toWire(metadata) as { source?: string; step?: number; [key: string]: Json | undefined };
+    const { source = 'loop', step = -1, parents = {} } = runtime;
+    const stored = { ...runtime, ...options.metadata, source, step, parents } as JsonObject;
+    if (ns === '') rememberLast(config, checkpoint, stored, parentId);
+    await store.save({
+      ns,
+      checkpointId: checkpoint.id,
+      parentId,
+      body: encode(body),
+      metadata: stored,
+      ...blobsOf(ns, checkpoint, changed),
+      valueChannels: ns === '' ? options.valueChannels : Object.keys(values).filter(isStateChannel),
+      step,
+      source,
+    });
+  };
+
+  const rememberLast = (
+    config: SaverConfig,
+    checkpoint: Checkpoint,
+    metadata: JsonObject,
+    parentId: string | null,
+  ): void => {
+    const parentConfig = parentId === null ? {} : { parentConfig: locate(config, parentId) };
+    last = { config: locate(config, checkpoint.id), checkpoint, metadata, ...parentConfig };
+    // The runtime saves behind its own back: writes of a later checkpoint may have come already.
+    for (const id of recent.keys()) if (id < checkpoint.id) recent.delete(id);
+  };
+
+  const saver: Saver = {
+    async get(config) {
+      return (await saver.getTuple(config))?.checkpoint;
+    },
+    async getTuple(config) {
+      const { checkpoint_ns: ns = '', checkpoint_id: id } = config.configurable ?? {};
+      const loaded = await store.load(ns, id === '' ? undefined : id);
+      return loaded && toTuple(config, loaded);
+    },
+    async *list(config, { limit, before, filter } = {}) {
+      const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
+      const older = before?.configurable?.checkpoint_id;
+      const found = await store.list({
+        ...(ns === undefined ? {} : { ns }),
+        ...(older === undefined ? {} : { before: older }),
+        ...(limit === undefined || id !== undefined ? {} : { limit }),
+        ...(filter === undefined ? {} : { metadata: filter }),
+      });
+      for (const loaded of found)
+        if (id === undefined || loaded.checkpointId === id) yield toTuple(config, loaded);
+    },
+    async put(config, checkpoint, metadata, newVersions) {
+      try {
+        await save(config, checkpoint, metadata, newVersions);
+      } catch (error) {
+        fail(error);
+      }
+      return locate(config, checkpoint.id);
+    },
+    async putWrites(config, writes, taskId) {
+      const { checkpoint_ns: ns = '', checkpoint_id: checkpointId } = config.configurable ?? {};
+      if (checkpointId === undefined)
+        throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');
+      try {
+        if (ns === '') {
+          const known = (recent.get(checkpointId) ?? []).filter(([id]) => id !== taskId);
+          recent.set(checkpointId, [
+            ...known,
+            ...writes.map(([channel, value]): Write => [taskId, channel, value]),
+          ]);
+        }
+        await store.saveWrites(
+          ns,
+          checkpointId,
+          writes.map(([channel, value], index) => ({
+            taskId,
+            idx: FIXED_INDEX.get(channel) ?? index,
+            channel,
+            data: encode(value),
+          })),
+        );
+      } catch (error) {
+        fail(error);
+      }
+    },
+    async deleteThread() {
+      throw new Error('A graph cannot delete its thread');
+    },
+    // Zero-padded, because the runtime compares versions as text.
+    getNextVersion(current) {
+      const counter = current === undefined ? 0 : Number.parseInt(String(current), 10);
+      return `${String(counter + 1).padStart(COUNTER_DIGITS, '0')}.${ids.token().slice(0, 12)}`;
+    },
+    getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
+    toJSON: () => '[checkpoint saver]',
+    lastTuple: () => last && { ...last, pendingWrites: [...(recent.get(last.checkpoint.id) ?? [])] },
+  };
+  return saver;
+}
+
+/** The runtime marks a full copy of an append-only channel by a class; the bare value means the same to it. */
+const unwrapSnapshot = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'lg_name' in value && value.lg_name === 'DeltaSnapshot'
+    ? (value as unknown as { value: unknown }).value
+    : value;
+
+/** Within a subgraph, whose declared state is out of sight, all but the runtime's own channels. */
+const isStateChannel = (channel: string): boolean => !channel.startsWith('__') && !channel.includes(':');

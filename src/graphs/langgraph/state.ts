@@ -1,0 +1,72 @@
+import { toTimestamp } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Snapshot, SnapshotConfig, SnapshotTask } from '../graph-shapes.ts';
+import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../port.ts';
+import { toWire } from '../wire.ts';
+
+/** The runtime's snapshot in the shape of the port; all zero for a thread that never ran. */
+export function toGraphState(snapshot: Snapshot): GraphState {
+  const tasks = snapshot.tasks.map(toTask);
+  const { metadata, createdAt } = snapshot;
+  return {
+    values: toWire(snapshot.values),
+    next: [...snapshot.next],
+    tasks,
+    // Without a checkpoint the runtime hands the question back as its answer.
+    checkpoint: createdAt === undefined ? null : toRef(snapshot.config),
+    parentCheckpoint: toRef(snapshot.parentConfig),
+    ...(metadata === undefined ? {} : { metadata: toMetadata(metadata) }),
+    createdAt: createdAt === undefined ? null : toTimestamp(Date.parse(createdAt)),
+    interrupts: tasks.flatMap((task) => task.interrupts),
+  };
+}
+
+/** By task id; tasks that wait for nobody are left out. */
+export function toInterrupts(tasks: readonly SnapshotTask[]): Record<string, Interrupt[]> {
+  return Object.fromEntries(
+    tasks.flatMap((task) => {
+      const interrupts = interruptsOf(task);
+      return interrupts.length === 0 ? [] : [[task.id, interrupts]];
+    }),
+  );
+}
+
+function toTask(task: SnapshotTask): GraphTask {
+  const { state } = task;
+  const nested = state !== undefined && 'values' in state ? toGraphState(state) : null;
+  return {
+    id: task.id,
+    name: task.name,
+    path: (task.path ?? []).map(toWire),
+    error: task.error === undefined ? null : errorText(task.error),
+    interrupts: interruptsOf(task),
+    checkpoint: nested === null ? toPlace(state as SnapshotConfig | undefined) : null,
+    state: nested,
+    result: toWire(task.result),
+  };
+}
+
+const interruptsOf = (task: SnapshotTask): Interrupt[] =>
+  (task.interrupts ?? []).map(({ id, value }) => ({ id: id ?? '', value: toWire(value) }));
+
+function toRef(config: SnapshotConfig | undefined): CheckpointRef | null {
+  const { checkpoint_id: id, checkpoint_ns: ns = '' } = config?.configurable ?? {};
+  return id === undefined ? null : { ns, id };
+}
+
+/** Where a subgraph keeps its own state: a namespace without a checkpoint. */
+function toPlace(config: SnapshotConfig | undefined): CheckpointRef | null {
+  const ns = config?.configurable?.checkpoint_ns;
+  return ns === undefined ? null : { ns, id: config?.configurable?.checkpoint_id ?? null };
+}
+
+function toMetadata(metadata: Record<string, unknown>): JsonObject {
+  const { checkpoint_ns: ns, ...rest } = toWire(metadata) as JsonObject;
+  return ns === undefined || ns === '' ? rest : { ...rest, checkpoint_ns: ns };
+}
+
+function errorText(error: unknown): string {
+  const message =
+    typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error;
+  return String(message ?? error);
+}

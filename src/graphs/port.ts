@@ -1,0 +1,187 @@
+/**
+ * The boundary between the server and graph code. Everything that crosses it is plain data or an async call, so
+ * graphs can move to worker threads by exchanging `in-process.ts` alone.
+ *
+ * X4 Nothing above this file ever calls graph code. X2 Whoever implements `CheckpointStore` refuses writes of an
+ * executor whose attempt or lease is stale, by throwing; the graph side lets that error end the run.
+ */
+import type { Json, JsonObject } from '../kernel/json.ts';
+
+export type StreamMode = 'values' | 'updates' | 'messages-tuple' | 'custom' | 'events';
+
+/** `{goto, update, resume}` of the HTTP interface, unchanged. */
+export interface GraphCommand {
+  readonly goto?: Json;
+  readonly update?: Json;
+  readonly resume?: Json;
+}
+
+export interface GraphConfig {
+  readonly tags?: readonly string[];
+  readonly recursion_limit?: number;
+  readonly configurable: JsonObject;
+  readonly metadata: JsonObject;
+}
+
+/** One attempt at one run, as the graph side needs it. */
+export interface RunOrder {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly attempt: number;
+  /** An earlier attempt of this run saved a checkpoint: go on from there and ignore `input` and `command`. */
+  readonly resume: boolean;
+  /** `null` continues from the thread's head checkpoint. */
+  readonly input: Json;
+  readonly command?: GraphCommand;
+  readonly config: GraphConfig;
+  readonly context?: Json;
+  readonly streamModes: readonly StreamMode[];
+  readonly streamSubgraphs: boolean;
+  readonly interruptBefore?: '*' | readonly string[];
+  readonly interruptAfter?: '*' | readonly string[];
+  readonly durability?: 'sync' | 'async' | 'exit';
+  /** The authenticated user with all custom fields. Reaches graph code and nothing else (A4). */
+  readonly user?: JsonObject;
+}
+
+/** One chunk of a run's output stream; `data` is JSON text, already serialised. */
+export interface Frame {
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface Interrupt {
+  readonly id: string;
+  readonly value: Json;
+}
+
+/** How an attempt ended. `next` names the nodes still to run: empty when the graph is finished. */
+export type RunEnd =
+  | {
+      readonly kind: 'success';
+      readonly next: readonly string[];
+      readonly interrupts: Record<string, Interrupt[]>;
+    }
+  | { readonly kind: 'error'; readonly error: string; readonly message: string }
+  | { readonly kind: 'stopped' };
+
+export interface RunLink {
+  readonly checkpoints: CheckpointStore;
+  /** Resolves when the frames are durable. Call it in order; await it before producing more (back-pressure). */
+  emit(frames: readonly Frame[]): Promise<void>;
+}
+
+/** A channel value under the version the graph runtime gave it; `data` is tagged JSON text (kernel/tagged.ts). */
+export interface ChannelBlob {
+  readonly channel: string;
+  readonly version: string;
+  readonly data: string;
+}
+
+export interface PendingWrite {
+  readonly taskId: string;
+  readonly idx: number;
+  readonly channel: string;
+  readonly data: string;
+}
+
+export interface NewCheckpoint {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  /** The runtime's checkpoint as tagged JSON text, without channel values. */
+  readonly body: string;
+  readonly metadata: JsonObject;
+  /** Every channel of this checkpoint with the version it has here; the blobs of versions saved before are reused. */
+  readonly channelVersions: Record<string, string>;
+  /** Only the channels that changed since the parent. */
+  readonly blobs: readonly ChannelBlob[];
+  /** The channels that make up the thread's `values`. */
+  readonly valueChannels: readonly string[];
+  readonly step: number;
+  readonly source: string;
+}
+
+export interface LoadedCheckpoint {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly body: string;
+  readonly metadata: JsonObject;
+  readonly blobs: readonly ChannelBlob[];
+  readonly valueChannels: readonly string[];
+  readonly writes: readonly PendingWrite[];
+  /** When it was saved, milliseconds since 1970. */
+  readonly at: number;
+}
+
+export interface CheckpointQuery {
+  readonly ns?: string;
+  /** Only checkpoints older than this id. */
+  readonly before?: string;
+  readonly limit?: number;
+  /** Equality on top-level metadata keys. */
+  readonly metadata?: JsonObject;
+}
+
+export interface CheckpointReader {
+  /** The checkpoint with this id, or the newest of the namespace. */
+  load(ns: string, checkpointId?: string): Promise<LoadedCheckpoint | undefined>;
+  /** Newest first. */
+  list(query: CheckpointQuery): Promise<LoadedCheckpoint[]>;
+}
+
+export interface CheckpointStore extends CheckpointReader {
+  save(checkpoint: NewCheckpoint): Promise<void>;
+  saveWrites(ns: string, checkpointId: string, writes: readonly PendingWrite[]): Promise<void>;
+}
+
+/** What `GET /threads/{id}/state` needs of a graph; all values flattened to wire form. */
+export interface GraphState {
+  readonly values: Json;
+  readonly next: readonly string[];
+  readonly tasks: readonly GraphTask[];
+  readonly checkpoint: CheckpointRef | null;
+  readonly parentCheckpoint: CheckpointRef | null;
+  readonly metadata?: JsonObject;
+  readonly createdAt: string | null;
+  readonly interrupts: readonly Interrupt[];
+}
+
+export interface CheckpointRef {
+  readonly ns: string;
+  readonly id: string | null;
+}
+
+export interface GraphTask {
+  readonly id: string;
+  readonly name: string;
+  readonly path: readonly Json[];
+  readonly error: string | null;
+  readonly interrupts: readonly Interrupt[];
+  readonly checkpoint: CheckpointRef | null;
+  readonly state: GraphState | null;
+  readonly result: Json;
+}
+
+export interface StateOrder {
+  readonly graphId: string;
+  readonly threadId: string;
+  readonly ns?: string;
+  readonly checkpointId?: string;
+  readonly subgraphs: boolean;
+  readonly config: GraphConfig;
+}
+
+/** Owns the loaded graphs. */
+export interface GraphHost {
+  readonly graphIds: readonly string[];
+  /** Never rejects for a fault of graph code; `signal` aborts with a `StopReason` as its reason. */
+  run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd>;
+  state(order: StateOrder, checkpoints: CheckpointReader): Promise<GraphState>;
+  close(): Promise<void>;
+}
+
+export type StopReason = 'interrupt' | 'rollback' | 'timeout' | 'shutdown' | 'fenced';

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../kernel/json.ts';
+import type { RunOrder } from './port.ts';
+import { publicConfigurable, toConfigurable } from './private-keys.ts';
+
+/**
+ * The config of the run as graph code sees it. After a crash the place to go on from is the head of the thread, so
+ * the checkpoint that the client once named is left out.
+ */
+export function toRunConfig(order: RunOrder): { configurable: JsonObject; metadata: JsonObject } {
+  const configurable = {
+    ...toConfigurable(order.config.configurable, order.user),
+    run_id: order.runId,
+    thread_id: order.threadId,
+    graph_id: order.graphId,
+    assistant_id: order.assistantId,
+  };
+  const place = new Set(['checkpoint_id', 'checkpoint_map', 'checkpoint_ns']);
+  return {
+    configurable: Object.fromEntries(
+      Object.entries(configurable).filter(
+        ([key, value]) => !place.has(key) || (!order.resume && value !== null),
+      ),
+    ),
+    metadata: { ...order.config.metadata, ...toIdentity(order) },
+  };
+}
+
+/** What every checkpoint of the run says about its origin. */
+export function toCheckpointMetadata(order: RunOrder): JsonObject {
+  return {
+    ...publicConfigurable(order.config.configurable),
+    ...order.config.metadata,
+    ...toIdentity(order),
+    thread_id: order.threadId,
+  };
+}
+
+const toIdentity = (order: RunOrder): JsonObject => ({
+  run_id: order.runId,
+  run_attempt: order.attempt,
+  graph_id: order.graphId,
+  assistant_id: order.assistantId,
+});

@@ -1,0 +1,68 @@
+/** Sorts runtime values into the kinds that the codec can store; shared by the stored form and the wire form. */
+import { isMessage, toMessageFields } from './message-form.ts';
+
+/** A value beyond what can be stored; the message names its place. */
+export class UnstorableValue extends Error {
+  override readonly name = 'UnstorableValue';
+}
+
+/** Beyond this a value is taken for endless; deep recursion would overflow in every later reader. */
+export const MAX_VALUE_DEPTH = 500;
+
+type Fields = Record<string, unknown>;
+
+export type Shape =
+  | { readonly kind: 'message' | 'command' | 'send'; readonly v: Fields }
+  | { readonly kind: 'date'; readonly v: string | null }
+  | { readonly kind: 'bytes'; readonly v: string }
+  | { readonly kind: 'map'; readonly v: readonly (readonly [unknown, unknown])[] }
+  | { readonly kind: 'set' | 'array'; readonly v: readonly unknown[] }
+  | { readonly kind: 'error'; readonly v: { name: string; message: string } }
+  | { readonly kind: 'plain'; readonly v: Fields }
+  /** What a `toJSON` method returned. */
+  | { readonly kind: 'other'; readonly v: unknown }
+  | { readonly kind: 'promise' };
+
+export function toShape(value: object): Shape {
+  if (Array.isArray(value)) return { kind: 'array', v: value };
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if ((prototype === Object.prototype || prototype === null) && !hasMethod(value, 'toJSON'))
+    return { kind: 'plain', v: value as Fields };
+  if (value instanceof Date)
+    return { kind: 'date', v: Number.isNaN(value.getTime()) ? null : value.toISOString() };
+  if (value instanceof Map) return { kind: 'map', v: [...(value as Map<unknown, unknown>)] };
+  if (value instanceof Set) return { kind: 'set', v: [...(value as Set<unknown>)] };
+  if (value instanceof Error) return { kind: 'error', v: { name: value.name, message: value.message } };
+  if (value instanceof ArrayBuffer) return { kind: 'bytes', v: Buffer.from(value).toString('base64') };
+  if (ArrayBuffer.isView(value)) return viewShape(value);
+  if (isMessage(value)) return { kind: 'message', v: toMessageFields(value) };
+  return instanceShape(value as Fields);
+}
+
+function viewShape(view: ArrayBufferView): Shape {
+  if (view instanceof Uint8Array || view instanceof DataView)
+    return {
+      kind: 'bytes',
+      v: Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString('base64'),
+    };
+  return { kind: 'array', v: Array.from(view as unknown as ArrayLike<number | bigint>) };
+}
+
+function instanceShape(value: Fields): Shape {
+  if (hasMethod(value, 'then')) return { kind: 'promise' };
+  // The marks of the runtime's classes count on class instances only: on plain data they are the user's own words.
+  if (value['lg_name'] === 'Command')
+    return { kind: 'command', v: present(value, ['goto', 'update', 'resume', 'graph']) };
+  if (value['lg_name'] === 'Send') return { kind: 'send', v: present(value, ['node', 'args', 'timeout']) };
+  if (value['lc_serializable'] !== undefined && value['lc_kwargs'] instanceof Object)
+    return { kind: 'plain', v: value['lc_kwargs'] as Fields };
+  if (hasMethod(value, 'toJSON')) return { kind: 'other', v: (value as { toJSON(): unknown }).toJSON() };
+  return { kind: 'plain', v: value };
+}
+
+function present(value: Fields, keys: readonly string[]): Fields {
+  return Object.fromEntries(keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]])));
+}
+
+const hasMethod = (value: object, name: string): boolean =>
+  typeof (value as Record<string, unknown>)[name] === 'function';

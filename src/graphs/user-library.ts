@@ -1,0 +1,89 @@
+/**
+ * The user's own copy of the graph library: the very module instances that the graph was built with, because the
+ * runtime still recognises some of its classes by identity (`Send`). Found from the graph's file.
+ */
+import { createRequire } from 'node:module';
+import type { Reviver } from './codec.ts';
+import type { CompiledGraph } from './graph-shapes.ts';
+import { importFrom } from './user-modules.ts';
+
+type Namespace = Record<string, unknown>;
+type Fields = Record<string, unknown>;
+type Constructor = new (...args: unknown[]) => unknown;
+
+/** Finds the library of graphs that come from `file`. Rejects when the file can reach none. */
+export type UserLibraryFinder = (graph: CompiledGraph) => Promise<Reviver>;
+
+export function openUserLibraries(file: string): UserLibraryFinder {
+  let modules: Promise<Reviver> | undefined;
+  return async (graph) => {
+    const common = loadedCommonJs(file);
+    // The CommonJS build counts only if it built this graph: another file of the project may have loaded it.
+    if (common !== undefined && builtBy(common.graphs, graph))
+      return toReviver(common.graphs, common.messages);
+    return (modules ??= importLibrary(file));
+  };
+}
+
+async function importLibrary(file: string): Promise<Reviver> {
+  const near = await neighbour(file);
+  const graphs = await importFrom(near, '@langchain/langgraph');
+  return toReviver(graphs, await importFrom(near, '@langchain/core/messages'));
+}
+
+/** The file, or an installed package of the project that the library is a dependency of. */
+async function neighbour(file: string): Promise<string> {
+  try {
+    await importFrom(file, '@langchain/langgraph');
+    return file;
+  } catch (error) {
+    try {
+      return createRequire(file).resolve('langchain');
+    } catch {
+      throw error;
+    }
+  }
+}
+
+function loadedCommonJs(file: string): { graphs: Namespace; messages: Namespace } | undefined {
+  const require = createRequire(file);
+  const loaded = (specifier: string): Namespace | undefined => {
+    try {
+      return require.cache[require.resolve(specifier)]?.exports as Namespace | undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  const graphs = loaded('@langchain/langgraph');
+  const messages = loaded('@langchain/core/messages');
+  return graphs === undefined || messages === undefined ? undefined : { graphs, messages };
+}
+
+function builtBy(library: Namespace, graph: CompiledGraph): boolean {
+  const pregel = library['Pregel'] as { prototype: object } | undefined;
+  return pregel !== undefined && Object.prototype.isPrototypeOf.call(pregel.prototype, graph);
+}
+
+const MESSAGE_CLASSES: ReadonlyMap<string, string> = new Map([
+  ['human', 'HumanMessage'],
+  ['ai', 'AIMessage'],
+  ['system', 'SystemMessage'],
+  ['tool', 'ToolMessage'],
+  ['function', 'FunctionMessage'],
+  ['remove', 'RemoveMessage'],
+  ['generic', 'ChatMessage'],
+]);
+
+function toReviver(graphs: Namespace, messages: Namespace): Reviver {
+  return {
+    message({ type, ...fields }) {
+      const kind = String(type);
+      const Message = messages[MESSAGE_CLASSES.get(kind) ?? (/^\w+MessageChunk$/.test(kind) ? kind : '')];
+      // A kind that this version of the library does not know stays in wire form, which its reducers accept.
+      return typeof Message === 'function' ? new (Message as Constructor)(fields) : { type, ...fields };
+    },
+    command: (fields: Fields) => new (graphs['Command'] as Constructor)(fields),
+    send: ({ node, args, timeout }: Fields) =>
+      new (graphs['Send'] as Constructor)(node, args, timeout === undefined ? undefined : { timeout }),
+  };
+}

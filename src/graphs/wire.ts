@@ -1,0 +1,71 @@
+import type { Json, JsonObject } from '../kernel/json.ts';
+import { MAX_VALUE_DEPTH, toShape } from './shapes.ts';
+
+/**
+ * What clients see of a runtime value; equals `flatten` of its stored form. Lenient where storing is strict, because
+ * streams also show what is never stored: functions vanish, a cycle or endless nesting ends in a placeholder.
+ */
+export function toWire(value: unknown): Json {
+  return convert(value, []) ?? null;
+}
+
+function convert(value: unknown, owners: object[]): Json | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'bigint':
+      return value.toString();
+    case 'object':
+      break;
+    default:
+      return undefined;
+  }
+  if (value === null) return null;
+  if (owners.includes(value)) return '[Circular]';
+  if (owners.length > MAX_VALUE_DEPTH) return '[Too deep]';
+  owners.push(value);
+  const wire = convertObject(value, owners);
+  owners.pop();
+  return wire;
+}
+
+function convertObject(value: object, owners: object[]): Json | undefined {
+  const item = (each: unknown): Json => convert(each, owners) ?? null;
+  const shape = toShape(value);
+  switch (shape.kind) {
+    case 'array':
+      return Array.from(shape.v, item);
+    case 'set':
+      return shape.v.map(item);
+    case 'plain':
+    case 'message':
+    case 'command':
+    case 'send':
+      return members(Object.entries(shape.v), owners);
+    case 'map':
+      return members(
+        shape.v.map(([key, each]) => [toName(item(key)), each ?? null]),
+        owners,
+      );
+    case 'other':
+      return convert(shape.v, owners);
+    case 'promise':
+      return undefined;
+    default:
+      return shape.v;
+  }
+}
+
+function members(entries: [string, unknown][], owners: object[]): JsonObject {
+  const flat: [string, Json][] = [];
+  for (const [key, each] of entries) {
+    const wire = convert(each, owners);
+    if (wire !== undefined) flat.push([key, wire]);
+  }
+  return Object.fromEntries(flat);
+}
+
+const toName = (key: Json): string => (typeof key === 'string' ? key : JSON.stringify(key));

@@ -1,0 +1,39 @@
+/** The router: alias, authentication, routes, and the one place where a thrown problem becomes a reply. */
+import { Hono } from 'hono';
+import { LogUnavailable } from '../actors/threads.ts';
+import { authenticateRequest } from './access.ts';
+import type { Env, ServerContext } from './context.ts';
+import { HttpProblem, internal, noRoute, problemReply, stopping, unavailable } from './replies.ts';
+import { assistantRoutes } from './routes/assistants.ts';
+import { runReadRoutes } from './routes/run-reads.ts';
+import { runRoutes } from './routes/runs.ts';
+import { systemRoutes } from './routes/system.ts';
+import { threadRoutes } from './routes/threads.ts';
+
+export function createApp(context: ServerContext): Hono<Env> {
+  // The singular form of every thread path is the same route; rewritten before matching, so none can be forgotten.
+  const app = new Hono<Env>({
+    getPath: (request) => new URL(request.url).pathname.replace(/^\/thread\//, '/threads/'),
+  });
+
+  app.use('*', async (c, next) => {
+    if (context.stopping.aborted) throw stopping();
+    await next();
+    c.header('cache-control', 'no-store');
+  });
+  app.use('*', authenticateRequest(context));
+
+  app.route('/', systemRoutes(context));
+  app.route('/', assistantRoutes(context));
+  app.route('/', threadRoutes(context));
+  app.route('/', runRoutes(context));
+  app.route('/', runReadRoutes(context));
+
+  app.notFound(() => problemReply(noRoute()));
+  app.onError((error) => {
+    if (error instanceof HttpProblem) return problemReply(error);
+    context.onFault(error, 'answering a request');
+    return problemReply(error instanceof LogUnavailable ? unavailable() : internal());
+  });
+  return app;
+}

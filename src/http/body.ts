@@ -1,0 +1,45 @@
+/** Reads a request's body: bounded before it is held, checked before anything else sees it. */
+import { findJsonProblem, type Json } from '../kernel/json.ts';
+import { invalid, tooLarge } from './replies.ts';
+
+/** The body's bytes. Throws a 413 as soon as more than `limit` arrive, whatever the headers promised. */
+export async function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > limit) throw tooLarge(limit);
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+/** The parsed body, `undefined` for an empty one. Every content type is read as JSON, as existing clients need. */
+export function parseBody(bytes: Uint8Array): Json | undefined {
+  if (bytes.byteLength === 0) return undefined;
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw invalid(`body: expected UTF-8 text (${(error as Error).message})`);
+  }
+  if (text.trim() === '') return undefined;
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw invalid(`body: expected JSON (${(error as Error).message.slice(0, 120)})`);
+  }
+  const problem = findJsonProblem(value);
+  if (problem !== undefined) throw invalid(`${problem.path}: ${problem.problem}`);
+  return value;
+}

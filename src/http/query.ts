@@ -1,0 +1,49 @@
+/**
+ * Query parameters as JSON values. Clients of this interface send strings and numbers raw, everything else as JSON,
+ * and lists as one JSON array, as repeated parameters or as a comma list.
+ */
+import type { Json } from '../kernel/json.ts';
+import { invalid } from './replies.ts';
+
+type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json';
+
+export function readQuery(url: URL, kinds: Readonly<Record<string, Kind>>): Record<string, Json> {
+  const values: Record<string, Json> = {};
+  for (const [field, kind] of Object.entries(kinds)) {
+    const given = url.searchParams.getAll(field);
+    const first = given[0];
+    if (first === undefined) continue;
+    values[field] = kind === 'list' ? given.flatMap((text) => listOf(text)) : scalar(field, first, kind);
+  }
+  return values;
+}
+
+function scalar(field: string, text: string, kind: Exclude<Kind, 'list'>): Json {
+  switch (kind) {
+    case 'text':
+      return text;
+    case 'number':
+      if (!/^-?\d{1,15}(\.\d+)?$/.test(text)) throw invalid(`${field}: expected a number`);
+      return Number(text);
+    case 'boolean':
+      return ['true', '1', 'yes'].includes(text.toLowerCase());
+    case 'json':
+      try {
+        return JSON.parse(text) as Json;
+      } catch (error) {
+        throw invalid(`${field}: expected JSON (${(error as Error).message})`);
+      }
+  }
+}
+
+function listOf(text: string): Json[] {
+  if (text.startsWith('[')) {
+    try {
+      const parsed = JSON.parse(text) as Json;
+      if (Array.isArray(parsed)) return parsed;
+    } catch {
+      return [text];
+    }
+  }
+  return text.split(',').filter((part) => part !== '');
+}

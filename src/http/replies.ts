@@ -1,0 +1,69 @@
+/** What the edge answers. The only file that knows status codes, apart from those that an auth handler chose. */
+import type { Refusal } from '../thread/decide.ts';
+
+/** Thrown by routes, rendered once by the app: `{"detail": …}`. */
+export class HttpProblem extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+    super(detail);
+    this.name = 'HttpProblem';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export const invalid = (detail: string): HttpProblem => new HttpProblem(422, detail);
+export const tooLarge = (limit: number): HttpProblem =>
+  new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
+export const unsupportedMedia = (found: string): HttpProblem =>
+  new HttpProblem(415, `content-type: expected application/json, found ${found}`);
+
+export const noRoute = (): HttpProblem => new HttpProblem(404, 'Not found');
+export const noThread = (id: string): HttpProblem => new HttpProblem(404, `Thread with ID ${id} not found`);
+export const noRun = (): HttpProblem => new HttpProblem(404, 'Run not found');
+export const noAssistant = (): HttpProblem => new HttpProblem(404, 'Assistant not found');
+export const noGraph = (id: string): HttpProblem => new HttpProblem(404, `Graph "${id}" not found`);
+export const noAssistantFor = (id: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
+  );
+export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
+
+const busy = (): HttpProblem =>
+  new HttpProblem(
+    409,
+    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
+  );
+
+export const unavailable = (): HttpProblem =>
+  new HttpProblem(503, 'The server cannot take changes now; try again later.', { 'retry-after': '1' });
+export const stopping = (): HttpProblem =>
+  new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
+export const internal = (): HttpProblem => new HttpProblem(500, 'Internal server error');
+
+/** A refusal of the thread's actor, as HTTP. */
+export function refused(refusal: Refusal, threadId: string): HttpProblem {
+  switch (refusal.code) {
+    case 'thread-missing':
+      return noThread(threadId);
+    case 'thread-exists':
+      return threadExists();
+    case 'thread-busy':
+      return busy();
+    case 'run-exists':
+      return new HttpProblem(409, 'Run already exists');
+    case 'run-not-open':
+    case 'lease-stale':
+      return noRun();
+  }
+}
+
+/** Accepted, to be done soon; and done, nothing to say. */
+export const accepted = (): Response => new Response(null, { status: 202 });
+export const noContent = (): Response => new Response(null, { status: 204 });
+
+export function problemReply(problem: HttpProblem): Response {
+  return Response.json({ detail: problem.message }, { status: problem.status, headers: problem.headers });
+}

@@ -1,0 +1,151 @@
+/** Runs that exist: read, joined, cancelled. */
+import { Hono, type Context } from 'hono';
+import type { EventName } from '../../auth/auth.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { getRun, listRuns, type RunRecord } from '../../projections/run-queries.ts';
+import { getThread } from '../../projections/thread-queries.ts';
+import { cancelAbandoned } from '../abandon.ts';
+import { authorise } from '../access.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { readQuery } from '../query.ts';
+import { accepted, HttpProblem, noContent, noRun, noThread, refused } from '../replies.ts';
+import { check, pathUuid, pick } from '../schemas/common.ts';
+import { cancelQuery, joinQuery, runList } from '../schemas/runs.ts';
+import { singleFrame, sseReply, waitReply, type HeldReply } from '../sse.ts';
+import { toRun } from '../wire.ts';
+
+export function runReadRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { log, streams, threads } = context;
+
+  /** The run of the path, through the filter of what is asked; a run of another thread is missing. */
+  async function find(
+    c: Context<Env>,
+    event: EventName = 'threads:read',
+    more: JsonObject = {},
+  ): Promise<RunRecord> {
+    const runId = pathUuid(c.req.param('run_id'), 'run_id');
+    const given = c.req.param('thread_id');
+    const threadId = given === undefined ? undefined : pathUuid(given, 'thread_id');
+    const { filter } = await authorise(context, c.var.actor, event, {
+      ...(threadId !== undefined && { thread_id: threadId }),
+      ...more,
+    });
+    const run = await getRun(log.rows, runId, { threadId, filter });
+    if (run === undefined) throw noRun();
+    return run;
+  }
+
+  function holdReply(run: RunRecord, cancelOnDisconnect: boolean): HeldReply {
+    return {
+      clock: context.clock,
+      over: new AbortController(),
+      stopping: context.stopping,
+      headers: {},
+      ...(cancelOnDisconnect && { onLeave: () => cancelAbandoned(context, run) }),
+    };
+  }
+
+  app.get('/threads/:thread_id/runs', async (c) => {
+    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
+    const query = check(
+      runList,
+      readQuery(new URL(c.req.url), {
+        limit: 'number',
+        offset: 'number',
+        status: 'text',
+        metadata: 'json',
+        select: 'list',
+      }),
+    );
+    const { filter } = await authorise(context, c.var.actor, 'threads:search', {
+      thread_id: threadId,
+      metadata: query.metadata ?? {},
+      ...(query.status !== undefined && { status: query.status }),
+    });
+    if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+    const runs = await listRuns(
+      log.rows,
+      {
+        threadId,
+        limit: query.limit,
+        offset: query.offset,
+        ...(query.status !== undefined && { status: query.status }),
+        ...(query.metadata !== undefined && { metadata: query.metadata }),
+      },
+      filter,
+    );
+    return c.json(runs.map((run) => pick(toRun(run), query.select)));
+  });
+
+  app.get('/threads/:thread_id/runs/:run_id', async (c) => c.json(toRun(await find(c))));
+
+  const joinOptions = (c: Context<Env>) =>
+    check(joinQuery, readQuery(new URL(c.req.url), { cancel_on_disconnect: 'boolean', stream_mode: 'list' }));
+
+  const join = async (c: Context<Env>): Promise<Response> => {
+    const options = joinOptions(c);
+    const run = await find(c);
+    const reply = holdReply(run, options.cancel_on_disconnect === true);
+    return waitReply(async () => streams.result(await streams.ended(run.runId, reply.over.signal)), reply);
+  };
+  app.get('/threads/:thread_id/runs/:run_id/join', join);
+  app.get('/runs/:run_id/join', join);
+
+  const joinStream = async (c: Context<Env>): Promise<Response> => {
+    const options = joinOptions(c);
+    let run: RunRecord;
+    try {
+      run = await find(c);
+    } catch (error) {
+      // Existing clients expect a stream here whatever there is to read.
+      if (!(error instanceof HttpProblem) || error.status !== noRun().status) throw error;
+      const missing = { error: 'Error', message: `${error.status}: ${error.message}` };
+      const { clock, stopping } = context;
+      const over = new AbortController();
+      return sseReply(singleFrame('error', missing), { clock, over, stopping, headers: {} });
+    }
+    const reply = holdReply(run, options.cancel_on_disconnect === true);
+    const after = await resumePoint(c.req.header('last-event-id'), run.runId);
+    const modes = options.stream_mode;
+    return sseReply(
+      streams.read(run.runId, after, reply.over.signal),
+      reply,
+      modes === undefined ? undefined : (event) => isOfModes(event, modes),
+    );
+  };
+  app.get('/threads/:thread_id/runs/:run_id/stream', joinStream);
+  app.get('/runs/:run_id/stream', joinStream);
+
+  /** S2 Exclusive; whatever is no id of this run's frames starts from the beginning. */
+  async function resumePoint(given: string | undefined, runId: string): Promise<number> {
+    if (given === undefined || !/^\d{1,15}$/.test(given)) return -1;
+    const id = Number(given);
+    return id <= (await log.payloads.lastFrame(runId)) ? id : -1;
+  }
+
+  app.post('/threads/:thread_id/runs/:run_id/cancel', async (c) => {
+    const query = check(cancelQuery, readQuery(new URL(c.req.url), { wait: 'boolean', action: 'text' }));
+    const action = query.action ?? 'interrupt';
+    const run = await find(c, 'threads:update', {
+      action,
+      metadata: { run_ids: [c.req.param('run_id')], status: 'pending' },
+    });
+    const done = await threads.dispatch(run.threadId, [
+      { type: 'RequestCancel', runId: run.runId, action, reason: 'Cancelled through the API.' },
+    ]);
+    // A run that has ended meanwhile is what the client asked for.
+    if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, run.threadId);
+    if (query.wait !== true) return accepted();
+    await streams.ended(run.runId, context.stopping);
+    return noContent();
+  });
+
+  return app;
+}
+
+function isOfModes(event: string, modes: readonly string[]): boolean {
+  const [name] = event.split('|');
+  if (name === 'metadata' || name === 'error') return true;
+  return modes.includes(name === 'messages' ? 'messages-tuple' : (name ?? ''));
+}

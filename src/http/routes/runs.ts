@@ -1,0 +1,68 @@
+/** Runs on a thread, and stateless ones: created, streamed, waited for. */
+import { Hono, type Context } from 'hono';
+import { cancelAbandoned } from '../abandon.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { createRun, type Created } from '../run-creation.ts';
+import { pathUuid } from '../schemas/common.ts';
+import { sseReply, waitReply, type HeldReply } from '../sse.ts';
+import { toRun } from '../wire.ts';
+
+export function runRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { streams } = context;
+
+  const create = (c: Context<Env>, threadId?: string): Promise<Created> =>
+    createRun(context, c.var.actor, c.var.body, threadId);
+
+  /** `Content-Location` names the run, with nothing after its id; `Location` is where a lost reply goes on. */
+  function holdReply({ run, request }: Created, base: string, rest: string): HeldReply {
+    return {
+      clock: context.clock,
+      over: new AbortController(),
+      ...(request.on_disconnect === 'cancel' && { onLeave: () => cancelAbandoned(context, run) }),
+      stopping: context.stopping,
+      headers: { 'content-location': base, location: `${base}/${rest}` },
+    };
+  }
+
+  function stream(created: Created, base: string): Response {
+    const reply = holdReply(created, base, 'stream');
+    return sseReply(streams.read(created.run.runId, -1, reply.over.signal), reply);
+  }
+
+  function wait(created: Created, base: string): Response {
+    const reply = holdReply(created, base, 'join');
+    const { signal } = reply.over;
+    return waitReply(async () => streams.result(await streams.ended(created.run.runId, signal)), reply);
+  }
+
+  const threadIdOf = (c: Context<Env>): string => pathUuid(c.req.param('thread_id'), 'thread_id');
+  const onThread = ({ run }: Created): string => `/threads/${run.threadId}/runs/${run.runId}`;
+  const stateless = ({ run }: Created): string => `/runs/${run.runId}`;
+
+  app.post('/threads/:thread_id/runs', async (c) => {
+    const created = await create(c, threadIdOf(c));
+    return c.json(toRun(created.run), 200, { 'content-location': onThread(created) });
+  });
+  app.post('/threads/:thread_id/runs/stream', async (c) => {
+    const created = await create(c, threadIdOf(c));
+    return stream(created, onThread(created));
+  });
+  app.post('/threads/:thread_id/runs/wait', async (c) => {
+    const created = await create(c, threadIdOf(c));
+    return wait(created, onThread(created));
+  });
+  app.post('/runs', async (c) => {
+    const created = await create(c);
+    return c.json(toRun(created.run), 200, { 'content-location': stateless(created) });
+  });
+  app.post('/runs/stream', async (c) => {
+    const created = await create(c);
+    return stream(created, stateless(created));
+  });
+  app.post('/runs/wait', async (c) => {
+    const created = await create(c);
+    return wait(created, stateless(created));
+  });
+  return app;
+}

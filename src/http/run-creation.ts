@@ -1,0 +1,176 @@
+/**
+ * From a request's body to an accepted run: the one path behind all routes that create runs.
+ *
+ * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user goes into the run's secret row;
+ * kwargs, which clients can read, never hold it.
+ */
+import type { Actor } from '../auth/authenticate.ts';
+import { systemAssistantId } from '../actors/assistants.ts';
+import { checkWebhookUrl } from '../delivery/url-policy.ts';
+import { isUuid } from '../kernel/ids.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
+import { getRun, type RunRecord } from '../projections/run-queries.ts';
+import { getThread } from '../projections/thread-queries.ts';
+import type { ThreadCommand } from '../thread/decide.ts';
+import type { RunKwargs } from '../thread/events.ts';
+import { authorise } from './access.ts';
+import type { ServerContext } from './context.ts';
+import { invalid, noAssistantFor, noGraph, noThread, refused } from './replies.ts';
+import { check } from './schemas/common.ts';
+import { runCreate, type RunCreate } from './schemas/runs.ts';
+
+export interface Created {
+  readonly run: RunRecord;
+  readonly request: RunCreate;
+}
+
+/** Without `threadId` the run is stateless: it gets a thread of its own, which goes with it unless it is kept. */
+export async function createRun(
+  context: ServerContext,
+  actor: Actor,
+  body: Json | undefined,
+  threadId?: string,
+): Promise<Created> {
+  const request = check(runCreate, body ?? {});
+  checkWebhook(context, request.webhook);
+  const assistant = await findAssistant(context, actor, request.assistant_id);
+  const runId = context.ids.uuid();
+  const target = threadId ?? context.ids.uuid();
+  const kwargs = kwargsOf(actor, request, assistant, {
+    runId,
+    threadId: target,
+    temporary: threadId === undefined && request.on_completion !== 'keep',
+  });
+  const granted = await authorise(context, actor, 'threads:create_run', {
+    ...(threadId !== undefined && { thread_id: threadId }),
+    assistant_id: assistant.assistantId,
+    run_id: runId,
+    status: 'pending',
+    metadata: request.metadata ?? {},
+    prevent_insert_if_inflight: request.multitask_strategy === 'reject',
+    multitask_strategy: request.multitask_strategy,
+    if_not_exists: request.if_not_exists ?? 'reject',
+    after_seconds: request.after_seconds ?? 0,
+    kwargs: { input: kwargs.input, config: kwargs.config },
+  });
+  const metadata = isObject(granted.value['metadata']) ? granted.value['metadata'] : {};
+  const commands: ThreadCommand[] = [];
+  if (threadId === undefined || (await getThread(context.log.rows, threadId)) === undefined) {
+    if (threadId !== undefined && request.if_not_exists !== 'create') throw noThread(threadId);
+    commands.push(await newThread(context, actor, target, metadata, threadId === undefined, kwargs));
+  } else if ((await getThread(context.log.rows, threadId, granted.filter)) === undefined)
+    throw noThread(threadId);
+  commands.push({
+    type: 'CreateRun',
+    runId,
+    assistantId: assistant.assistantId,
+    graphId: assistant.graphId,
+    strategy: request.multitask_strategy,
+    assistantMetadata: assistant.metadata,
+    metadata,
+    kwargs,
+    notBefore: context.clock.now() + (request.after_seconds ?? 0) * 1000,
+  });
+  const secret = actor.user && JSON.stringify(actor.user);
+  const done = await context.threads.dispatch(target, commands, {
+    payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],
+  });
+  if (!done.ok) throw refused(done.refusal, target);
+  const run = await getRun(context.log.rows, runId);
+  if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
+  return { run, request };
+}
+
+function checkWebhook(context: ServerContext, url: string | undefined): void {
+  if (url === undefined) return;
+  const checked = checkWebhookUrl(url, context.urlPolicy);
+  if (!checked.ok) throw invalid(`webhook: ${checked.problem}`);
+}
+
+async function findAssistant(context: ServerContext, actor: Actor, given: string): Promise<AssistantRecord> {
+  const { rows } = context.log;
+  const assistantId = isUuid(given) ? given.toLowerCase() : systemAssistantId(given);
+  const found = await getAssistant(rows, assistantId);
+  if (found === undefined) throw noAssistantFor(given);
+  if (!found.system) {
+    const { filter } = await authorise(context, actor, 'assistants:read', { assistant_id: assistantId });
+    if ((await getAssistant(rows, assistantId, filter)) === undefined) throw noAssistantFor(given);
+  }
+  if (!context.graphs.graphIds.includes(found.graphId)) throw noGraph(found.graphId);
+  return found;
+}
+
+async function newThread(
+  context: ServerContext,
+  actor: Actor,
+  threadId: string,
+  metadata: JsonObject,
+  stateless: boolean,
+  kwargs: RunKwargs,
+): Promise<ThreadCommand> {
+  const temporary = stateless && kwargs.onCompletion === 'delete';
+  // The thread of a stateless run comes with the right to create the run; a named one is created in its own right.
+  if (stateless) return { type: 'CreateThread', threadId, metadata, temporary };
+  const { value } = await authorise(context, actor, 'threads:create', {
+    thread_id: threadId,
+    metadata,
+    if_exists: 'do_nothing',
+  });
+  const granted = isObject(value['metadata']) ? value['metadata'] : {};
+  return { type: 'CreateThread', threadId, metadata: granted, temporary };
+}
+
+/** Keys that only the server sets: a client's are dropped, so that graph code can trust them. */
+const RESERVED = /^(__|platform_auth_|langgraph_auth_)/;
+
+function kwargsOf(
+  actor: Actor,
+  request: RunCreate,
+  assistant: AssistantRecord,
+  ids: { runId: string; threadId: string; temporary: boolean },
+): RunKwargs {
+  const own = isObject(assistant.config['configurable']) ? assistant.config['configurable'] : {};
+  const given = { ...own, ...request.config?.configurable };
+  const configurable: JsonObject = Object.fromEntries(
+    Object.entries(given).filter(([key]) => !RESERVED.test(key)),
+  );
+  const { checkpoint } = request;
+  Object.assign(configurable, {
+    ...(request.checkpoint_id !== undefined && { checkpoint_id: request.checkpoint_id }),
+    ...(checkpoint?.checkpoint_id !== undefined && { checkpoint_id: checkpoint.checkpoint_id }),
+    ...(checkpoint?.checkpoint_ns !== undefined && { checkpoint_ns: checkpoint.checkpoint_ns }),
+    ...(checkpoint?.checkpoint_map !== undefined && { checkpoint_map: checkpoint.checkpoint_map }),
+    ...(configurable['user_id'] === undefined && actor.user && { user_id: actor.user.identity }),
+    run_id: ids.runId,
+    thread_id: ids.threadId,
+    graph_id: assistant.graphId,
+    assistant_id: assistant.assistantId,
+  });
+  const config = { ...assistant.config, ...(request.config as JsonObject | undefined), configurable };
+  const runContext = mergeContext(assistant.context, request.context);
+  const webhook = request.webhook;
+  return {
+    input: request.command === undefined ? (request.input ?? null) : null,
+    ...(request.command && { command: commandOf(request.command) }),
+    config: JSON.parse(JSON.stringify(config)) as JsonObject,
+    ...(runContext !== undefined && { context: runContext }),
+    streamMode: request.stream_mode,
+    streamSubgraphs: request.stream_subgraphs ?? false,
+    ...(request.interrupt_before !== undefined && { interruptBefore: request.interrupt_before }),
+    ...(request.interrupt_after !== undefined && { interruptAfter: request.interrupt_after }),
+    ...(request.durability !== undefined && { durability: request.durability }),
+    ...(webhook !== undefined && { webhook }),
+    onCompletion: ids.temporary ? 'delete' : 'keep',
+  };
+}
+
+/** `resume: null` is an answer; the other members are absent when null. */
+function commandOf(command: NonNullable<RunCreate['command']>): JsonObject {
+  return JSON.parse(JSON.stringify(command)) as JsonObject;
+}
+
+function mergeContext(own: Json, given: Json | undefined): Json | undefined {
+  if (given === undefined) return isObject(own) && Object.keys(own).length === 0 ? undefined : own;
+  return isObject(own) && isObject(given) ? { ...own, ...given } : given;
+}

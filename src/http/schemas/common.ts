@@ -1,0 +1,68 @@
+/** Building blocks of request schemas. Clients send `null` for "not given", so every optional member takes it. */
+import { z } from 'zod';
+import { isUuid } from '../../kernel/ids.ts';
+import { findTextProblem, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { invalid } from '../replies.ts';
+
+export const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+export const json = z.custom<Json>((value) => value !== undefined, 'expected a JSON value');
+export const jsonObject = z.custom<JsonObject>((value) => isObject(value), 'expected an object');
+export const uuid = z.string('expected a UUID').refine(isUuid, 'expected a UUID').toLowerCase();
+
+/** Text that becomes an id or a key. */
+export const name = z
+  .string('expected a string')
+  .min(1, 'expected at least 1 character')
+  .max(512, 'expected at most 512 characters')
+  .superRefine((text, context) => {
+    const problem = findTextProblem(text);
+    if (problem !== undefined)
+      context.addIssue({ code: 'custom', message: `expected plain text, found ${problem}` });
+  });
+
+export const limit = (byDefault: number) =>
+  z
+    .int('expected an integer from 1 to 1000')
+    .min(1, 'expected an integer from 1 to 1000')
+    .max(1000, 'expected an integer from 1 to 1000')
+    .nullish()
+    .transform((value) => value ?? byDefault);
+
+export const offset = z
+  .int('expected an integer of 0 or more')
+  .min(0, 'expected an integer of 0 or more')
+  .nullish()
+  .transform((value) => value ?? 0);
+
+export const sortOrder = z
+  .enum(['asc', 'desc'], 'expected "asc" or "desc"')
+  .nullish()
+  .transform((value) => value ?? 'desc');
+
+export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, `expected one of ${values.map((value) => `"${value}"`).join(', ')}`);
+
+/** Validates what a client sent; throws a 422 that names every field at fault and what was expected there. */
+export function check<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) => {
+    const field = path.map(String).join('.');
+    return `${field === '' ? 'body' : field}: ${message}`;
+  });
+  throw invalid([...new Set(problems)].slice(0, 10).join('; '));
+}
+
+/** An id of the path: malformed ones are named, not looked up. */
+export function pathUuid(text: string | undefined, field: string): string {
+  if (text === undefined || !isUuid(text)) throw invalid(`${field}: expected a UUID`);
+  return text.toLowerCase();
+}
+
+/** Keeps only the listed members, when a list was given. */
+export function pick(record: JsonObject, select: readonly string[] | undefined): JsonObject {
+  if (select === undefined || select.length === 0) return record;
+  return Object.fromEntries(Object.entries(record).filter(([key]) => select.includes(key)));
+}

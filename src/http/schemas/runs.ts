@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { json, jsonObject, limit, name, offset, oneOf, optional } from './common.ts';
+
+export const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'custom', 'events'] as const;
+
+const streamMode = oneOf(STREAM_MODES);
+const nodes = z.union([z.literal('*'), z.array(name)], 'expected "*" or a list of node names');
+
+const command = z.object(
+  { goto: optional(json), update: optional(json), resume: z.unknown().optional() },
+  'expected an object with goto, update or resume',
+);
+
+const checkpoint = z.object(
+  {
+    checkpoint_id: optional(name),
+    checkpoint_ns: optional(z.string('expected a string')),
+    checkpoint_map: optional(jsonObject),
+  },
+  'expected an object with checkpoint_id',
+);
+
+/** The body of every request that creates a run. Members it does not know are ignored. */
+export const runCreate = z.object(
+  {
+    assistant_id: name,
+    input: optional(json),
+    command: optional(command),
+    metadata: optional(jsonObject),
+    config: optional(
+      z.looseObject(
+        {
+          configurable: optional(jsonObject),
+          tags: optional(z.array(z.string('expected a string'), 'expected a list of strings')),
+          recursion_limit: optional(z.int('expected an integer').min(1, 'expected 1 or more')),
+        },
+        'expected an object',
+      ),
+    ),
+    context: optional(json),
+    checkpoint: optional(checkpoint),
+    checkpoint_id: optional(name),
+    webhook: optional(z.string('expected a URL')),
+    interrupt_before: optional(nodes),
+    interrupt_after: optional(nodes),
+    stream_mode: z
+      .union(
+        [streamMode, z.array(streamMode)],
+        `expected one of ${STREAM_MODES.join(', ')}, or a list of them`,
+      )
+      .nullish()
+      .transform((mode) => [...new Set(mode == null ? ['values' as const] : [mode].flat())]),
+    stream_subgraphs: optional(z.boolean('expected true or false')),
+    on_disconnect: optional(oneOf(['cancel', 'continue'])),
+    on_completion: optional(z.string('expected "delete" or "keep"')),
+    multitask_strategy: oneOf(['reject', 'enqueue', 'interrupt', 'rollback'])
+      .nullish()
+      .transform((value) => value ?? 'enqueue'),
+    if_not_exists: optional(oneOf(['reject', 'create'])),
+    after_seconds: optional(z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000)),
+    durability: optional(oneOf(['sync', 'async', 'exit'])),
+  },
+  'expected an object',
+);
+
+export type RunCreate = z.output<typeof runCreate>;
+
+export const runList = z.object({
+  limit: limit(10),
+  offset,
+  status: optional(oneOf(['pending', 'running', 'success', 'error', 'timeout', 'interrupted'])),
+  metadata: optional(jsonObject),
+  select: optional(z.array(name)),
+});
+
+export const cancelQuery = z.object({
+  wait: z.boolean().nullish(),
+  action: optional(oneOf(['interrupt', 'rollback'])),
+});
+
+export const joinQuery = z.object({
+  cancel_on_disconnect: z.boolean().nullish(),
+  stream_mode: optional(z.array(streamMode)),
+});

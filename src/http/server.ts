@@ -1,0 +1,46 @@
+/** The listening socket. */
+import { createAdaptorServer } from '@hono/node-server';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../kernel/clock.ts';
+
+export interface HttpServer {
+  /** `http://host:port`, with the port that was really taken. */
+  readonly url: string;
+  /** Takes no new connections and ends the idle ones; breaks off the rest after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly clock: Clock;
+}
+
+/** Rejects when the address cannot be taken. */
+export async function listen({ fetch, host, port, clock }: ListenOptions): Promise<HttpServer> {
+  const server = createAdaptorServer({
+    fetch,
+    serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
+  }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const taken = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const cancel = clock.after(graceMs, () => server.closeAllConnections());
+      await closed;
+      cancel();
+    },
+  };
+}

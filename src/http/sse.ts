@@ -1,0 +1,114 @@
+/**
+ * Frames as server-sent events, and answers that wait.
+ *
+ * S3 The next page is read only when the socket took the last one: a slow reader holds one page and slows nobody.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import type { Json } from '../kernel/json.ts';
+import type { StoredFrame } from '../log/payloads.ts';
+
+/** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
+const HEARTBEAT_MS = 5_000;
+/** Before the answer: white space that keeps proxies from giving up. */
+const KEEP_ALIVE_MS = 1_000;
+
+export interface HeldReply {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  /** Aborted when the reply is over, one way or the other; what feeds it ends then. */
+  readonly over: AbortController;
+  /** The client went away before the reply was complete. */
+  readonly onLeave?: () => void;
+  /** The server stops: the reply breaks off, so that the client comes back for the rest. */
+  readonly stopping: AbortSignal;
+}
+
+type Step = { readonly text: string; readonly last: boolean };
+
+/** `idle` is sent whenever nothing else was for `everyMs`. */
+function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Promise<Step>): ReadableStream {
+  const { clock, over, stopping, onLeave } = reply;
+  const encoder = new TextEncoder();
+  let pending: Promise<Step> | undefined;
+  return new ReadableStream(
+    {
+      start(controller) {
+        // A comment or white space at once: the client has its headers before the first frame.
+        controller.enqueue(encoder.encode(idle));
+        const breakOff = (): void => {
+          over.abort();
+          controller.error(new Error('the server is stopping'));
+        };
+        if (stopping.aborted) breakOff();
+        else stopping.addEventListener('abort', breakOff, { once: true, signal: over.signal });
+      },
+      async pull(controller) {
+        pending ??= produce();
+        let cancel: () => void = () => undefined;
+        const tick = new Promise<undefined>((resolve) => {
+          cancel = clock.after(everyMs, () => resolve(undefined));
+        });
+        const step = await Promise.race([pending, tick]).finally(() => cancel());
+        if (over.signal.aborted) return;
+        if (step === undefined) return controller.enqueue(encoder.encode(idle));
+        pending = undefined;
+        if (step.text !== '') controller.enqueue(encoder.encode(step.text));
+        if (!step.last) return step.text === '' ? this.pull!(controller) : undefined;
+        over.abort();
+        controller.close();
+      },
+      cancel() {
+        over.abort();
+        onLeave?.();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+const clean = (text: string): string => text.replace(/[\r\n\u0000]/g, '');
+
+const toText = (frame: StoredFrame): string =>
+  `event: ${clean(frame.event)}\ndata: ${frame.data}\nid: ${frame.id}\n\n`;
+
+export function sseReply(
+  pages: AsyncGenerator<StoredFrame[]>,
+  reply: HeldReply,
+  wanted: (event: string) => boolean = () => true,
+): Response {
+  const body = held(reply, HEARTBEAT_MS, ': heartbeat\n', async () => {
+    const page = await pages.next();
+    if (page.done === true) return { text: '', last: true };
+    return {
+      text: page.value
+        .filter((frame) => wanted(frame.event))
+        .map(toText)
+        .join(''),
+      last: false,
+    };
+  });
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      ...reply.headers,
+    },
+  });
+}
+
+/** One frame, then the end: how a join-stream says that there is nothing to read. */
+export async function* singleFrame(event: string, data: Json): AsyncGenerator<StoredFrame[]> {
+  yield [{ id: 0, event, data: JSON.stringify(data) }];
+}
+
+/** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */
+export function waitReply(result: () => Promise<Json>, reply: HeldReply): Response {
+  const body = held(reply, KEEP_ALIVE_MS, '\n', async () => ({
+    text: JSON.stringify(await result()),
+    last: true,
+  }));
+  return new Response(body, {
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...reply.headers },
+  });
+}

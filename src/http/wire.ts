@@ -1,0 +1,139 @@
+/** Records as clients see them: snake_case, timestamps with offset, nothing of the user's secrets (A4). */
+import { toTimestamp } from '../kernel/clock.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
+import type { AssistantRecord } from '../projections/assistant-queries.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
+import type { ThreadRecord } from '../projections/thread-queries.ts';
+import { runStatus } from '../projections/threads.ts';
+import type { Outcome, RunKwargs } from '../thread/events.ts';
+
+export function toThread(thread: ThreadRecord, values: Json | undefined): JsonObject {
+  return {
+    thread_id: thread.threadId,
+    created_at: toTimestamp(thread.createdAt),
+    updated_at: toTimestamp(thread.updatedAt),
+    ...(thread.stateUpdatedAt !== null && { state_updated_at: toTimestamp(thread.stateUpdatedAt) }),
+    metadata: thread.metadata,
+    status: thread.status,
+    config: {},
+    values: values ?? null,
+    interrupts: thread.interrupts,
+    ...(thread.error !== null && { error: thread.error }),
+  };
+}
+
+export function toRun(run: RunRecord): JsonObject {
+  return {
+    run_id: run.runId,
+    thread_id: run.threadId,
+    assistant_id: run.assistantId,
+    created_at: toTimestamp(run.createdAt),
+    updated_at: toTimestamp(run.updatedAt),
+    status: run.status,
+    metadata: run.metadata,
+    kwargs: toKwargs(run.kwargs),
+    multitask_strategy: run.strategy,
+  };
+}
+
+function toKwargs(kwargs: RunKwargs): JsonObject {
+  return {
+    input: kwargs.input,
+    command: kwargs.command ?? null,
+    config: kwargs.config,
+    context: kwargs.context ?? null,
+    stream_mode: [...kwargs.streamMode],
+    interrupt_before: kwargs.interruptBefore ?? null,
+    interrupt_after: kwargs.interruptAfter ?? null,
+    webhook: kwargs.webhook ?? null,
+    subgraphs: kwargs.streamSubgraphs,
+    resumable: true,
+    temporary: kwargs.onCompletion === 'delete',
+    ...(kwargs.durability !== undefined && { durability: kwargs.durability }),
+  };
+}
+
+/** The body of a webhook: the run record with how and when it ended. `sentAt` is fixed, so every attempt is equal. */
+export function renderDelivery(
+  run: RunRecord,
+  outcome: Outcome,
+  values: Json | undefined,
+  sentAt: number,
+): string {
+  const ended = toTimestamp(sentAt);
+  return JSON.stringify({
+    ...toRun(run),
+    status: runStatus(outcome),
+    updated_at: ended,
+    run_started_at: run.startedAt === null ? null : toTimestamp(run.startedAt),
+    run_ended_at: ended,
+    webhook_sent_at: ended,
+    values: values ?? null,
+    error: errorOf(outcome),
+  });
+}
+
+function errorOf(outcome: Outcome): Json {
+  if (outcome.kind === 'error') return { error: outcome.error, message: outcome.message };
+  if (outcome.kind === 'timeout') return { error: 'TimeoutError', message: outcome.message };
+  return null;
+}
+
+export function toAssistant(assistant: AssistantRecord): JsonObject {
+  return {
+    assistant_id: assistant.assistantId,
+    graph_id: assistant.graphId,
+    name: assistant.name,
+    description: assistant.description,
+    config: assistant.config,
+    context: assistant.context,
+    metadata: assistant.metadata,
+    version: assistant.version,
+    created_at: toTimestamp(assistant.createdAt),
+    updated_at: toTimestamp(assistant.updatedAt),
+  };
+}
+
+/** The state of a thread that was never run. */
+export const emptyState: JsonObject = {
+  values: {},
+  next: [],
+  tasks: [],
+  checkpoint: null,
+  parent_checkpoint: null,
+  created_at: null,
+  interrupts: [],
+};
+
+export function toState(threadId: string, state: GraphState): JsonObject {
+  return {
+    values: state.values,
+    next: [...state.next],
+    tasks: state.tasks.map((task) => toTask(threadId, task)),
+    checkpoint: toCheckpoint(threadId, state.checkpoint),
+    parent_checkpoint: toCheckpoint(threadId, state.parentCheckpoint),
+    ...(state.metadata && { metadata: state.metadata }),
+    created_at: state.createdAt,
+    interrupts: state.interrupts.map(toInterrupt),
+  };
+}
+
+function toTask(threadId: string, task: GraphTask): JsonObject {
+  return {
+    id: task.id,
+    name: task.name,
+    path: [...task.path],
+    error: task.error,
+    interrupts: task.interrupts.map(toInterrupt),
+    // A subgraph's task points to its namespace; which checkpoint there is the head is found when it is asked for.
+    checkpoint: task.checkpoint && { thread_id: threadId, checkpoint_ns: task.checkpoint.ns },
+    state: task.state && toState(threadId, task.state),
+    result: task.result,
+  };
+}
+
+const toInterrupt = ({ id, value }: Interrupt): JsonObject => ({ id, value });
+
+const toCheckpoint = (threadId: string, ref: CheckpointRef | null): JsonObject | null =>
+  ref && { thread_id: threadId, checkpoint_ns: ref.ns, checkpoint_id: ref.id, checkpoint_map: null };

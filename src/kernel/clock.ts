@@ -1,0 +1,28 @@
+/** Time as an argument: nothing outside this file reads a clock or starts a timer. */
+export interface Clock {
+  /** Wall time, milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds of a clock that never jumps; only differences mean something. */
+  monotonic(): number;
+  /** Runs `fn` once after `ms`; the returned function cancels it. Whoever starts a timer cancels it when it stops. */
+  after(ms: number, fn: () => void): () => void;
+}
+
+/** Node refuses delays beyond 2^31 - 1 ms and fires at once instead. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
+export function systemClock(): Clock {
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    after(ms, fn) {
+      const timer = setTimeout(fn, Math.min(Math.max(0, ms), LONGEST_DELAY));
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+/** `2026-11-20T23:49:50.868000+00:00`: ISO 8601 with microseconds and offset, as clients of this API expect. */
+export function toTimestamp(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000+00:00');
+}

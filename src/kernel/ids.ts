@@ -1,0 +1,55 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { nanoid } from 'nanoid';
+import type { Clock } from './clock.ts';
+
+/** Where identifiers come from; injected, so that tests can make them repeatable. */
+export interface Ids {
+  /** A UUIDv7: sorts by creation time. */
+  uuid(): string;
+  /** A short unguessable token, used for leases. */
+  token(): string;
+}
+
+export function randomIds(clock: Clock): Ids {
+  return {
+    uuid: () => uuidv7(clock.now(), randomBytes(10)),
+    token: () => nanoid(),
+  };
+}
+
+function uuidv7(ms: number, random: Buffer): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(ms, 0, 6);
+  random.copy(bytes, 6);
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  return format(bytes);
+}
+
+/** A random UUIDv4, for ids that need no order. */
+export const uuidv4 = (): string => randomUUID();
+
+/** A UUIDv5: the same name in the same namespace is the same id on every machine. */
+export function uuidv5(name: string, namespace: string): string {
+  const hash = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name, 'utf8')
+    .digest()
+    .subarray(0, 16);
+  hash[6] = 0x50 | (hash[6]! & 0x0f);
+  hash[8] = 0x80 | (hash[8]! & 0x3f);
+  return format(hash);
+}
+
+const format = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: string): boolean => UUID.test(text);
+
+/** Compares secrets without telling, by time, where they differ. */
+export function sameSecret(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

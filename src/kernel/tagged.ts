@@ -1,0 +1,72 @@
+/**
+ * The storage form of values that JSON cannot carry: `{"$": kind, "v": payload}`. A plain object that happens to own
+ * a key `$` is wrapped as kind `object`, so user data can never pose as a tag, and nothing read back is revived
+ * into anything but the kinds listed here.
+ *
+ *   message    v: the message in wire form, `{type, content, id?, ...}`
+ *   command / send   v: `{goto, update, resume, graph}` / `{node, args}`
+ *   date       v: ISO text         bigint   v: decimal digits      bytes  v: base64
+ *   map        v: [key, value][]   set      v: value[]             error  v: `{name, message}`
+ *   undefined  no v                object   v: the object itself
+ */
+import { isObject, type Json, type JsonObject } from './json.ts';
+
+export const TAG = '$';
+
+export type TaggedKind =
+  | 'message'
+  | 'command'
+  | 'send'
+  | 'date'
+  | 'bigint'
+  | 'bytes'
+  | 'map'
+  | 'set'
+  | 'error'
+  | 'undefined'
+  | 'object';
+
+export function tagged(kind: TaggedKind, v?: Json): JsonObject {
+  return v === undefined ? { [TAG]: kind } : { [TAG]: kind, v };
+}
+
+/** The tag of a stored object, or undefined for a plain one. */
+export function tagOf(value: JsonObject): TaggedKind | undefined {
+  return Object.hasOwn(value, TAG) ? (value[TAG] as TaggedKind) : undefined;
+}
+
+/** Turns a stored value into what clients see: messages flat, dates as text, maps as objects. */
+export function flatten(value: Json): Json {
+  if (Array.isArray(value)) return value.map(flatten);
+  if (!isObject(value)) return value;
+  const kind = tagOf(value);
+  if (kind === undefined) return flattenObject(value);
+  const v = value['v'] ?? null;
+  switch (kind) {
+    case 'undefined':
+      return null;
+    case 'map':
+      return Object.fromEntries(
+        (v as [Json, Json][]).map(([key, item]) => {
+          const name = flatten(key);
+          return [typeof name === 'string' ? name : JSON.stringify(name), flatten(item)];
+        }),
+      );
+    case 'set':
+      return (v as Json[]).map(flatten);
+    case 'object':
+    case 'message':
+    case 'command':
+    case 'send':
+      return flattenObject(v as JsonObject);
+    default:
+      return v;
+  }
+}
+
+function flattenObject(value: JsonObject): JsonObject {
+  const flat: JsonObject = {};
+  for (const [key, item] of Object.entries(value))
+    if (!isObject(item) || tagOf(item) !== 'undefined') flat[key] = flatten(item);
+  return flat;
+}

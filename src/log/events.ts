@@ -1,0 +1,23 @@
+/** Every fact there is, and how it looks once recorded. */
+import type { AssistantEvent } from '../assistant/events.ts';
+import type { DeliveryEvent } from '../delivery/events.ts';
+import type { ThreadEvent } from '../thread/events.ts';
+import type { Upcasters } from '../thread/upcast.ts';
+
+export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent;
+
+export interface EventMeta {
+  /** Order in the whole log. Growing, with holes where a deleted thread was purged. */
+  readonly position: number;
+  readonly stream: string;
+  /** 1..n within the stream (L2). */
+  readonly version: number;
+  /** The store's wall time, milliseconds since 1970. */
+  readonly at: number;
+  readonly commandId: string;
+}
+
+export type Recorded<E extends DomainEvent = DomainEvent> = E & { readonly meta: EventMeta };
+
+/** No fact has changed its shape yet; the first one that does adds its upcaster here. */
+export const upcasters: Upcasters = {};

@@ -1,0 +1,86 @@
+/**
+ * Bytes that facts refer to but do not carry: checkpoints, frames, webhook bodies, secrets, leases. They are written
+ * in the transaction of the commit they belong to and kept as text that nobody re-encodes.
+ */
+import type { Json, JsonObject } from '../kernel/json.ts';
+
+export interface FrameText {
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface StoredFrame extends FrameText {
+  /** Dense from 0 within the run, across attempts (S1). */
+  readonly id: number;
+}
+
+export interface CheckpointText {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly body: string;
+  readonly metadata: JsonObject;
+  readonly channelVersions: Record<string, string>;
+  readonly blobs: readonly { channel: string; version: string; data: string }[];
+  readonly valueChannels: readonly string[];
+}
+
+export interface StoredCheckpoint extends Omit<CheckpointText, 'channelVersions'> {
+  readonly writes: readonly WriteText[];
+  readonly at: number;
+}
+
+export interface WriteText {
+  readonly taskId: string;
+  readonly idx: number;
+  readonly channel: string;
+  readonly data: string;
+}
+
+export type PayloadWrite =
+  | { kind: 'grant-lease'; runId: string; attempt: number; leaseId: string }
+  | { kind: 'end-lease'; runId: string }
+  | { kind: 'frames'; runId: string; threadId: string; first: number; frames: readonly FrameText[] }
+  | { kind: 'checkpoint'; threadId: string; runId: string; checkpoint: CheckpointText }
+  | {
+      kind: 'checkpoint-writes';
+      threadId: string;
+      runId: string;
+      ns: string;
+      checkpointId: string;
+      writes: readonly WriteText[];
+    }
+  /** What a run needs of the user; erased with the run's end (A4). */
+  | { kind: 'secret'; runId: string; threadId: string; data: string }
+  | { kind: 'erase-secret'; runId: string }
+  | { kind: 'body'; deliveryId: string; threadId: string; data: string }
+  | { kind: 'erase-body'; deliveryId: string }
+  /** Command ids older than this are no longer answered with their first receipt. */
+  | { kind: 'forget-commands'; before: number }
+  /** Rollback: the run's checkpoints vanish. */
+  | { kind: 'forget-checkpoints'; threadId: string; runId: string }
+  | { kind: 'forget-frames'; runId: string }
+  /** Deletion: everything of the thread but its tombstone vanishes for good (L3). */
+  | { kind: 'purge-thread'; threadId: string; stream: string; tombstone: number };
+
+export interface CheckpointFilter {
+  readonly ns?: string;
+  readonly before?: string;
+  readonly limit?: number;
+  readonly metadata?: JsonObject;
+}
+
+/** Reads payloads; all answers are as of the last commit. */
+export interface PayloadReader {
+  checkpoint(threadId: string, ns: string, checkpointId?: string): Promise<StoredCheckpoint | undefined>;
+  /** Newest first. */
+  checkpoints(threadId: string, filter: CheckpointFilter): Promise<StoredCheckpoint[]>;
+  /** The thread's values as clients see them, or undefined when the checkpoint is gone or never was. */
+  values(threadId: string, checkpointId: string): Promise<Json | undefined>;
+  /** At most `limit` frames with ids above `after`, in order. */
+  frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;
+  /** The highest frame id of the run, -1 before the first. */
+  lastFrame(runId: string): Promise<number>;
+  secret(runId: string): Promise<string | undefined>;
+  body(deliveryId: string): Promise<string | undefined>;
+}

@@ -1,0 +1,63 @@
+/** L1: every connection is opened here, with durability set explicitly and read back. */
+import Database from 'better-sqlite3';
+
+export type Connection = Database.Database;
+
+/** Functions of SQL that queries rely on, by name: pure, over text. */
+export type SqlFunctions = Readonly<Record<string, (a: string | null, b: string | null) => boolean>>;
+
+/** Before this version two connections could corrupt the write-ahead log. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+export interface ConnectionOptions {
+  readonly readonly?: boolean;
+  readonly functions?: SqlFunctions;
+}
+
+export function openConnection(file: string, options: ConnectionOptions = {}): Connection {
+  const readonly = options.readonly ?? false;
+  const db = new Database(file, { readonly, fileMustExist: readonly });
+  try {
+    assertVersion(db);
+    db.pragma('busy_timeout = 5000');
+    db.pragma('trusted_schema = OFF');
+    db.pragma('cell_size_check = ON');
+    db.pragma('mmap_size = 0');
+    db.pragma('temp_store = MEMORY');
+    db.pragma('foreign_keys = ON');
+    if (readonly) db.pragma('query_only = ON');
+    else prepareForWriting(db, file);
+    for (const [name, fn] of Object.entries(options.functions ?? {}))
+      db.function(name, { deterministic: true }, (a: string | null, b: string | null) => (fn(a, b) ? 1 : 0));
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function prepareForWriting(db: Connection, file: string): void {
+  db.pragma('journal_mode = WAL');
+  db.pragma('journal_size_limit = 67108864');
+  db.pragma('secure_delete = ON');
+  db.pragma('synchronous = FULL');
+  // macOS: a plain fsync there does not reach the platter.
+  db.pragma('fullfsync = ON');
+  // The build's WAL default is NORMAL and takes over at the first write, so the setting is checked after one.
+  db.exec(
+    'CREATE TABLE IF NOT EXISTS opened (at INTEGER) STRICT; DELETE FROM opened; INSERT INTO opened VALUES (1)',
+  );
+  const level = db.pragma('synchronous', { simple: true });
+  if (level !== 2)
+    throw new Error(`${file}: synchronous is ${String(level)} after the first write, 2 (FULL) is needed`);
+}
+
+function assertVersion(db: Connection): void {
+  const text = db.prepare('SELECT sqlite_version()').pluck().get() as string;
+  const found = text.split('.').map(Number);
+  for (const [index, wanted] of OLDEST_SQLITE.entries()) {
+    const part = found[index] ?? 0;
+    if (part > wanted) return;
+    if (part < wanted) throw new Error(`SQLite ${text} is too old, ${OLDEST_SQLITE.join('.')} is needed`);
+  }
+}

@@ -1,0 +1,107 @@
+/** Event rows: appending inside a transaction, reading with upcasting. */
+import type { JsonObject } from '../../kernel/json.ts';
+import { schemaVersionOf, upcast } from '../../thread/upcast.ts';
+import { upcasters, type Recorded } from '../events.ts';
+import type { Batch, Receipt, Snapshot } from '../log.ts';
+import type { Prepare } from './statements.ts';
+
+interface EventRow {
+  position: number;
+  stream: string;
+  version: number;
+  type: string;
+  schema: number;
+  data: string;
+  at: number;
+  command_id: string;
+}
+
+/** A purge spares the tombstone, which comes after all it purges, so the highest row is the highest ever given. */
+export function headPosition(prepare: Prepare): number {
+  return prepare('SELECT coalesce(max(position), 0) FROM events').pluck().get() as number;
+}
+
+export function streamVersion(prepare: Prepare, stream: string): number {
+  return prepare('SELECT coalesce(max(version), 0) FROM events WHERE stream = ?')
+    .pluck()
+    .get(stream) as number;
+}
+
+/** Writes the batch's events and snapshots. Versions were checked by the caller. */
+export function appendEvents(prepare: Prepare, batch: Batch, at: number): Recorded[] {
+  const insert = prepare(
+    'INSERT INTO events VALUES (@position, @stream, @version, @type, @schema, @data, @at, @commandId)',
+  );
+  const recorded: Recorded[] = [];
+  let position = headPosition(prepare);
+  for (const { stream, expected, events, snapshot } of batch.appends) {
+    for (const [index, event] of events.entries()) {
+      position += 1;
+      const meta = { position, stream, version: expected + index + 1, at, commandId: batch.commandId };
+      const schema = schemaVersionOf(event.type, upcasters);
+      insert.run({ ...meta, type: event.type, schema, data: JSON.stringify(event.data) });
+      recorded.push({ ...event, meta });
+    }
+    if (snapshot !== undefined)
+      prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)').run(
+        stream,
+        expected + events.length,
+        JSON.stringify(snapshot),
+      );
+  }
+  if (recorded.length > 0) {
+    prepare('INSERT INTO commands VALUES (?, ?, ?, ?)').run(
+      batch.commandId,
+      recorded[0]!.meta.position,
+      position,
+      at,
+    );
+  }
+  return recorded;
+}
+
+/** L4: what a repeated command id is answered with. */
+export function findReceipt(prepare: Prepare, commandId: string): Receipt | undefined {
+  const row = prepare('SELECT first, last, at FROM commands WHERE command_id = ?').get(commandId) as
+    { first: number; last: number; at: number } | undefined;
+  if (row === undefined) return undefined;
+  const rows = prepare('SELECT * FROM events WHERE position BETWEEN ? AND ? ORDER BY position').all(
+    row.first,
+    row.last,
+  ) as EventRow[];
+  return { events: rows.map(toRecorded), at: row.at };
+}
+
+export function readStream(prepare: Prepare, stream: string, from: number, limit: number): Recorded[] {
+  const rows = prepare('SELECT * FROM events WHERE stream = ? AND version >= ? ORDER BY version LIMIT ?').all(
+    stream,
+    from,
+    limit,
+  ) as EventRow[];
+  return rows.map(toRecorded);
+}
+
+export function readAll(prepare: Prepare, after: number, limit: number): Recorded[] {
+  const rows = prepare('SELECT * FROM events WHERE position > ? ORDER BY position LIMIT ?').all(
+    after,
+    limit,
+  ) as EventRow[];
+  return rows.map(toRecorded);
+}
+
+export function loadSnapshot(prepare: Prepare, stream: string): Snapshot | undefined {
+  const row = prepare('SELECT version, state FROM snapshots WHERE stream = ?').get(stream) as
+    { version: number; state: string } | undefined;
+  return row && { version: row.version, state: JSON.parse(row.state) as Snapshot['state'] };
+}
+
+function toRecorded(row: EventRow): Recorded {
+  const data = upcast(row.type, row.schema, JSON.parse(row.data) as JsonObject, upcasters);
+  const { position, stream, version, at } = row;
+  // The one place where stored text becomes a typed fact: its shape was checked when it was written.
+  return {
+    type: row.type,
+    data,
+    meta: { position, stream, version, at, commandId: row.command_id },
+  } as unknown as Recorded;
+}

@@ -1,0 +1,123 @@
+/**
+ * The log as a past: opened read-only, beside a running server too, with no way to write or to start anything (R1).
+ * Everything is read in one transaction, so it is the same moment for every question.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Recorded } from '../events.ts';
+import type { Snapshot } from '../log.ts';
+import type { PayloadReader } from '../payloads.ts';
+import type { Projection, Row, RowReader } from '../rows.ts';
+import { openConnection, type SqlFunctions } from './connection.ts';
+import { readAll, readStream } from './event-store.ts';
+import { LOG_FILE } from './log.ts';
+import { createPayloadReader } from './payload-store.ts';
+import { projectAll } from './rebuild.ts';
+import { createRowReader, writeRow } from './row-store.ts';
+import { assertSchema } from './schema.ts';
+import { createStatements, type Prepare } from './statements.ts';
+
+export interface RowDifference {
+  readonly table: string;
+  readonly key: string;
+  /** The last event that wrote the row; undefined when no event of the log did. */
+  readonly position: number | undefined;
+  readonly live: Row | undefined;
+  readonly rebuilt: Row | undefined;
+}
+
+export interface History {
+  readStream(stream: string, from: number, limit: number): Recorded[];
+  readAll(after: number, limit: number): Recorded[];
+  snapshots(): { stream: string; snapshot: Snapshot }[];
+  readonly payloads: PayloadReader;
+  readonly rows: RowReader;
+  /** Derived rows as they were when `events` were all that had happened. `close` frees them. */
+  rowsOf(events: readonly Recorded[]): { readonly rows: RowReader; close(): void };
+  /** Rebuilds every row from the log and names the first that differs from the live one (P2). */
+  firstDifference(): RowDifference | undefined;
+  close(): void;
+}
+
+/** Throws when the directory holds no log of this program. */
+export function openHistory(dir: string, projection: Projection, functions: SqlFunctions): History {
+  const file = join(dir, LOG_FILE);
+  if (!existsSync(file)) throw new Error(`${file} does not exist`);
+  const db = openConnection(file, { readonly: true, functions });
+  const prepare = createStatements(db);
+  assertSchema(db);
+  db.exec('BEGIN');
+
+  function inMemory(): { prepare: Prepare; close(): void } {
+    const memory = openConnection(':memory:', { functions });
+    memory.exec(projection.ddl);
+    return { prepare: createStatements(memory), close: () => memory.close() };
+  }
+
+  return {
+    readStream: (stream, from, limit) => readStream(prepare, stream, from, limit),
+    readAll: (after, limit) => readAll(prepare, after, limit),
+    snapshots: () =>
+      (
+        prepare('SELECT stream, version, state FROM snapshots ORDER BY stream').all() as {
+          stream: string;
+          version: number;
+          state: string;
+        }[]
+      ).map(({ stream, version, state }) => ({
+        stream,
+        snapshot: { version, state: JSON.parse(state) as Snapshot['state'] },
+      })),
+    payloads: createPayloadReader(prepare),
+    rows: createRowReader(prepare),
+    rowsOf(events) {
+      const memory = inMemory();
+      for (const event of events)
+        for (const write of projection.project(event)) writeRow(memory.prepare, write);
+      return { rows: createRowReader(memory.prepare), close: memory.close };
+    },
+    firstDifference() {
+      const memory = inMemory();
+      try {
+        const writers = new Map<string, number>();
+        projectAll(prepare, memory.prepare, projection, (event, write) => {
+          const row = write.op === 'put' ? write.row : write.key;
+          writers.set(`${write.table} ${String(Object.values(row)[0])}`, event.meta.position);
+        });
+        for (const table of projection.tables) {
+          const difference = compare(table, prepare, memory.prepare);
+          if (difference === undefined) continue;
+          return { ...difference, position: writers.get(`${table} ${difference.key}`) };
+        }
+        return undefined;
+      } finally {
+        memory.close();
+      }
+    },
+    close: () => db.close(),
+  };
+}
+
+/** Both sides in primary-key order: the first column of every derived table is its key. */
+function compare(
+  table: string,
+  live: Prepare,
+  rebuilt: Prepare,
+): Omit<RowDifference, 'position'> | undefined {
+  const ordered = `SELECT * FROM ${table} ORDER BY 1`;
+  const theirs = rebuilt(ordered).all() as Row[];
+  let index = 0;
+  for (const row of live(ordered).iterate() as IterableIterator<Row>) {
+    const other = theirs[index];
+    index += 1;
+    if (JSON.stringify(row) === JSON.stringify(other)) continue;
+    const [key, otherKey] = [keyOf(row), other === undefined ? undefined : keyOf(other)];
+    if (key === otherKey) return { table, key, live: row, rebuilt: other };
+    if (otherKey === undefined || key < otherKey) return { table, key, live: row, rebuilt: undefined };
+    return { table, key: otherKey, live: undefined, rebuilt: other };
+  }
+  const missing = theirs[index];
+  return missing && { table, key: keyOf(missing), live: undefined, rebuilt: missing };
+}
+
+const keyOf = (row: Row): string => String(Object.values(row)[0]);

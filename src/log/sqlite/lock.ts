@@ -1,0 +1,27 @@
+/** One process per data directory: an exclusive SQLite lock that the system releases however the process ends. */
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+export class DataDirectoryBusy extends Error {
+  constructor(dir: string) {
+    super(
+      `the data directory ${dir} is in use by another server; stop it first, or name another one with --data`,
+    );
+    this.name = 'DataDirectoryBusy';
+  }
+}
+
+/** Throws `DataDirectoryBusy` when another process holds the lock. The returned function releases it. */
+export function lockDirectory(dir: string): () => void {
+  const db = new Database(join(dir, 'lock.db'), { timeout: 0 });
+  try {
+    db.pragma('locking_mode = EXCLUSIVE');
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))
+      throw new DataDirectoryBusy(dir);
+    throw error;
+  }
+  return () => db.close();
+}

@@ -1,0 +1,82 @@
+/** The event log in one SQLite file. See log/log.ts for what it keeps. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventLog, Notice } from '../log.ts';
+import type { Projection } from '../rows.ts';
+import { openConnection, type SqlFunctions } from './connection.ts';
+import { loadSnapshot, readAll, readStream } from './event-store.ts';
+import { lockDirectory } from './lock.ts';
+import { createPayloadReader } from './payload-store.ts';
+import { prepareRows } from './rebuild.ts';
+import { createRowReader } from './row-store.ts';
+import { prepareSchema } from './schema.ts';
+import { createStatements } from './statements.ts';
+import { createWriter } from './writer.ts';
+
+export const LOG_FILE = 'log.db';
+
+export interface SqliteLogOptions {
+  /** The data directory; created when missing, locked until `close`. */
+  readonly dir: string;
+  readonly projection: Projection;
+  readonly functions: SqlFunctions;
+  readonly now: () => number;
+  /** Hears what listeners throw; a bad listener cannot hurt the writer. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it. */
+export function openSqliteLog({ dir, projection, functions, now, onFault }: SqliteLogOptions): EventLog {
+  mkdirSync(dir, { recursive: true });
+  const unlock = lockDirectory(dir);
+  try {
+    const db = openConnection(join(dir, LOG_FILE), { functions });
+    const prepare = createStatements(db);
+    prepareSchema(db);
+    prepareRows(db, prepare, projection);
+
+    const committed = new Set<(notice: Notice) => void>();
+    const poisoned = new Set<(cause: string) => void>();
+    const tell = <T>(listeners: Set<(value: T) => void>, value: T): void => {
+      for (const listener of [...listeners])
+        try {
+          listener(value);
+        } catch (error) {
+          onFault(error);
+        }
+    };
+    const writer = createWriter({
+      db,
+      prepare,
+      projection,
+      now,
+      announce: (notice) => tell(committed, notice),
+      poisoned: (cause) => tell(poisoned, cause),
+    });
+
+    return {
+      commit: writer.commit,
+      readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
+      readAll: async (after, limit) => readAll(prepare, after, limit),
+      loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
+      onCommitted: (listener) => subscribe(committed, listener),
+      onPoisoned: (listener) => subscribe(poisoned, listener),
+      payloads: createPayloadReader(prepare),
+      rows: createRowReader(prepare),
+      async close() {
+        await writer.drain();
+        writer.stop();
+        db.close();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function subscribe<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

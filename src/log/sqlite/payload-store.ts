@@ -1,0 +1,201 @@
+/** Payload tables: writes inside the commit's transaction, reads of what is committed. */
+import { flatten } from '../../kernel/tagged.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type {
+  CheckpointFilter,
+  PayloadReader,
+  PayloadWrite,
+  StoredCheckpoint,
+  StoredFrame,
+  WriteText,
+} from '../payloads.ts';
+import type { Prepare } from './statements.ts';
+
+export function writePayload(prepare: Prepare, write: PayloadWrite, at: number): void {
+  switch (write.kind) {
+    case 'grant-lease':
+      prepare('INSERT OR REPLACE INTO leases VALUES (@runId, @attempt, @leaseId)').run(write);
+      return;
+    case 'end-lease':
+      prepare('DELETE FROM leases WHERE run_id = @runId').run(write);
+      return;
+    case 'frames': {
+      const insert = prepare('INSERT INTO frames VALUES (@runId, @id, @threadId, @event, @data)');
+      const { runId, threadId, first } = write;
+      write.frames.forEach((frame, index) => insert.run({ runId, threadId, id: first + index, ...frame }));
+      return;
+    }
+    case 'checkpoint':
+      writeCheckpoint(prepare, write, at);
+      return;
+    case 'checkpoint-writes': {
+      const insert = prepare(
+        `INSERT OR REPLACE INTO checkpoint_writes
+         VALUES (@threadId, @ns, @checkpointId, @taskId, @idx, @runId, @channel, @data)`,
+      );
+      const { threadId, runId, ns, checkpointId } = write;
+      for (const item of write.writes) insert.run({ threadId, runId, ns, checkpointId, ...item });
+      return;
+    }
+    case 'secret':
+      prepare('INSERT OR REPLACE INTO secrets VALUES (@runId, @threadId, @data)').run(write);
+      return;
+    case 'erase-secret':
+      prepare('DELETE FROM secrets WHERE run_id = @runId').run(write);
+      return;
+    case 'body':
+      prepare('INSERT OR REPLACE INTO bodies VALUES (@deliveryId, @threadId, @data)').run(write);
+      return;
+    case 'erase-body':
+      prepare('DELETE FROM bodies WHERE delivery_id = @deliveryId').run(write);
+      return;
+    case 'forget-commands':
+      prepare('DELETE FROM commands WHERE at < @before').run(write);
+      return;
+    case 'forget-checkpoints':
+      for (const table of ['checkpoints', 'channel_blobs', 'checkpoint_writes'])
+        prepare(`DELETE FROM ${table} WHERE thread_id = @threadId AND run_id = @runId`).run(write);
+      return;
+    case 'forget-frames':
+      prepare('DELETE FROM frames WHERE run_id = @runId').run(write);
+      return;
+    case 'purge-thread':
+      for (const table of ['checkpoints', 'channel_blobs', 'checkpoint_writes', 'frames', 'secrets'])
+        prepare(`DELETE FROM ${table} WHERE thread_id = @threadId`).run(write);
+      prepare('DELETE FROM events WHERE stream = @stream AND version < @tombstone').run(write);
+  }
+}
+
+function writeCheckpoint(
+  prepare: Prepare,
+  { threadId, runId, checkpoint }: PayloadWrite & { kind: 'checkpoint' },
+  at: number,
+): void {
+  const { ns, checkpointId, parentId, body } = checkpoint;
+  prepare(
+    `INSERT OR REPLACE INTO checkpoints
+     VALUES (@threadId, @ns, @checkpointId, @parentId, @runId, @at, @body, @metadata, @versions, @valueChannels)`,
+  ).run({
+    threadId,
+    runId,
+    ns,
+    checkpointId,
+    parentId,
+    at,
+    body,
+    metadata: JSON.stringify(checkpoint.metadata),
+    versions: JSON.stringify(checkpoint.channelVersions),
+    valueChannels: JSON.stringify(checkpoint.valueChannels),
+  });
+  const insert = prepare(
+    'INSERT OR IGNORE INTO channel_blobs VALUES (@threadId, @ns, @channel, @version, @runId, @data)',
+  );
+  for (const blob of checkpoint.blobs) insert.run({ threadId, runId, ns, ...blob });
+}
+
+interface CheckpointRow {
+  ns: string;
+  checkpoint_id: string;
+  parent_id: string | null;
+  body: string;
+  metadata: string;
+  channel_versions: string;
+  value_channels: string;
+  at: number;
+}
+
+/** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
+export function createPayloadReader(prepare: Prepare): PayloadReader {
+  const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
+    const read = prepare(
+      'SELECT data FROM channel_blobs WHERE thread_id = ? AND ns = ? AND channel = ? AND version = ?',
+    ).pluck();
+    return (only ?? Object.keys(versions)).flatMap((channel) => {
+      const version = versions[channel];
+      const data = version === undefined ? undefined : read.get(threadId, ns, channel, version);
+      return typeof data === 'string' && version !== undefined ? [{ channel, version, data }] : [];
+    });
+  };
+  const writesOf = (threadId: string, row: CheckpointRow) =>
+    prepare(
+      `SELECT task_id AS taskId, idx, channel, data FROM checkpoint_writes
+       WHERE thread_id = ? AND ns = ? AND checkpoint_id = ? ORDER BY task_id, idx`,
+    ).all(threadId, row.ns, row.checkpoint_id) as WriteText[];
+  const toStored = (threadId: string, row: CheckpointRow): StoredCheckpoint => ({
+    ns: row.ns,
+    checkpointId: row.checkpoint_id,
+    parentId: row.parent_id,
+    body: row.body,
+    metadata: JSON.parse(row.metadata) as JsonObject,
+    blobs: blobsOf(threadId, row.ns, JSON.parse(row.channel_versions) as Record<string, string>),
+    valueChannels: JSON.parse(row.value_channels) as string[],
+    writes: writesOf(threadId, row),
+    at: row.at,
+  });
+  const find = (threadId: string, ns: string, checkpointId?: string): CheckpointRow | undefined =>
+    (checkpointId === undefined
+      ? prepare(
+          'SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? ORDER BY checkpoint_id DESC LIMIT 1',
+        ).get(threadId, ns)
+      : prepare('SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?').get(
+          threadId,
+          ns,
+          checkpointId,
+        )) as CheckpointRow | undefined;
+
+  return {
+    async checkpoint(threadId, ns, checkpointId) {
+      const row = find(threadId, ns, checkpointId);
+      return row && toStored(threadId, row);
+    },
+    async checkpoints(threadId, filter) {
+      return listCheckpoints(prepare, threadId, filter).map((row) => toStored(threadId, row));
+    },
+    async values(threadId, checkpointId) {
+      const row = find(threadId, '', checkpointId);
+      if (row === undefined) return undefined;
+      const versions = JSON.parse(row.channel_versions) as Record<string, string>;
+      const blobs = blobsOf(threadId, '', versions, JSON.parse(row.value_channels) as string[]);
+      const values: JsonObject = {};
+      for (const { channel, data } of blobs) values[channel] = flatten(JSON.parse(data) as Json);
+      return values;
+    },
+    async frames(runId, after, limit) {
+      return prepare(
+        'SELECT id, event, data FROM frames WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
+      ).all(runId, after, limit) as StoredFrame[];
+    },
+    async lastFrame(runId) {
+      return prepare('SELECT coalesce(max(id), -1) FROM frames WHERE run_id = ?')
+        .pluck()
+        .get(runId) as number;
+    },
+    async secret(runId) {
+      return prepare('SELECT data FROM secrets WHERE run_id = ?').pluck().get(runId) as string | undefined;
+    },
+    async body(deliveryId) {
+      return prepare('SELECT data FROM bodies WHERE delivery_id = ?').pluck().get(deliveryId) as
+        string | undefined;
+    },
+  };
+}
+
+function listCheckpoints(prepare: Prepare, threadId: string, filter: CheckpointFilter): CheckpointRow[] {
+  const where = ['thread_id = @threadId'];
+  const params: Record<string, string | number> = { threadId, limit: filter.limit ?? -1 };
+  if (filter.ns !== undefined) {
+    where.push('ns = @ns');
+    params['ns'] = filter.ns;
+  }
+  if (filter.before !== undefined) {
+    where.push('checkpoint_id < @before');
+    params['before'] = filter.before;
+  }
+  if (filter.metadata !== undefined) {
+    where.push('json_contains(metadata, @metadata)');
+    params['metadata'] = JSON.stringify(filter.metadata);
+  }
+  return prepare(
+    `SELECT * FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY checkpoint_id DESC LIMIT @limit`,
+  ).all(params) as CheckpointRow[];
+}

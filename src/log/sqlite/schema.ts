@@ -1,0 +1,105 @@
+/** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
+import type { Connection } from './connection.ts';
+
+/** Marks the file as ours: "thwl". */
+const APPLICATION_ID = 0x7468776c;
+const SCHEMA_VERSION = 1;
+
+const TABLES = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE events (
+  position INTEGER PRIMARY KEY,
+  stream TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  schema INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  command_id TEXT NOT NULL,
+  UNIQUE (stream, version)
+) STRICT;
+CREATE TABLE commands (
+  command_id TEXT PRIMARY KEY,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshots (
+  stream TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE leases (
+  run_id TEXT PRIMARY KEY,
+  attempt INTEGER NOT NULL,
+  lease_id TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE frames (
+  run_id TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  thread_id TEXT NOT NULL,
+  event TEXT NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (run_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX frames_by_thread ON frames (thread_id);
+CREATE TABLE checkpoints (
+  thread_id TEXT NOT NULL,
+  ns TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  parent_id TEXT,
+  run_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  channel_versions TEXT NOT NULL,
+  value_channels TEXT NOT NULL,
+  PRIMARY KEY (thread_id, ns, checkpoint_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE channel_blobs (
+  thread_id TEXT NOT NULL,
+  ns TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  version TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (thread_id, ns, channel, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE checkpoint_writes (
+  thread_id TEXT NOT NULL,
+  ns TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  task_id TEXT NOT NULL,
+  idx INTEGER NOT NULL,
+  run_id TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+/** Creates the log's tables in a new file; refuses a file of another program or of a later version of this one. */
+export function prepareSchema(db: Connection): void {
+  const found = db.pragma('user_version', { simple: true }) as number;
+  if (found === 0) {
+    db.transaction(() => {
+      db.exec(TABLES);
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma(`user_version = ${SCHEMA_VERSION}`);
+    })();
+    return;
+  }
+  assertSchema(db);
+}
+
+export function assertSchema(db: Connection): void {
+  const application = db.pragma('application_id', { simple: true });
+  const version = db.pragma('user_version', { simple: true });
+  if (application !== APPLICATION_ID) throw new Error(`${db.name} is not an event log of this program`);
+  if (version !== SCHEMA_VERSION)
+    throw new Error(
+      `${db.name} has schema version ${String(version)}, this program reads version ${SCHEMA_VERSION}`,
+    );
+}

@@ -1,0 +1,171 @@
+/**
+ * The one writer. Batches asked for during one turn of the event loop share a transaction, so one fsync serves many;
+ * each has a savepoint, so a conflict sinks itself alone.
+ *
+ * D1 Nothing else commits. L1 Promises settle after COMMIT returned. L4 When COMMIT, or anything that is no fault of
+ * one batch, fails, every batch under way gets `unknown-outcome` and nothing is ever written again.
+ */
+import Database from 'better-sqlite3';
+import type { Batch, CommitResult, Notice } from '../log.ts';
+import type { Projection } from '../rows.ts';
+import type { Connection } from './connection.ts';
+import { appendEvents, findReceipt, streamVersion } from './event-store.ts';
+import { writePayload } from './payload-store.ts';
+import { writeRow } from './row-store.ts';
+import type { Prepare } from './statements.ts';
+
+/** A transaction takes at most this many batches; the rest forms the next one. */
+const LARGEST_GROUP = 1000;
+
+interface Waiting {
+  readonly batch: Batch;
+  resolve(result: CommitResult): void;
+  reject(error: unknown): void;
+}
+
+type Settled = { waiting: Waiting; result?: CommitResult; error?: unknown };
+
+export interface Writer {
+  commit(batch: Batch): Promise<CommitResult>;
+  /** Settles when everything asked for so far has been committed or refused. */
+  drain(): Promise<void>;
+  /** Refuses all later commits. */
+  stop(): void;
+}
+
+export interface WriterOptions {
+  readonly db: Connection;
+  readonly prepare: Prepare;
+  readonly projection: Projection;
+  readonly now: () => number;
+  readonly announce: (notice: Notice) => void;
+  readonly poisoned: (cause: string) => void;
+}
+
+export function createWriter({ db, prepare, projection, now, announce, poisoned }: WriterOptions): Writer {
+  let queue: Waiting[] = [];
+  let scheduled = false;
+  let stopped: string | undefined;
+  let drained: (() => void)[] = [];
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    scheduled = false;
+    const group = queue.splice(0, LARGEST_GROUP);
+    if (group.length > 0) settle(group);
+    if (queue.length > 0) return schedule();
+    for (const done of drained.splice(0)) done();
+  }
+
+  function settle(group: Waiting[]): void {
+    let settled: Settled[];
+    try {
+      settled = transact(group);
+    } catch (error) {
+      poison(error, group);
+      return;
+    }
+    for (const { waiting, result, error } of settled)
+      if (result !== undefined) waiting.resolve(result);
+      else waiting.reject(error);
+    const notice = noticeOf(settled);
+    // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
+    if (notice.events.length > 0 || notice.frames.length > 0) queueMicrotask(() => announce(notice));
+  }
+
+  function transact(group: Waiting[]): Settled[] {
+    const at = now();
+    db.exec('BEGIN IMMEDIATE');
+    const settled = group.map((waiting): Settled => {
+      db.exec('SAVEPOINT batch');
+      try {
+        const result = apply(waiting.batch, at);
+        if (result.kind !== 'committed') db.exec('ROLLBACK TO batch');
+        db.exec('RELEASE batch');
+        return { waiting, result };
+      } catch (error) {
+        if (!isFaultOfBatch(error) || !db.inTransaction) throw error;
+        db.exec('ROLLBACK TO batch');
+        db.exec('RELEASE batch');
+        return { waiting, error };
+      }
+    });
+    db.exec('COMMIT');
+    return settled;
+  }
+
+  function apply(batch: Batch, at: number): CommitResult {
+    const earlier = findReceipt(prepare, batch.commandId);
+    if (earlier !== undefined) return { kind: 'duplicate', receipt: earlier };
+    if (batch.lease !== undefined) {
+      const held = prepare(
+        'SELECT 1 FROM leases WHERE run_id = @runId AND attempt = @attempt AND lease_id = @leaseId',
+      ).get(batch.lease);
+      if (held === undefined) return { kind: 'fenced-out' };
+    }
+    for (const { stream, expected } of batch.appends) {
+      const actual = streamVersion(prepare, stream);
+      if (actual !== expected) return { kind: 'version-conflict', stream, actual };
+    }
+    const events = appendEvents(prepare, batch, at);
+    for (const event of events) for (const write of projection.project(event)) writeRow(prepare, write);
+    for (const payload of batch.payloads ?? []) writePayload(prepare, payload, at);
+    return { kind: 'committed', receipt: { events, at } };
+  }
+
+  function poison(error: unknown, group: readonly Waiting[]): void {
+    const cause = error instanceof Error ? error.message : String(error);
+    stopped = cause;
+    try {
+      if (db.inTransaction) db.exec('ROLLBACK');
+    } catch (rollback) {
+      stopped = `${cause}; rolling back failed too: ${String(rollback)}`;
+    }
+    for (const { resolve } of [...group, ...queue.splice(0)]) resolve({ kind: 'unknown-outcome', cause });
+    poisoned(stopped);
+  }
+
+  return {
+    commit(batch) {
+      if (stopped !== undefined) return Promise.resolve({ kind: 'unknown-outcome', cause: stopped });
+      return new Promise((resolve, reject) => {
+        queue.push({ batch, resolve, reject });
+        schedule();
+      });
+    },
+    drain() {
+      if (queue.length === 0) return Promise.resolve();
+      return new Promise((resolve) => drained.push(resolve));
+    },
+    stop() {
+      stopped ??= 'the log is closed';
+    },
+  };
+}
+
+/** A constraint that one batch broke, or data that SQLite cannot take, says nothing about the disk or the others. */
+function isFaultOfBatch(error: unknown): boolean {
+  if (error instanceof Database.SqliteError) return error.code.startsWith('SQLITE_CONSTRAINT');
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+function noticeOf(settled: readonly Settled[]): Notice {
+  const committed = settled.flatMap(({ waiting, result }) =>
+    result?.kind === 'committed' ? [{ batch: waiting.batch, receipt: result.receipt }] : [],
+  );
+  return {
+    events: committed.flatMap(({ receipt }) => receipt.events),
+    frames: [
+      ...new Set(
+        committed.flatMap(({ batch }) =>
+          (batch.payloads ?? []).flatMap((write) => (write.kind === 'frames' ? [write.runId] : [])),
+        ),
+      ),
+    ],
+  };
+}

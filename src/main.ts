@@ -1,0 +1,80 @@
+/** Commands of the process; the only reader of arguments and signals. */
+import { parseArgs } from 'node:util';
+import pino from 'pino';
+import { ConfigError } from './config/config.ts';
+import { loadConfig } from './config/load.ts';
+import { runReplay } from './replay/command.ts';
+import { startServer } from './serve.ts';
+
+/** Exit codes beyond 0: a wrong call or configuration, and a log whose last commit is of unknown outcome. */
+const EXIT_USAGE = 2;
+const EXIT_POISONED = 70;
+
+const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
+       npm run replay -- --data DIR [--thread ID] [--to POSITION] [--json] [--verify]
+Environment: PLATFORM_CONFIG, PLATFORM_HOST, PLATFORM_PORT, PLATFORM_DATA mean the same.`;
+
+async function serve(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      config: { type: 'string' },
+      host: { type: 'string' },
+      port: { type: 'string' },
+      data: { type: 'string' },
+    },
+  });
+  const config = loadConfig(values, process.env, process.cwd());
+  Object.assign(process.env, config.env);
+  const logger = pino({ level: process.env['LOG_LEVEL'] ?? 'warn' }, pino.destination(2));
+  for (const warning of config.warnings) logger.warn(warning);
+
+  const server = await startServer(config, {
+    onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
+    onPoisoned: (cause) => {
+      logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');
+      process.exit(EXIT_POISONED);
+    },
+  });
+  // Faults of graph code that no promise chain of ours sees must not take the other runs down with them.
+  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
+  process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
+
+  console.log(`Serving on    ${server.url}
+Graphs        ${server.graphIds.join(', ')}
+Data          ${config.dataDir}/log.db
+Try           curl -s ${server.url}/runs/wait -H 'content-type: application/json' \\
+                -d '{"assistant_id":"${server.graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);
+
+  let asked = 0;
+  const stop = (signal: string): void => {
+    asked += 1;
+    // Whoever asks twice does not want to wait; what was acknowledged is in the log already.
+    if (asked > 1) process.exit(1);
+    console.log(`${signal}: stopping`);
+    server.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+async function main([command, ...args]: string[]): Promise<void> {
+  if (command === 'serve') return serve(args);
+  if (command === 'replay') {
+    process.exitCode = await runReplay(args, process.env, (line) => console.log(line));
+    return;
+  }
+  throw new ConfigError([USAGE]);
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  if (error instanceof ConfigError) for (const problem of error.problems) console.error(problem);
+  else console.error(error instanceof Error ? error.message : error);
+  process.exit(EXIT_USAGE);
+});

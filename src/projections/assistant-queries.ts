@@ -1,0 +1,104 @@
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Cell, RowReader } from '../log/rows.ts';
+import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+
+export interface AssistantRecord {
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly config: JsonObject;
+  readonly context: Json;
+  readonly metadata: JsonObject;
+  readonly version: number;
+  /** Made by the server for one of its graphs. */
+  readonly system: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export const ASSISTANT_SORTS = ['assistant_id', 'graph_id', 'name', 'created_at', 'updated_at'] as const;
+
+export interface AssistantSearch {
+  readonly graphId?: string;
+  /** Case-insensitive part of the name. */
+  readonly name?: string;
+  readonly metadata?: JsonObject;
+  readonly sortBy: (typeof ASSISTANT_SORTS)[number];
+  readonly sortOrder: 'asc' | 'desc';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface AssistantRow {
+  [column: string]: Cell;
+  assistant_id: string;
+  graph_id: string;
+  name: string;
+  description: string | null;
+  config: string;
+  context: string;
+  metadata: string;
+  version: number;
+  system: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export async function getAssistant(
+  rows: RowReader,
+  assistantId: string,
+  filter?: AccessFilter,
+): Promise<AssistantRecord | undefined> {
+  const where: Where = { clauses: ['assistant_id = @id'], params: { id: assistantId } };
+  whereAllowed(where, 'metadata', filter, 'system = 1');
+  const row = rows.get<AssistantRow>(`SELECT * FROM assistants WHERE ${conditionOf(where)}`, where.params);
+  return row && toRecord(row);
+}
+
+/** The matches of one page, and how many there are in all. */
+export async function searchAssistants(
+  rows: RowReader,
+  search: AssistantSearch,
+  filter?: AccessFilter,
+): Promise<{ assistants: AssistantRecord[]; total: number }> {
+  const where: Where = { clauses: [], params: {} };
+  if (search.graphId !== undefined) {
+    where.clauses.push('graph_id = @graph');
+    where.params['graph'] = search.graphId;
+  }
+  if (search.name !== undefined) {
+    where.clauses.push('instr(lower(name), lower(@name)) > 0');
+    where.params['name'] = search.name;
+  }
+  whereContains(where, 'metadata', search.metadata);
+  whereAllowed(where, 'metadata', filter, 'system = 1');
+  const condition = conditionOf(where);
+  const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
+  const found = rows.all<AssistantRow>(
+    `SELECT * FROM assistants WHERE ${condition}
+     ORDER BY ${search.sortBy} ${order}, assistant_id ${order} LIMIT @limit OFFSET @offset`,
+    { ...where.params, limit: search.limit, offset: search.offset },
+  );
+  const total = rows.get<{ n: number }>(
+    `SELECT count(*) AS n FROM assistants WHERE ${condition}`,
+    where.params,
+  )!.n;
+  return { assistants: found.map(toRecord), total };
+}
+
+function toRecord(row: AssistantRow): AssistantRecord {
+  return {
+    assistantId: row.assistant_id,
+    graphId: row.graph_id,
+    name: row.name,
+    description: row.description,
+    config: JSON.parse(row.config) as JsonObject,
+    context: JSON.parse(row.context) as Json,
+    metadata: JSON.parse(row.metadata) as JsonObject,
+    version: row.version,
+    system: row.system === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

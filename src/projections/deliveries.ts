@@ -1,0 +1,58 @@
+/** Rows of owed webhooks. A row with `next_at` is still owed; `version` lets the next fact be appended. */
+import type { DeliveryEvent } from '../delivery/events.ts';
+import type { Recorded } from '../log/events.ts';
+import type { Row, RowWrite } from '../log/rows.ts';
+
+export type DeliveryStatus = 'owed' | 'delivered' | 'failed';
+
+export function projectDelivery(event: Recorded<DeliveryEvent>): readonly RowWrite[] {
+  const { at, version } = event.meta;
+  const update = (set: Row): RowWrite[] => [
+    {
+      op: 'set',
+      table: 'deliveries',
+      key: { delivery_id: event.data.deliveryId },
+      set: { ...set, version, updated_at: at },
+    },
+  ];
+  switch (event.type) {
+    case 'WebhookOwed': {
+      const { deliveryId, runId, threadId, url } = event.data;
+      const row = {
+        delivery_id: deliveryId,
+        run_id: runId,
+        thread_id: threadId,
+        url,
+        status: 'owed' satisfies DeliveryStatus,
+        attempts: 0,
+        version,
+        next_at: at,
+        last_status: null,
+        last_error: null,
+        created_at: at,
+        updated_at: at,
+      };
+      return [{ op: 'put', table: 'deliveries', row }];
+    }
+    case 'WebhookDelivered': {
+      const { attempt, status } = event.data;
+      return update({
+        status: 'delivered',
+        attempts: attempt,
+        next_at: null,
+        last_status: status,
+        last_error: null,
+      });
+    }
+    case 'WebhookAttemptFailed': {
+      const { attempt, status, error, nextAt } = event.data;
+      return update({
+        status: nextAt === null ? 'failed' : 'owed',
+        attempts: attempt,
+        next_at: nextAt,
+        last_status: status,
+        last_error: error,
+      });
+    }
+  }
+}

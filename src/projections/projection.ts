@@ -1,0 +1,28 @@
+/**
+ * All derived rows. P1 They are written in the commit's transaction. P2 They are a pure function of the events, in
+ * order, so a rebuild from zero gives the same rows.
+ */
+import type { Recorded } from '../log/events.ts';
+import type { Projection } from '../log/rows.ts';
+import { projectAssistant } from './assistants.ts';
+import { projectDelivery } from './deliveries.ts';
+import { DDL, TABLES, VERSION } from './tables.ts';
+import { projectThread } from './threads.ts';
+
+export const projection: Projection = {
+  version: VERSION,
+  tables: TABLES,
+  ddl: DDL,
+  project(event) {
+    switch (event.type) {
+      case 'AssistantCreated':
+        return projectAssistant(event);
+      case 'WebhookOwed':
+      case 'WebhookDelivered':
+      case 'WebhookAttemptFailed':
+        return projectDelivery(event);
+      default:
+        return projectThread(event satisfies Recorded);
+    }
+  },
+};

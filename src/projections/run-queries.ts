@@ -1,0 +1,158 @@
+/** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
+import type { JsonObject } from '../kernel/json.ts';
+import type { Cell, RowReader } from '../log/rows.ts';
+import type { MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
+import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+import type { RunStatus } from './threads.ts';
+
+export interface RunRecord {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly status: RunStatus;
+  readonly metadata: JsonObject;
+  readonly kwargs: RunKwargs;
+  readonly strategy: MultitaskStrategy;
+  readonly attempt: number;
+  readonly leaseId: string | null;
+  readonly outcome: Outcome | null;
+  /** The thread's head checkpoint when the run ended. */
+  readonly head: string | null;
+}
+
+interface RunRow {
+  [column: string]: Cell;
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  graph_id: string;
+  created_at: number;
+  updated_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  status: string;
+  metadata: string;
+  kwargs: string;
+  strategy: string;
+  attempt: number;
+  lease_id: string | null;
+  outcome: string | null;
+  head: string | null;
+}
+
+const FROM = 'SELECT runs.* FROM runs JOIN threads USING (thread_id)';
+
+/** With a thread id, a run of another thread is as missing as one that never was. */
+export async function getRun(
+  rows: RowReader,
+  runId: string,
+  options: { threadId?: string | undefined; filter?: AccessFilter | undefined } = {},
+): Promise<RunRecord | undefined> {
+  const where: Where = { clauses: ['run_id = @id'], params: { id: runId } };
+  if (options.threadId !== undefined) {
+    where.clauses.push('runs.thread_id = @thread');
+    where.params['thread'] = options.threadId;
+  }
+  whereAllowed(where, 'threads.metadata', options.filter);
+  const row = rows.get<RunRow>(`${FROM} WHERE ${conditionOf(where)}`, where.params);
+  return row && toRecord(row);
+}
+
+export interface RunSearch {
+  readonly threadId: string;
+  readonly status?: RunStatus;
+  readonly metadata?: JsonObject;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Newest first. */
+export async function listRuns(
+  rows: RowReader,
+  search: RunSearch,
+  filter?: AccessFilter,
+): Promise<RunRecord[]> {
+  const where: Where = { clauses: ['runs.thread_id = @thread'], params: { thread: search.threadId } };
+  if (search.status !== undefined) {
+    where.clauses.push('runs.status = @status');
+    where.params['status'] = search.status;
+  }
+  whereContains(where, 'runs.metadata', search.metadata);
+  whereAllowed(where, 'threads.metadata', filter);
+  return rows
+    .all<RunRow>(
+      `${FROM} WHERE ${conditionOf(where)}
+       ORDER BY runs.created_at DESC, run_id DESC LIMIT @limit OFFSET @offset`,
+      { ...where.params, limit: search.limit, offset: search.offset },
+    )
+    .map(toRecord);
+}
+
+/** Runs that may start now: due, first of their thread, and nothing running beside them (X1). Oldest first. */
+export async function claimableRuns(
+  rows: RowReader,
+  now: number,
+  limit: number,
+): Promise<{ runId: string; threadId: string }[]> {
+  return rows
+    .all<{ run_id: string; thread_id: string }>(
+      `SELECT run_id, thread_id FROM runs AS candidate
+       WHERE status = 'pending' AND not_before <= @now
+         AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = candidate.thread_id
+           AND (other.status = 'running' OR (other.status = 'pending' AND other.not_before <= @now
+             AND (other.created_at, other.run_id) < (candidate.created_at, candidate.run_id))))
+       ORDER BY created_at, run_id LIMIT @limit`,
+      { now, limit },
+    )
+    .map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
+}
+
+/** When the next delayed run becomes due. */
+export async function nextDueRun(rows: RowReader, now: number): Promise<number | undefined> {
+  const row = rows.get<{ at: number | null }>(
+    `SELECT min(not_before) AS at FROM runs WHERE status = 'pending' AND not_before > @now`,
+    { now },
+  );
+  return row?.at ?? undefined;
+}
+
+export async function runningRuns(rows: RowReader): Promise<RunRecord[]> {
+  return rows.all<RunRow>(`SELECT * FROM runs WHERE status = 'running'`).map(toRecord);
+}
+
+/** Ended runs whose frames are still kept although the run ended before `before`. */
+export async function runsWithOldFrames(rows: RowReader, before: number, limit: number): Promise<string[]> {
+  return rows
+    .all<{ run_id: string }>(
+      `SELECT run_id FROM runs WHERE ended_at < @before
+         AND EXISTS (SELECT 1 FROM frames WHERE frames.run_id = runs.run_id) LIMIT @limit`,
+      { before, limit },
+    )
+    .map((row) => row.run_id);
+}
+
+function toRecord(row: RunRow): RunRecord {
+  return {
+    runId: row.run_id,
+    threadId: row.thread_id,
+    assistantId: row.assistant_id,
+    graphId: row.graph_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    status: row.status as RunStatus,
+    metadata: JSON.parse(row.metadata) as JsonObject,
+    kwargs: JSON.parse(row.kwargs) as RunKwargs,
+    strategy: row.strategy as MultitaskStrategy,
+    attempt: row.attempt,
+    leaseId: row.lease_id,
+    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as Outcome),
+    head: row.head,
+  };
+}

@@ -1,0 +1,78 @@
+/** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
+
+export const VERSION = '1';
+
+export const TABLES = ['threads', 'runs', 'deliveries', 'assistants'] as const;
+
+export const DDL = `
+CREATE TABLE threads (
+  thread_id TEXT PRIMARY KEY,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  state_updated_at INTEGER,
+  status TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  head TEXT,
+  interrupts TEXT NOT NULL,
+  error TEXT,
+  temporary INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX threads_by_update ON threads (updated_at, created_at, thread_id);
+CREATE INDEX threads_by_creation ON threads (created_at, thread_id);
+CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;
+
+CREATE TABLE runs (
+  run_id TEXT PRIMARY KEY,
+  thread_id TEXT NOT NULL,
+  assistant_id TEXT NOT NULL,
+  graph_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  started_at INTEGER,
+  ended_at INTEGER,
+  status TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  kwargs TEXT NOT NULL,
+  strategy TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  lease_id TEXT,
+  not_before INTEGER NOT NULL,
+  outcome TEXT,
+  head TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_by_thread ON runs (thread_id, created_at, run_id);
+CREATE INDEX runs_pending ON runs (not_before, created_at) WHERE status = 'pending';
+CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
+CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
+
+CREATE TABLE deliveries (
+  delivery_id TEXT PRIMARY KEY,
+  run_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  url TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  next_at INTEGER,
+  last_status INTEGER,
+  last_error TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_due ON deliveries (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX deliveries_by_thread ON deliveries (thread_id);
+
+CREATE TABLE assistants (
+  assistant_id TEXT PRIMARY KEY,
+  graph_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  description TEXT,
+  config TEXT NOT NULL,
+  context TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  system INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,138 @@
+/** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
+import type { Recorded } from '../log/events.ts';
+import type { RowWrite } from '../log/rows.ts';
+import type { Outcome, ThreadEvent } from '../thread/events.ts';
+
+export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
+export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
+
+export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[] {
+  const { at } = event.meta;
+  const { threadId } = event.data;
+  const thread = (set: Extract<RowWrite, { op: 'set' }>['set']): RowWrite => ({
+    op: 'set',
+    table: 'threads',
+    key: { thread_id: threadId },
+    set: { ...set, updated_at: at },
+  });
+  switch (event.type) {
+    case 'ThreadCreated':
+      return [
+        {
+          op: 'put',
+          table: 'threads',
+          row: {
+            thread_id: threadId,
+            created_at: at,
+            updated_at: at,
+            state_updated_at: null,
+            status: 'idle' satisfies ThreadStatus,
+            metadata: JSON.stringify(event.data.metadata),
+            head: null,
+            interrupts: '{}',
+            error: null,
+            temporary: event.data.temporary ? 1 : 0,
+          },
+        },
+      ];
+    case 'ThreadUpdated':
+      return [thread({ metadata: JSON.stringify(event.data.metadata) })];
+    case 'RunCreated': {
+      const { runId, assistantId, graphId, metadata, kwargs, strategy, notBefore } = event.data;
+      return [
+        thread({ status: 'busy', metadata: JSON.stringify(event.data.threadMetadata) }),
+        {
+          op: 'put',
+          table: 'runs',
+          row: {
+            run_id: runId,
+            thread_id: threadId,
+            assistant_id: assistantId,
+            graph_id: graphId,
+            created_at: Math.max(at, notBefore),
+            updated_at: at,
+            started_at: null,
+            ended_at: null,
+            status: 'pending' satisfies RunStatus,
+            metadata: JSON.stringify(metadata),
+            kwargs: JSON.stringify(kwargs),
+            strategy,
+            attempt: 0,
+            lease_id: null,
+            not_before: notBefore,
+            outcome: null,
+            head: null,
+          },
+        },
+      ];
+    }
+    case 'RunStarted': {
+      const { runId, attempt, leaseId } = event.data;
+      return [run(runId, at, { status: 'running', attempt, lease_id: leaseId, started_at: at })];
+    }
+    case 'RunRequeued':
+      return [run(event.data.runId, at, { status: 'pending', lease_id: null })];
+    case 'RunCancelRequested':
+      return [];
+    case 'CheckpointSaved':
+      return event.data.ns === '' ? [thread({ head: event.data.checkpointId, state_updated_at: at })] : [];
+    case 'RunCompleted': {
+      const { runId, outcome, remaining, head } = event.data;
+      const paused = outcome.kind === 'success' && outcome.next.length > 0;
+      return [
+        outcome.kind === 'rolled-back'
+          ? { op: 'drop', table: 'runs', key: { run_id: runId } }
+          : run(runId, at, {
+              status: runStatus(outcome),
+              lease_id: null,
+              ended_at: at,
+              outcome: JSON.stringify(outcome),
+              head,
+            }),
+        thread({
+          head,
+          status: remaining > 0 ? 'busy' : threadStatus(outcome),
+          interrupts: paused ? JSON.stringify(outcome.interrupts) : '{}',
+          error: errorOf(outcome),
+        }),
+      ];
+    }
+    case 'ThreadDeleted':
+      return [
+        { op: 'drop', table: 'runs', key: { thread_id: threadId } },
+        { op: 'drop', table: 'threads', key: { thread_id: threadId } },
+      ];
+  }
+}
+
+const run = (runId: string, at: number, set: Extract<RowWrite, { op: 'set' }>['set']): RowWrite => ({
+  op: 'set',
+  table: 'runs',
+  key: { run_id: runId },
+  set: { ...set, updated_at: at },
+});
+
+export function runStatus(outcome: Outcome): RunStatus {
+  switch (outcome.kind) {
+    case 'success':
+      return 'success';
+    case 'error':
+      return 'error';
+    case 'timeout':
+      return 'timeout';
+    case 'cancelled':
+    case 'rolled-back':
+      return 'interrupted';
+  }
+}
+
+function threadStatus(outcome: Outcome): ThreadStatus {
+  if (outcome.kind === 'error' || outcome.kind === 'timeout') return 'error';
+  return outcome.kind === 'success' && outcome.next.length > 0 ? 'interrupted' : 'idle';
+}
+
+function errorOf(outcome: Outcome): string | null {
+  if (outcome.kind === 'error') return JSON.stringify({ error: outcome.error, message: outcome.message });
+  if (outcome.kind === 'timeout') return JSON.stringify({ error: 'TimeoutError', message: outcome.message });
+  return null;
+}

@@ -1,0 +1,106 @@
+/**
+ * `replay`: reads a data directory's log. R1 It opens the log read-only and imports nothing that could cause an effect.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { toTimestamp } from '../kernel/clock.ts';
+import { isUuid } from '../kernel/ids.ts';
+import { openHistory, type History } from '../log/sqlite/history.ts';
+import { containsJson } from '../projections/filters.ts';
+import { projection } from '../projections/projection.ts';
+import { stateAt, timelineOf } from './timeline.ts';
+import { verify } from './verify.ts';
+
+const EXIT_DIFFERENT = 1;
+
+export interface ReplayEnvironment {
+  readonly [name: string]: string | undefined;
+}
+
+/** Returns the exit code. Throws, with words for the caller, when the arguments or the directory are wrong. */
+export async function runReplay(
+  args: string[],
+  env: ReplayEnvironment,
+  print: (line: string) => void,
+): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      data: { type: 'string' },
+      thread: { type: 'string' },
+      to: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      verify: { type: 'boolean', default: false },
+    },
+  });
+  const data = values.data ?? env['PLATFORM_DATA'];
+  if (data === undefined) throw new Error('--data: expected the data directory of a server');
+  if (values.thread !== undefined && !isUuid(values.thread)) throw new Error('--thread: expected a UUID');
+  if (values.to !== undefined && !/^\d+$/.test(values.to)) throw new Error('--to: expected a position');
+  if (values.to !== undefined && values.thread === undefined)
+    throw new Error('--to: expected together with --thread');
+
+  const history = openHistory(resolve(data), projection, { json_contains: containsJson });
+  try {
+    if (values.verify) return await printVerified(history, values.json, print);
+    if (values.thread === undefined) printThreads(history, values.json, print);
+    else if (values.to !== undefined)
+      return await printState(history, values.thread, Number(values.to), values.json, print);
+    else return printTimeline(history, values.thread, values.json, print);
+    return 0;
+  } finally {
+    history.close();
+  }
+}
+
+type Print = (line: string) => void;
+
+function printThreads(history: History, json: boolean, print: Print): void {
+  const threads = history.rows
+    .all<{ thread_id: string; status: string; updated_at: number; runs: number; events: number }>(
+      `SELECT thread_id, status, updated_at,
+         (SELECT count(*) FROM runs WHERE runs.thread_id = threads.thread_id) AS runs,
+         (SELECT count(*) FROM events WHERE stream = 'thread-' || threads.thread_id) AS events
+       FROM threads ORDER BY updated_at DESC`,
+    )
+    .map((row) => ({ ...row, updated_at: toTimestamp(row.updated_at) }));
+  if (json) return print(JSON.stringify(threads));
+  for (const { thread_id, status, updated_at, runs, events } of threads)
+    print(`${thread_id}  ${status.padEnd(11)}  ${updated_at}  ${runs} runs, ${events} events`);
+  print(`${threads.length} threads`);
+}
+
+function printTimeline(history: History, threadId: string, json: boolean, print: Print): number {
+  const entries = timelineOf(history, threadId);
+  if (entries.length === 0) throw new Error(`thread ${threadId} has no events here`);
+  if (json) print(JSON.stringify(entries));
+  else
+    for (const { position, time, type, before, after, summary } of entries) {
+      const change = before === null ? '' : before === after ? `${before}` : `${before} → ${after}`;
+      print(`${String(position).padStart(7)}  ${time}  ${type.padEnd(20)}  ${change.padEnd(20)}  ${summary}`);
+    }
+  return 0;
+}
+
+async function printState(
+  history: History,
+  threadId: string,
+  to: number,
+  json: boolean,
+  print: Print,
+): Promise<number> {
+  const state = await stateAt(history, threadId, to);
+  if (state === undefined) throw new Error(`thread ${threadId} did not exist at position ${to}`);
+  print(JSON.stringify(state, null, json ? 0 : 2));
+  return 0;
+}
+
+async function printVerified(history: History, json: boolean, print: Print): Promise<number> {
+  const { events, streams, finding } = await verify(history);
+  const ok = finding === undefined;
+  if (json) print(JSON.stringify({ ok, events, streams, ...(finding && { ...finding }) }));
+  else if (ok)
+    print(`verified: ${events} events in ${streams} streams, every row, snapshot and machine agrees`);
+  else print(`position ${finding.position ?? 'none'}: ${finding.problem}`);
+  return ok ? 0 : EXIT_DIFFERENT;
+}

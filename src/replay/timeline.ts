@@ -1,0 +1,122 @@
+/** One thread's history: its facts with the state before and after each, and the attempts of its webhooks. */
+import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
+import { toTimestamp } from '../kernel/clock.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Recorded } from '../log/events.ts';
+import type { History } from '../log/sqlite/history.ts';
+import { listRuns } from '../projections/run-queries.ts';
+import { getThread } from '../projections/thread-queries.ts';
+import { threadStream, type ThreadEvent } from '../thread/events.ts';
+import { createFold } from './fold.ts';
+
+export interface Entry {
+  readonly position: number;
+  readonly time: string;
+  readonly type: string;
+  /** Machine states; null for a fact of another stream. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly summary: string;
+  readonly data: Json;
+}
+
+const PAGE = 500;
+
+function readWhole(history: History, stream: string): Recorded[] {
+  const events: Recorded[] = [];
+  for (;;) {
+    const page = history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE);
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
+
+/** In order of position, up to and including `to`. */
+export function timelineOf(history: History, threadId: string, to = Infinity): Entry[] {
+  const fold = createFold();
+  const own = readWhole(history, threadStream(threadId)).map((event) => {
+    const { before, after } = fold.step(event as Recorded<ThreadEvent>);
+    return toEntry(event, before.status, after.status);
+  });
+  const deliveries = history.rows
+    .all<{ delivery_id: string }>('SELECT delivery_id FROM deliveries WHERE thread_id = @threadId', {
+      threadId,
+    })
+    .flatMap((row) => readWhole(history, deliveryStream(row.delivery_id)))
+    .map((event) => toEntry(event, null, null));
+  return [...own, ...deliveries]
+    .filter((entry) => entry.position <= to)
+    .sort((a, b) => a.position - b.position);
+}
+
+const toEntry = (event: Recorded, before: string | null, after: string | null): Entry => ({
+  position: event.meta.position,
+  time: toTimestamp(event.meta.at),
+  type: event.type,
+  before,
+  after,
+  summary: summarise(event),
+  data: event.data as unknown as Json,
+});
+
+function summarise(event: Recorded<ThreadEvent> | Recorded<DeliveryEvent> | Recorded): string {
+  switch (event.type) {
+    case 'RunCreated':
+      return `run ${event.data.runId} of ${event.data.graphId} (${event.data.strategy})`;
+    case 'RunStarted':
+      return `run ${event.data.runId} attempt ${event.data.attempt}`;
+    case 'RunRequeued':
+      return `run ${event.data.runId} attempt ${event.data.attempt}: ${event.data.reason}`;
+    case 'RunCancelRequested':
+      return `run ${event.data.runId} ${event.data.action}: ${event.data.reason}`;
+    case 'CheckpointSaved': {
+      const { checkpointId, ns, step, source } = event.data;
+      return `checkpoint ${checkpointId} step ${step} (${source})${ns === '' ? '' : ` in ${ns}`}`;
+    }
+    case 'RunCompleted':
+      return `run ${event.data.runId} ${outcomeText(event.data.outcome)}`;
+    case 'WebhookOwed':
+      return `webhook ${event.data.deliveryId} for run ${event.data.runId}`;
+    case 'WebhookDelivered':
+      return `webhook ${event.data.deliveryId} attempt ${event.data.attempt}: ${event.data.status} in ${event.data.ms} ms`;
+    case 'WebhookAttemptFailed':
+      return `webhook ${event.data.deliveryId} attempt ${event.data.attempt}: ${event.data.error}`;
+    default:
+      return '';
+  }
+}
+
+function outcomeText(outcome: (ThreadEvent & { type: 'RunCompleted' })['data']['outcome']): string {
+  if (outcome.kind === 'error') return `error ${outcome.error}: ${outcome.message}`;
+  if (outcome.kind === 'success' && outcome.next.length > 0)
+    return `success, paused before ${outcome.next.join(', ')}`;
+  return outcome.kind;
+}
+
+/** The thread as it was once `to` had happened, or undefined when it did not exist then or is purged. */
+export async function stateAt(
+  history: History,
+  threadId: string,
+  to: number,
+): Promise<JsonObject | undefined> {
+  const events = readWhole(history, threadStream(threadId)).filter(({ meta }) => meta.position <= to);
+  const fold = createFold();
+  for (const event of events) fold.step(event as Recorded<ThreadEvent>);
+  const past = history.rowsOf(events);
+  try {
+    const thread = await getThread(past.rows, threadId);
+    if (thread === undefined) return undefined;
+    const runs = await listRuns(past.rows, { threadId, limit: 1000, offset: 0 });
+    return {
+      thread_id: threadId,
+      position: to,
+      status: thread.status,
+      machine: fold.state as unknown as Json,
+      metadata: thread.metadata,
+      values: thread.head === null ? null : ((await history.payloads.values(threadId, thread.head)) ?? null),
+      runs: runs.map(({ runId, status, attempt }) => ({ run_id: runId, status, attempt })),
+    };
+  } finally {
+    past.close();
+  }
+}

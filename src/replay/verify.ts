@@ -1,0 +1,92 @@
+/**
+ * Checks a log against its own rules and names the first position where one is broken.
+ *
+ * L2 Versions are dense. D2 Every machine accepts every fact of its stream. Snapshot = fold. P2 Rebuilt rows equal the
+ * live ones. P3 Every thread's head checkpoint is there.
+ */
+import { canonical, type Json } from '../kernel/json.ts';
+import type { Recorded } from '../log/events.ts';
+import type { History } from '../log/sqlite/history.ts';
+import { createFold, isThreadEvent } from './fold.ts';
+
+export interface Finding {
+  readonly position: number | undefined;
+  readonly problem: string;
+}
+
+export interface Verified {
+  readonly events: number;
+  readonly streams: number;
+  readonly finding: Finding | undefined;
+}
+
+const PAGE = 500;
+
+interface StreamEnd {
+  version: number;
+  position: number;
+  readonly fold: ReturnType<typeof createFold>;
+}
+
+export async function verify(history: History): Promise<Verified> {
+  const ends = new Map<string, StreamEnd>();
+  let events = 0;
+  const result = (finding?: Finding): Verified => ({ events, streams: ends.size, finding });
+
+  for (let after = 0, page = history.readAll(after, PAGE); page.length > 0;) {
+    for (const event of page) {
+      events += 1;
+      const finding = take(event, ends);
+      if (finding !== undefined) return result(finding);
+    }
+    after = page.at(-1)!.meta.position;
+    page = history.readAll(after, PAGE);
+  }
+  return result(checkSnapshots(history, ends) ?? checkRows(history) ?? (await checkHeads(history)));
+}
+
+function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefined {
+  const { stream, version, position } = event.meta;
+  const end = ends.get(stream) ?? { version: 0, position: 0, fold: createFold() };
+  ends.set(stream, end);
+  const purged = end.version === 0 && event.type === 'ThreadDeleted';
+  if (!purged && version !== end.version + 1)
+    return { position, problem: `${stream} goes from version ${end.version} to ${version}` };
+  end.version = version;
+  end.position = position;
+  if (!isThreadEvent(event)) return undefined;
+  const step = end.fold.step(event);
+  return step.impossible
+    ? { position, problem: `${stream}: ${event.type} cannot happen in "${step.before.status}"` }
+    : undefined;
+}
+
+function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding | undefined {
+  for (const { stream, snapshot } of history.snapshots()) {
+    const end = ends.get(stream);
+    const position = end?.position;
+    if (end === undefined || snapshot.version !== end.version)
+      return { position, problem: `${stream}: the snapshot is of version ${snapshot.version}` };
+    if (canonical(snapshot.state) !== canonical(end.fold.state as unknown as Json))
+      return { position, problem: `${stream}: the snapshot differs from the fold of its events` };
+  }
+  return undefined;
+}
+
+function checkRows(history: History): Finding | undefined {
+  const difference = history.firstDifference();
+  if (difference === undefined) return undefined;
+  const { table, key, position, live, rebuilt } = difference;
+  const sides = `live ${JSON.stringify(live ?? null)}, rebuilt ${JSON.stringify(rebuilt ?? null)}`;
+  return { position, problem: `${table} ${key} differs: ${sides}` };
+}
+
+async function checkHeads(history: History): Promise<Finding | undefined> {
+  const heads = history.rows.all<{ thread_id: string; head: string }>(
+    'SELECT thread_id, head FROM threads WHERE head IS NOT NULL ORDER BY thread_id',
+  );
+  for (const { thread_id, head } of heads)
+    if ((await history.payloads.values(thread_id, head)) === undefined)
+      return { position: undefined, problem: `thread ${thread_id}: its head checkpoint ${head} is missing` };
+  return undefined;
+}

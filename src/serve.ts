@@ -1,0 +1,175 @@
+/**
+ * The composition root: every part is made and wired here, in the order in which it may begin, and stopped in the
+ * reverse order. No module keeps state of its own, so several servers can run in one process.
+ */
+import { createAuthenticator } from './auth/authenticate.ts';
+import { createAuthorizer } from './auth/authorize.ts';
+import { matchesFilter, type Filter } from './auth/filters.ts';
+import { recogniseAuth, type AuthHandler } from './auth/handler.ts';
+import { ensureSystemAssistants } from './actors/assistants.ts';
+import { createThreads, type Threads } from './actors/threads.ts';
+import { ConfigError, type Config } from './config/config.ts';
+import { startExecutor } from './effects/executor.ts';
+import { createHttpOut } from './effects/http-out.ts';
+import { recoverRuns } from './effects/recovery.ts';
+import { startSweeper } from './effects/sweeper.ts';
+import { startWebhooks } from './effects/webhooks.ts';
+import { openInProcessGraphs } from './graphs/in-process.ts';
+import { loadGraphs } from './graphs/loader.ts';
+import { importUserModule } from './graphs/user-modules.ts';
+import { createApp } from './http/app.ts';
+import { listen } from './http/server.ts';
+import { renderDelivery } from './http/wire.ts';
+import { systemClock, type Clock } from './kernel/clock.ts';
+import { randomIds } from './kernel/ids.ts';
+import type { JsonObject } from './kernel/json.ts';
+import type { EventLog } from './log/log.ts';
+import { openSqliteLog } from './log/sqlite/log.ts';
+import { containsJson } from './projections/filters.ts';
+import { projection } from './projections/projection.ts';
+import { createHub } from './streams/hub.ts';
+import { createRunStreams } from './streams/run-stream.ts';
+
+/** What the client of `GET /info` reads. */
+export const VERSION = '0.1.0';
+
+/** A receiver that has not answered by then has failed. */
+const WEBHOOK_DEADLINE_MS = 10_000;
+
+export interface RunningServer {
+  readonly url: string;
+  readonly graphIds: readonly string[];
+  readonly log: EventLog;
+  readonly threads: Threads;
+  /** The router, for tests that walk it. */
+  readonly app: ReturnType<typeof createApp>;
+  /** Takes no new requests, tells running graphs to stop, hands their runs back, closes the log. */
+  stop(): Promise<void>;
+}
+
+export interface ServeOptions {
+  readonly clock?: Clock;
+  readonly onFault: (error: unknown, context: string) => void;
+  /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
+  readonly onPoisoned: (cause: string) => void;
+}
+
+/** Functions that queries call by name. */
+const sqlFunctions = {
+  json_contains: containsJson,
+  access_allows: (metadata: string | null, filter: string | null) =>
+    metadata !== null &&
+    filter !== null &&
+    matchesFilter(JSON.parse(metadata) as JsonObject, JSON.parse(filter) as Filter),
+};
+
+/** Rejects with `ConfigError` naming every graph or handler that cannot be used, and when port or data are taken. */
+export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {
+  const { clock = systemClock(), onFault, onPoisoned } = options;
+  const ids = randomIds(clock);
+  const { graphs: loaded, problems } = await loadGraphs([...config.graphs]);
+  const found = problems.map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`);
+  const handler = await loadAuth(config, found);
+  if (found.length > 0) throw new ConfigError(found);
+
+  const log = openSqliteLog({
+    dir: config.dataDir,
+    projection,
+    functions: sqlFunctions,
+    now: clock.now,
+    onFault: (error) => onFault(error, 'announcing a commit'),
+  });
+  const stops: (() => Promise<unknown> | void)[] = [() => log.close()];
+  const stopAll = async (): Promise<void> => {
+    for (const stop of stops.reverse()) await stop();
+  };
+  try {
+    log.onPoisoned(onPoisoned);
+    const { enabled } = config.webhooks;
+    const threads = createThreads({ log, clock, ids, webhooks: { enabled, render: renderDelivery } });
+    const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
+    stops.push(() => graphs.close());
+    await ensureSystemAssistants(log, ids, graphs.graphIds, config.assistantDefaults);
+    await recoverRuns(log, threads, ids, { maxAttempts: config.maxAttempts });
+
+    const hub = createHub(log);
+    stops.push(() => hub.close());
+    if (enabled) {
+      const out = createHttpOut(config.webhooks, WEBHOOK_DEADLINE_MS);
+      const webhooks = startWebhooks({ log, clock, ids, out, onFault });
+      stops.push(async () => {
+        await out.close();
+        await webhooks.stop();
+      });
+    }
+    const sweeper = startSweeper({ log, threads, clock, ids, onFault, retentionMs: config.frameRetentionMs });
+    stops.push(() => sweeper.stop());
+    const { concurrency, runTimeoutMs, shutdownGraceMs } = config;
+    const executor = startExecutor({
+      log,
+      threads,
+      graphs,
+      clock,
+      ids,
+      onFault,
+      concurrency,
+      runTimeoutMs,
+    });
+    stops.push(() => executor.stop(shutdownGraceMs));
+
+    const stopping = new AbortController();
+    const authOptions = { ...(handler && { handler }), clock, onFault: (e: unknown) => onFault(e, 'auth') };
+    const app = createApp({
+      log,
+      threads,
+      graphs,
+      streams: createRunStreams(log, hub, clock),
+      clock,
+      ids,
+      authenticate: createAuthenticator({
+        ...authOptions,
+        ...(config.apiKey !== undefined && { apiKey: config.apiKey }),
+      }),
+      authorize: createAuthorizer(authOptions),
+      urlPolicy: config.webhooks,
+      maxBodyBytes: config.maxBodyBytes,
+      version: VERSION,
+      onFault,
+      stopping: stopping.signal,
+    });
+    const server = await listen({ fetch: app.fetch, host: config.host, port: config.port, clock });
+    stops.push(() => server.close(shutdownGraceMs));
+    stops.push(() => stopping.abort());
+
+    let stopped: Promise<void> | undefined;
+    return {
+      url: server.url,
+      graphIds: graphs.graphIds,
+      log,
+      threads,
+      app,
+      stop: () => (stopped ??= stopAll()),
+    };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+async function loadAuth(config: Config, problems: string[]): Promise<AuthHandler | undefined> {
+  if (config.auth === undefined) return undefined;
+  const { file, exportName } = config.auth;
+  const blame = (reason: string): undefined => {
+    problems.push(`auth (${file}): ${reason}`);
+    return undefined;
+  };
+  let exported: Record<string, unknown>;
+  try {
+    exported = await importUserModule(file);
+  } catch (error) {
+    return blame(error instanceof Error ? error.message : String(error));
+  }
+  if (!Object.hasOwn(exported, exportName))
+    return blame(`it does not export "${exportName}", only ${Object.keys(exported).join(', ') || 'nothing'}`);
+  return recogniseAuth(exported[exportName]) ?? blame(`its export "${exportName}" is no Auth object`);
+}

@@ -1,0 +1,86 @@
+/**
+ * Reads a run's frames from any id to its end.
+ *
+ * S2 Frames come from the log alone, in order of their ids, so every reader sees the same: live, late, again, after a
+ * restart. S3 A reader holds one page; it asks for the next when it has passed that one on.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import type { Json } from '../kernel/json.ts';
+import type { EventLog } from '../log/log.ts';
+import type { StoredFrame } from '../log/payloads.ts';
+import { getRun, type RunRecord } from '../projections/run-queries.ts';
+import type { Hub } from './hub.ts';
+
+export interface RunStreams {
+  /** Pages of frames with ids above `after`; ends when the run has ended and everything was read, or on abort. */
+  read(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
+  /** The run once it has ended; undefined when it is gone (rolled back, deleted) or the signal aborts. */
+  ended(runId: string, signal: AbortSignal): Promise<RunRecord | undefined>;
+  /** What `wait` and `join` answer for an ended run. */
+  result(run: RunRecord | undefined): Promise<Json>;
+}
+
+const PAGE = 500;
+/** The net under lost wake-ups. */
+const POLL_MS = 2_000;
+
+export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
+  async function pause(next: ReturnType<Hub['next']>, signal: AbortSignal): Promise<void> {
+    let stop: () => void = () => undefined;
+    const stopped = new Promise<void>((resolve) => (stop = resolve));
+    const cancelPoll = clock.after(POLL_MS, stop);
+    signal.addEventListener('abort', stop, { once: true });
+    await Promise.race([next.woken, stopped]);
+    signal.removeEventListener('abort', stop);
+    cancelPoll();
+    next.cancel();
+  }
+
+  return {
+    async *read(runId, after, signal) {
+      let cursor = after;
+      while (!signal.aborted) {
+        const next = hub.next(runId);
+        // The end is looked up before the frames: the last frames were committed no later than the end.
+        const run = await getRun(log.rows, runId);
+        const page = await log.payloads.frames(runId, cursor, PAGE);
+        const last = page.at(-1);
+        if (last !== undefined) {
+          next.cancel();
+          cursor = last.id;
+          yield page;
+        } else if (run === undefined || run.endedAt !== null) {
+          next.cancel();
+          return;
+        } else await pause(next, signal);
+      }
+    },
+
+    async ended(runId, signal) {
+      while (!signal.aborted) {
+        const next = hub.next(runId);
+        const run = await getRun(log.rows, runId);
+        if (run === undefined || run.endedAt !== null) {
+          next.cancel();
+          return run;
+        }
+        await pause(next, signal);
+      }
+      return undefined;
+    },
+
+    async result(run) {
+      const outcome = run?.outcome ?? undefined;
+      if (run === undefined || outcome === undefined)
+        return { __error__: { error: 'RunGone', message: 'The run was rolled back or deleted.' } };
+      if (outcome.kind === 'error') return { __error__: { error: outcome.error, message: outcome.message } };
+      if (outcome.kind === 'timeout')
+        return { __error__: { error: 'TimeoutError', message: outcome.message } };
+      const values = run.head === null ? undefined : await log.payloads.values(run.threadId, run.head);
+      if (outcome.kind !== 'success') return values ?? {};
+      const interrupts = Object.values(outcome.interrupts).flat();
+      if (interrupts.length === 0) return values ?? {};
+      return { ...(values as Record<string, Json> | undefined), __interrupt__: interrupts };
+    },
+  };
+}

@@ -1,0 +1,234 @@
+/**
+ * What a command does to a thread: facts, or the reason why not. Pure; the machine is asked through `can`, and only
+ * when it says no does the state name the refusal. No facts is a legal acceptance: what was asked is already so.
+ */
+import type { JsonObject } from '../kernel/json.ts';
+import type {
+  CancelAction,
+  MultitaskStrategy,
+  Outcome,
+  RunKwargs,
+  ThreadEvent,
+  ThreadEventMap,
+} from './events.ts';
+import { activeOf, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
+
+export interface NewRun {
+  readonly runId: string;
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly strategy: MultitaskStrategy;
+  /** The assistant's metadata; thread's and run's metadata win over it, in this order. */
+  readonly assistantMetadata: JsonObject;
+  readonly metadata: JsonObject;
+  readonly kwargs: RunKwargs;
+  readonly notBefore: number;
+}
+
+export type ThreadCommand =
+  | { type: 'CreateThread'; threadId: string; metadata: JsonObject; temporary: boolean }
+  | { type: 'UpdateThread'; metadata: JsonObject }
+  | ({ type: 'CreateRun' } & NewRun)
+  | { type: 'StartRun'; runId: string; leaseId: string }
+  | { type: 'RequestCancel'; runId: string; action: CancelAction; reason: string }
+  | ({ type: 'SaveCheckpoint' } & Executing &
+      Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
+  | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
+  | ({ type: 'RequeueRun'; reason: string; lost: boolean } & Executing)
+  /** The process that executed the run is gone, and its lease with it. */
+  | { type: 'AbandonAttempt'; runId: string; maxAttempts: number; reason: string }
+  | { type: 'DeleteThread' };
+
+/** What an executor must present with every write (X2). */
+export interface Executing {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly leaseId: string;
+}
+
+export type Refusal =
+  | { readonly code: 'thread-missing' }
+  | { readonly code: 'thread-exists' }
+  | { readonly code: 'thread-busy'; readonly runId: string }
+  | { readonly code: 'run-exists' }
+  | { readonly code: 'run-not-open' }
+  | { readonly code: 'lease-stale' };
+
+export type Decision =
+  | { readonly ok: true; readonly events: readonly ThreadEvent[] }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+type Can = (facts: readonly ThreadEvent[]) => boolean;
+
+const accept = (...events: ThreadEvent[]): Decision => ({ ok: true, events });
+const refuse = (refusal: Refusal): Decision => ({ ok: false, refusal });
+
+export function decide(command: ThreadCommand, state: ThreadState, can: Can): Decision {
+  if (command.type === 'CreateThread') {
+    const { threadId, metadata, temporary } = command;
+    const fact: ThreadEvent = { type: 'ThreadCreated', data: { threadId, metadata, temporary } };
+    return can([fact]) ? accept(fact) : refuse({ code: 'thread-exists' });
+  }
+  if (!isLiving(state)) return refuse({ code: 'thread-missing' });
+  const { threadId } = state;
+  switch (command.type) {
+    case 'UpdateThread': {
+      const metadata = { ...state.metadata, ...command.metadata };
+      return accept({ type: 'ThreadUpdated', data: { threadId, metadata } });
+    }
+    case 'CreateRun':
+      return createRun(command, state, can);
+    case 'StartRun': {
+      const run = openRun(state, command.runId);
+      const { runId, leaseId } = command;
+      const attempt = (run?.attempt ?? 0) + 1;
+      const fact: ThreadEvent = { type: 'RunStarted', data: { threadId, runId, attempt, leaseId } };
+      if (can([fact])) return accept(fact);
+      return refuse(
+        activeOf(state) ? { code: 'thread-busy', runId: activeOf(state)!.runId } : { code: 'run-not-open' },
+      );
+    }
+    case 'RequestCancel':
+      return requestCancel(command, state, can);
+    case 'SaveCheckpoint': {
+      if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
+      const { type: _, leaseId: __, ...saved } = command;
+      const fact: ThreadEvent = { type: 'CheckpointSaved', data: { threadId, ...saved } };
+      return can([fact]) ? accept(fact) : refuse({ code: 'lease-stale' });
+    }
+    case 'CompleteRun': {
+      if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
+      // A rollback was acknowledged: the runs behind it count on a thread without this run's checkpoints.
+      const undone = state.status === 'stopping' && state.action === 'rollback';
+      const outcome = undone ? cancelOutcome('rollback', 'Rolled back by request.') : command.outcome;
+      const fact = completed(state, command.runId, outcome);
+      return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
+    }
+    case 'AbandonAttempt':
+      return abandonAttempt(command, state, can);
+    case 'RequeueRun': {
+      if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
+      const { runId, attempt, reason, lost } = command;
+      const fact: ThreadEvent = { type: 'RunRequeued', data: { threadId, runId, attempt, reason, lost } };
+      return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
+    }
+    case 'DeleteThread': {
+      const facts = [
+        ...endAll(state, { kind: 'cancelled', reason: 'The thread was deleted.' }),
+        { type: 'ThreadDeleted', data: { threadId } } as const,
+      ];
+      return can(facts) ? accept(...facts) : refuse({ code: 'thread-missing' });
+    }
+  }
+}
+
+function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread, can: Can): Decision {
+  const { type: _, assistantMetadata, ...run } = command;
+  const created: ThreadEvent = {
+    type: 'RunCreated',
+    data: {
+      threadId: state.threadId,
+      ...run,
+      metadata: { ...assistantMetadata, ...state.metadata, ...run.metadata },
+      threadMetadata: { ...state.metadata, graph_id: run.graphId, assistant_id: run.assistantId },
+    },
+  };
+  const facts = [created, ...supersede(command, state)];
+  if (can(facts)) return accept(...facts);
+  if (openRun(state, run.runId) !== undefined) return refuse({ code: 'run-exists' });
+  return refuse({ code: 'thread-busy', runId: activeOf(state)?.runId ?? state.queue[0]?.runId ?? '' });
+}
+
+/** What `interrupt` and `rollback` do to the runs before the new one: the waiting end at once, the active is told. */
+function supersede({ strategy, runId }: NewRun, state: LivingThread): ThreadEvent[] {
+  if (strategy !== 'interrupt' && strategy !== 'rollback') return [];
+  const reason = `Superseded by run ${runId} (${strategy}).`;
+  const after = { ...state, queue: [...state.queue, { runId } as LivingThread['queue'][number]] };
+  const facts = endQueued(after, state.queue, cancelOutcome(strategy, reason));
+  if (state.status === 'running')
+    facts.push({
+      type: 'RunCancelRequested',
+      data: { threadId: state.threadId, runId: state.active.runId, action: strategy, reason },
+    });
+  return facts;
+}
+
+function requestCancel(
+  { runId, action, reason }: { runId: string; action: CancelAction; reason: string },
+  state: LivingThread,
+  can: Can,
+): Decision {
+  const run = openRun(state, runId);
+  if (run === undefined) return refuse({ code: 'run-not-open' });
+  if (state.status === 'stopping' && state.active.runId === runId) return accept();
+  const fact: ThreadEvent =
+    activeOf(state)?.runId === runId
+      ? { type: 'RunCancelRequested', data: { threadId: state.threadId, runId, action, reason } }
+      : completed(state, runId, cancelOutcome(action, reason));
+  return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
+}
+
+function abandonAttempt(
+  { runId, maxAttempts, reason }: { runId: string; maxAttempts: number; reason: string },
+  state: LivingThread,
+  can: Can,
+): Decision {
+  const active = activeOf(state);
+  if (active?.runId !== runId) return refuse({ code: 'run-not-open' });
+  const { attempt } = active;
+  const exhausted = active.lost + 1 >= maxAttempts;
+  const message = `Run ${runId} exceeded its ${maxAttempts} attempts: ${reason}`;
+  const fact: ThreadEvent =
+    state.status === 'stopping'
+      ? completed(state, runId, cancelOutcome(state.action, reason))
+      : exhausted
+        ? completed(state, runId, { kind: 'error', error: 'AttemptsExceeded', message })
+        : { type: 'RunRequeued', data: { threadId: state.threadId, runId, attempt, reason, lost: true } };
+  return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
+}
+
+export const cancelOutcome = (action: CancelAction, reason: string): Outcome => ({
+  kind: action === 'rollback' ? 'rolled-back' : 'cancelled',
+  reason,
+});
+
+function completed(state: LivingThread, runId: string, outcome: Outcome): ThreadEvent {
+  const run = openRun(state, runId);
+  const open = state.queue.length + (activeOf(state) ? 1 : 0);
+  const started = run !== undefined && run.attempt > 0;
+  return {
+    type: 'RunCompleted',
+    data: {
+      threadId: state.threadId,
+      runId,
+      attempt: run?.attempt ?? 0,
+      outcome,
+      remaining: open - 1,
+      head: outcome.kind === 'rolled-back' && started ? run.base : state.head,
+    },
+  };
+}
+
+function endQueued(
+  state: LivingThread,
+  runs: readonly { readonly runId: string }[],
+  outcome: Outcome,
+): ThreadEvent[] {
+  let open = state.queue.length + (activeOf(state) ? 1 : 0);
+  return runs.map(({ runId }) => {
+    const fact = completed(state, runId, outcome);
+    if (fact.type === 'RunCompleted') fact.data.remaining = --open;
+    return fact;
+  });
+}
+
+function endAll(state: LivingThread, outcome: Outcome): ThreadEvent[] {
+  const active = activeOf(state);
+  return endQueued(state, active ? [...state.queue, active] : state.queue, outcome);
+}
+
+/** X2 */
+function holdsLease({ runId, attempt, leaseId }: Executing, state: LivingThread): boolean {
+  const active = activeOf(state);
+  return active?.runId === runId && active.attempt === attempt && active.leaseId === leaseId;
+}

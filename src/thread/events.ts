@@ -1,0 +1,89 @@
+/**
+ * The facts of a thread. Their names and members are the storage format: a stored fact is never edited, an old shape
+ * is upcast on read (thread/upcast.ts). A fact carries what its rows need and never what the log knows (time,
+ * position, version).
+ */
+import type { Json, JsonObject } from '../kernel/json.ts';
+
+export type MultitaskStrategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
+export type CancelAction = 'interrupt' | 'rollback';
+
+/** What a client asked a run to do; everything an executor needs but the user's secrets. */
+export interface RunKwargs {
+  readonly input: Json;
+  readonly command?: JsonObject;
+  readonly config: JsonObject;
+  readonly context?: Json;
+  readonly streamMode: readonly string[];
+  readonly streamSubgraphs: boolean;
+  readonly interruptBefore?: Json;
+  readonly interruptAfter?: Json;
+  readonly durability?: string;
+  readonly webhook?: string;
+  readonly onCompletion?: 'delete' | 'keep';
+  readonly feedbackKeys?: readonly string[];
+}
+
+/** The thread's saved state that a run left behind: nodes still to run, and questions to a person by task id. */
+export interface Pause {
+  readonly next: readonly string[];
+  readonly interrupts: JsonObject;
+}
+
+export type Outcome =
+  | ({ readonly kind: 'success' } & Pause)
+  | { readonly kind: 'error'; readonly error: string; readonly message: string }
+  | { readonly kind: 'timeout'; readonly message: string }
+  | { readonly kind: 'cancelled'; readonly reason: string }
+  | { readonly kind: 'rolled-back'; readonly reason: string };
+
+export interface ThreadEventMap {
+  /** `temporary`: the thread of a stateless run; clients see it only through that run. */
+  ThreadCreated: { threadId: string; metadata: JsonObject; temporary: boolean };
+  /** `metadata` is the whole object after the change. */
+  ThreadUpdated: { threadId: string; metadata: JsonObject };
+  /** `threadMetadata` is the thread's whole metadata from now on. `notBefore`: milliseconds since 1970. */
+  RunCreated: {
+    threadId: string;
+    runId: string;
+    assistantId: string;
+    graphId: string;
+    strategy: MultitaskStrategy;
+    metadata: JsonObject;
+    kwargs: RunKwargs;
+    threadMetadata: JsonObject;
+    notBefore: number;
+  };
+  RunStarted: { threadId: string; runId: string; attempt: number; leaseId: string };
+  /** The attempt is over and the run waits for the next one. `lost` attempts count against the budget. */
+  RunRequeued: { threadId: string; runId: string; attempt: number; reason: string; lost: boolean };
+  RunCancelRequested: { threadId: string; runId: string; action: CancelAction; reason: string };
+  CheckpointSaved: {
+    threadId: string;
+    runId: string;
+    attempt: number;
+    checkpointId: string;
+    parentId: string | null;
+    ns: string;
+    step: number;
+    source: string;
+  };
+  /** The one terminal fact of a run (X3). `remaining`: other runs of the thread still queued or running. */
+  RunCompleted: {
+    threadId: string;
+    runId: string;
+    attempt: number;
+    outcome: Outcome;
+    remaining: number;
+    /** The thread's head checkpoint of the root namespace after this run. */
+    head: string | null;
+  };
+  /** The stream's tombstone: everything before it is purged in the same commit (L3). */
+  ThreadDeleted: { threadId: string };
+}
+
+export type ThreadEvent = {
+  [K in keyof ThreadEventMap]: { readonly type: K; readonly data: ThreadEventMap[K] };
+}[keyof ThreadEventMap];
+
+export const threadStream = (threadId: string): string => `thread-${threadId}`;

@@ -1,0 +1,115 @@
+/** What decisions about a thread need to know, folded from its facts. Plain JSON: it is stored as the snapshot. */
+import type { JsonObject } from '../kernel/json.ts';
+import type { CancelAction, ThreadEvent } from './events.ts';
+
+export interface QueuedRun {
+  readonly runId: string;
+  /** Attempts so far, and how many of them were lost with their process. */
+  readonly attempt: number;
+  readonly lost: number;
+  /** The thread's head before the run's first attempt: where a rollback returns to. */
+  readonly base: string | null;
+  /** A checkpoint of this run exists, so the next attempt continues instead of beginning. */
+  readonly checkpointed: boolean;
+}
+
+export interface ActiveRun extends QueuedRun {
+  readonly leaseId: string;
+}
+
+interface Life {
+  readonly threadId: string;
+  readonly metadata: JsonObject;
+  readonly temporary: boolean;
+  /** Head checkpoint of the root namespace. */
+  readonly head: string | null;
+  readonly queue: readonly QueuedRun[];
+}
+
+export type ThreadState =
+  | { readonly status: 'absent' }
+  | ({ readonly status: 'idle' } & Life)
+  | ({ readonly status: 'queued' } & Life)
+  | ({ readonly status: 'running'; readonly active: ActiveRun } & Life)
+  | ({ readonly status: 'stopping'; readonly active: ActiveRun; readonly action: CancelAction } & Life)
+  | { readonly status: 'deleted'; readonly threadId: string };
+
+export type LivingThread = Exclude<ThreadState, { status: 'absent' | 'deleted' }>;
+
+export const isLiving = (state: ThreadState): state is LivingThread =>
+  state.status !== 'absent' && state.status !== 'deleted';
+
+export const initial: ThreadState = { status: 'absent' };
+
+/** Total and pure: whether a fact can happen is the machine's business, what it means is told here. */
+export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
+  if (event.type === 'ThreadCreated') {
+    const { threadId, metadata, temporary } = event.data;
+    return { status: 'idle', threadId, metadata, temporary, head: null, queue: [] };
+  }
+  if (event.type === 'ThreadDeleted') return { status: 'deleted', threadId: event.data.threadId };
+  if (!isLiving(state)) return state;
+  switch (event.type) {
+    case 'ThreadUpdated':
+      return { ...state, metadata: event.data.metadata };
+    case 'RunCreated': {
+      const run = { runId: event.data.runId, attempt: 0, lost: 0, base: null, checkpointed: false };
+      const grown = { ...state, metadata: event.data.threadMetadata, queue: [...state.queue, run] };
+      return grown.status === 'idle' ? { ...grown, status: 'queued' } : grown;
+    }
+    case 'RunStarted': {
+      const { runId, attempt, leaseId } = event.data;
+      const run = state.queue.find((queued) => queued.runId === runId);
+      if (run === undefined) return state;
+      const base = run.attempt === 0 ? state.head : run.base;
+      const queue = state.queue.filter((queued) => queued !== run);
+      return { ...lifeOf(state), status: 'running', queue, active: { ...run, attempt, leaseId, base } };
+    }
+    case 'RunRequeued': {
+      const active = activeOf(state);
+      if (active === undefined) return state;
+      const { leaseId: _, ...run } = active;
+      const lost = run.lost + (event.data.lost ? 1 : 0);
+      return { ...lifeOf(state), status: 'queued', queue: [{ ...run, lost }, ...state.queue] };
+    }
+    case 'RunCancelRequested':
+      return state.status === 'running' ? { ...state, status: 'stopping', action: event.data.action } : state;
+    case 'CheckpointSaved': {
+      const active = activeOf(state);
+      if (active === undefined) return state;
+      const head = event.data.ns === '' ? event.data.checkpointId : state.head;
+      return { ...state, head, active: { ...active, checkpointed: true } } as ThreadState;
+    }
+    case 'RunCompleted':
+      return settle(state, event.data.runId, event.data.head);
+  }
+}
+
+function settle(state: LivingThread, runId: string, head: string | null): ThreadState {
+  if (activeOf(state)?.runId !== runId) {
+    const queue = state.queue.filter((queued) => queued.runId !== runId);
+    return state.status === 'queued' && queue.length === 0
+      ? { ...lifeOf(state), status: 'idle', queue, head }
+      : { ...state, queue, head };
+  }
+  return { ...lifeOf(state), status: state.queue.length === 0 ? 'idle' : 'queued', head };
+}
+
+/** The run that executes now, if any. */
+export const activeOf = (state: ThreadState): ActiveRun | undefined =>
+  state.status === 'running' || state.status === 'stopping' ? state.active : undefined;
+
+/** The run, whether it waits or executes. */
+export function openRun(state: ThreadState, runId: string): QueuedRun | undefined {
+  if (!isLiving(state)) return undefined;
+  const active = activeOf(state);
+  return active?.runId === runId ? active : state.queue.find((queued) => queued.runId === runId);
+}
+
+const lifeOf = ({ threadId, metadata, temporary, head, queue }: LivingThread): Life => ({
+  threadId,
+  metadata,
+  temporary,
+  head,
+  queue,
+});

@@ -1,0 +1,61 @@
+/**
+ * uvu's `suite`, with its holes closed. By itself uvu exits 0 when a hook throws, when a test throws something it
+ * cannot print (null, a string, an error with an odd `details`), and waits for ever for a test that hangs.
+ */
+import { inspect } from 'node:util';
+import { suite as uvuSuite } from 'uvu';
+import { Assertion } from 'uvu/assert';
+
+export type Body = (context: Record<string, unknown>) => unknown;
+
+/** A test or hook fails after `timeoutMs` (30 s); a test that never got its turn fails the process as well. */
+export function suite(name: string, { timeoutMs = 30_000 } = {}) {
+  const inner = uvuSuite<Record<string, unknown>>(name);
+  let due = 0;
+  let failed = false;
+  process.on('exit', () => {
+    if (due > 0) console.error(`${name}: ${due} test(s) did not pass or never ran`);
+    if (failed || due > 0) process.exitCode ||= 1;
+  });
+
+  const guard = (title: string, body: Body, limit: number) => async (context: Record<string, unknown>) => {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`"${title}" took longer than ${limit} ms`)), limit);
+    });
+    try {
+      await Promise.race([(async () => body(context))(), timeout]);
+    } catch (thrown) {
+      failed = true;
+      if (title.startsWith('hook ')) console.error(`${name}: ${title} threw`, thrown);
+      throw printable(thrown);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const into = (add: typeof inner.only) => (title: string, body: Body, limit?: number) => {
+    due += 1;
+    add(title, async (context) => {
+      await guard(title, body, limit ?? timeoutMs)(context);
+      due -= 1;
+    });
+  };
+  const hook = (when: string, add: (body: (context: Record<string, unknown>) => Promise<void>) => void) => {
+    return (body: Body) => add(guard(`hook ${when}`, body, timeoutMs));
+  };
+  return Object.assign(into(inner), {
+    only: into(inner.only),
+    skip: inner.skip,
+    before: Object.assign(hook('before', inner.before), { each: hook('before.each', inner.before.each) }),
+    after: Object.assign(hook('after', inner.after), { each: hook('after.each', inner.after.each) }),
+    run: inner.run,
+  });
+}
+
+/** uvu prints its own assertions with a diff and stumbles over much else: the rest becomes plain text. */
+function printable(thrown: unknown): Error {
+  if (thrown instanceof Assertion) return thrown;
+  const error = new Error(thrown instanceof Error ? inspect(thrown) : `threw ${inspect(thrown)}`);
+  error.stack = '';
+  return error;
+}

@@ -1,0 +1,158 @@
+import * as assert from 'node:assert/strict';
+import { FilterError, matchesFilter, parseFilter, type Filter } from '../../../src/auth/filters.ts';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('auth: filters');
+
+const matches = (metadata: JsonObject, raw: unknown) => matchesFilter(metadata, parseFilter(raw));
+const nest = (levels: number): unknown => (levels === 0 ? { owner: 'a' } : { $or: [nest(levels - 1)] });
+
+const MALFORMED: Record<string, unknown> = {
+  null: null,
+  true: true,
+  'a string': 'owner',
+  'an array': [{ owner: 'alice' }],
+  'a map': new Map([['owner', 'alice']]),
+  'a date': new Date(0),
+  'an instance of a class': new (class {
+    owner = 'alice';
+  })(),
+  'an inherited key': Object.create({ owner: 'alice' }),
+  'a key inherited from an object without prototype': Object.create(
+    Object.assign(Object.create(null), { owner: 'alice' }),
+  ),
+  'a symbol as operator at the top': { [Symbol('or')]: [{ owner: 'alice' }] },
+  'a symbol as operator': { owner: { [Symbol('eq')]: 'alice' } },
+  'an undefined value': { owner: undefined },
+  'a NaN': { owner: NaN },
+  'an infinite number': { owner: Infinity },
+  'a bigint': { owner: 1n },
+  'a function as value': { owner: () => 'alice' },
+  'an array as value': { owner: ['alice'] },
+  'a date as value': { at: new Date(0) },
+  'no operator': { owner: {} },
+  'two operators': { owner: { $eq: 'alice', $contains: 'alice' } },
+  'a known and an unknown operator': { owner: { $eq: 'alice', $ne: 'bob' } },
+  'the unknown operator $in': { owner: { $in: ['alice'] } },
+  'the unknown operator $ne': { owner: { $ne: 'bob' } },
+  'an operator without its dollar': { owner: { eq: 'alice' } },
+  'an unknown operator at the top': { $nor: [{ owner: 'alice' }] },
+  '$eq at the top': { $eq: 'alice' },
+  '$eq of undefined': { owner: { $eq: undefined } },
+  '$eq of an object': { owner: { $eq: {} } },
+  '$eq of an array': { owner: { $eq: ['alice'] } },
+  '$eq of NaN': { owner: { $eq: NaN } },
+  '$contains of undefined': { owner: { $contains: undefined } },
+  '$contains of nothing': { owner: { $contains: [] } },
+  '$contains of an object': { owner: { $contains: { id: 1 } } },
+  '$contains of arrays': { owner: { $contains: [['alice']] } },
+  '$contains with a hole': { owner: { $contains: [, 'alice'] } },
+  'an empty $or': { $or: [] },
+  'an empty $and': { $and: [] },
+  '$or of an object': { $or: { owner: 'alice' } },
+  '$or of undefined': { $or: undefined },
+  '$or with an empty branch': { $or: [{ owner: 'alice' }, {}] },
+  '$and with an empty branch': { $and: [{}] },
+  '$or with a hole': { $or: [, { owner: 'alice' }] },
+  '$or with a scalar branch': { $or: ['alice'] },
+  '$or with a malformed branch': { $or: [{ owner: 'alice' }, { owner: undefined }] },
+  '$or below a key': { owner: { $or: ['alice', 'bob'] } },
+  'three levels': nest(3),
+  'three levels of both kinds': { $or: [{ $and: [{ $or: [{ owner: 'alice' }] }] }] },
+  'a good key beside a malformed one': { owner: 'alice', team: { $in: ['x'] } },
+};
+
+for (const [kind, raw] of Object.entries(MALFORMED))
+  test(`given a filter that is or has ${kind}, when parsed, then a FilterError (A2)`, () => {
+    assert.throws(() => parseFilter(raw), FilterError);
+  });
+
+test('given a malformed filter, when parsed, then the error names the place and no value (A4)', () => {
+  assert.throws(
+    () => parseFilter({ $or: [{ owner: 'canary' }, { team: { $eq: ['canary'] } }] }),
+    (error) => {
+      assert.match(String(error), /"\$or\[1\]\.team\.\$eq"/);
+      return !String(error).includes('canary');
+    },
+  );
+});
+
+test('given nothing or {}, when parsed, then the filter restricts nothing', () => {
+  for (const raw of [undefined, {}, Object.create(null)]) {
+    assert.deepEqual(parseFilter(raw), []);
+    assert.equal(matches({}, raw), true);
+  }
+});
+
+test("given alice's thread, when filters for others are matched, then none passes (A2)", () => {
+  const metadata = { owner: 'alice', tags: ['a', 'b'], level: 1, gone: null, flag: false };
+  const refusing: unknown[] = [
+    { owner: 'bob' },
+    { owner: null },
+    { owner: '' },
+    { owner: { $eq: '' } },
+    { owner: { $eq: 'Alice' } },
+    { owner: { $contains: '' } },
+    { owner: { $contains: 'alice' } },
+    { owner: { $contains: 'ali' } },
+    { owner: 'alice', team: 'x' },
+    { missing: null },
+    { missing: '' },
+    { missing: { $eq: null } },
+    { missing: { $contains: null } },
+    { level: '1' },
+    { level: true },
+    { flag: 0 },
+    { flag: null },
+    { flag: '' },
+    { gone: '' },
+    { tags: 'a' },
+    { tags: { $contains: 'c' } },
+    { tags: { $contains: ['a', 'c'] } },
+    { toString: 'x' },
+    { constructor: null },
+    { length: 0 },
+    { $or: [{ owner: 'bob' }, { owner: { $eq: '' } }] },
+    { $and: [{ owner: 'alice' }, { level: 2 }] },
+    { owner: 'bob', $or: [{ owner: 'alice' }] },
+    { $or: [{ owner: 'alice' }], $and: [{ owner: 'bob' }] },
+    { $or: [{ owner: 'alice', level: 2 }] },
+  ];
+  for (const raw of refusing) assert.equal(matches(metadata, raw), false, JSON.stringify(raw));
+});
+
+test("given alice's thread, when fitting filters are matched, then each passes", () => {
+  const metadata = { owner: 'alice', tags: ['a', 'b', 1, null], level: 1, gone: null, flag: false, nil: '' };
+  const fitting: unknown[] = [
+    { owner: 'alice' },
+    { owner: { $eq: 'alice' }, level: 1 },
+    { flag: false },
+    { gone: null },
+    { nil: { $eq: '' } },
+    { tags: { $contains: 'a' } },
+    { tags: { $contains: ['b', 'a', 1, null] } },
+    { $or: [{ owner: 'bob' }, { owner: 'alice' }] },
+    { $and: [{ owner: 'alice' }, { level: 1 }] },
+    { $or: [{ owner: 'bob' }, { $and: [{ owner: 'alice' }, { tags: { $contains: 'a' } }] }], flag: false },
+    nest(2),
+  ];
+  for (const raw of fitting.slice(0, -1)) assert.equal(matches(metadata, raw), true, JSON.stringify(raw));
+  assert.equal(matches({ owner: 'a' }, fitting.at(-1)), true);
+});
+
+test('given keys of Object.prototype, when matched, then only own ones of the metadata count (A2)', () => {
+  const inherited = Object.create({ owner: 'alice', tags: ['a'] }) as JsonObject;
+  assert.equal(matches(inherited, { owner: 'alice' }), false);
+  assert.equal(matches(inherited, { tags: { $contains: 'a' } }), false);
+  assert.equal(matches(JSON.parse('{"__proto__":"x"}') as JsonObject, JSON.parse('{"__proto__":"x"}')), true);
+  assert.equal(matches({}, JSON.parse('{"__proto__":null}')), false);
+});
+
+test('given a normal form that this version does not know, when matched, then it does not pass (A2)', () => {
+  const unknown = [{ op: 'near', key: 'owner', value: 'alice' }] as unknown as Filter;
+  assert.equal(matchesFilter({ owner: 'alice' }, unknown), false);
+  assert.throws(() => matchesFilter({ owner: 'alice' }, { owner: 'bob' } as unknown as Filter));
+});
+
+test.run();

@@ -1,0 +1,37 @@
+import * as assert from 'uvu/assert';
+import { systemClock, toTimestamp } from '../../../src/kernel/clock.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('kernel/clock');
+
+test('given milliseconds, when they become a timestamp, then it has microseconds and an offset', () => {
+  assert.is(toTimestamp(Date.UTC(2026, 10, 20, 23, 49, 50, 868)), '2026-11-20T23:49:50.868000+00:00');
+  assert.is(toTimestamp(0), '1970-01-01T00:00:00.000000+00:00');
+  assert.is(Date.parse(toTimestamp(1_234_567_890_123)), 1_234_567_890_123);
+});
+
+test('given a number that is no time, when it should become a timestamp, then that is an error', () => {
+  assert.throws(() => toTimestamp(NaN), /Invalid time value/);
+});
+
+test('given the system clock, when a timer is set, then it fires once and not before it is due', async () => {
+  const clock = systemClock();
+  const start = clock.monotonic();
+  const keepAlive = setTimeout(() => {}, 5_000); // the timers of this clock hold no process
+  await new Promise<void>((resolve) => clock.after(20, resolve));
+  clearTimeout(keepAlive);
+  assert.ok(clock.monotonic() - start >= 19, 'fired too early');
+  assert.ok(Math.abs(clock.now() - Date.now()) < 1_000);
+});
+
+test('given a delay beyond what Node allows or a cancelled timer, when the loop turns, then neither fires', async () => {
+  const clock = systemClock();
+  let fired = 0;
+  const cancelFar = clock.after(2 ** 31 + 5, () => fired++);
+  clock.after(0, () => fired++)();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  cancelFar();
+  assert.is(fired, 0);
+});
+
+test.run();

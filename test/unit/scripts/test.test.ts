@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import * as assert from 'uvu/assert';
+import { suite } from '../../support/suite.ts';
+import { withTempDir } from '../../support/temp-dir.ts';
+
+const test = suite('scripts/test');
+
+const RUNNER = fileURLToPath(new URL('../../../scripts/test.ts', import.meta.url));
+const totals = (total: number, passed: number, skipped = 0): string =>
+  `console.log('\\n  Total:     ${total}\\n  Passed:    ${passed}\\n  Skipped:   ${skipped}\\n');`;
+
+/** Runs the stages over a tree of test files. */
+function run(files: Record<string, string>, stages: string[], timeoutMs = 20_000) {
+  return withTempDir(async (cwd) => {
+    for (const [name, source] of Object.entries(files)) {
+      await mkdir(dirname(join(cwd, name)), { recursive: true });
+      await writeFile(join(cwd, name), source);
+    }
+    const env = { ...process.env, TEST_FILE_TIMEOUT_MS: String(timeoutMs) };
+    const args = ['--import', import.meta.resolve('tsx'), RUNNER, ...stages];
+    const runner = spawn(process.execPath, args, { cwd, env });
+    const [output, [code]] = await Promise.all([text(runner.stdout), once(runner, 'close')]);
+    return { code: code as number, output, lastLine: output.trimEnd().split('\n').at(-1) };
+  });
+}
+
+/**
+ * Starts a process that would live for a minute and holds the output pipes of its parent open: the runner, which
+ * reads them to the end, can only finish within the limit of a test when it ended that process.
+ */
+const LEAVE_A_CHILD = `
+  import { spawn } from 'node:child_process';
+  spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { stdio: 'inherit' }).unref();`;
+
+test('given passing and failing files, when their stages run, then counts add up and only failures show output', async () => {
+  const { code, output, lastLine } = await run(
+    {
+      'test/unit/a.test.ts': `console.log('quiet'); ${totals(3, 3)}`,
+      'test/unit/deep/b.test.ts': `console.log('loud'); ${totals(4, 3)} process.exitCode = 1;`,
+      'test/model/c.test.ts': totals(2, 2),
+      'test/e2e/d.test.ts': totals(7, 7),
+      'test/unit/support.ts': totals(9, 0),
+    },
+    ['model', 'unit'],
+  );
+  assert.is(lastLine, '8 passed, 1 failed');
+  assert.is(code, 1);
+  assert.match(output, /ok {3}test\/unit\/a\.test\.ts: 3 passed, 0 failed, \d+ ms\n/);
+  assert.match(output, /FAIL test\/unit\/deep\/b\.test\.ts: 3 passed, 1 failed/);
+  assert.match(output, 'loud');
+  assert.not.match(output, 'quiet');
+  assert.ok(output.indexOf('test/model') > output.indexOf('test/unit'), 'stages run in their own order');
+});
+
+test('given only passing files, when they run, then the runner succeeds', async () => {
+  const { code, lastLine } = await run({ 'test/unit/a.test.ts': totals(3, 3) }, ['unit']);
+  assert.is(lastLine, '3 passed, 0 failed');
+  assert.is(code, 0);
+});
+
+test('given files that say nothing, skip, crash late or find no test, when they run, then each is a failure', async () => {
+  const { code, lastLine, output } = await run(
+    {
+      'test/unit/silent.test.ts': '',
+      'test/unit/skips.test.ts': totals(2, 2, 1),
+      'test/unit/crash.test.ts': `${totals(2, 2)} throw new Error('late');`,
+      'test/unit/none.test.ts': totals(0, 0),
+    },
+    ['unit'],
+  );
+  assert.is(lastLine, '4 passed, 4 failed', output);
+  assert.is(code, 1);
+});
+
+test('given no test at all or an unknown stage, when the runner ends, then it fails', async () => {
+  const none = await run({}, ['unit']);
+  assert.equal([none.lastLine, none.code], ['0 passed, 0 failed', 1]);
+  const unknown = await run({ 'test/unit/a.test.ts': totals(1, 1) }, ['unit', 'uint']);
+  assert.equal([unknown.lastLine, unknown.code], ['0 passed, 0 failed', 1]);
+  assert.match(unknown.output, 'unknown stage uint');
+});
+
+test('given a file that hangs with a process of its own, when its time is over, then both are killed', async () => {
+  const { lastLine, output } = await run(
+    {
+      'test/unit/a.test.ts': `${LEAVE_A_CHILD} ${totals(1, 1)} setTimeout(() => {}, 60000);`,
+      'test/unit/b.test.ts': totals(1, 1),
+    },
+    ['unit'],
+    3_000,
+  );
+  assert.is(lastLine, '2 passed, 1 failed', output);
+  assert.match(output, 'killed after 3000 ms');
+});
+
+test('given a file that leaves a process behind, when it ends, then the runner waits for nothing and kills it', async () => {
+  const { lastLine } = await run({ 'test/unit/a.test.ts': LEAVE_A_CHILD + totals(1, 1) }, ['unit']);
+  assert.is(lastLine, '1 passed, 0 failed');
+});
+
+test('given a run in progress, when it is interrupted, then its children end, nothing new starts and it fails', async () => {
+  const { code, lastLine } = await run(
+    {
+      'test/unit/a.test.ts': `${LEAVE_A_CHILD} process.kill(process.ppid, 'SIGINT'); setTimeout(() => {}, 60000);`,
+      'test/unit/b.test.ts': `${totals(1, 1)} setTimeout(() => {}, 60000);`,
+      'test/unit/c.test.ts': totals(50, 50),
+      'test/model/d.test.ts': totals(50, 50),
+    },
+    ['unit', 'model'],
+  );
+  assert.is(code, 1);
+  assert.match(lastLine ?? '', /^[01] passed, 2 failed$/);
+});
+
+test('given a checkout without its tools, when the checks run, then each counts as one failure', async () => {
+  const { lastLine, output } = await run({}, ['format', 'types']);
+  assert.is(lastLine, '0 passed, 2 failed');
+  assert.match(output, 'prettier: spawn');
+});
+
+test.run();
