@@ -87,7 +87,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     log.onPoisoned(onPoisoned);
     const { enabled } = config.webhooks;
     const threads = createThreads({ log, clock, ids, webhooks: { enabled, render: renderDelivery } });
-    const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
+    const graphs = openInProcessGraphs({ graphs: loaded, ids });
     stops.push(() => graphs.close());
     await ensureSystemAssistants(log, ids, graphs.graphIds, config.assistantDefaults);
     await recoverRuns(log, threads, ids, { maxAttempts: config.maxAttempts });

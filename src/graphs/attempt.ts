@@ -5,6 +5,7 @@
  *    compute what nobody may store. X3 Once the attempt is over nothing it started is saved or emitted any more,
  *    however long graph code that ignores its signal goes on.
  */
+import type { Clock } from '../kernel/clock.ts';
 import type { CheckpointStore, RunEnd, RunLink } from './port.ts';
 import { toErrorEnd } from './failure.ts';
 import { openFrameSink, type FrameSink } from './frame-sink.ts';
@@ -19,10 +20,14 @@ export interface Attempt {
   fail(error: unknown): void;
 }
 
+/** How long the end of an attempt waits for writes that the server has not answered yet, in milliseconds. */
+const LAST_WRITES = 5_000;
+
 /** Never rejects. An abort of `signal` wins over whatever `work` makes of it. */
 export async function runAttempt(
   link: RunLink,
   signal: AbortSignal,
+  clock: Clock,
   work: (attempt: Attempt) => Promise<RunEnd>,
 ): Promise<RunEnd> {
   if (signal.aborted) return { kind: 'stopped' };
@@ -72,7 +77,12 @@ export async function runAttempt(
   over = true;
   frames.close();
   // What was handed to the server already is let finish, so that nothing of this attempt arrives after its end.
-  await Promise.allSettled([frames.flush(), ...underWay]);
+  let cancel = (): void => undefined;
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(LAST_WRITES, resolve);
+  });
+  await Promise.race([Promise.allSettled([frames.flush(), ...underWay]), late]);
+  cancel();
   if (signal.aborted) return { kind: 'stopped' };
   return end ?? toErrorEnd(failure?.error);
 }

@@ -57,11 +57,15 @@ const INTERRUPT = { channel: '__interrupt__', idx: -3 };
 const RESUME = { channel: '__resume__', idx: -4 };
 
 /** Saved in one batch: a question is never recorded without the answers that led to it. */
-export function toPauseWrites(turn: TurnRecord, pending: Pending, runId: string): PendingWrite[] {
+export function toPauseWrites(
+  turn: TurnRecord,
+  pending: Omit<Pending, 'value'> & { readonly value: unknown },
+  runId: string,
+): PendingWrite[] {
   const taskId = taskIdOf(turn);
   const { answers, patches } = turn;
   return [
-    { taskId, ...INTERRUPT, data: encode(pending) },
+    { taskId, ...INTERRUPT, data: encode(pending, 'interrupt') },
     { taskId, ...RESUME, data: encode({ runId, answers, patches }) },
   ];
 }

@@ -9,6 +9,7 @@ import {
   type CheckpointNotes,
   type TurnRecord,
 } from './checkpoint-body.ts';
+import { toMessages } from './messages.ts';
 import { openValues, toUpdate, type Values } from './values.ts';
 
 export interface Head {
@@ -57,7 +58,7 @@ export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Id
     throw new Error(
       `The graph "${order.graphId}" is a plain function: it has no nodes, so goto is not possible`,
     );
-  const patch = isEmpty(update) ? undefined : toUpdate(update, 'command.update');
+  const patch = isEmpty(update) ? undefined : toPatch(update, ids);
   if (resume === undefined || resume === null)
     return { kind: 'begin', head, update: patch ?? toUpdate(order.input ?? {}, 'The input') };
   if (body === undefined || notes.pending === undefined) return { kind: 'nothing', head };
@@ -119,6 +120,12 @@ function pickAnswer(resume: Json, id: string): Json {
   if (!Object.hasOwn(resume, id))
     throw new Error(`The interrupt ${id} waits, but the answers are for others`);
   return (resume as JsonObject)[id] ?? null;
+}
+
+/** Ids are given once: the patch is applied again whenever the turn is called anew. */
+function toPatch(value: Json, ids: Ids): Record<string, unknown> {
+  const update = toUpdate(value, 'command.update');
+  return 'messages' in update ? { ...update, messages: toMessages(update['messages'], ids) } : update;
 }
 
 const isUnfinished = (base: LoadedCheckpoint | undefined, notes: CheckpointNotes): boolean =>

@@ -7,10 +7,12 @@
  * X2 A write that the store refuses ends the attempt through `fail`. It must not reject into the runtime, which keeps
  *    failed saves for later and would let Node die of an unhandled rejection meanwhile.
  */
+import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { encode } from '../codec.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
+import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
 import { readDeltaHistory, type DeltaHistory } from './delta-history.ts';
 
@@ -85,7 +87,6 @@ const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
   ['__resume__', -4],
 ]);
 const SENDS = '__pregel_tasks';
-const COUNTER_DIGITS = 10;
 
 export function openSaver(options: SaverOptions): Saver {
   const { threadId, store, decode, ids, fail } = options;
@@ -104,20 +105,23 @@ export function openSaver(options: SaverOptions): Saver {
 
   const toTuple = async (config: SaverConfig, loaded: LoadedCheckpoint): Promise<CheckpointTuple> => {
     const { ns, checkpointId, parentId } = loaded;
-    // The store keeps the body without channel values.
-    const body = decode(loaded.body) as Checkpoint;
+    // The store keeps the body without channel values; that of a plain function has none of the runtime's fields.
+    const body: Omit<Checkpoint, 'channel_values'> = {
+      v: 4,
+      id: checkpointId,
+      ts: toTimestamp(loaded.at),
+      channel_versions: Object.fromEntries(loaded.blobs.map(({ channel, version }) => [channel, version])),
+      versions_seen: {},
+      ...(decode(loaded.body) as Partial<Checkpoint>),
+    };
     const checkpoint: Checkpoint = {
-      ...body,
+      ...(body as Checkpoint),
       channel_values: Object.fromEntries(loaded.blobs.map(({ channel, data }) => [channel, decode(data)])),
     };
-    unversioned.set(
-      ns,
-      new Map(
-        loaded.blobs
-          .filter(({ channel }) => !Object.hasOwn(body.channel_versions, channel))
-          .map((blob) => [blob.channel, blob]),
-      ),
+    const defaults = loaded.blobs.filter(
+      ({ channel }) => !Object.hasOwn(checkpoint.channel_versions, channel),
     );
+    unversioned.set(ns, new Map(defaults.map((blob) => [blob.channel, blob])));
     if (checkpoint.v < 4 && parentId !== null) await addSends(ns, parentId, checkpoint);
     const place = { configurable: { ...config.configurable, checkpoint_ns: ns } };
     return {
@@ -135,7 +139,7 @@ export function openSaver(options: SaverOptions): Saver {
     const sends = (parent?.writes ?? []).filter(({ channel }) => channel === SENDS);
     checkpoint.channel_values[SENDS] = sends.map(({ data }) => decode(data));
     const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_versions[SENDS] = versions.sort().at(-1) ?? saver.getNextVersion(undefined);
+    checkpoint.channel_versions[SENDS] = versions.sort().at(-1) ?? nextVersion(undefined, ids);
   };
 
   const blobsOf = (
@@ -160,7 +164,7 @@ export function openSaver(options: SaverOptions): Saver {
       const data = encode(unwrapSnapshot(value));
       let blob = known.get(channel);
       if (blob?.data !== data) {
-        blob = { channel, version: saver.getNextVersion(undefined), data };
+        blob = { channel, version: nextVersion(undefined, ids), data };
         known.set(channel, blob);
         blobs.push(blob);
       }
@@ -266,11 +270,7 @@ export function openSaver(options: SaverOptions): Saver {
     async deleteThread() {
       throw new Error('A graph cannot delete its thread');
     },
-    // Zero-padded, because the runtime compares versions as text.
-    getNextVersion(current) {
-      const counter = current === undefined ? 0 : Number.parseInt(String(current), 10);
-      return `${String(counter + 1).padStart(COUNTER_DIGITS, '0')}.${ids.token().slice(0, 12)}`;
-    },
+    getNextVersion: (current) => nextVersion(current, ids),
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
     lastTuple: () => last && { ...last, pendingWrites: [...(recent.get(last.checkpoint.id) ?? [])] },

@@ -73,8 +73,11 @@ function writeCheckpoint(
 ): void {
   const { ns, checkpointId, parentId, body } = checkpoint;
   prepare(
-    `INSERT OR REPLACE INTO checkpoints
-     VALUES (@threadId, @ns, @checkpointId, @parentId, @runId, @at, @body, @metadata, @versions, @valueChannels)`,
+    `INSERT INTO checkpoints
+     VALUES (@threadId, @ns, @checkpointId, @parentId, @runId, @at, @body, @metadata, @versions, @valueChannels,
+       (SELECT coalesce(max(seq), 0) + 1 FROM checkpoints WHERE thread_id = @threadId))
+     ON CONFLICT DO UPDATE SET body = excluded.body, metadata = excluded.metadata,
+       channel_versions = excluded.channel_versions, value_channels = excluded.value_channels`,
   ).run({
     threadId,
     runId,
@@ -134,9 +137,10 @@ export function createPayloadReader(prepare: Prepare): PayloadReader {
   });
   const find = (threadId: string, ns: string, checkpointId?: string): CheckpointRow | undefined =>
     (checkpointId === undefined
-      ? prepare(
-          'SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? ORDER BY checkpoint_id DESC LIMIT 1',
-        ).get(threadId, ns)
+      ? prepare('SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? ORDER BY seq DESC LIMIT 1').get(
+          threadId,
+          ns,
+        )
       : prepare('SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?').get(
           threadId,
           ns,
@@ -188,14 +192,16 @@ function listCheckpoints(prepare: Prepare, threadId: string, filter: CheckpointF
     params['ns'] = filter.ns;
   }
   if (filter.before !== undefined) {
-    where.push('checkpoint_id < @before');
+    where.push(
+      'seq < (SELECT min(seq) FROM checkpoints WHERE thread_id = @threadId AND checkpoint_id = @before)',
+    );
     params['before'] = filter.before;
   }
   if (filter.metadata !== undefined) {
     where.push('json_contains(metadata, @metadata)');
     params['metadata'] = JSON.stringify(filter.metadata);
   }
-  return prepare(
-    `SELECT * FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY checkpoint_id DESC LIMIT @limit`,
-  ).all(params) as CheckpointRow[];
+  return prepare(`SELECT * FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY seq DESC LIMIT @limit`).all(
+    params,
+  ) as CheckpointRow[];
 }

@@ -54,8 +54,12 @@ CREATE TABLE checkpoints (
   metadata TEXT NOT NULL,
   channel_versions TEXT NOT NULL,
   value_channels TEXT NOT NULL,
+  -- Order of saving: ids come from the graph's runtime and its clock, which may jump.
+  seq INTEGER NOT NULL,
   PRIMARY KEY (thread_id, ns, checkpoint_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX checkpoints_by_seq ON checkpoints (thread_id, seq);
+CREATE INDEX checkpoints_by_ns ON checkpoints (thread_id, ns, seq);
 CREATE TABLE channel_blobs (
   thread_id TEXT NOT NULL,
   ns TEXT NOT NULL,

@@ -112,6 +112,7 @@ test('given a run in progress, when it is interrupted, then its children end, no
       'test/model/d.test.ts': totals(50, 50),
     },
     ['unit', 'model'],
+    240_000,
   );
   assert.is(code, 1);
   assert.match(lastLine ?? '', /^[01] passed, 2 failed$/);

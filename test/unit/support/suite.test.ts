@@ -91,9 +91,13 @@ test('given tests and hooks that pass, the process succeeds and each ran in its 
   assert.match(output, /Total: +2\n +Passed: +2/);
 });
 
-test('given a failing test, the tests after it still run', async () => {
-  const { output } = await runSuite(`test('t', () => { throw null; }); test('u', () => {}); test.run();`);
-  assert.match(output, /Total: +2\n +Passed: +1/);
+test('given tests that fail and hang, the tests after them still run', async () => {
+  const { output } = await runSuite(`
+    test('t', () => { throw null; });
+    test('u', () => new Promise(() => {}));
+    test('v', () => {});
+    test.run();`);
+  assert.match(output, /Total: +3\n +Passed: +1/);
 });
 
 test.run();

@@ -1,0 +1,189 @@
+/**
+ * Runs plain functions `(state, config) => update | AsyncIterable<update>`. Every update is a checkpoint of its own;
+ * its frames are handed over before it is saved, so that a crash in between repeats frames rather than loses some.
+ */
+import { toTimestamp } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { Attempt } from '../attempt.ts';
+import { toErrorEnd } from '../failure.ts';
+import { serveBoth, type GraphFunction } from '../graph-function.ts';
+import type { CheckpointReader, GraphState, Interrupt, RunEnd, RunOrder, StateOrder } from '../port.ts';
+import { toWire } from '../wire.ts';
+import { openCall, type Call, type Question } from './call.ts';
+import {
+  interruptIdOf,
+  parseBody,
+  parseNotes,
+  taskIdOf,
+  toErrorWrite,
+  toPauseWrites,
+} from './checkpoint-body.ts';
+import { openJournal, type Journal, type StagedCheckpoint } from './journal.ts';
+import { openOutput, type Output } from './output.ts';
+import { planTurn, valuesOf, type Plan } from './turn.ts';
+import { toUpdate } from './values.ts';
+
+/** What a function returned, or that it threw. */
+export type Outcome = { readonly value: unknown } | { readonly thrown: unknown };
+
+/**
+ * Asked about the outcome of a function that may be a factory, before anything is saved. What it returns ends the
+ * run; undefined says that the function is plain.
+ */
+export type Divert = (outcome: Outcome) => Promise<RunEnd | undefined>;
+
+const FINISHED: RunEnd = { kind: 'success', next: [], interrupts: {} };
+
+/** Rejects with what the function throws. With `divert` the function gets an argument that serves both readings. */
+export async function runFunction(
+  fn: GraphFunction,
+  order: RunOrder,
+  attempt: Attempt,
+  ids: Ids,
+  divert?: Divert,
+): Promise<RunEnd> {
+  const plan = await planTurn(order, attempt.store, ids);
+  const { values } = plan.head;
+  const state = (): string => values.wireText();
+  const output = openOutput(order, attempt.frames);
+  if (plan.kind === 'nothing') {
+    output.values(state);
+    return FINISHED;
+  }
+  const going = plan.kind === 'continue' ? plan : undefined;
+  const journal = openJournal(order, plan.head, going, attempt.store, ids);
+  const show = async (staged: StagedCheckpoint): Promise<void> => {
+    output.values(state);
+    await staged.write();
+  };
+  const first = stageFirst(plan, journal);
+  const start = going === undefined ? values.copy() : going.start;
+  const call = openCall(order, toReplay(plan), attempt.signal, {
+    async update(value) {
+      const staged = journal.stage(toUpdate(value, 'An update'), 'loop');
+      output.update(staged, staged.step);
+      await show(staged);
+      await attempt.frames.ready();
+    },
+    custom: output.custom,
+    ready: attempt.frames.ready,
+  });
+
+  let result = (): unknown => fn(start, call.config);
+  if (divert !== undefined) {
+    const outcome = await callOnce(fn, start, call);
+    const end = call.question() === undefined ? await divert(outcome) : undefined;
+    if (end !== undefined) return end;
+    result = () => {
+      if ('thrown' in outcome) throw outcome.thrown;
+      return outcome.value;
+    };
+  }
+  output.started(order.resume ? null : ((order.command ?? order.input) as Json));
+  if (first === undefined) output.values(state);
+  else await show(first);
+
+  const question = await drain(call, result, journal, attempt);
+  if (question !== undefined) return pause(question, order, journal, output, attempt, plan);
+  if (journal.unfinished) await journal.close();
+  output.ended(state);
+  return FINISHED;
+}
+
+function stageFirst(plan: Plan, journal: Journal): StagedCheckpoint | undefined {
+  if (plan.kind === 'begin') return journal.stage(plan.update, 'input');
+  return plan.kind === 'continue' && plan.update !== undefined
+    ? journal.stage(plan.update, 'update')
+    : undefined;
+}
+
+const toReplay = (plan: Plan) =>
+  plan.kind === 'continue'
+    ? { done: plan.turn.done, answers: plan.turn.answers, silentAnswers: plan.silentAnswers }
+    : { done: 0, answers: [], silentAnswers: 0 };
+
+async function callOnce(fn: GraphFunction, start: Record<string, unknown>, call: Call): Promise<Outcome> {
+  try {
+    return { value: await fn(serveBoth(start, call.config), call.config) };
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+/** A fault is noted on the last checkpoint, where the thread's state shows it. */
+async function drain(
+  call: Call,
+  result: () => unknown,
+  journal: Journal,
+  attempt: Attempt,
+): Promise<Question | undefined> {
+  try {
+    return await call.drain(result);
+  } catch (thrown) {
+    const end = toErrorEnd(thrown);
+    if (!attempt.signal.aborted && end.kind === 'error')
+      await attempt.store.saveWrites('', journal.headId, [toErrorWrite(journal.turn, end.message)]);
+    throw thrown;
+  }
+}
+
+async function pause(
+  { index, value }: Question,
+  order: RunOrder,
+  { turn, headId }: Journal,
+  output: Output,
+  attempt: Attempt,
+  { head: { values } }: Plan,
+): Promise<RunEnd> {
+  const id = interruptIdOf(order.threadId, turn, index);
+  const writes = toPauseWrites(turn, { id, index, value }, order.runId);
+  const interrupt: Interrupt = { id, value: toWire(value) };
+  output.paused({ ...interrupt }, () => values.wireText({ __interrupt__: [{ ...interrupt }] }));
+  await attempt.store.saveWrites('', headId, writes);
+  return { kind: 'success', next: [order.graphId], interrupts: { [taskIdOf(turn)]: [interrupt] } };
+}
+
+/** The state of a function's thread at a checkpoint or at its head; all zero for a thread that never ran. */
+export async function readFunctionState(
+  order: StateOrder,
+  checkpoints: CheckpointReader,
+  ids: Ids,
+): Promise<GraphState> {
+  const ns = order.ns ?? '';
+  const loaded = await checkpoints.load(ns, order.checkpointId);
+  if (loaded === undefined)
+    return {
+      values: {},
+      next: [],
+      tasks: [],
+      checkpoint: null,
+      parentCheckpoint: null,
+      createdAt: null,
+      interrupts: [],
+    };
+  const body = parseBody(loaded.body);
+  const { pending, error } = parseNotes(loaded);
+  const interrupts: Interrupt[] = pending === undefined ? [] : [{ id: pending.id, value: pending.value }];
+  const isOpen = pending !== undefined || error !== undefined || loaded.metadata['source'] !== 'loop';
+  const next = body !== undefined && isOpen ? [order.graphId] : [];
+  return {
+    values: JSON.parse(valuesOf(loaded, ids).wireText()) as Json,
+    next,
+    tasks: next.map((name) => ({
+      id: taskIdOf(body?.turn ?? { input: loaded.checkpointId }),
+      name,
+      path: ['__pregel_pull', name],
+      error: error ?? null,
+      interrupts,
+      checkpoint: null,
+      state: null,
+      result: null,
+    })),
+    checkpoint: { ns, id: loaded.checkpointId },
+    parentCheckpoint: loaded.parentId === null ? null : { ns, id: loaded.parentId },
+    metadata: loaded.metadata,
+    createdAt: toTimestamp(loaded.at),
+    interrupts,
+  };
+}

@@ -1,0 +1,86 @@
+/** Saves the checkpoints of one call of a plain function, each the child of the one before. */
+import type { Ids } from '../../kernel/ids.ts';
+import type { CheckpointStore, RunOrder } from '../port.ts';
+import { toCheckpointMetadata } from '../run-config.ts';
+import { nextVersion } from '../versions.ts';
+import { toBody, type TurnRecord } from './checkpoint-body.ts';
+import type { Head } from './turn.ts';
+import type { Applied } from './values.ts';
+
+export interface StagedCheckpoint extends Applied {
+  readonly step: number;
+  write(): Promise<void>;
+}
+
+export interface Journal {
+  /** The turn as of the last staged checkpoint. */
+  readonly turn: TurnRecord;
+  /** The checkpoint that notes about the turn go to. */
+  readonly headId: string;
+  /** False once the newest checkpoint holds an update of the function. */
+  readonly unfinished: boolean;
+  /** `input` begins a turn; `update` is a client's change within it. Throws when a value cannot be stored. */
+  stage(update: Record<string, unknown>, source: 'input' | 'update' | 'loop'): StagedCheckpoint;
+  /** An empty checkpoint that says that the turn is over. */
+  close(): Promise<void>;
+}
+
+export function openJournal(
+  order: RunOrder,
+  head: Head,
+  going: { readonly turn: TurnRecord; readonly unfinished: boolean } | undefined,
+  store: CheckpointStore,
+  ids: Ids,
+): Journal {
+  const { values } = head;
+  const metadata = toCheckpointMetadata(order);
+  let { checkpointId: parentId, newestId, step } = head;
+  let turn: TurnRecord = going?.turn ?? { input: '', done: 0, answers: [], patches: [] };
+  let unfinished = going?.unfinished ?? true;
+
+  const stage: Journal['stage'] = (update, source) => {
+    const checkpointId = laterId(ids, newestId);
+    const applied = values.apply(update, nextVersion(Object.values(values.versions).sort().at(-1), ids));
+    if (source === 'input') turn = { input: checkpointId, done: 0, answers: [], patches: [] };
+    if (source === 'loop') turn = { ...turn, done: turn.done + 1 };
+    unfinished = source !== 'loop';
+    step += 1;
+    const checkpoint = {
+      ns: '',
+      checkpointId,
+      parentId,
+      body: toBody({ runId: order.runId, turn }),
+      metadata: { ...metadata, source, step, parents: {} },
+      channelVersions: values.versions,
+      blobs: applied.blobs,
+      valueChannels: Object.keys(values.versions),
+      step,
+      source,
+    };
+    parentId = newestId = checkpointId;
+    return { ...applied, step, write: () => store.save(checkpoint) };
+  };
+
+  return {
+    get turn() {
+      return turn;
+    },
+    get headId() {
+      if (parentId === null) throw new Error('A turn has a checkpoint from its beginning');
+      return parentId;
+    },
+    get unfinished() {
+      return unfinished;
+    },
+    stage,
+    close: () => stage({}, 'loop').write(),
+  };
+}
+
+/** Ids made within one millisecond are in no order, and the newest checkpoint is the one with the highest id. */
+function laterId(ids: Ids, newest: string | null): string {
+  const id = ids.uuid();
+  if (newest === null || id > newest) return id;
+  const tail = (BigInt(`0x${newest.slice(-12)}`) + 1n).toString(16).padStart(12, '0');
+  return newest.slice(0, -12) + tail.slice(-12);
+}

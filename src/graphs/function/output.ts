@@ -1,0 +1,57 @@
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { FrameSink } from '../frame-sink.ts';
+import type { RunOrder, StreamMode } from '../port.ts';
+import { publicMetadata } from '../private-keys.ts';
+import { toRunConfig } from '../run-config.ts';
+import { toWire } from '../wire.ts';
+import type { Applied } from './values.ts';
+
+/** The frames of a plain function's run, as LangGraph would name them; modes nobody asked for cost nothing. */
+export interface Output {
+  started(input: Json): void;
+  /** `state` is JSON text. */
+  values(state: () => string): void;
+  update(applied: Applied, step: number): void;
+  custom(chunk: unknown): void;
+  paused(interrupt: JsonObject, state: () => string): void;
+  ended(state: () => string): void;
+}
+
+export function openOutput(order: RunOrder, frames: FrameSink): Output {
+  const { graphId, runId } = order;
+  const modes = new Set<StreamMode>(order.streamModes);
+  const tags = [...(order.config.tags ?? [])];
+  const config = toRunConfig(order);
+  const metadata = publicMetadata({ ...config.metadata, thread_id: order.threadId }, order.config);
+  const event = (kind: string, name: string, data: string): void => {
+    if (!modes.has('events')) return;
+    const head = JSON.stringify({ event: kind, name, run_id: runId, tags, metadata, parent_ids: [] });
+    frames.push('events', `${head.slice(0, -1)},"data":${data}}`);
+  };
+  const push = (mode: StreamMode, name: string, data: () => string): void => {
+    if (modes.has(mode)) frames.push(name, data());
+  };
+  return {
+    started: (input) => event('on_chain_start', graphId, JSON.stringify({ input })),
+    values: (state) => push('values', 'values', state),
+    update({ update, messages }, step) {
+      const place = { ...metadata, tags, langgraph_node: graphId, langgraph_step: step };
+      for (const message of messages)
+        push('messages-tuple', 'messages', () => JSON.stringify([message, place]));
+      push('updates', 'updates', () => JSON.stringify({ [graphId]: update }));
+    },
+    custom(chunk) {
+      if (!modes.has('custom') && !modes.has('events')) return;
+      const text = JSON.stringify(toWire(chunk));
+      push('custom', 'custom', () => text);
+      event('on_custom_event', 'custom', text);
+    },
+    paused(interrupt, state) {
+      push('updates', 'updates', () => JSON.stringify({ __interrupt__: [interrupt] }));
+      push('values', 'values', state);
+    },
+    ended(state) {
+      if (modes.has('events')) event('on_chain_end', graphId, `{"output":${state()}}`);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** Runs graphs in the server's own process: for tests, for debuggers, and for graphs that can be trusted with it. */
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { runAttempt, type Attempt } from './attempt.ts';
+import { toErrorEnd } from './failure.ts';
+import { readFunctionState, runFunction, type Outcome } from './function/adapter.ts';
+import { parseBody } from './function/checkpoint-body.ts';
+import type { GraphFunction } from './graph-function.ts';
+import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
+import { readLangGraphState, runLangGraph } from './langgraph/adapter.ts';
+import type { LoadedGraph } from './loader.ts';
+import type { GraphHost, RunEnd, RunOrder, StateOrder } from './port.ts';
+import { toConfigurable } from './private-keys.ts';
+import { toRunConfig } from './run-config.ts';
+import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
+
+interface Entry {
+  readonly graph: LoadedGraph;
+  readonly library: UserLibraryFinder;
+  /** What an undecided function has turned out to be. */
+  role: LoadedGraph['source']['kind'];
+}
+
+export function openInProcessGraphs({
+  graphs,
+  ids,
+  clock,
+}: {
+  readonly graphs: readonly LoadedGraph[];
+  readonly ids: Ids;
+  readonly clock: Clock;
+}): GraphHost {
+  const entries = new Map<string, Entry>(
+    graphs.map((graph) => [
+      graph.graphId,
+      { graph, library: openUserLibraries(graph.file), role: graph.source.kind },
+    ]),
+  );
+  const find = (graphId: string): Entry => {
+    const entry = entries.get(graphId);
+    if (entry === undefined) throw new Error(`There is no graph "${graphId}"`);
+    return entry;
+  };
+
+  const runCompiled = async (entry: Entry, graph: CompiledGraph, order: RunOrder, attempt: Attempt) =>
+    runLangGraph(graph, await entry.library(graph), order, attempt, ids);
+
+  const run = async (order: RunOrder, attempt: Attempt): Promise<RunEnd> => {
+    const entry = find(order.graphId);
+    const { source } = entry.graph;
+    if (source.kind === 'graph') return runCompiled(entry, source.graph, order, attempt);
+    if (entry.role === 'plain') return runFunction(source.fn, order, attempt, ids);
+    if (entry.role === 'factory')
+      return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
+    // An order to go on with something is no place to find out; what wrote the thread's checkpoints knows.
+    const head = order.command !== undefined || order.resume ? await attempt.store.load('') : undefined;
+    if (head !== undefined && parseBody(head.body) === undefined)
+      return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
+    const divert = async (outcome: Outcome): Promise<RunEnd | undefined> => {
+      // Nothing is known of a function that throws, so nothing may be saved in its name.
+      if ('thrown' in outcome) return toErrorEnd(outcome.thrown);
+      const graph = toCompiledGraph(outcome.value);
+      entry.role = graph === undefined ? 'plain' : 'factory';
+      return graph && runCompiled(entry, graph, order, attempt);
+    };
+    return runFunction(source.fn, order, attempt, ids, divert);
+  };
+
+  return {
+    graphIds: [...entries.keys()],
+    run: (order, link, signal) => runAttempt(link, signal, clock, (attempt) => run(order, attempt)),
+    async state(order, checkpoints) {
+      const entry = find(order.graphId);
+      const { source } = entry.graph;
+      const read = async (graph: CompiledGraph) =>
+        readLangGraphState(graph, await entry.library(graph), order, checkpoints, ids);
+      if (source.kind === 'graph') return read(source.graph);
+      const head = entry.role === 'undecided' ? await checkpoints.load('') : undefined;
+      // The checkpoints of an undecided function tell what it was when it wrote them.
+      const isPlain = head === undefined || parseBody(head.body) !== undefined;
+      if (entry.role === 'plain' || (entry.role === 'undecided' && isPlain))
+        return readFunctionState(order, checkpoints, ids);
+      return read(await build(source.fn, stateConfig(order), order.graphId));
+    },
+    close: async () => undefined,
+  };
+}
+
+async function build(fn: GraphFunction, config: object, graphId: string): Promise<CompiledGraph> {
+  const graph = toCompiledGraph(await fn(config));
+  if (graph === undefined)
+    throw new TypeError(
+      `The function of the graph "${graphId}" takes a config, so it has to return a graph, but it returned none`,
+    );
+  return graph;
+}
+
+const factoryConfig = (order: RunOrder): object => ({
+  ...toRunConfig(order),
+  tags: [...(order.config.tags ?? [])],
+  ...(order.context === undefined ? {} : { context: order.context }),
+});
+
+const stateConfig = ({ config, threadId, graphId }: StateOrder): object => ({
+  configurable: {
+    ...toConfigurable(config.configurable, undefined),
+    thread_id: threadId,
+    graph_id: graphId,
+  },
+  metadata: config.metadata,
+});

@@ -1,0 +1,168 @@
+/**
+ * A real server in this process: real SQLite file, real sockets, real graphs. When it stops, its log is verified
+ * (P2, L2, snapshots, machines), so every test that uses it checks those too.
+ */
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import type { Recorded } from '../../src/log/events.ts';
+import { openHistory } from '../../src/log/sqlite/history.ts';
+import { containsJson } from '../../src/projections/filters.ts';
+import { projection } from '../../src/projections/projection.ts';
+import { verify } from '../../src/replay/verify.ts';
+import { startServer, type RunningServer } from '../../src/serve.ts';
+import { withTempDir } from './temp-dir.ts';
+
+export const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
+
+export interface TestServerOptions {
+  /** Configuration file; the fixture project's unless told otherwise. */
+  readonly config?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Changes to what was loaded. */
+  readonly overrides?: Partial<Config>;
+  readonly clock?: Clock;
+  /** Faults are collected; a test that expects some looks at them itself. */
+  readonly allowFaults?: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body, undefined when it is no JSON. Untyped, because its shape is what tests assert. */
+  readonly json: any;
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly dir: string;
+  readonly client: Client;
+  readonly server: RunningServer;
+  readonly faults: readonly unknown[];
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Resolves with the first event, already recorded or to come, for which `wanted` is true. */
+  until(wanted: (event: Recorded) => boolean): Promise<Recorded>;
+  events(): Promise<Recorded[]>;
+  /** Stops and starts again on the same data. */
+  restart(overrides?: Partial<Config>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function withServer<T>(
+  options: TestServerOptions,
+  use: (server: TestServer) => Promise<T>,
+): Promise<T> {
+  return withTempDir(async (dir) => {
+    const faults: unknown[] = [];
+    const data = join(dir, 'data');
+    const start = (more: Partial<Config> = {}): Promise<RunningServer> => {
+      const loaded = loadConfig(
+        { config: options.config ?? join(PROJECT, 'platform.json'), port: '0', data },
+        { ...options.env },
+        dir,
+      );
+      return startServer(
+        { ...loaded, ...options.overrides, ...more },
+        {
+          ...(options.clock && { clock: options.clock }),
+          onFault: (error) => faults.push(error),
+          onPoisoned: (cause) => faults.push(new Error(cause)),
+        },
+      );
+    };
+    let server = await start();
+    const testServer: TestServer = {
+      dir,
+      faults,
+      get server() {
+        return server;
+      },
+      get url() {
+        return server.url;
+      },
+      get client() {
+        return new Client({ apiUrl: server.url, callerOptions: { maxRetries: 0 } });
+      },
+      request: (method, path, body, headers) => ask(server.url, method, path, body, headers),
+      until: (wanted) => until(server, wanted),
+      events: () => readEvents(server),
+      async restart(more) {
+        await server.stop();
+        server = await start(more);
+      },
+      stop: () => server.stop(),
+    };
+    try {
+      const result = await use(testServer);
+      if (options.allowFaults !== true) assert.deepEqual(faults, []);
+      return result;
+    } finally {
+      await server.stop();
+      await assertVerified(data);
+    }
+  });
+}
+
+async function ask(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const raw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && {
+      body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body),
+    }),
+  });
+  const text = await response.text();
+  const { status } = response;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  return { status, headers: response.headers, text, json };
+}
+
+async function readEvents(server: RunningServer): Promise<Recorded[]> {
+  const events: Recorded[] = [];
+  for (;;) {
+    const page = await server.log.readAll(events.at(-1)?.meta.position ?? 0, 500);
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
+
+function until(server: RunningServer, wanted: (event: Recorded) => boolean): Promise<Recorded> {
+  return new Promise((resolve, reject) => {
+    const look = (events: readonly Recorded[]): void => {
+      const found = events.find(wanted);
+      if (found === undefined) return;
+      unsubscribe();
+      resolve(found);
+    };
+    const unsubscribe = server.log.onCommitted((notice) => look(notice.events));
+    readEvents(server).then(look, reject);
+  });
+}
+
+/** Fails unless the log of a data directory agrees with itself. */
+export async function assertVerified(data: string): Promise<void> {
+  const history = openHistory(data, projection, { json_contains: containsJson });
+  try {
+    const { finding } = await verify(history);
+    assert.equal(finding, undefined);
+  } finally {
+    history.close();
+  }
+}
