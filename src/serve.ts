@@ -87,7 +87,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     log.onPoisoned(onPoisoned);
     const { enabled } = config.webhooks;
     const threads = createThreads({ log, clock, ids, webhooks: { enabled, render: renderDelivery } });
-    const graphs = openInProcessGraphs({ graphs: loaded, ids });
+    const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
     stops.push(() => graphs.close());
     await ensureSystemAssistants(log, ids, graphs.graphIds, config.assistantDefaults);
     await recoverRuns(log, threads, ids, { maxAttempts: config.maxAttempts });
@@ -95,7 +95,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const hub = createHub(log);
     stops.push(() => hub.close());
     if (enabled) {
-      const out = createHttpOut(config.webhooks, WEBHOOK_DEADLINE_MS);
+      const out = createHttpOut(config.webhooks, clock, WEBHOOK_DEADLINE_MS);
       const webhooks = startWebhooks({ log, clock, ids, out, onFault });
       stops.push(async () => {
         await out.close();

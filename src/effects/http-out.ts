@@ -7,6 +7,7 @@
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
+import type { Clock } from '../kernel/clock.ts';
 import { isPublicAddress, type UrlPolicy } from '../delivery/url-policy.ts';
 
 export type Posted =
@@ -22,7 +23,7 @@ export interface HttpOut {
 /** Enough to let a polite receiver's socket be used again; more is dropped with the socket. */
 const MOST_ANSWER_BYTES = 65_536;
 
-export function createHttpOut(policy: UrlPolicy, deadlineMs: number): HttpOut {
+export function createHttpOut(policy: UrlPolicy, clock: Clock, deadlineMs: number): HttpOut {
   const connect = buildConnector({ timeout: deadlineMs, lookup: checkedLookup(policy) });
   const agent = new Agent({
     connect(options, callback) {
@@ -38,18 +39,23 @@ export function createHttpOut(policy: UrlPolicy, deadlineMs: number): HttpOut {
   });
   return {
     async post(url, headers, body) {
+      const deadline = new AbortController();
+      const expired = new Error(`the receiver took longer than ${deadlineMs / 1000} s`);
+      const cancel = clock.after(deadlineMs, () => deadline.abort(expired));
       try {
         const answer = await request(url, {
           dispatcher: agent,
           method: 'POST',
           headers,
           body,
-          signal: AbortSignal.timeout(deadlineMs),
+          signal: deadline.signal,
         });
         await answer.body.dump({ limit: MOST_ANSWER_BYTES });
         return { kind: 'answered', status: answer.statusCode };
       } catch (error) {
         return { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
+      } finally {
+        cancel();
       }
     },
     close: () => agent.destroy(),

@@ -16,7 +16,8 @@ const isErrorLike = (thrown: unknown): thrown is Error =>
 function describe(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return String(thrown);
   try {
-    return JSON.stringify(thrown);
+    // LangGraph notes the task on whatever is thrown.
+    return JSON.stringify(thrown, (key, value: unknown) => (key === 'pregelTaskId' ? undefined : value));
   } catch {
     return Object.prototype.toString.call(thrown);
   }

@@ -1,5 +1,6 @@
 /** The router: alias, authentication, routes, and the one place where a thrown problem becomes a reply. */
 import { Hono } from 'hono';
+import { cors } from 'hono/cors';
 import { LogUnavailable } from '../actors/threads.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
@@ -9,6 +10,9 @@ import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadRoutes } from './routes/threads.ts';
+
+/** What clients in a browser need to see of a reply. */
+const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'];
 
 export function createApp(context: ServerContext): Hono<Env> {
   // The singular form of every thread path is the same route; rewritten before matching, so none can be forgotten.
@@ -21,6 +25,8 @@ export function createApp(context: ServerContext): Hono<Env> {
     await next();
     c.header('cache-control', 'no-store');
   });
+  // Browsers may call from anywhere, without credentials of their own; who may do what is authentication's business.
+  app.use('*', cors({ origin: '*', exposeHeaders: EXPOSED, maxAge: 600 }));
   app.use('*', authenticateRequest(context));
 
   app.route('/', systemRoutes(context));

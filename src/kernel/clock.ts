@@ -16,7 +16,13 @@ export function systemClock(): Clock {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after(ms, fn) {
-      const timer = setTimeout(fn, Math.min(Math.max(0, ms), LONGEST_DELAY));
+      const due = performance.now() + ms;
+      const arm = (): NodeJS.Timeout => {
+        const left = Math.max(0, due - performance.now());
+        if (left <= LONGEST_DELAY) return setTimeout(fn, left);
+        return setTimeout(() => (timer = arm()), LONGEST_DELAY);
+      };
+      let timer = arm();
       return () => clearTimeout(timer);
     },
   };

@@ -4,24 +4,32 @@ import type { Clock } from './clock.ts';
 
 /** Where identifiers come from; injected, so that tests can make them repeatable. */
 export interface Ids {
-  /** A UUIDv7: sorts by creation time. */
+  /** A UUIDv7: sorts in the order in which they were made, also within a millisecond and when the clock goes back. */
   uuid(): string;
   /** A short unguessable token, used for leases. */
   token(): string;
 }
 
 export function randomIds(clock: Clock): Ids {
+  let lastMs = 0;
+  let count = 0;
   return {
-    uuid: () => uuidv7(clock.now(), randomBytes(10)),
+    uuid() {
+      const now = clock.now();
+      if (now > lastMs) [lastMs, count] = [now, 0];
+      else if (++count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
+      return uuidv7(lastMs, count, randomBytes(8));
+    },
     token: () => nanoid(),
   };
 }
 
-function uuidv7(ms: number, random: Buffer): string {
+/** `count` orders the ids of one millisecond; 62 random bits keep those of different makers apart. */
+function uuidv7(ms: number, count: number, random: Buffer): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(ms, 0, 6);
-  random.copy(bytes, 6);
-  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  bytes.writeUInt16BE(0x7000 | count, 6);
+  random.copy(bytes, 8);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   return format(bytes);
 }

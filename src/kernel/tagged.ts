@@ -65,8 +65,10 @@ export function flatten(value: Json): Json {
 }
 
 function flattenObject(value: JsonObject): JsonObject {
-  const flat: JsonObject = {};
-  for (const [key, item] of Object.entries(value))
-    if (!isObject(item) || tagOf(item) !== 'undefined') flat[key] = flatten(item);
-  return flat;
+  // `fromEntries` defines its keys, so a key `__proto__` stays an ordinary one.
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => !isObject(item) || tagOf(item) !== 'undefined')
+      .map(([key, item]) => [key, flatten(item)]),
+  );
 }

@@ -87,7 +87,7 @@ export async function listRuns(
   return rows
     .all<RunRow>(
       `${FROM} WHERE ${conditionOf(where)}
-       ORDER BY runs.created_at DESC, run_id DESC LIMIT @limit OFFSET @offset`,
+       ORDER BY runs.created_at DESC, created_position DESC LIMIT @limit OFFSET @offset`,
       { ...where.params, limit: search.limit, offset: search.offset },
     )
     .map(toRecord);
@@ -105,8 +105,8 @@ export async function claimableRuns(
        WHERE status = 'pending' AND not_before <= @now
          AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = candidate.thread_id
            AND (other.status = 'running' OR (other.status = 'pending' AND other.not_before <= @now
-             AND (other.created_at, other.run_id) < (candidate.created_at, candidate.run_id))))
-       ORDER BY created_at, run_id LIMIT @limit`,
+             AND (other.created_at, other.created_position) < (candidate.created_at, candidate.created_position))))
+       ORDER BY created_at, created_position LIMIT @limit`,
       { now, limit },
     )
     .map((row) => ({ runId: row.run_id, threadId: row.thread_id }));

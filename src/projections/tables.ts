@@ -38,9 +38,11 @@ CREATE TABLE runs (
   lease_id TEXT,
   not_before INTEGER NOT NULL,
   outcome TEXT,
-  head TEXT
+  head TEXT,
+  -- The position of its RunCreated: the order of runs that were created in one millisecond.
+  created_position INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX runs_by_thread ON runs (thread_id, created_at, run_id);
+CREATE INDEX runs_by_thread ON runs (thread_id, created_at, created_position);
 CREATE INDEX runs_pending ON runs (not_before, created_at) WHERE status = 'pending';
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
 CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;

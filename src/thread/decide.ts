@@ -145,13 +145,18 @@ function supersede({ strategy, runId }: NewRun, state: LivingThread): ThreadEven
   const reason = `Superseded by run ${runId} (${strategy}).`;
   const after = { ...state, queue: [...state.queue, { runId } as LivingThread['queue'][number]] };
   const facts = endQueued(after, state.queue, cancelOutcome(strategy, reason));
-  if (state.status === 'running')
+  const active = activeOf(state);
+  if (active !== undefined && !isStopping(state, strategy))
     facts.push({
       type: 'RunCancelRequested',
-      data: { threadId: state.threadId, runId: state.active.runId, action: strategy, reason },
+      data: { threadId: state.threadId, runId: active.runId, action: strategy, reason },
     });
   return facts;
 }
+
+/** Told already, and to do no less: a rollback can follow an interrupt, never the other way round. */
+const isStopping = (state: LivingThread, action: CancelAction): boolean =>
+  state.status === 'stopping' && (state.action === 'rollback' || action === 'interrupt');
 
 function requestCancel(
   { runId, action, reason }: { runId: string; action: CancelAction; reason: string },
@@ -160,7 +165,7 @@ function requestCancel(
 ): Decision {
   const run = openRun(state, runId);
   if (run === undefined) return refuse({ code: 'run-not-open' });
-  if (state.status === 'stopping' && state.active.runId === runId) return accept();
+  if (activeOf(state)?.runId === runId && isStopping(state, action)) return accept();
   const fact: ThreadEvent =
     activeOf(state)?.runId === runId
       ? { type: 'RunCancelRequested', data: { threadId: state.threadId, runId, action, reason } }

@@ -10,6 +10,7 @@
  *   absent   --ThreadCreated-->  idle
  *   idle     --RunCreated-->     queued    --RunStarted-->  running  --RunCancelRequested-->  stopping
  *   running, stopping  --RunCompleted-->  idle, or queued while others wait
+ *   stopping --RunCancelRequested-->  stopping  (an interrupt becomes a rollback)
  *   running  --RunRequeued-->    queued    (lost with its process, or handed back at shutdown)
  *   idle     --ThreadDeleted-->  deleted
  */
@@ -98,6 +99,7 @@ export const threadMachine = setup({
         ThreadUpdated: 'stopping',
         RunCreated: { guard: 'isAdmitted', target: 'stopping', actions: 'enqueue' },
         CheckpointSaved: { guard: 'isActiveRun', target: 'stopping' },
+        RunCancelRequested: { guard: 'isActiveRun', target: 'stopping' },
         RunCompleted: [
           { guard: 'isLastRun', target: 'idle', actions: 'release' },
           { guard: 'isActiveRun', target: 'queued', actions: 'release' },

@@ -73,7 +73,9 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       return { ...lifeOf(state), status: 'queued', queue: [{ ...run, lost }, ...state.queue] };
     }
     case 'RunCancelRequested':
-      return state.status === 'running' ? { ...state, status: 'stopping', action: event.data.action } : state;
+      return state.status === 'running' || state.status === 'stopping'
+        ? { ...state, status: 'stopping', action: event.data.action }
+        : state;
     case 'CheckpointSaved': {
       const active = activeOf(state);
       if (active === undefined) return state;

@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { matchesFilter, type Filter } from '../../src/auth/filters.ts';
+import type { Ids } from '../../src/kernel/ids.ts';
+import type { JsonObject } from '../../src/kernel/json.ts';
+import type { EventLog } from '../../src/log/log.ts';
+import type { Projection } from '../../src/log/rows.ts';
+import { openConnection, type Connection, type SqlFunctions } from '../../src/log/sqlite/connection.ts';
+import { openHistory, type History } from '../../src/log/sqlite/history.ts';
+import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
+import { containsJson } from '../../src/projections/filters.ts';
+import { projection as realProjection } from '../../src/projections/projection.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
+import type { Random } from './random.ts';
+import { withTempDir } from './temp-dir.ts';
+
+export const functions: SqlFunctions = {
+  json_contains: containsJson,
+  access_allows: (metadata, filter) =>
+    metadata !== null &&
+    filter !== null &&
+    matchesFilter(JSON.parse(metadata) as JsonObject, JSON.parse(filter) as Filter),
+};
+
+export interface TestLog {
+  readonly dir: string;
+  readonly clock: ManualClock;
+  /** The open log; another one after `reopen`. */
+  readonly log: EventLog;
+  /** What listeners threw. */
+  readonly faults: readonly unknown[];
+  /** Closes the log and opens it again, with another projection if one is given. */
+  reopen(projection?: Projection): Promise<EventLog>;
+  /** Lends the past of the directory, read-only, beside the open log. */
+  past<T>(use: (history: History) => Promise<T> | T): Promise<T>;
+  /** Lends a second connection to the file, to look at it or to damage it behind the log's back. */
+  behind<T>(use: (db: Connection) => T): T;
+}
+
+/** Lends an event log in a real file. Its clock stands still until it is moved. */
+export async function withLog<T>(
+  use: (given: TestLog) => Promise<T>,
+  { projection: first = realProjection, now }: { projection?: Projection; now?: () => number } = {},
+): Promise<T> {
+  return withTempDir(async (dir) => {
+    const clock = createManualClock();
+    const faults: unknown[] = [];
+    let projection = first;
+    const open = (): EventLog =>
+      openSqliteLog({
+        dir,
+        projection,
+        functions,
+        now: now ?? clock.now,
+        onFault: (error) => faults.push(error),
+      });
+    let log = open();
+    try {
+      return await use({
+        dir,
+        clock,
+        faults,
+        get log() {
+          return log;
+        },
+        async reopen(next = projection) {
+          await log.close();
+          projection = next;
+          return (log = open());
+        },
+        async past(look) {
+          const history = openHistory(dir, projection, functions);
+          try {
+            return await look(history);
+          } finally {
+            history.close();
+          }
+        },
+        behind(look) {
+          const db = openConnection(join(dir, LOG_FILE), { functions });
+          try {
+            return look(db);
+          } finally {
+            db.close();
+          }
+        },
+      });
+    } finally {
+      await log.close();
+    }
+  });
+}
+
+/** Ids that a seed repeats. Like the real ones, those of one millisecond come in no order. */
+export function seededIds(clock: { now(): number }, random: Random): Ids {
+  const hex = (length: number): string => Buffer.from(random.bytes(length)).toString('hex');
+  return {
+    uuid() {
+      const time = clock.now().toString(16).padStart(12, '0');
+      return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(2).slice(1)}-8${hex(2).slice(1)}-${hex(6)}`;
+    },
+    token: () => hex(10),
+  };
+}
