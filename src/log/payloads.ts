@@ -14,6 +14,13 @@ export interface StoredFrame extends FrameText {
   readonly id: number;
 }
 
+/** A channel's value under the version that the graph's runtime gave it. */
+export interface ChannelText {
+  readonly channel: string;
+  readonly version: string;
+  readonly data: string;
+}
+
 export interface CheckpointText {
   readonly ns: string;
   readonly checkpointId: string;
@@ -21,7 +28,7 @@ export interface CheckpointText {
   readonly body: string;
   readonly metadata: JsonObject;
   readonly channelVersions: Record<string, string>;
-  readonly blobs: readonly { channel: string; version: string; data: string }[];
+  readonly blobs: readonly ChannelText[];
   readonly valueChannels: readonly string[];
 }
 

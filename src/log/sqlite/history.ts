@@ -45,8 +45,13 @@ export function openHistory(dir: string, projection: Projection, functions: SqlF
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
   const db = openConnection(file, { readonly: true, functions });
   const prepare = createStatements(db);
-  assertSchema(db);
-  db.exec('BEGIN');
+  try {
+    assertSchema(db);
+    db.exec('BEGIN');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 
   function inMemory(): { prepare: Prepare; close(): void } {
     const memory = openConnection(':memory:', { functions });

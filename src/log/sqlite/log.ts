@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
-import { openConnection, type SqlFunctions } from './connection.ts';
+import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
 import { loadSnapshot, readAll, readStream } from './event-store.ts';
 import { lockDirectory } from './lock.ts';
 import { createPayloadReader } from './payload-store.ts';
@@ -29,8 +29,9 @@ export interface SqliteLogOptions {
 export function openSqliteLog({ dir, projection, functions, now, onFault }: SqliteLogOptions): EventLog {
   mkdirSync(dir, { recursive: true });
   const unlock = lockDirectory(dir);
+  let opened: Connection | undefined;
   try {
-    const db = openConnection(join(dir, LOG_FILE), { functions });
+    const db = (opened = openConnection(join(dir, LOG_FILE), { functions }));
     const prepare = createStatements(db);
     prepareSchema(db);
     prepareRows(db, prepare, projection);
@@ -71,6 +72,7 @@ export function openSqliteLog({ dir, projection, functions, now, onFault }: Sqli
       },
     };
   } catch (error) {
+    opened?.close();
     unlock();
     throw error;
   }

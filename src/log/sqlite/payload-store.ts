@@ -9,6 +9,7 @@ import type {
   StoredFrame,
   WriteText,
 } from '../payloads.ts';
+import { readChannel, writeChannel } from './channel-store.ts';
 import type { Prepare } from './statements.ts';
 
 export function writePayload(prepare: Prepare, write: PayloadWrite, at: number): void {
@@ -90,10 +91,7 @@ function writeCheckpoint(
     versions: JSON.stringify(checkpoint.channelVersions),
     valueChannels: JSON.stringify(checkpoint.valueChannels),
   });
-  const insert = prepare(
-    'INSERT OR IGNORE INTO channel_blobs VALUES (@threadId, @ns, @channel, @version, @runId, @data)',
-  );
-  for (const blob of checkpoint.blobs) insert.run({ threadId, runId, ns, ...blob });
+  for (const blob of checkpoint.blobs) writeChannel(prepare, { threadId, ns }, blob, runId);
 }
 
 interface CheckpointRow {
@@ -110,13 +108,11 @@ interface CheckpointRow {
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
 export function createPayloadReader(prepare: Prepare): PayloadReader {
   const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
-    const read = prepare(
-      'SELECT data FROM channel_blobs WHERE thread_id = ? AND ns = ? AND channel = ? AND version = ?',
-    ).pluck();
     return (only ?? Object.keys(versions)).flatMap((channel) => {
       const version = versions[channel];
-      const data = version === undefined ? undefined : read.get(threadId, ns, channel, version);
-      return typeof data === 'string' && version !== undefined ? [{ channel, version, data }] : [];
+      if (version === undefined) return [];
+      const data = readChannel(prepare, { threadId, ns }, channel, version);
+      return data === undefined ? [] : [{ channel, version, data }];
     });
   };
   const writesOf = (threadId: string, row: CheckpointRow) =>

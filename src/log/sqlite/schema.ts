@@ -66,6 +66,10 @@ CREATE TABLE channel_blobs (
   channel TEXT NOT NULL,
   version TEXT NOT NULL,
   run_id TEXT NOT NULL,
+  base TEXT,
+  kept INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  anchor TEXT NOT NULL,
   data TEXT NOT NULL,
   PRIMARY KEY (thread_id, ns, channel, version)
 ) STRICT, WITHOUT ROWID;

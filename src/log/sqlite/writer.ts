@@ -29,7 +29,7 @@ export interface Writer {
   commit(batch: Batch): Promise<CommitResult>;
   /** Settles when everything asked for so far has been committed or refused. */
   drain(): Promise<void>;
-  /** Refuses all later commits. */
+  /** Refuses what waits and all later commits. */
   stop(): void;
 }
 
@@ -144,6 +144,8 @@ export function createWriter({ db, prepare, projection, now, announce, poisoned 
     },
     stop() {
       stopped ??= 'the log is closed';
+      // Asked for after the last drain: never begun, so no reason to call the log broken.
+      for (const { resolve } of queue.splice(0)) resolve({ kind: 'unknown-outcome', cause: stopped });
     },
   };
 }

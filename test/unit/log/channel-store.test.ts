@@ -1,0 +1,109 @@
+import * as assert from 'uvu/assert';
+import fc from 'fast-check';
+import { openConnection } from '../../../src/log/sqlite/connection.ts';
+import { readChannel, writeChannel } from '../../../src/log/sqlite/channel-store.ts';
+import { prepareSchema } from '../../../src/log/sqlite/schema.ts';
+import { createStatements, type Prepare } from '../../../src/log/sqlite/statements.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('channel store');
+const place = { threadId: 'thread', ns: '' };
+const versionOf = (index: number): string => `${String(index).padStart(8, '0')}.x`;
+
+function withStore(use: (prepare: Prepare) => void): void {
+  const db = openConnection(':memory:');
+  try {
+    prepareSchema(db);
+    use(createStatements(db));
+  } finally {
+    db.close();
+  }
+}
+
+const write = (prepare: Prepare, index: number, value: unknown): void =>
+  writeChannel(
+    prepare,
+    place,
+    { channel: 'messages', version: versionOf(index), data: JSON.stringify(value) },
+    'run',
+  );
+const read = (prepare: Prepare, index: number): unknown =>
+  JSON.parse(readChannel(prepare, place, 'messages', versionOf(index)) ?? 'null');
+
+test('P3 given a list that grows a thousand times, then it occupies less than three times its final size', () => {
+  withStore((prepare) => {
+    const message = (i: number) => ({
+      type: 'ai',
+      content: `message number ${i} ${'x'.repeat(80)}`,
+      id: `m${i}`,
+    });
+    const list = Array.from({ length: 1000 }, (_, i) => message(i));
+    list.forEach((_, i) => write(prepare, i, list.slice(0, i + 1)));
+    const { bytes } = prepare('SELECT sum(length(data)) AS bytes FROM channel_blobs').get() as {
+      bytes: number;
+    };
+    assert.ok(bytes < 3 * JSON.stringify(list).length, `${bytes} bytes`);
+    const { deepest } = prepare('SELECT max(depth) AS deepest FROM channel_blobs').get() as {
+      deepest: number;
+    };
+    assert.ok(deepest > 0 && deepest < 32, `depth ${deepest}`);
+    for (const i of [0, 1, 31, 32, 33, 500, 999]) assert.equal(read(prepare, i), list.slice(0, i + 1));
+  });
+});
+
+test('P3 given any sequence of values, replaced, shortened and grown, then each version reads back as written', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.string({ minLength: 300, maxLength: 400 }),
+  );
+  const value = fc.array(fc.record({ id: fc.nat(5), content: text }, { noNullPrototype: true }), { maxLength: 6 });
+  const step = fc.tuple(fc.constantFrom('replace', 'append', 'edit-last', 'drop-last'), value);
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 50 }), (steps) => {
+      withStore((prepare) => {
+        let current: unknown[] = [];
+        const versions = steps.map(([kind, given]) => {
+          if (kind === 'replace') current = given;
+          if (kind === 'append') current = [...current, ...given];
+          if (kind === 'edit-last') current = [...current.slice(0, -1), ...given.slice(0, 1)];
+          if (kind === 'drop-last') current = current.slice(0, -1);
+          return current;
+        });
+        versions.forEach((version, i) => write(prepare, i, version));
+        versions.forEach((version, i) => assert.equal(read(prepare, i), version));
+      });
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('given two texts that part within a surrogate pair, then neither half is stored alone', () => {
+  withStore((prepare) => {
+    const [before, after] = ['🙂', '🙃'].map((face) => [
+      `${'long enough to be worth it '.repeat(20)}${face}`,
+    ]);
+    write(prepare, 1, before);
+    write(prepare, 2, after);
+    assert.equal(read(prepare, 2), after);
+  });
+});
+
+test('given a version that is stored already, when it is written again, then the first value stays', () => {
+  withStore((prepare) => {
+    write(prepare, 1, ['first']);
+    write(prepare, 1, ['second']);
+    assert.equal(read(prepare, 1), ['first']);
+  });
+});
+
+test('given a value whose base is gone, when it is read, then that is an error and not a shorter value', () => {
+  withStore((prepare) => {
+    const long = 'x'.repeat(500);
+    write(prepare, 1, [long]);
+    write(prepare, 2, [long, 'more']);
+    prepare('DELETE FROM channel_blobs WHERE version = ?').run(versionOf(1));
+    assert.throws(() => read(prepare, 2), /leans on a value that is gone/);
+  });
+});
+
+test.run();
