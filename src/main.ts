@@ -3,12 +3,14 @@ import { parseArgs } from 'node:util';
 import pino from 'pino';
 import { ConfigError } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
+import { systemClock } from './kernel/clock.ts';
 import { runReplay } from './replay/command.ts';
-import { startServer } from './serve.ts';
 
 /** Exit codes beyond 0: a wrong call or configuration, and a log whose last commit is of unknown outcome. */
 const EXIT_USAGE = 2;
 const EXIT_POISONED = 70;
+/** Long enough for the replies that say so, short enough to be as good as at once. */
+const POISONED_GRACE_MS = 250;
 
 const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
        npm run replay -- --data DIR [--thread ID] [--to POSITION] [--json] [--verify]
@@ -29,22 +31,21 @@ async function serve(args: string[]): Promise<void> {
   const logger = pino({ level: process.env['LOG_LEVEL'] ?? 'warn' }, pino.destination(2));
   for (const warning of config.warnings) logger.warn(warning);
 
-  const server = await startServer(config, {
-    onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
-    onPoisoned: (cause) => {
-      logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');
-      process.exit(EXIT_POISONED);
-    },
-  });
-  // Faults of graph code that no promise chain of ours sees must not take the other runs down with them.
+  // Faults of graph code that no promise chain of ours sees must not take the other runs down with them. Listened for
+  // before the start, like the signals: recovered runs execute before the first request is taken.
   process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
-
-  console.log(`Serving on    ${server.url}
-Graphs        ${server.graphIds.join(', ')}
-Data          ${config.dataDir}/log.db
-Try           curl -s ${server.url}/runs/wait -H 'content-type: application/json' \\
-                -d '{"assistant_id":"${server.graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);
+  // Imported here: `replay` must not even have the server's effects in its process (R1).
+  const { startServer } = await import('./serve.ts');
+  let poisoned = false;
+  const starting = startServer(config, {
+    onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
+    onPoisoned: (cause) => {
+      poisoned = true;
+      logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');
+      systemClock().after(POISONED_GRACE_MS, () => process.exit(EXIT_POISONED));
+    },
+  });
 
   let asked = 0;
   const stop = (signal: string): void => {
@@ -52,16 +53,25 @@ Try           curl -s ${server.url}/runs/wait -H 'content-type: application/json
     // Whoever asks twice does not want to wait; what was acknowledged is in the log already.
     if (asked > 1) process.exit(1);
     console.log(`${signal}: stopping`);
-    server.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        logger.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
+    starting
+      .then((server) => server.stop())
+      .then(
+        () => process.exit(poisoned ? EXIT_POISONED : 0),
+        (error: unknown) => {
+          logger.error({ err: error }, 'stopping failed');
+          process.exit(poisoned ? EXIT_POISONED : 1);
+        },
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+
+  const server = await starting;
+  console.log(`Serving on    ${server.url}
+Graphs        ${server.graphIds.join(', ')}
+Data          ${config.dataDir}/log.db
+Try           curl -s ${server.url}/runs/wait -H 'content-type: application/json' \\
+                -d '{"assistant_id":"${server.graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);
 }
 
 async function main([command, ...args]: string[]): Promise<void> {

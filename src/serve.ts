@@ -137,9 +137,15 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       onFault,
       stopping: stopping.signal,
     });
-    const server = await listen({ fetch: app.fetch, host: config.host, port: config.port, clock });
-    stops.push(() => server.close(shutdownGraceMs));
-    stops.push(() => stopping.abort());
+    const { host, port } = config;
+    const server = await listen({ fetch: app.fetch, host, port, clock }).catch((error: unknown) => {
+      throw new ConfigError([addressProblem(error, host, port)]);
+    });
+    stops.push(async () => {
+      stopping.abort();
+      // Together: a client that dawdles must not keep graphs from being told.
+      await Promise.all([server.close(shutdownGraceMs), executor.stop(shutdownGraceMs)]);
+    });
 
     let stopped: Promise<void> | undefined;
     return {
@@ -154,6 +160,12 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     await stopAll();
     throw error;
   }
+}
+
+function addressProblem(error: unknown, host: string, port: number): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${message})`;
+  return `port ${port} of ${host} ${reason}; choose another address with --host and --port`;
 }
 
 async function loadAuth(config: Config, problems: string[]): Promise<AuthHandler | undefined> {

@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
-import type { EventLog, Lease } from '../log/log.ts';
+import type { EventLog, Lease, Receipt } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadState } from '../thread/state.ts';
@@ -75,7 +75,10 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
   async function evict(): Promise<void> {
     for (const [threadId, actor] of actors) {
       if (actors.size <= capacity) return;
-      if ((await actor).mailbox.idle) actors.delete(threadId);
+      await actor.then(
+        ({ mailbox }) => mailbox.idle && actors.delete(threadId),
+        () => undefined, // one that failed to load leaves by itself
+      );
     }
   }
 
@@ -84,6 +87,13 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     const actor = await loadThreadActor(log, threadId, stale.mailbox);
     actors.set(threadId, Promise.resolve(actor));
     return actor;
+  }
+
+  /** A batch without facts writes nothing, and asks for the receipt of its command id. */
+  async function receiptOf(commandId: string): Promise<Receipt | undefined> {
+    const result = await log.commit({ commandId, appends: [] });
+    if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
+    return result.kind === 'duplicate' ? result.receipt : undefined;
   }
 
   async function perform(
@@ -95,7 +105,11 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     let actor = await actorOf(threadId);
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       const decided = actor.decide(commands);
-      if (!decided.ok) return decided;
+      if (!decided.ok) {
+        // What was done by the same command can look impossible, because it was done.
+        const earlier = options.commandId && (await receiptOf(options.commandId));
+        return earlier ? { ok: true, events: earlier.events, state: actor.state } : decided;
+      }
       const { events, after } = decided;
       if (events.length === 0) return { ok: true, events: [], state: actor.state };
       const extra = await consequencesOf(events, actor.version, { log, clock, webhooks });

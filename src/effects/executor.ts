@@ -46,22 +46,21 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const { log, threads, graphs, clock, ids, onFault, concurrency, runTimeoutMs } = options;
   const running = new Map<string, Running>();
   let stopping = false;
-  let pumping = false;
+  let claiming: Promise<void> | undefined;
   let again = false;
   let cancelPoll: () => void = () => undefined;
 
   function pump(): void {
     if (stopping) return;
-    if (pumping) {
+    if (claiming !== undefined) {
       again = true;
       return;
     }
-    pumping = true;
     again = false;
-    claim()
+    claiming = claim()
       .catch((error: unknown) => onFault(error, 'claiming runs'))
       .finally(() => {
-        pumping = false;
+        claiming = undefined;
         if (again) pump();
       });
   }
@@ -81,7 +80,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   async function start({ runId, threadId }: { runId: string; threadId: string }): Promise<void> {
     const run = await getRun(log.rows, runId);
-    if (run === undefined) return;
+    if (run === undefined || stopping) return;
     const attempt = run.attempt + 1;
     const lease = { runId, attempt, leaseId: ids.token() };
     const first = (await log.payloads.lastFrame(runId)) + 1;
@@ -92,6 +91,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     });
     if (!claimed.ok) return;
     const stop = new AbortController();
+    // Claimed while the stop was asked for: handed back like the others, or the attempt would count as lost.
+    if (stopping) stop.abort('shutdown' satisfies StopReason);
     const execution = createExecution({
       log,
       threads,
@@ -153,7 +154,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
       unsubscribe();
       cancelPoll();
       for (const { stop } of running.values()) stop.abort('shutdown' satisfies StopReason);
-      const all = Promise.all([...running.values()].map(({ done }) => done));
+      const all = Promise.resolve(claiming).then(() =>
+        Promise.all([...running.values()].map(({ done }) => done)),
+      );
       let cancel: () => void = () => undefined;
       const grace = new Promise<void>((resolve) => (cancel = clock.after(graceMs, resolve)));
       await Promise.race([all, grace]).finally(() => cancel());

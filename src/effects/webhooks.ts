@@ -84,12 +84,15 @@ export function startWebhooks({ log, clock, ids, out, onFault }: WebhooksOptions
   const unsubscribe = log.onCommitted(({ events }) => {
     if (events.some(({ type }) => type === 'WebhookOwed')) pump();
   });
+  // What cannot be recorded must not be sent: the delivery would stay due and go out again and again.
+  const unsubscribePoisoned = log.onPoisoned(() => (stopping = true));
   pump();
 
   return {
     async stop() {
       stopping = true;
       unsubscribe();
+      unsubscribePoisoned();
       cancelPoll();
       await Promise.all([...underWay.values()].map(({ done }) => done));
     },

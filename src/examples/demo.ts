@@ -18,8 +18,8 @@ const { values: args } = parseArgs({ options: { url: { type: 'string' } } });
 
 interface Target {
   readonly url: string;
-  /** Known only for a server of the demo's own. */
-  readonly data?: string;
+  /** Known only for a server of the demo's own: its data, and when its webhook is recorded as delivered. */
+  readonly own?: { readonly data: string; readonly delivered: Promise<void> };
   stop(): Promise<void>;
 }
 
@@ -31,9 +31,14 @@ async function ownServer(): Promise<Target> {
     onFault: (error, context) => console.error(context, error),
     onPoisoned: (cause) => console.error(cause),
   });
+  const delivered = new Promise<void>((resolve) => {
+    server.log.onCommitted(({ events }) => {
+      if (events.some(({ type }) => type === 'WebhookDelivered')) resolve();
+    });
+  });
   return {
     url: server.url,
-    data,
+    own: { data, delivered },
     async stop() {
       await server.stop();
       await rm(data, { recursive: true });
@@ -116,9 +121,10 @@ async function play(target: Target): Promise<void> {
   receiver.close();
 
   say("replay the thread's log");
-  if (target.data === undefined)
-    console.log(`npm run replay -- --data <the server's data directory> --thread ${id}`);
-  else await runReplay(['--data', target.data, '--thread', id], {}, (line) => console.log(line));
+  if (target.own === undefined)
+    return console.log(`npm run replay -- --data <the server's data directory> --thread ${id}`);
+  await target.own.delivered;
+  await runReplay(['--data', target.own.data, '--thread', id], {}, (line) => console.log(line));
 }
 
 const target: Target =

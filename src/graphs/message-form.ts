@@ -40,8 +40,8 @@ function current(message: MessageLike): Record<string, unknown> {
   const kwargs = message.lc_kwargs ?? {};
   const data: Record<string, unknown> = {};
   for (const key of new Set([...ALWAYS, ...Object.keys(kwargs)]))
-    // Typed blocks are a second name of `content`; `type` is added by the caller.
-    if (key !== 'contentBlocks' && key !== 'type') data[key] = key in own ? own[key] : kwargs[key];
+    // Typed blocks are a second name of `content`.
+    if (key !== 'contentBlocks') data[key] = key in own ? own[key] : kwargs[key];
   return data;
 }
 

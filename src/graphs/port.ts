@@ -98,7 +98,10 @@ export interface NewCheckpoint {
   readonly channelVersions: Record<string, string>;
   /** Only the channels that changed since the parent. */
   readonly blobs: readonly ChannelBlob[];
-  /** The channels that make up the thread's `values`. */
+  /**
+   * The channels that make up the thread's `values`. A graph without named state has one, `__root__` or `__end__`,
+   * whose value is `values` itself.
+   */
   readonly valueChannels: readonly string[];
   readonly step: number;
   readonly source: string;
@@ -135,6 +138,7 @@ export interface CheckpointReader {
 
 export interface CheckpointStore extends CheckpointReader {
   save(checkpoint: NewCheckpoint): Promise<void>;
+  /** A write replaces an earlier one of the same checkpoint, task and `idx`. The checkpoint may arrive later. */
   saveWrites(ns: string, checkpointId: string, writes: readonly PendingWrite[]): Promise<void>;
 }
 

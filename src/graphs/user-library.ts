@@ -19,7 +19,7 @@ export function openUserLibraries(file: string): UserLibraryFinder {
   return async (graph) => {
     const common = loadedCommonJs(file);
     // The CommonJS build counts only if it built this graph: another file of the project may have loaded it.
-    if (common !== undefined && builtBy(common.graphs, graph))
+    if (common !== undefined && builtBy(common.pregel, graph))
       return toReviver(common.graphs, common.messages);
     return (modules ??= importLibrary(file));
   };
@@ -45,7 +45,13 @@ async function neighbour(file: string): Promise<string> {
   }
 }
 
-function loadedCommonJs(file: string): { graphs: Namespace; messages: Namespace } | undefined {
+interface CommonJsLibrary {
+  readonly graphs: Namespace;
+  readonly pregel: Namespace;
+  readonly messages: Namespace;
+}
+
+function loadedCommonJs(file: string): CommonJsLibrary | undefined {
   const require = createRequire(file);
   const loaded = (specifier: string): Namespace | undefined => {
     try {
@@ -55,13 +61,16 @@ function loadedCommonJs(file: string): { graphs: Namespace; messages: Namespace 
     }
   };
   const graphs = loaded('@langchain/langgraph');
+  const pregel = loaded('@langchain/langgraph/pregel');
   const messages = loaded('@langchain/core/messages');
-  return graphs === undefined || messages === undefined ? undefined : { graphs, messages };
+  if (graphs === undefined || pregel === undefined || messages === undefined) return undefined;
+  return { graphs, pregel, messages };
 }
 
-function builtBy(library: Namespace, graph: CompiledGraph): boolean {
-  const pregel = library['Pregel'] as { prototype: object } | undefined;
-  return pregel !== undefined && Object.prototype.isPrototypeOf.call(pregel.prototype, graph);
+function builtBy({ Pregel }: Namespace, graph: CompiledGraph): boolean {
+  return (
+    typeof Pregel === 'function' && Object.prototype.isPrototypeOf.call(Pregel.prototype as object, graph)
+  );
 }
 
 const MESSAGE_CLASSES: ReadonlyMap<string, string> = new Map([

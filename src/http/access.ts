@@ -9,7 +9,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import { parseBody, readBytes } from './body.ts';
 import type { Env, ServerContext } from './context.ts';
-import { HttpProblem } from './replies.ts';
+import { HttpProblem, noRoute } from './replies.ts';
 
 /** Frozen: these answer to anybody. */
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(['GET /ok', 'GET /info']);
@@ -19,6 +19,8 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
     const { pathname } = new URL(c.req.url);
     const open = PUBLIC_ROUTES.has(`${c.req.method} ${pathname}`) || c.req.method === 'OPTIONS';
     const { method } = c.req;
+    // No route has it, and fetch's Request, which handlers are given, cannot carry it.
+    if (method === 'TRACE') throw noRoute();
     const bytes =
       method === 'GET' || method === 'HEAD' ? undefined : await readBytes(c.req.raw, context.maxBodyBytes);
     if (!open) {

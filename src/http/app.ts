@@ -1,4 +1,5 @@
 /** The router: alias, authentication, routes, and the one place where a thrown problem becomes a reply. */
+import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { LogUnavailable } from '../actors/threads.ts';
@@ -15,15 +16,19 @@ import { threadRoutes } from './routes/threads.ts';
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'];
 
 export function createApp(context: ServerContext): Hono<Env> {
+  // Every open reply listens for the stop.
+  setMaxListeners(0, context.stopping);
   // The singular form of every thread path is the same route; rewritten before matching, so none can be forgotten.
   const app = new Hono<Env>({
-    getPath: (request) => new URL(request.url).pathname.replace(/^\/thread\//, '/threads/'),
+    getPath: (request) => new URL(request.url).pathname.replace(/^\/thread(?=\/|$)/, '/threads'),
   });
 
   app.use('*', async (c, next) => {
     if (context.stopping.aborted) throw stopping();
     await next();
     c.header('cache-control', 'no-store');
+    // HEAD runs the route of GET and drops the body: one that waits has to hear that nobody reads it.
+    if (c.req.method === 'HEAD') await c.res.body?.cancel();
   });
   // Browsers may call from anywhere, without credentials of their own; who may do what is authentication's business.
   app.use('*', cors({ origin: '*', exposeHeaders: EXPOSED, maxAge: 600 }));

@@ -1,6 +1,6 @@
 /** Reads a request's body: bounded before it is held, checked before anything else sees it. */
 import { findJsonProblem, type Json } from '../kernel/json.ts';
-import { invalid, tooLarge } from './replies.ts';
+import { HttpProblem, invalid, tooLarge } from './replies.ts';
 
 /** The body's bytes. Throws a 413 as soon as more than `limit` arrive, whatever the headers promised. */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -9,10 +9,16 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof HttpProblem) throw error;
+    // The client went away: nobody reads this, but it is no fault of the server either.
+    throw invalid(`body: it broke off after ${size} bytes`);
   }
   const bytes = new Uint8Array(size);
   let at = 0;

@@ -2,7 +2,7 @@
  * Query parameters as JSON values. Clients of this interface send strings and numbers raw, everything else as JSON,
  * and lists as one JSON array, as repeated parameters or as a comma list.
  */
-import type { Json } from '../kernel/json.ts';
+import { findJsonProblem, type Json } from '../kernel/json.ts';
 import { invalid } from './replies.ts';
 
 type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json';
@@ -28,12 +28,21 @@ function scalar(field: string, text: string, kind: Exclude<Kind, 'list'>): Json 
     case 'boolean':
       return ['true', '1', 'yes'].includes(text.toLowerCase());
     case 'json':
-      try {
-        return JSON.parse(text) as Json;
-      } catch (error) {
-        throw invalid(`${field}: expected JSON (${(error as Error).message})`);
-      }
+      return parsed(field, text);
   }
+}
+
+/** What is refused in a body is refused here too. */
+function parsed(field: string, text: string): Json {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw invalid(`${field}: expected JSON (${(error as Error).message})`);
+  }
+  const problem = findJsonProblem(value);
+  if (problem !== undefined) throw invalid(`${field}: ${problem.problem}`);
+  return value;
 }
 
 function listOf(text: string): Json[] {

@@ -55,13 +55,7 @@ export async function createRun(
     kwargs: { input: kwargs.input, config: kwargs.config },
   });
   const metadata = isObject(granted.value['metadata']) ? granted.value['metadata'] : {};
-  const commands: ThreadCommand[] = [];
-  if (threadId === undefined || (await getThread(context.log.rows, threadId)) === undefined) {
-    if (threadId !== undefined && request.if_not_exists !== 'create') throw noThread(threadId);
-    commands.push(await newThread(context, actor, target, metadata, threadId === undefined, kwargs));
-  } else if ((await getThread(context.log.rows, threadId, granted.filter)) === undefined)
-    throw noThread(threadId);
-  commands.push({
+  const create: ThreadCommand = {
     type: 'CreateRun',
     runId,
     assistantId: assistant.assistantId,
@@ -70,12 +64,30 @@ export async function createRun(
     assistantMetadata: assistant.metadata,
     metadata,
     kwargs,
-    notBefore: context.clock.now() + (request.after_seconds ?? 0) * 1000,
-  });
+    // Clients may send fractions of a millisecond; times in the log are whole.
+    notBefore: context.clock.now() + Math.round((request.after_seconds ?? 0) * 1000),
+  };
   const secret = actor.user && JSON.stringify(actor.user);
-  const done = await context.threads.dispatch(target, commands, {
-    payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],
-  });
+  const dispatch = (...commands: ThreadCommand[]) =>
+    context.threads.dispatch(target, commands, {
+      payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],
+    });
+  /** Whether the thread is there; throws when it is there for others only. */
+  const isThere = async (): Promise<boolean> => {
+    if ((await getThread(context.log.rows, target)) === undefined) return false;
+    if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
+    return true;
+  };
+  const missing = threadId === undefined || !(await isThere());
+  if (missing && threadId !== undefined && request.if_not_exists !== 'create') throw noThread(threadId);
+  let done = missing
+    ? await dispatch(
+        await newThread(context, actor, target, metadata, threadId === undefined, kwargs),
+        create,
+      )
+    : await dispatch(create);
+  // Another request has made the thread in between.
+  if (!done.ok && done.refusal.code === 'thread-exists' && (await isThere())) done = await dispatch(create);
   if (!done.ok) throw refused(done.refusal, target);
   const run = await getRun(context.log.rows, runId);
   if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);

@@ -43,19 +43,31 @@ function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Pr
         else stopping.addEventListener('abort', breakOff, { once: true, signal: over.signal });
       },
       async pull(controller) {
-        pending ??= produce();
         let cancel: () => void = () => undefined;
+        // One tick for all steps until something is sent: frames that this reader filters out are silence to it.
         const tick = new Promise<undefined>((resolve) => {
           cancel = clock.after(everyMs, () => resolve(undefined));
         });
-        const step = await Promise.race([pending, tick]).finally(() => cancel());
-        if (over.signal.aborted) return;
-        if (step === undefined) return controller.enqueue(encoder.encode(idle));
-        pending = undefined;
-        if (step.text !== '') controller.enqueue(encoder.encode(step.text));
-        if (!step.last) return step.text === '' ? this.pull!(controller) : undefined;
-        over.abort();
-        controller.close();
+        try {
+          for (let sent = false; !sent;) {
+            pending ??= produce();
+            const step = await Promise.race([pending, tick]);
+            if (over.signal.aborted) return;
+            const text = step?.text ?? idle;
+            sent = text !== '';
+            if (sent) controller.enqueue(encoder.encode(text));
+            if (step === undefined) continue;
+            pending = undefined;
+            if (!step.last) continue;
+            over.abort();
+            return controller.close();
+          }
+        } catch (error) {
+          over.abort();
+          throw error;
+        } finally {
+          cancel();
+        }
       },
       cancel() {
         over.abort();

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto';
 import { nanoid } from 'nanoid';
 import type { Clock } from './clock.ts';
 
@@ -13,14 +13,29 @@ export interface Ids {
 export function randomIds(clock: Clock): Ids {
   let lastMs = 0;
   let count = 0;
+  const random = randomSource();
   return {
     uuid() {
       const now = clock.now();
       if (now > lastMs) [lastMs, count] = [now, 0];
       else if (++count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
-      return uuidv7(lastMs, count, randomBytes(8));
+      return uuidv7(lastMs, count, random(8));
     },
     token: () => nanoid(),
+  };
+}
+
+/** Random bytes from a pool: asking the system for every few of them costs more than all else about an id. */
+function randomSource(): (size: number) => Buffer {
+  const pool = Buffer.alloc(4096);
+  let used = pool.length;
+  return (size) => {
+    if (used + size > pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += size;
+    return pool.subarray(used - size, used);
   };
 }
 

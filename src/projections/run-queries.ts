@@ -93,7 +93,10 @@ export async function listRuns(
     .map(toRecord);
 }
 
-/** Runs that may start now: due, first of their thread, and nothing running beside them (X1). Oldest first. */
+/**
+ * Runs that may start now: due, first of their thread, and nothing running beside them (X1). Oldest first; those of
+ * one millisecond in the order in which they were accepted: an id is made before that.
+ */
 export async function claimableRuns(
   rows: RowReader,
   now: number,

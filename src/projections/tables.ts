@@ -1,6 +1,6 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 
-export const VERSION = '1';
+export const VERSION = '2';
 
 export const TABLES = ['threads', 'runs', 'deliveries', 'assistants'] as const;
 
@@ -24,6 +24,7 @@ CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;
 CREATE TABLE runs (
   run_id TEXT PRIMARY KEY,
   thread_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
   assistant_id TEXT NOT NULL,
   graph_id TEXT NOT NULL,
   created_at INTEGER NOT NULL,

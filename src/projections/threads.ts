@@ -47,6 +47,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
           row: {
             run_id: runId,
             thread_id: threadId,
+            position: event.meta.position,
             assistant_id: assistantId,
             graph_id: graphId,
             created_at: Math.max(at, notBefore),

@@ -1,12 +1,13 @@
 /**
  * Checks a log against its own rules and names the first position where one is broken.
  *
- * L2 Versions are dense. D2 Every machine accepts every fact of its stream. Snapshot = fold. P2 Rebuilt rows equal the
- * live ones. P3 Every thread's head checkpoint is there.
+ * L2 Versions are dense. D2 Every machine accepts every fact of its stream. Every thread has a snapshot, and it is the
+ * fold. P2 Rebuilt rows equal the live ones. P3 Every thread's head checkpoint is there.
  */
 import { canonical, type Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { History } from '../log/sqlite/history.ts';
+import { threadStream } from '../thread/events.ts';
 import { createFold, isThreadEvent } from './fold.ts';
 
 export interface Finding {
@@ -62,7 +63,9 @@ function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefine
 }
 
 function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding | undefined {
+  const missing = new Set([...ends.keys()].filter((stream) => stream.startsWith('thread-')));
   for (const { stream, snapshot } of history.snapshots()) {
+    missing.delete(stream);
     const end = ends.get(stream);
     const position = end?.position;
     if (end === undefined || snapshot.version !== end.version)
@@ -70,6 +73,8 @@ function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding
     if (canonical(snapshot.state) !== canonical(end.fold.state as unknown as Json))
       return { position, problem: `${stream}: the snapshot differs from the fold of its events` };
   }
+  for (const stream of missing)
+    return { position: ends.get(stream)?.position, problem: `${stream}: its snapshot is missing` };
   return undefined;
 }
 
@@ -87,6 +92,16 @@ async function checkHeads(history: History): Promise<Finding | undefined> {
   );
   for (const { thread_id, head } of heads)
     if ((await history.payloads.values(thread_id, head)) === undefined)
-      return { position: undefined, problem: `thread ${thread_id}: its head checkpoint ${head} is missing` };
+      return {
+        position: savedAt(history, thread_id, head),
+        problem: `thread ${thread_id}: its head checkpoint ${head} is missing`,
+      };
   return undefined;
 }
+
+const savedAt = (history: History, threadId: string, checkpointId: string): number | undefined =>
+  history.rows.get<{ position: number }>(
+    `SELECT position FROM events WHERE stream = @stream AND type = 'CheckpointSaved'
+       AND json_extract(data, '$.checkpointId') = @checkpointId ORDER BY version DESC`,
+    { stream: threadStream(threadId), checkpointId },
+  )?.position;

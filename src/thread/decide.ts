@@ -11,7 +11,7 @@ import type {
   ThreadEvent,
   ThreadEventMap,
 } from './events.ts';
-import { activeOf, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
+import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
 
 export interface NewRun {
   readonly runId: string;
@@ -113,8 +113,10 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }
     case 'DeleteThread': {
+      const active = activeOf(state);
+      const open = active ? [...state.queue, active] : state.queue;
       const facts = [
-        ...endAll(state, { kind: 'cancelled', reason: 'The thread was deleted.' }),
+        ...endAll(state, open, { kind: 'cancelled', reason: 'The thread was deleted.' }),
         { type: 'ThreadDeleted', data: { threadId } } as const,
       ];
       return can(facts) ? accept(...facts) : refuse({ code: 'thread-missing' });
@@ -133,18 +135,17 @@ function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread,
       threadMetadata: { ...state.metadata, graph_id: run.graphId, assistant_id: run.assistantId },
     },
   };
-  const facts = [created, ...supersede(command, state)];
+  const facts = [created, ...supersede(command, state, created)];
   if (can(facts)) return accept(...facts);
   if (openRun(state, run.runId) !== undefined) return refuse({ code: 'run-exists' });
   return refuse({ code: 'thread-busy', runId: activeOf(state)?.runId ?? state.queue[0]?.runId ?? '' });
 }
 
 /** What `interrupt` and `rollback` do to the runs before the new one: the waiting end at once, the active is told. */
-function supersede({ strategy, runId }: NewRun, state: LivingThread): ThreadEvent[] {
+function supersede({ strategy, runId }: NewRun, state: LivingThread, created: ThreadEvent): ThreadEvent[] {
   if (strategy !== 'interrupt' && strategy !== 'rollback') return [];
   const reason = `Superseded by run ${runId} (${strategy}).`;
-  const after = { ...state, queue: [...state.queue, { runId } as LivingThread['queue'][number]] };
-  const facts = endQueued(after, state.queue, cancelOutcome(strategy, reason));
+  const facts = endAll(evolve(state, created), state.queue, cancelOutcome(strategy, reason));
   const active = activeOf(state);
   if (active !== undefined && !isStopping(state, strategy))
     facts.push({
@@ -214,22 +215,19 @@ function completed(state: LivingThread, runId: string, outcome: Outcome): Thread
   };
 }
 
-function endQueued(
-  state: LivingThread,
+/** Each end is decided on the state after the one before: a rollback moves the head that the next one has to keep. */
+function endAll(
+  from: ThreadState,
   runs: readonly { readonly runId: string }[],
   outcome: Outcome,
 ): ThreadEvent[] {
-  let open = state.queue.length + (activeOf(state) ? 1 : 0);
-  return runs.map(({ runId }) => {
+  let state = from;
+  return runs.flatMap(({ runId }) => {
+    if (!isLiving(state)) return [];
     const fact = completed(state, runId, outcome);
-    if (fact.type === 'RunCompleted') fact.data.remaining = --open;
-    return fact;
+    state = evolve(state, fact);
+    return [fact];
   });
-}
-
-function endAll(state: LivingThread, outcome: Outcome): ThreadEvent[] {
-  const active = activeOf(state);
-  return endQueued(state, active ? [...state.queue, active] : state.queue, outcome);
 }
 
 /** X2 */

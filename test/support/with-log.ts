@@ -90,7 +90,7 @@ export async function withLog<T>(
   });
 }
 
-/** Ids that a seed repeats. Like the real ones, those of one millisecond come in no order. */
+/** Ids that a seed repeats. Those of one millisecond come in no order, so that nothing can rest on it. */
 export function seededIds(clock: { now(): number }, random: Random): Ids {
   const hex = (length: number): string => Buffer.from(random.bytes(length)).toString('hex');
   return {

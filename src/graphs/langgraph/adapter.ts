@@ -9,9 +9,11 @@ import type { CompiledGraph } from '../graph-shapes.ts';
 import type { CheckpointReader, CheckpointStore, GraphState, RunEnd, RunOrder, StateOrder } from '../port.ts';
 import { toConfigurable } from '../private-keys.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
+import { settleAnswers } from './answers.ts';
 import { createFrameMaker } from './frames.ts';
 import { toInput, toOptions } from './invocation.ts';
-import { openSaver, type CheckpointTuple, type Saver } from './saver.ts';
+import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
+import { openSaver } from './saver.ts';
 import { toGraphState, toInterrupts } from './state.ts';
 
 /** Ends as the graph does; whatever the graph throws rejects. */
@@ -27,12 +29,13 @@ export async function runLangGraph(
     store: attempt.store,
     decode: createDecoder(reviver),
     ids,
+    runId: order.runId,
     metadata: toCheckpointMetadata(order),
     valueChannels: valueChannels(graph),
     fail: attempt.fail,
   });
   const bound = bind(graph, saver);
-  const input = toInput(await answerFalsy(order, bound), reviver);
+  const input = toInput(await settleAnswers(order, bound, attempt.store), reviver);
   const options = toOptions(order, attempt.signal);
   const frames = createFrameMaker(order);
   const withEvents = order.streamModes.includes('events');
@@ -60,6 +63,7 @@ export async function readLangGraphState(
     store: readOnly(checkpoints),
     decode: createDecoder(reviver),
     ids,
+    runId: '',
     metadata: {},
     valueChannels: [],
     fail: (error) => {
@@ -72,7 +76,8 @@ export async function readLangGraphState(
     checkpoint_ns: order.ns ?? '',
     checkpoint_id: order.checkpointId,
   };
-  const snapshot = await bind(graph, saver).getState({ configurable }, { subgraphs: order.subgraphs });
+  const view = toView(saver, saver.getTuple);
+  const snapshot = await bind(graph, view).getState({ configurable }, { subgraphs: order.subgraphs });
   return toGraphState(snapshot);
 }
 
@@ -88,10 +93,7 @@ function valueChannels(graph: CompiledGraph): string[] {
 
 /** The last checkpoint is still in memory, so this reads nothing back unless the run saved none. */
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder): Promise<RunEnd> {
-  const view = Object.assign(Object.create(saver) as Saver, {
-    getTuple: async (config: Parameters<Saver['getTuple']>[0]): Promise<CheckpointTuple | undefined> =>
-      saver.lastTuple() ?? saver.getTuple(config),
-  });
+  const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
   const { next, tasks } = await bind(graph, view).getState({
     configurable: { thread_id: order.threadId, checkpoint_ns: '' },
   });
@@ -99,17 +101,21 @@ async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder): Pro
 }
 
 /**
- * The runtime overlooks an answer of `false`, `0` or `''` unless it is addressed to its interrupt. Answers the first
- * one that waits, as it does with any other answer that has no address.
+ * The saver for reading states. The runtime takes a task that has got an answer for a finished one, even if it waits
+ * for the next answer; without the answers it sees what is still to run.
  */
-async function answerFalsy(order: RunOrder, graph: CompiledGraph): Promise<RunOrder> {
-  const { resume } = order.command ?? {};
-  if (order.resume || resume === undefined || resume === null || Boolean(resume)) return order;
-  const { tasks } = await graph.getState({
-    configurable: { thread_id: order.threadId, checkpoint_ns: '' },
+function toView(saver: Saver, read: Saver['getTuple']): Saver {
+  return Object.assign(Object.create(saver) as Saver, {
+    async getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined> {
+      const tuple = await read(config);
+      return (
+        tuple && {
+          ...tuple,
+          pendingWrites: tuple.pendingWrites.filter(([, channel]) => channel !== '__resume__'),
+        }
+      );
+    },
   });
-  const id = tasks.flatMap((task) => task.interrupts ?? [])[0]?.id;
-  return id === undefined ? order : { ...order, command: { ...order.command, resume: { [id]: resume } } };
 }
 
 function readOnly(checkpoints: CheckpointReader): CheckpointStore {

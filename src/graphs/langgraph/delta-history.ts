@@ -1,7 +1,4 @@
-import type { CheckpointTuple, Saver, SaverConfig, Write } from './saver.ts';
-
-/** By channel: the writes since the nearest ancestor that stores its value, oldest first, and that value. */
-export type DeltaHistory = Record<string, { writes: Write[]; seed?: unknown }>;
+import type { CheckpointTuple, DeltaHistory, Saver, SaverConfig, Write } from './saver-contract.ts';
 
 /** Walks the parents of the checkpoint that `config` names, once for all channels. */
 export async function readDeltaHistory(

@@ -14,64 +14,16 @@ import { encode } from '../codec.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
-import { readDeltaHistory, type DeltaHistory } from './delta-history.ts';
-
-export interface SaverConfig {
-  readonly configurable?: {
-    readonly thread_id?: string;
-    readonly checkpoint_ns?: string;
-    readonly checkpoint_id?: string;
-  };
-}
-
-export interface Checkpoint {
-  readonly v: number;
-  readonly id: string;
-  readonly channel_values: Record<string, unknown>;
-  readonly channel_versions: Record<string, string | number>;
-  readonly [key: string]: unknown;
-}
-
-export type Write = readonly [taskId: string, channel: string, value: unknown];
-
-export interface CheckpointTuple {
-  readonly config: SaverConfig;
-  readonly checkpoint: Checkpoint;
-  readonly metadata: JsonObject;
-  readonly parentConfig?: SaverConfig;
-  readonly pendingWrites: Write[];
-}
-
-export interface ListOptions {
-  readonly limit?: number;
-  readonly before?: SaverConfig;
-  readonly filter?: JsonObject;
-}
-
-export interface Saver {
-  get(config: SaverConfig): Promise<Checkpoint | undefined>;
-  getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined>;
-  list(config: SaverConfig, options?: ListOptions): AsyncGenerator<CheckpointTuple>;
-  put(
-    config: SaverConfig,
-    checkpoint: Checkpoint,
-    metadata: Record<string, unknown>,
-    newVersions: Record<string, string | number>,
-  ): Promise<SaverConfig>;
-  putWrites(config: SaverConfig, writes: (readonly [string, unknown])[], taskId: string): Promise<void>;
-  deleteThread(threadId: string): Promise<void>;
-  getNextVersion(current: string | number | undefined): string;
-  getDeltaChannelHistory(options: { config: SaverConfig; channels: string[] }): Promise<DeltaHistory>;
-  toJSON(): string;
-  /** The newest root checkpoint that this attempt saved, from memory: what the run's end is read from. */
-  lastTuple(): CheckpointTuple | undefined;
-}
+import { isForRuntime, NULL_TASK, RESUME, toAnsweredWrite } from './answers.ts';
+import { readDeltaHistory } from './delta-history.ts';
+import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 
 export interface SaverOptions {
   readonly threadId: string;
   readonly store: CheckpointStore;
   readonly decode: (text: string) => unknown;
   readonly ids: Ids;
+  readonly runId: string;
   /** Goes into the metadata of every checkpoint. */
   readonly metadata: JsonObject;
   /** The channels whose values make up the state of the root graph. */
@@ -129,7 +81,9 @@ export function openSaver(options: SaverOptions): Saver {
       checkpoint,
       metadata: loaded.metadata,
       ...(parentId === null ? {} : { parentConfig: locate(place, parentId) }),
-      pendingWrites: loaded.writes.map(({ taskId, channel, data }) => [taskId, channel, decode(data)]),
+      pendingWrites: loaded.writes
+        .filter(isForRuntime)
+        .map(({ taskId, channel, data }) => [taskId, channel, decode(data)]),
     };
   };
 
@@ -253,16 +207,15 @@ export function openSaver(options: SaverOptions): Saver {
             ...writes.map(([channel, value]): Write => [taskId, channel, value]),
           ]);
         }
-        await store.saveWrites(
-          ns,
-          checkpointId,
-          writes.map(([channel, value], index) => ({
-            taskId,
-            idx: FIXED_INDEX.get(channel) ?? index,
-            channel,
-            data: encode(value),
-          })),
-        );
+        const stored = writes.map(([channel, value], index) => ({
+          taskId,
+          idx: FIXED_INDEX.get(channel) ?? index,
+          channel,
+          data: encode(value),
+        }));
+        const usesAnswer = taskId !== NULL_TASK && writes.some(([channel]) => channel === RESUME);
+        if (usesAnswer) stored.push(toAnsweredWrite(taskId, options.runId));
+        await store.saveWrites(ns, checkpointId, stored);
       } catch (error) {
         fail(error);
       }

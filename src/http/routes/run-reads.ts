@@ -8,7 +8,7 @@ import { cancelAbandoned } from '../abandon.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
-import { accepted, HttpProblem, noContent, noRun, noThread, refused } from '../replies.ts';
+import { accepted, HttpProblem, noContent, noRun, noThread, refused, stopping } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cancelQuery, joinQuery, runList } from '../schemas/runs.ts';
 import { singleFrame, sseReply, waitReply, type HeldReply } from '../sse.ts';
@@ -36,12 +36,17 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     return run;
   }
 
-  function holdReply(run: RunRecord, cancelOnDisconnect: boolean): HeldReply {
+  /** `location` is where a reply that broke off goes on. */
+  function holdReply(
+    run: RunRecord,
+    cancelOnDisconnect: boolean,
+    headers: { location?: string } = {},
+  ): HeldReply {
     return {
       clock: context.clock,
       over: new AbortController(),
       stopping: context.stopping,
-      headers: {},
+      headers,
       ...(cancelOnDisconnect && { onLeave: () => cancelAbandoned(context, run) }),
     };
   }
@@ -105,7 +110,9 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       const over = new AbortController();
       return sseReply(singleFrame('error', missing), { clock, over, stopping, headers: {} });
     }
-    const reply = holdReply(run, options.cancel_on_disconnect === true);
+    const reply = holdReply(run, options.cancel_on_disconnect === true, {
+      location: `${c.req.param('thread_id') === undefined ? '' : `/threads/${run.threadId}`}/runs/${run.runId}/stream`,
+    });
     const after = await resumePoint(c.req.header('last-event-id'), run.runId);
     const modes = options.stream_mode;
     return sseReply(
@@ -137,7 +144,8 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     // A run that has ended meanwhile is what the client asked for.
     if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, run.threadId);
     if (query.wait !== true) return accepted();
-    await streams.ended(run.runId, context.stopping);
+    const ended = await streams.ended(run.runId, context.stopping);
+    if (ended === undefined && context.stopping.aborted) throw stopping();
     return noContent();
   });
 

@@ -94,6 +94,9 @@ function writeCheckpoint(
   for (const blob of checkpoint.blobs) writeChannel(prepare, { threadId, ns }, blob, runId);
 }
 
+/** Graphs whose state is one value and not an object of channels keep it under one of these names. */
+const WHOLE_STATE: ReadonlySet<string> = new Set(['__end__', '__root__']);
+
 interface CheckpointRow {
   ns: string;
   checkpoint_id: string;
@@ -156,6 +159,8 @@ export function createPayloadReader(prepare: Prepare): PayloadReader {
       if (row === undefined) return undefined;
       const versions = JSON.parse(row.channel_versions) as Record<string, string>;
       const blobs = blobsOf(threadId, '', versions, JSON.parse(row.value_channels) as string[]);
+      const whole = blobs.find(({ channel }) => WHOLE_STATE.has(channel));
+      if (whole !== undefined) return flatten(JSON.parse(whole.data) as Json);
       const values: JsonObject = {};
       for (const { channel, data } of blobs) values[channel] = flatten(JSON.parse(data) as Json);
       return values;

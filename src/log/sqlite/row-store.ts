@@ -2,34 +2,38 @@
 import type { Cell, Row, RowReader, RowWrite } from '../rows.ts';
 import type { Prepare } from './statements.ts';
 
-const list = (names: readonly string[], form: (name: string) => string, joint = ', '): string =>
-  names.map(form).join(joint);
-
 /** Table and column names come from projections, which are code; values are always bound. */
 export function writeRow(prepare: Prepare, write: RowWrite): void {
   switch (write.op) {
     case 'put': {
       const names = Object.keys(write.row);
-      prepare(
-        `INSERT OR REPLACE INTO ${write.table} (${names.join(', ')}) VALUES (${list(names, (n) => `@${n}`)})`,
-      ).run(write.row);
+      const values = names.map((name) => `@${name}`).join();
+      prepare(`INSERT OR REPLACE INTO ${write.table} (${names.join()}) VALUES (${values})`).run(write.row);
       return;
     }
     case 'set': {
-      const set = list(Object.keys(write.set), (n) => `${n} = @${n}`);
-      const where = list(Object.keys(write.key), (n) => `${n} = @key_${n}`, ' AND ');
-      prepare(`UPDATE ${write.table} SET ${set} WHERE ${where}`).run({ ...write.set, ...keyed(write.key) });
+      const set = Object.keys(write.set).map((name) => `${name} = @${name}`);
+      prepare(`UPDATE ${write.table} SET ${set.join()} WHERE ${condition(write.key)}`).run({
+        ...write.set,
+        ...keyed(write.key),
+      });
       return;
     }
-    case 'drop': {
-      const where = list(Object.keys(write.key), (n) => `${n} = @key_${n}`, ' AND ');
-      prepare(`DELETE FROM ${write.table} WHERE ${where}`).run(keyed(write.key));
-    }
+    case 'drop':
+      prepare(`DELETE FROM ${write.table} WHERE ${condition(write.key)}`).run(keyed(write.key));
   }
 }
 
-const keyed = (key: Row): Record<string, Cell> =>
-  Object.fromEntries(Object.entries(key).map(([name, value]) => [`key_${name}`, value]));
+const condition = (key: Row): string =>
+  Object.keys(key)
+    .map((name) => `${name} = @key_${name}`)
+    .join(' AND ');
+
+const keyed = (key: Row): Record<string, Cell> => {
+  const named: Record<string, Cell> = {};
+  for (const [name, value] of Object.entries(key)) named[`key_${name}`] = value;
+  return named;
+};
 
 export function createRowReader(prepare: Prepare): RowReader {
   return {

@@ -48,6 +48,9 @@ export function createWriter({ db, prepare, projection, now, announce, poisoned 
   let stopped: string | undefined;
   let drained: (() => void)[] = [];
 
+  // Prepared: `exec` would compile these few words for every commit.
+  const run = (sql: string): void => void prepare(sql).run();
+
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
@@ -78,29 +81,33 @@ export function createWriter({ db, prepare, projection, now, announce, poisoned 
     if (notice.events.length > 0 || notice.frames.length > 0) queueMicrotask(() => announce(notice));
   }
 
+  /** A batch alone needs no savepoint: its refusal rolls back a transaction that holds nothing else. */
   function transact(group: Waiting[]): Settled[] {
     const at = now();
-    db.exec('BEGIN IMMEDIATE');
+    const shared = group.length > 1;
+    run('BEGIN IMMEDIATE');
     const settled = group.map((waiting): Settled => {
-      db.exec('SAVEPOINT batch');
+      if (shared) run('SAVEPOINT batch');
+      const undo = (): void => run(shared ? 'ROLLBACK TO batch' : 'ROLLBACK');
       try {
         const result = apply(waiting.batch, at);
-        if (result.kind !== 'committed') db.exec('ROLLBACK TO batch');
-        db.exec('RELEASE batch');
+        if (result.kind !== 'committed') undo();
         return { waiting, result };
       } catch (error) {
         if (!isFaultOfBatch(error) || !db.inTransaction) throw error;
-        db.exec('ROLLBACK TO batch');
-        db.exec('RELEASE batch');
+        undo();
         return { waiting, error };
+      } finally {
+        if (shared && db.inTransaction) run('RELEASE batch');
       }
     });
-    db.exec('COMMIT');
+    if (db.inTransaction) run('COMMIT');
     return settled;
   }
 
   function apply(batch: Batch, at: number): CommitResult {
-    const earlier = findReceipt(prepare, batch.commandId);
+    // A batch without events leaves no receipt; its payloads are keyed, so a repetition cannot add to them.
+    const earlier = batch.appends.length === 0 ? undefined : findReceipt(prepare, batch.commandId);
     if (earlier !== undefined) return { kind: 'duplicate', receipt: earlier };
     if (batch.lease !== undefined) {
       const held = prepare(

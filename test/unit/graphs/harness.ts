@@ -43,9 +43,12 @@ export function asLoaded(graph: unknown, graphId = 'agent'): LoadedGraph {
   return { graphId, file, source: { kind: roleOf(fn), fn } };
 }
 
+export const openBench = (graph: unknown, checkpoints = createMemoryCheckpoints()): Bench =>
+  openLoaded(asLoaded(graph), checkpoints);
+
 /** One thread and one graph. Orders ask for the mode `values` unless they say otherwise. */
-export function openBench(graph: unknown, checkpoints = createMemoryCheckpoints()): Bench {
-  const host = openInProcessGraphs({ graphs: [asLoaded(graph)], ids, clock });
+export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpoints()): Bench {
+  const host = openInProcessGraphs({ graphs: [graph], ids, clock });
   const threadId = ids.uuid();
   return {
     checkpoints,
@@ -63,7 +66,7 @@ export function openBench(graph: unknown, checkpoints = createMemoryCheckpoints(
     },
     state: (order = {}) =>
       host.state({ graphId: 'agent', threadId, subgraphs: false, config: toConfig(), ...order }, checkpoints),
-    restart: () => openBench(graph, checkpoints),
+    restart: () => openLoaded(graph, checkpoints),
   };
 }
 

@@ -1,0 +1,29 @@
+/**
+ * `node --import tsx scripts/torture.ts [--kills 50] [--seed N]`: the long form of test/faults/kill.test.ts. Exits 1
+ * and keeps the data directory when a promise was broken.
+ */
+import { cp, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { withPrograms } from '../test/e2e/programs.ts';
+import { torture } from '../test/faults/torture/rounds.ts';
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '50' }, seed: { type: 'string' } },
+});
+const kills = Number(values.kills);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
+console.log(`--kills ${kills} --seed ${seed}`);
+
+await withPrograms(async (programs) => {
+  const onRound = (round: number, ms: number): void => console.log(`round ${round}: killed after ${ms} ms`);
+  const { problems, summary } = await torture({ programs, kills, seed, onRound });
+  for (const problem of problems) console.error(problem);
+  console.log(JSON.stringify(summary));
+  if (problems.length === 0) return;
+  const kept = await mkdtemp(join(tmpdir(), 'torture-'));
+  await cp(programs.dir, kept, { recursive: true });
+  console.error(`${problems.length} broken promises, see ${kept}`);
+  process.exitCode = 1;
+});

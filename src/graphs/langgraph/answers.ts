@@ -1,0 +1,74 @@
+/**
+ * The answers of a run to the questions that wait. The runtime remembers which task got an answer but not from whom,
+ * so a run that is repeated after a crash could answer the next question with the words meant for the one before.
+ */
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { createDecoder, encode } from '../codec.ts';
+import type { CompiledGraph } from '../graph-shapes.ts';
+import type { CheckpointReader, LoadedCheckpoint, PendingWrite, RunOrder } from '../port.ts';
+
+/** The task that stands for the run's own input. */
+export const NULL_TASK = '00000000-0000-0000-0000-000000000000';
+export const RESUME = '__resume__';
+const INTERRUPT = '__interrupt__';
+/** Ours: saved in one batch with the answers that a task has used, and kept from the runtime. */
+const ANSWERED_BY = { channel: '__answered_by__', idx: -5 };
+
+export const toAnsweredWrite = (taskId: string, runId: string): PendingWrite => ({
+  taskId,
+  ...ANSWERED_BY,
+  data: encode(runId),
+});
+
+/** An answer without an address belongs to the run that brought it; a later run must not find it. */
+export const isForRuntime = ({ taskId, channel }: PendingWrite): boolean =>
+  channel !== ANSWERED_BY.channel && !(channel === RESUME && taskId === NULL_TASK);
+
+/** The order with the answers that are still to be given, in a form that the runtime does not overlook. */
+export async function settleAnswers(
+  order: RunOrder,
+  graph: CompiledGraph,
+  store: CheckpointReader,
+): Promise<RunOrder> {
+  const resume = order.command?.resume ?? null;
+  if (order.resume || resume === null) return order;
+  const head = order.attempt > 1 ? await store.load('') : undefined;
+  const used = head === undefined ? [] : tasksAnsweredBy(order.runId, head);
+  if (head !== undefined && used.length > 0)
+    return withAnswer(order, isObject(resume) ? unused(resume, used, head) : null);
+  return Boolean(resume) ? order : addressed(order, resume, graph);
+}
+
+function tasksAnsweredBy(runId: string, { writes }: LoadedCheckpoint): string[] {
+  return writes
+    .filter(({ channel, data }) => channel === ANSWERED_BY.channel && data === encode(runId))
+    .map(({ taskId }) => taskId);
+}
+
+/** Answers by interrupt id without those of the tasks that have used theirs; null if none is left. */
+function unused(answers: JsonObject, used: readonly string[], { writes }: LoadedCheckpoint): Json {
+  const decode = createDecoder();
+  const ids = writes
+    .filter(({ taskId, channel }) => channel === INTERRUPT && used.includes(taskId))
+    .map(({ data }) => (decode(data) as { id?: string }).id);
+  const left = Object.entries(answers).filter(([id]) => !ids.includes(id));
+  return left.length === 0 ? null : Object.fromEntries(left);
+}
+
+/** Without an answer the run goes on from the head: what else the command brought is saved there already. */
+function withAnswer(order: RunOrder, resume: Json): RunOrder {
+  const { command, ...rest } = order;
+  return resume === null ? { ...rest, input: null } : { ...order, command: { ...command, resume } };
+}
+
+/**
+ * The runtime overlooks an answer of `false`, `0` or `''` unless it is addressed to its interrupt. Addresses it to
+ * the first one that waits, which is who gets any other answer without an address.
+ */
+async function addressed(order: RunOrder, resume: Json, graph: CompiledGraph): Promise<RunOrder> {
+  const { tasks } = await graph.getState({
+    configurable: { thread_id: order.threadId, checkpoint_ns: '' },
+  });
+  const id = tasks.flatMap((task) => task.interrupts ?? [])[0]?.id;
+  return id === undefined ? order : withAnswer(order, { [id]: resume });
+}

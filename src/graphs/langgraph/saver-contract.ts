@@ -1,0 +1,56 @@
+/** What LangGraph.js expects of a checkpoint saver, as far as it is used. */
+import type { JsonObject } from '../../kernel/json.ts';
+
+export interface SaverConfig {
+  readonly configurable?: {
+    readonly thread_id?: string;
+    readonly checkpoint_ns?: string;
+    readonly checkpoint_id?: string;
+  };
+}
+
+export interface Checkpoint {
+  readonly v: number;
+  readonly id: string;
+  readonly channel_values: Record<string, unknown>;
+  readonly channel_versions: Record<string, string | number>;
+  readonly [key: string]: unknown;
+}
+
+export type Write = readonly [taskId: string, channel: string, value: unknown];
+
+export interface CheckpointTuple {
+  readonly config: SaverConfig;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: JsonObject;
+  readonly parentConfig?: SaverConfig;
+  readonly pendingWrites: Write[];
+}
+
+export interface ListOptions {
+  readonly limit?: number;
+  readonly before?: SaverConfig;
+  readonly filter?: JsonObject;
+}
+
+/** By channel: the writes since the nearest ancestor that stores its value, oldest first, and that value. */
+export type DeltaHistory = Record<string, { writes: Write[]; seed?: unknown }>;
+
+export interface Saver {
+  get(config: SaverConfig): Promise<Checkpoint | undefined>;
+  getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined>;
+  list(config: SaverConfig, options?: ListOptions): AsyncGenerator<CheckpointTuple>;
+  put(
+    config: SaverConfig,
+    checkpoint: Checkpoint,
+    metadata: Record<string, unknown>,
+    newVersions: Record<string, string | number>,
+  ): Promise<SaverConfig>;
+  putWrites(config: SaverConfig, writes: (readonly [string, unknown])[], taskId: string): Promise<void>;
+  deleteThread(threadId: string): Promise<void>;
+  getNextVersion(current: string | number | undefined): string;
+  getDeltaChannelHistory(options: { config: SaverConfig; channels: string[] }): Promise<DeltaHistory>;
+  toJSON(): string;
+  /** The newest root checkpoint that this attempt saved, from memory: what the run's end is read from. */
+  lastTuple(): CheckpointTuple | undefined;
+}

@@ -1,0 +1,258 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { growingClock, MISSING, newThread, say, textsOf, TIMESTAMP } from './scene.ts';
+
+const test = suite('conformance: run records');
+
+test('given everything a run can be told, when it is created, then its record tells it back', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s, { metadata: { of: 'thread', thread_only: 1 } });
+    const { assistant_id: assistantId } = await s.client.assistants.get('echo');
+    const answer = await s.request('POST', `/threads/${threadId}/runs`, {
+      assistant_id: 'echo',
+      input: say('hi'),
+      metadata: { of: 'run', run_only: 2 },
+      config: { tags: ['t'], recursion_limit: 7, configurable: { mine: 1, __pregel_x: 1 } },
+      context: { model: 'm' },
+      webhook: 'https://example.com/hook?token=1',
+      interrupt_before: ['a'],
+      interrupt_after: '*',
+      stream_mode: ['updates', 'values', 'updates'],
+      stream_subgraphs: true,
+      stream_resumable: true,
+      multitask_strategy: 'reject',
+      durability: 'sync',
+      after_seconds: 3600,
+      feedback_keys: ['k'],
+      checkpoint_during: true,
+      langsmith_tracer: { project_name: 'x' },
+      an_unknown_member: { ignored: true },
+    });
+    assert.equal(answer.status, 200);
+    const { run_id: runId, created_at: created, updated_at: updated, ...rest } = answer.json;
+    assert.match(created, TIMESTAMP);
+    assert.match(updated, TIMESTAMP);
+    const delay = new Date(created).getTime() - new Date(updated).getTime();
+    assert.ok(delay > 3_590_000 && delay <= 3_600_000, `${delay}`);
+    assert.deepEqual(rest, {
+      thread_id: threadId,
+      assistant_id: assistantId,
+      status: 'pending',
+      metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2 },
+      kwargs: {
+        input: say('hi'),
+        command: null,
+        config: {
+          tags: ['t'],
+          recursion_limit: 7,
+          configurable: {
+            mine: 1,
+            run_id: runId,
+            thread_id: threadId,
+            graph_id: 'echo',
+            assistant_id: assistantId,
+          },
+        },
+        context: { model: 'm' },
+        stream_mode: ['updates', 'values'],
+        interrupt_before: ['a'],
+        interrupt_after: '*',
+        webhook: 'https://example.com/hook?token=1',
+        subgraphs: true,
+        resumable: true,
+        temporary: false,
+        durability: 'sync',
+      },
+      multitask_strategy: 'reject',
+    });
+    assert.deepEqual(await s.client.runs.get(threadId, runId), answer.json);
+    const thread = await s.client.threads.get(threadId);
+    assert.equal(thread.status, 'busy');
+    assert.deepEqual(thread.metadata, {
+      of: 'thread',
+      thread_only: 1,
+      graph_id: 'echo',
+      assistant_id: assistantId,
+    });
+  }));
+
+test('given only an assistant and nulls elsewhere, when a run is created, then defaults fill the record', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const nulls = Object.fromEntries(
+      ['input', 'command', 'metadata', 'config', 'context', 'checkpoint', 'checkpoint_id', 'webhook']
+        .concat(['interrupt_before', 'interrupt_after', 'stream_mode', 'stream_subgraphs', 'on_disconnect'])
+        .concat(['on_completion', 'multitask_strategy', 'if_not_exists', 'after_seconds', 'durability'])
+        .map((field) => [field, null]),
+    );
+    const { json } = await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'echo', ...nulls });
+    const { input, command, context, stream_mode: modes, webhook } = json.kwargs;
+    assert.deepEqual([input, command, context, modes, webhook], [null, null, null, ['values'], null]);
+    assert.equal(json.multitask_strategy, 'enqueue');
+    await s.client.runs.join(threadId, json.run_id);
+  }));
+
+test('given runs of all sorts, when they are listed, then newest come first, filtered, paged and cut down', () =>
+  withServer({ clock: growingClock() }, async (s) => {
+    const threadId = await newThread(s);
+    const list = async (query = ''): Promise<Record<string, unknown>[]> => {
+      const { status, json } = await s.request('GET', `/threads/${threadId}/runs${query}`);
+      assert.equal(status, 200);
+      return json;
+    };
+    assert.deepEqual(await list(), []);
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      const graph = i === 3 ? 'fails' : 'echo';
+      const metadata = { i, parity: i % 2 };
+      const run = await s.client.runs.create(threadId, graph, { input: {}, metadata });
+      await s.client.runs.join(threadId, run.run_id);
+      ids.unshift(run.run_id);
+    }
+    const idsOf = (runs: Record<string, unknown>[]) => runs.map(({ run_id: id }) => id);
+    assert.deepEqual(idsOf(await list()), ids.slice(0, 10));
+    assert.deepEqual(idsOf(await list('?limit=3&offset=10')), ids.slice(10));
+    assert.deepEqual(idsOf(await list('?status=error')), [ids[8]]);
+    assert.deepEqual(idsOf(await list('?status=success&limit=100')).length, 11);
+    assert.deepEqual(await list('?status=running'), []);
+    assert.deepEqual(idsOf(await list('?limit=100&metadata={"parity":1}')).length, 6);
+    assert.deepEqual(await list('?limit=1&select=["run_id","status"]'), [
+      { run_id: ids[0], status: 'success' },
+    ]);
+    assert.deepEqual(
+      await s.client.runs.list(threadId, { limit: 2, status: 'success', select: ['run_id'] }),
+      ids.slice(0, 2).map((id) => ({ run_id: id })),
+    );
+    const other = await newThread(s);
+    assert.deepEqual(await s.client.runs.list(other), []);
+    assert.equal((await s.request('GET', `/threads/${other}/runs/${ids[0]}`)).status, 404);
+    assert.equal((await s.request('GET', `/threads/${MISSING}/runs/${ids[0]}`)).status, 404);
+    assert.deepEqual((await s.request('GET', `/threads/${threadId}/runs/${MISSING}`)).json, {
+      detail: 'Run not found',
+    });
+  }));
+
+test('given every route that creates runs, when it answers, then Content-Location names the run and Location its rest', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    for (const [base, rest] of [
+      [`/threads/${threadId}/runs`, null],
+      [`/threads/${threadId}/runs/stream`, 'stream'],
+      [`/threads/${threadId}/runs/wait`, 'join'],
+      ['/runs', null],
+      ['/runs/stream', 'stream'],
+      ['/runs/wait', 'join'],
+    ] as const) {
+      const { status, headers } = await s.request('POST', base, { assistant_id: 'echo', input: {} });
+      assert.equal(status, 200);
+      const at = headers.get('content-location') ?? '';
+      const prefix = base.startsWith('/threads') ? `/threads/${threadId}/runs/` : '/runs/';
+      assert.match(at, new RegExp(`^${prefix}[0-9a-f-]{36}$`));
+      assert.equal(headers.get('location'), rest === null ? null : `${at}/${rest}`);
+      if (rest !== null) assert.equal((await s.request('GET', `${at}/${rest}`)).status, 200);
+    }
+    const seen: unknown[] = [];
+    await s.client.runs.wait(threadId, 'echo', { input: {}, onRunCreated: (run) => seen.push(run) });
+    assert.deepEqual(seen, [{ thread_id: threadId, run_id: (await newest(s, threadId)).run_id }]);
+  }));
+
+const newest = async (s: TestServer, threadId: string) => (await s.client.runs.list(threadId))[0]!;
+
+test('given after_seconds, when the time has not come, then the run is pending, and it starts no sooner', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const run = await s.client.runs.create(threadId, 'echo', { input: say('later'), afterSeconds: 0.25 });
+    assert.equal(run.status, 'pending');
+    assert.equal((await s.client.threads.get(threadId)).status, 'busy');
+    const started = s.until(({ type, data }) => type === 'RunStarted' && data.runId === run.run_id);
+    assert.deepEqual(textsOf(await s.client.runs.join(threadId, run.run_id)), ['later', 'echo: later']);
+    assert.ok((await started).meta.at >= new Date(run.created_at).getTime());
+    // Nobody promised whole milliseconds.
+    for (const seconds of [0.00015, 1e-300, 0.0005, 0])
+      await s.client.runs.wait(threadId, 'echo', { input: {}, afterSeconds: seconds });
+  }));
+
+test('given no such thread, when a run is created with if_not_exists, then create makes it and reject writes nothing (D3)', () =>
+  withServer({}, async (s) => {
+    const path = `/threads/${MISSING}/runs/wait`;
+    const before = (await s.events()).length;
+    for (const policy of [{}, { if_not_exists: 'reject' }, { if_not_exists: null }])
+      assert.equal((await s.request('POST', path, { assistant_id: 'echo', ...policy })).status, 404);
+    assert.equal((await s.events()).length, before);
+    const made = await s.request('POST', path, {
+      assistant_id: 'echo',
+      input: say('first'),
+      metadata: { of: 'run' },
+      if_not_exists: 'create',
+    });
+    assert.deepEqual(textsOf(made.json), ['first', 'echo: first']);
+    const { metadata } = await s.client.threads.get(MISSING);
+    assert.deepEqual([metadata!['of'], metadata!['graph_id']], ['run', 'echo']);
+    const again = await s.request('POST', path, { assistant_id: 'echo', if_not_exists: 'create' });
+    assert.equal(again.status, 200);
+  }));
+
+for (const [strategy, accepted] of [
+  ['enqueue', 20],
+  ['reject', 1],
+] as const)
+  test(`given no such thread, when 20 runs create it at once with ${strategy}, then ${accepted} are accepted`, () =>
+    withServer({}, async (s) => {
+      const body = {
+        assistant_id: 'echo',
+        if_not_exists: 'create',
+        multitask_strategy: strategy,
+        after_seconds: 60,
+      };
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => s.request('POST', `/threads/${MISSING}/runs`, body)),
+      );
+      const statuses = answers.map(({ status }) => status);
+      assert.equal(statuses.filter((status) => status === 200).length, accepted, statuses.join());
+      for (const { status, text } of answers)
+        if (status !== 200) assert.match(`${status} ${text}`, /^409 .*already running a task/);
+      const created = (await s.events()).filter(({ type }) => type === 'ThreadCreated');
+      assert.equal(created.length, 1);
+    }));
+
+for (const route of ['runs', 'runs/stream', 'runs/wait'])
+  for (const prefix of ['/threads/:id', ''])
+    test(`given an unknown assistant, when POST ${prefix}/${route} names it, then the status itself is 404`, () =>
+      withServer({}, async (s) => {
+        const threadId = await newThread(s);
+        const before = (await s.events()).length;
+        for (const id of ['nobody', MISSING, '__proto__']) {
+          const path = `${prefix.replace(':id', threadId)}/${route}`;
+          const { status, headers, json } = await s.request('POST', path, { assistant_id: id });
+          assert.equal(status, 404);
+          assert.match(headers.get('content-type') ?? '', /json/);
+          assert.match(json.detail, new RegExp(`^No assistant found for "${id}"\\. Make sure`));
+        }
+        assert.equal((await s.events()).length, before);
+      }));
+
+test('given a checkpoint of an earlier run, when a run starts from it, then it continues there and not at the head', () =>
+  withServer({}, async (s) => {
+    for (const graph of ['echo', 'agent']) {
+      const threadId = await newThread(s);
+      await s.client.runs.wait(threadId, graph, { input: say('one') });
+      const { checkpoint } = await s.client.threads.getState(threadId);
+      await s.client.runs.wait(threadId, graph, { input: say('two') });
+      const { checkpoint_id: id } = checkpoint as { checkpoint_id: string };
+      for (const from of [
+        { checkpoint: { checkpoint_id: id, checkpoint_ns: '', checkpoint_map: null } },
+        { checkpoint_id: id },
+      ]) {
+        const { json } = await s.request('POST', `/threads/${threadId}/runs/wait`, {
+          assistant_id: graph,
+          input: say('three'),
+          ...from,
+        });
+        const texts = textsOf(json);
+        assert.ok(texts.includes('one') && texts.includes('three') && !texts.includes('two'), texts.join());
+      }
+    }
+  }));
+
+test.run();

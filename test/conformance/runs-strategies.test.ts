@@ -1,0 +1,209 @@
+import * as assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { Pool } from 'undici';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { newThread, say, startGated, textsOf } from './scene.ts';
+import { readFrames } from './stream-reader.ts';
+
+const test = suite('conformance: multitask strategies');
+
+const BUSY =
+  'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.';
+
+const statusOf = async (s: TestServer, threadId: string, runId: string): Promise<string> =>
+  (await s.client.runs.get(threadId, runId)).status;
+
+for (const route of ['runs', 'runs/stream', 'runs/wait'])
+  test(`given an active run, when POST ${route} says reject, then 409, no event, no change, and the run succeeds (D3)`, () =>
+    withServer({}, async (s) => {
+      const threadId = await newThread(s);
+      const { runId, open } = await startGated(s, threadId);
+      const [events, thread] = [await s.events(), await s.client.threads.get(threadId)];
+
+      const refused = await s.request('POST', `/threads/${threadId}/${route}`, {
+        assistant_id: 'echo',
+        input: say('too early'),
+        metadata: { never: 'stored' },
+        multitask_strategy: 'reject',
+      });
+
+      assert.deepEqual([refused.status, refused.json], [409, { detail: BUSY }]);
+      assert.equal(refused.headers.get('content-location'), null);
+      assert.deepEqual(await s.events(), events);
+      assert.deepEqual(await s.client.threads.get(threadId), thread);
+      assert.equal((await s.client.runs.list(threadId)).length, 1);
+      open();
+      assert.deepEqual(textsOf(await s.client.runs.join(threadId, runId)), ['gated', 'through: gated']);
+      assert.equal(await statusOf(s, threadId, runId), 'success');
+      assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+      // Free again, so the same request is welcome.
+      await s.client.runs.wait(threadId, 'echo', { input: say('now'), multitaskStrategy: 'reject' });
+    }));
+
+test('given a run that waits for its time, when another says reject, then that is refused too', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600 });
+    await assert.rejects(
+      s.client.runs.create(threadId, 'echo', { multitaskStrategy: 'reject' }),
+      /HTTP 409.*already running/,
+    );
+  }));
+
+test(
+  'given 100 rounds of 100 simultaneous creates with reject, when all have answered, then each round accepted one (X1)',
+  () =>
+    withServer({}, async (s) => {
+      const body = JSON.stringify({
+        assistant_id: 'gate',
+        multitask_strategy: 'reject',
+        config: { configurable: { gate: join(s.dir, 'never') } },
+      });
+      // A hundred sockets that stay open: ten thousand requests in the time of a few hundred.
+      const pool = new Pool(s.url, { connections: 100 });
+      const create = async (path: string): Promise<number> => {
+        const answer = await pool.request({ method: 'POST', path, body });
+        await answer.body.dump();
+        return answer.statusCode;
+      };
+      for (let round = 0; round < 100; round++) {
+        const threadId = await newThread(s);
+        const path = `/threads/${threadId}/runs`;
+        const statuses = await Promise.all(Array.from({ length: 100 }, () => create(path)));
+        assert.deepEqual(statuses.sort(), [200, ...Array<number>(99).fill(409)], `round ${round}`);
+        const created = (await s.server.log.readStream(`thread-${threadId}`, 1, 1000)).filter(
+          ({ type }) => type === 'RunCreated',
+        );
+        assert.equal(created.length, 1);
+        assert.equal((await s.request('DELETE', `/threads/${threadId}`)).status, 204);
+      }
+      await pool.close();
+    }),
+  60_000,
+);
+
+test('given an active run, when others are enqueued (also by default), then they run in order on what came before', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const { runId, open } = await startGated(s, threadId);
+    const ids = [runId];
+    for (const [text, strategy] of [
+      ['a', 'enqueue'],
+      ['b', undefined],
+      ['c', 'enqueue'],
+    ] as const) {
+      const run = await s.client.runs.create(threadId, 'echo', {
+        input: say(text),
+        ...(strategy && { multitaskStrategy: strategy }),
+      });
+      assert.deepEqual([run.status, run.multitask_strategy], ['pending', 'enqueue']);
+      ids.push(run.run_id);
+    }
+    assert.equal(await statusOf(s, threadId, runId), 'running');
+    assert.equal((await s.client.threads.get(threadId)).status, 'busy');
+    open();
+    assert.deepEqual(textsOf(await s.client.runs.join(threadId, ids[3]!)), [
+      ...['gated', 'through: gated'],
+      ...['a', 'echo: a', 'b', 'echo: b', 'c', 'echo: c'],
+    ]);
+    const facts = (await s.events()).filter(({ type }) => type === 'RunStarted' || type === 'RunCompleted');
+    assert.deepEqual(
+      facts.map(({ type, data }) => [type, 'runId' in data && data.runId]),
+      ids.flatMap((id) => [
+        ['RunStarted', id],
+        ['RunCompleted', id],
+      ]),
+    );
+    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+  }));
+
+test('given an active and a queued run, when a new one interrupts, then both end interrupted and it goes on from their state', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const gate = join(s.dir, 'gate-');
+    writeFileSync(`${gate}one`, '');
+    const first = await s.client.runs.create(threadId, 'chain', {
+      input: {},
+      config: { configurable: { gate } },
+    });
+    const frames = readFrames(`${s.url}/threads/${threadId}/runs/${first.run_id}/stream`);
+    await s.until(({ type, data }) => type === 'CheckpointSaved' && data.step === 1);
+    const queued = await s.client.runs.create(threadId, 'chain', { input: {} });
+
+    const values = await s.client.runs.wait(threadId, 'chain', {
+      input: {},
+      multitaskStrategy: 'interrupt',
+    });
+
+    assert.deepEqual(values, { visited: ['one', 'one', 'two', 'three', 'four', 'five'] });
+    assert.equal(await statusOf(s, threadId, first.run_id), 'interrupted');
+    assert.equal(await statusOf(s, threadId, queued.run_id), 'interrupted');
+    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+    // An interrupted run's stream just ends.
+    assert.deepEqual([...new Set((await frames).map(({ event }) => event))], ['metadata', 'values']);
+    assert.deepEqual(await s.client.runs.join(threadId, first.run_id), { visited: ['one'] });
+  }));
+
+test('given an active run with checkpoints, when a new one rolls it back, then it is as if it had never been', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'echo', { input: say('kept') });
+    const before = await s.client.threads.getState(threadId);
+    const gate = join(s.dir, 'gate-');
+    writeFileSync(`${gate}1`, '');
+    const first = await s.client.runs.create(threadId, 'steps', {
+      input: say('undone'),
+      config: { configurable: { gate } },
+    });
+    await s.until(
+      ({ type, data }) => type === 'CheckpointSaved' && data.runId === first.run_id && data.step >= 2,
+    );
+    const queued = await s.client.runs.create(threadId, 'echo', { input: say('undone as well') });
+    const waiting = s.client.runs.join(threadId, first.run_id);
+
+    const values = await s.client.runs.wait(threadId, 'echo', {
+      input: say('new'),
+      multitaskStrategy: 'rollback',
+    });
+
+    assert.deepEqual(textsOf(values), ['kept', 'echo: kept', 'new', 'echo: new']);
+    assert.ok(!('done' in (values as object)));
+    assert.deepEqual(Object.keys((await waiting) as object), ['__error__']);
+    for (const runId of [first.run_id, queued.run_id]) {
+      const path = `/threads/${threadId}/runs/${runId}`;
+      assert.equal((await s.request('GET', path)).status, 404);
+      assert.equal((await s.request('GET', `${path}/join`)).status, 404);
+      assert.equal((await s.request('POST', `${path}/cancel`)).status, 404);
+      const frames = await readFrames(`${s.url}${path}/stream`);
+      assert.deepEqual(
+        frames.map(({ event }) => event),
+        ['error'],
+      );
+    }
+    assert.equal((await s.client.runs.list(threadId)).length, 2);
+    const checkpoints = await s.server.log.payloads.checkpoints(threadId, {});
+    const runIds = new Set(checkpoints.map(({ metadata }) => metadata['run_id']));
+    assert.ok(!runIds.has(first.run_id), 'its checkpoints are gone');
+    assert.equal(runIds.size, 2);
+    // The new run's first checkpoint stands on the last one from before.
+    const ids = checkpoints.map(({ checkpointId }) => checkpointId);
+    assert.ok(ids.includes((before.checkpoint as { checkpoint_id: string }).checkpoint_id));
+    assert.ok(checkpoints.every(({ parentId }) => parentId === null || ids.includes(parentId)));
+  }));
+
+test('given a run that has not started, when it is superseded by rollback, then it is gone and the state unchanged', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'echo', { input: say('kept') });
+    const waiting = await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600 });
+    const values = await s.client.runs.wait(threadId, 'echo', {
+      input: say('new'),
+      multitaskStrategy: 'rollback',
+    });
+    assert.deepEqual(textsOf(values), ['kept', 'echo: kept', 'new', 'echo: new']);
+    await assert.rejects(s.client.runs.get(threadId, waiting.run_id), /HTTP 404.*Run not found/);
+  }));
+
+test.run();

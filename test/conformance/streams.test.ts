@@ -1,0 +1,222 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { MISSING, newThread, say } from './scene.ts';
+import { openStream, readFrames, withoutComments, type Frame } from './stream-reader.ts';
+
+const test = suite('conformance: streams');
+
+async function stream(s: TestServer, body: Record<string, unknown>): Promise<Frame[]> {
+  const threadId = await newThread(s);
+  return readFrames(`${s.url}/threads/${threadId}/runs/stream`, { body });
+}
+
+const eventsOf = (frames: readonly Frame[]): string[] => [...new Set(frames.map(({ event }) => event))];
+/** Untyped, because its shape is what tests assert. */
+const dataOf = (frames: readonly Frame[], name: string): any[] =>
+  frames.filter(({ event }) => event === name).map(({ data }) => data);
+
+test('given a run, when it is streamed, then ids are dense from 0 and the first frame is metadata exactly (S1)', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const reader = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
+      body: { assistant_id: 'agent', input: say('hi') },
+    });
+    assert.equal(reader.status, 200);
+    assert.match(reader.headers.get('content-type') ?? '', /^text\/event-stream/);
+    assert.equal(reader.headers.get('cache-control'), 'no-store');
+    const runId = (reader.headers.get('content-location') ?? '').split('/').at(-1);
+    const frames = await reader.rest();
+    assert.deepEqual(frames[0], { event: 'metadata', data: { run_id: runId, attempt: 1 }, id: '0' });
+    assert.deepEqual(
+      frames.map(({ id }) => id),
+      frames.map((_, index) => String(index)),
+    );
+    // Closed means that everything is stored.
+    assert.equal((await s.client.runs.get(threadId, runId!)).status, 'success');
+    assert.deepEqual((await s.client.threads.get(threadId)).values, frames.at(-1)!.data);
+  }));
+
+for (const graph of ['agent', 'steps', 'approve', 'asks'])
+  for (const [mode, events] of [
+    [undefined, ['values']],
+    ['values', ['values']],
+    ['updates', ['updates']],
+    [['messages-tuple'], ['messages']],
+    ['custom', ['custom']],
+    ['events', ['events']],
+    [
+      ['updates', 'values', 'updates'],
+      ['updates', 'values'],
+    ],
+    [[], []],
+  ] as const)
+    test(`given the graph ${graph}, when its stream is asked for in mode ${JSON.stringify(mode)}, then no other frames come`, () =>
+      withServer({}, async (s) => {
+        const frames = await stream(s, { assistant_id: graph, input: say('hi'), stream_mode: mode });
+        const allowed = new Set(['metadata', ...events]);
+        assert.ok(
+          eventsOf(frames).every((event) => allowed.has(event)),
+          eventsOf(frames).join(),
+        );
+        const silent = new Set<string>();
+        if (graph !== 'steps') silent.add('custom');
+        if (graph === 'approve' || graph === 'asks') silent.add('messages');
+        for (const event of events) assert.equal(dataOf(frames, event).length > 0, !silent.has(event), event);
+      }));
+
+test('given an agent that streams letters, when messages are asked for, then they are chunks, the tool message, chunks', () =>
+  withServer({}, async (s) => {
+    const frames = await stream(s, {
+      assistant_id: 'agent',
+      input: say('hi'),
+      stream_mode: 'messages-tuple',
+    });
+    const messages = dataOf(frames, 'messages');
+    assert.ok(messages.every((tuple) => Array.isArray(tuple) && tuple.length === 2));
+    assert.deepEqual(
+      messages.map(([{ content, type }]) => [content, type]),
+      [
+        ...[...'begin'].map((letter) => [letter, 'AIMessageChunk']),
+        ['tool_call__begin', 'tool'],
+        ...[...'end'].map((letter) => [letter, 'AIMessageChunk']),
+      ],
+    );
+    for (const [message, metadata] of messages) {
+      assert.equal(typeof message.id, 'string');
+      assert.equal(metadata.langgraph_node, message.type === 'tool' ? 'tool' : 'agent');
+      assert.equal(typeof metadata.langgraph_step, 'number');
+    }
+    assert.equal(new Set(messages.slice(0, 5).map(([{ id }]) => id)).size, 1);
+  }));
+
+test('given values and updates, when both are asked for, then each step has its own, and values end the stream', () =>
+  withServer({}, async (s) => {
+    const frames = await stream(s, {
+      assistant_id: 'agent',
+      input: say('hi'),
+      stream_mode: ['values', 'updates'],
+    });
+    assert.deepEqual(
+      dataOf(frames, 'values').map(({ messages }) => messages.length),
+      [1, 2, 3, 4],
+    );
+    assert.deepEqual(
+      dataOf(frames, 'updates').map((update) => Object.keys(update)),
+      [['agent'], ['tool'], ['agent']],
+    );
+    assert.equal(frames.at(-1)!.event, 'values');
+  }));
+
+test('given a graph that asks, when it is streamed, then updates and values carry the interrupt', () =>
+  withServer({}, async (s) => {
+    for (const graph of ['approve', 'asks']) {
+      const frames = await stream(s, {
+        assistant_id: graph,
+        input: say('?'),
+        stream_mode: ['values', 'updates'],
+      });
+      const [update] = dataOf(frames, 'updates').filter((data) => '__interrupt__' in data);
+      const values = dataOf(frames, 'values').at(-1);
+      assert.deepEqual(values.__interrupt__, update.__interrupt__, graph);
+      assert.deepEqual(Object.keys(update.__interrupt__[0]).sort(), ['id', 'value']);
+    }
+  }));
+
+test('given a writer in the graph, when custom is asked for, then chunks come as they were written', () =>
+  withServer({}, async (s) => {
+    const frames = await stream(s, { assistant_id: 'steps', input: {}, stream_mode: 'custom' });
+    assert.deepEqual(dataOf(frames, 'custom'), [{ step: 1 }, { step: 2 }, { step: 3 }]);
+  }));
+
+test('given events, when they are asked for, then model and node events come raw, without graph chunks', () =>
+  withServer({}, async (s) => {
+    const frames = await stream(s, { assistant_id: 'agent', input: say('hi'), stream_mode: 'events' });
+    const kinds = new Set(dataOf(frames, 'events').map(({ event }) => event));
+    for (const kind of ['on_chain_start', 'on_chain_end', 'on_chat_model_stream', 'on_chat_model_end'])
+      assert.ok(kinds.has(kind), `${kind} of ${[...kinds].join()}`);
+    const letters = dataOf(frames, 'events')
+      .filter(({ event }) => event === 'on_chat_model_stream')
+      .map(({ data }) => data.chunk.content);
+    assert.equal(letters.join(''), 'beginend');
+  }));
+
+for (const [graph, error] of [
+  ['fails', { error: 'CustomError', message: 'this graph always fails' }],
+  ['breaks', { error: 'NodeError', message: 'the node broke' }],
+] as const)
+  test(`given the graph ${graph}, when it fails, then the error is the last frame for every reader, also afterwards`, () =>
+    withServer({}, async (s) => {
+      const threadId = await newThread(s);
+      const reader = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
+        body: { assistant_id: graph, input: say('hi') },
+      });
+      assert.equal(reader.status, 200);
+      const frames = await reader.rest();
+      assert.deepEqual([frames.at(-1)!.event, frames.at(-1)!.data], ['error', error]);
+      assert.equal(dataOf(frames, 'error').length, 1);
+      const path = `${s.url}${reader.headers.get('location') ?? ''}`;
+      assert.deepEqual(await readFrames(path), frames);
+      assert.deepEqual(eventsOf(await readFrames(`${path}?stream_mode=updates`)), ['metadata', 'error']);
+    }));
+
+test('given a run, when another joins its stream with the official client, then both see the same, to the byte (S2)', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const creator = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
+      body: { assistant_id: 'agent', input: say('hi'), stream_mode: ['values', 'messages-tuple', 'updates'] },
+    });
+    const path = `${s.url}${creator.headers.get('location') ?? ''}`;
+    const runId = path.split('/').at(-2)!;
+    const [early, joined] = [await openStream(path), [] as unknown[]];
+    await Promise.all([creator.rest(), early.rest()]);
+    const late = await openStream(path);
+    const frames = await late.rest();
+    const expected = withoutComments(creator.text());
+    assert.ok(expected.length > 1000);
+    assert.equal(withoutComments(early.text()), expected);
+    assert.equal(withoutComments(late.text()), expected);
+    for await (const { id, event, data } of s.client.runs.joinStream(threadId, runId))
+      joined.push({ event, data, id });
+    assert.deepEqual(joined, frames);
+  }));
+
+test('given a run with several modes, when one is asked for on join, then only that comes, with its old ids', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const modes = ['values', 'messages-tuple', 'updates', 'custom', 'events'];
+    const all = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
+      body: { assistant_id: 'steps', input: say('hi'), stream_mode: modes },
+    });
+    const frames = await all.rest();
+    const path = `${s.url}${all.headers.get('location') ?? ''}`;
+    for (const mode of modes) {
+      const event = mode === 'messages-tuple' ? 'messages' : mode;
+      const expected = frames.filter((frame) => frame.event === 'metadata' || frame.event === event);
+      assert.ok(expected.length > 1, mode);
+      for (const query of [mode, JSON.stringify([mode]), JSON.stringify(mode)].slice(0, 2))
+        assert.deepEqual(await readFrames(`${path}?stream_mode=${encodeURIComponent(query)}`), expected);
+    }
+    const two = frames.filter(({ event }) => ['metadata', 'values', 'custom'].includes(event));
+    for (const query of ['stream_mode=values&stream_mode=custom', 'stream_mode=values,custom'])
+      assert.deepEqual(await readFrames(`${path}?${query}`), two);
+    assert.equal((await fetch(`${path}?stream_mode=nothing`)).status, 422);
+  }));
+
+test('given no such run, when its stream is joined, then it is one error frame with 404 in it', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    for (const path of [
+      `/threads/${threadId}/runs/${MISSING}/stream`,
+      `/threads/${MISSING}/runs/${MISSING}/stream`,
+      `/runs/${MISSING}/stream`,
+    ]) {
+      const reader = await openStream(`${s.url}${path}`, { headers: { 'last-event-id': '5' } });
+      assert.equal(reader.status, 200);
+      assert.deepEqual(await reader.rest(), [
+        { event: 'error', data: { error: 'Error', message: '404: Run not found' }, id: '0' },
+      ]);
+    }
+  }));
+
+test.run();

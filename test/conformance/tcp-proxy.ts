@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  readonly url: string;
+  /** How many connections were made to it. */
+  readonly connections: number;
+  /** The next connection dies after so many bytes towards the client. */
+  dieAfter(bytes: number): void;
+  /** Every connection dies now. */
+  cut(): void;
+}
+
+/** Lends a relay to the server at `target` that can lose connections without a word. */
+export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => Promise<T>): Promise<T> {
+  const { hostname, port } = new URL(target);
+  const open = new Set<Socket>();
+  let connections = 0;
+  const budgets: number[] = [];
+
+  const server = createServer((client) => {
+    connections += 1;
+    let left = budgets.shift() ?? Infinity;
+    const upstream = connect(Number(port), hostname);
+    const drop = (): void => {
+      client.resetAndDestroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('error', drop);
+      socket.on('close', () => {
+        open.delete(socket);
+        drop();
+      });
+    }
+    client.pipe(upstream);
+    upstream.on('data', (chunk: Buffer) => {
+      const part = chunk.subarray(0, left);
+      left -= part.length;
+      if (left > 0) client.write(part);
+      else client.write(part, drop);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    return await use({
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      get connections() {
+        return connections;
+      },
+      dieAfter: (bytes) => void budgets.push(bytes),
+      cut: () => open.forEach((socket) => socket.destroy()),
+    });
+  } finally {
+    open.forEach((socket) => socket.destroy());
+    server.close();
+  }
+}

@@ -1,0 +1,278 @@
+import * as assert from 'uvu/assert';
+import { createServer } from 'node:http';
+import { execFile } from 'node:child_process';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { suite } from '../support/suite.ts';
+import { asServer, withPrograms } from './programs.ts';
+
+const test = suite('start');
+
+const FUNCTION = 'export const graph = () => ({ seen: process.env.SEEN ?? null });\n';
+
+/** Writes a project: file names and their texts, objects as JSON. */
+async function project(dir: string, files: Record<string, string | object>): Promise<string> {
+  await mkdir(dir, { recursive: true });
+  for (const [name, content] of Object.entries(files))
+    await writeFile(join(dir, name), typeof content === 'string' ? content : JSON.stringify(content));
+  return dir;
+}
+
+/** Runs graph `graph` once and tells what it saw of the variable `SEEN`. */
+const seenBy = async (url: string): Promise<unknown> => {
+  const response = await fetch(`${url}/runs/wait`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"assistant_id":"graph","input":{}}',
+  });
+  return ((await response.json()) as { seen: unknown }).seen;
+};
+
+/** A port that somebody else has. */
+async function withTakenPort<T>(use: (port: number) => Promise<T>): Promise<T> {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  try {
+    return await use((holder.address() as AddressInfo).port);
+  } finally {
+    holder.close();
+  }
+}
+
+test('start prints the address, the graphs, the data file and a curl line that works as it stands', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const server = await serve();
+    await server.printed(/}'$/m);
+    const output = server.output();
+    assert.match(output, /^Serving on\s+http:\/\/127\.0\.0\.1:\d+$/m);
+    assert.match(output, /^Graphs\s+echo, steps, gate, .*breaks$/m);
+    assert.match(output, new RegExp(`^Data\\s+${join(dir, 'data')}/log\\.db$`, 'm'));
+    const curl = /^Try\s+(curl [^]*}')$/m.exec(output)![1]!;
+    const { stdout } = await promisify(execFile)('bash', ['-c', curl]);
+    const { messages } = JSON.parse(stdout) as { messages: { content: string }[] };
+    assert.equal(
+      messages.map(({ content }) => content),
+      ['hello', 'echo: hello'],
+    );
+  }));
+
+test('the environment names configuration, host, port and data, and the command line wins over it', () =>
+  withPrograms(async ({ launch, dir }) =>
+    withTakenPort(async (taken) => {
+      const config = await project(join(dir, 'named'), {
+        'platform.json': { graphs: { graph: './graph.js:graph' } },
+        'graph.js': FUNCTION,
+      });
+      const env = {
+        PLATFORM_CONFIG: config,
+        PLATFORM_HOST: 'localhost',
+        PLATFORM_PORT: '0',
+        PLATFORM_DATA: join(dir, 'from-env'),
+      };
+      const told = await asServer(launch({ args: ['serve'], env }));
+      assert.match(told.url, /^http:\/\/localhost:[1-9]\d*$/);
+      assert.match(told.output(), `${dir}/from-env/log.db`);
+      assert.is(await told.end('SIGTERM'), 0);
+
+      const other = await project(join(dir, 'other'), {
+        'mine.json': { graphs: { other: './graph.js:graph' } },
+        'graph.js': FUNCTION,
+      });
+      const args = [
+        '--config',
+        join(other, 'mine.json'),
+        '--host',
+        '127.0.0.1',
+        '--port',
+        '0',
+        '--data',
+        join(dir, 'given'),
+      ];
+      const wrong = { ...env, PLATFORM_CONFIG: '/nowhere', PLATFORM_PORT: String(taken) };
+      const won = await asServer(launch({ args: ['serve', ...args], env: wrong }));
+      assert.match(won.url, /^http:\/\/127\.0\.0\.1:/);
+      assert.is.not(won.port, taken);
+      assert.match(won.output(), /^Graphs\s+other$/m);
+      assert.match(won.output(), `${dir}/given/log.db`);
+    }),
+  ));
+
+test('without a name platform.json of the working directory is read, and langgraph.json when there is none', () =>
+  withPrograms(async ({ launch, run, dir }) => {
+    const both = {
+      'platform.json': { graphs: { graph: './graph.js:graph' } },
+      'langgraph.json': { graphs: { fallback: './graph.js' } },
+      'graph.js': `${FUNCTION}export default graph;\n`,
+    };
+    const first = await asServer(
+      launch({ args: ['serve', '--port', '0'], cwd: await project(join(dir, 'both'), both) }),
+    );
+    assert.match(first.output(), /^Graphs\s+graph$/m);
+    assert.match(first.output(), `${dir}/both/.platform/log.db`);
+    const { 'platform.json': _, ...fallback } = both;
+    const second = await asServer(
+      launch({ args: ['serve', '--port', '0'], cwd: await project(join(dir, 'one'), fallback) }),
+    );
+    assert.match(second.output(), /^Graphs\s+fallback$/m);
+    const cwd = await project(join(dir, 'none'), {});
+    const none = await run({ args: ['serve'], cwd });
+    assert.is(none.code, 2);
+    assert.match(none.output, 'neither platform.json nor langgraph.json');
+  }));
+
+test('graphs see variables of the env file or map unless the process has them, and a missing file only warns', () =>
+  withPrograms(async ({ launch, dir }) => {
+    const start = async (name: string, env: unknown, own: Record<string, string> = {}) => {
+      const cwd = await project(join(dir, name), {
+        'platform.json': { graphs: { graph: './graph.js:graph' }, env },
+        'graph.js': FUNCTION,
+        '.env': '# comment\nSEEN="from the file"\n',
+      });
+      return asServer(launch({ args: ['serve', '--port', '0'], cwd, env: own }));
+    };
+    const [file, map, own, missing] = await Promise.all([
+      start('file', '.env'),
+      start('map', { SEEN: 'from the map' }),
+      start('own', '.env', { SEEN: 'from the process' }),
+      start('missing', '.env.local'),
+    ]);
+    assert.is(await seenBy(file.url), 'from the file');
+    assert.is(await seenBy(map.url), 'from the map');
+    assert.is(await seenBy(own.url), 'from the process');
+    assert.is(await seenBy(missing.url), null);
+    assert.match(missing.output(), `${dir}/missing/.env.local does not exist`);
+  }));
+
+test('every graph and handler that cannot be used is named in one line with its reason, and nothing listens', () =>
+  withPrograms(async ({ run, dir }) => {
+    const cwd = await project(join(dir, 'broken'), {
+      'platform.json': {
+        graphs: {
+          good: './good.js:graph',
+          nowhere: './nowhere.ts:graph',
+          nothing: './good.js:missing',
+          throws: './throws.js:graph',
+          number: './good.js:number',
+        },
+        auth: { path: './auth.js:auth' },
+      },
+      'good.js': `${FUNCTION}export const number = 7;\n`,
+      'throws.js': 'throw new RangeError("no such model");\n',
+    });
+    const { code, output } = await run({ args: ['serve', '--port', '0', '--data', join(dir, 'data')], cwd });
+    assert.is(code, 2);
+    const lines = output.trim().split('\n');
+    const expected = [
+      ['graph "nowhere"', 'nowhere.ts', 'does not exist'],
+      ['graph "nothing"', 'good.js', 'no export "missing"'],
+      ['graph "throws"', 'throws.js', 'RangeError: no such model'],
+      ['graph "number"', 'good.js', 'is a number'],
+      ['auth', 'auth.js', /does not exist|Cannot find/],
+    ] as const;
+    assert.is(lines.length, expected.length, output);
+    for (const [index, parts] of expected.entries())
+      for (const part of parts) assert.match(lines[index]!, part);
+    assert.not.match(output, 'Serving on');
+  }));
+
+test('what is wrong with the configuration file, the environment and the command line is told at once', () =>
+  withPrograms(async ({ run, dir }) => {
+    const cwd = await project(join(dir, 'wrong'), {
+      'platform.json': { graphs: {}, dependencies: ['./lost'] },
+      'text.json': 'graphs: none',
+      'shape.json': { graphs: { 'a b': './x.js', fine: 3 } },
+    });
+    const serve = (args: string[], env = {}) => run({ args: ['serve', ...args], cwd, env });
+    const [values, text, shape, unknown] = await Promise.all([
+      serve(['--port', '70000'], { PLATFORM_MAX_ATTEMPTS: 'many', PLATFORM_API_KEY: '' }),
+      serve(['--config', 'text.json']),
+      serve(['--config', 'shape.json']),
+      serve(['--colour', 'red']),
+    ]);
+    assert.equal([values.code, text.code, shape.code, unknown.code], [2, 2, 2, 2]);
+    assert.is(values.output.trim().split('\n').length, 5, values.output);
+    for (const part of [
+      '--port',
+      '"70000"',
+      'PLATFORM_MAX_ATTEMPTS',
+      'PLATFORM_API_KEY',
+      './lost',
+      'at least one graph',
+    ])
+      assert.match(values.output, part);
+    assert.match(text.output, /text\.json: expected JSON/);
+    assert.match(shape.output, /^.*shape\.json: graphs\.a b: /m);
+    assert.match(shape.output, /^.*shape\.json: graphs\.fine: expected "<file>:<variable>"/m);
+    assert.match(unknown.output, '--colour');
+  }));
+
+test('a port that is taken is a clear error with exit code 2', () =>
+  withPrograms(async ({ launch, dir }) =>
+    withTakenPort(async (port) => {
+      const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
+      const program = launch({
+        args: ['serve', '--config', config, '--port', String(port), '--data', join(dir, 'data')],
+      });
+      assert.is(await program.exited, 2);
+      assert.match(program.output(), new RegExp(`^port ${port} of 127\\.0\\.0\\.1 is taken .* --port`));
+      assert.is(program.output().trim().split('\n').length, 1, program.output());
+    }),
+  ));
+
+test('a second process on the same data directory is refused while the first goes on', () =>
+  withPrograms(async ({ serve, run, dir }) => {
+    const first = await serve();
+    const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
+    const second = await run({
+      args: ['serve', '--config', config, '--port', '0', '--data', join(dir, 'data')],
+    });
+    assert.is(second.code, 2);
+    assert.match(second.output, `${dir}/data is in use by another server`);
+    assert.is((await first.ask('POST', '/threads', {})).status, 200);
+  }));
+
+test('a project anywhere runs JavaScript and TypeScript graphs and its own auth handler without a build', () =>
+  withPrograms(async ({ launch, dir }) => {
+    const cwd = await project(join(dir, 'mine'), {
+      'platform.json': {
+        graphs: { common: './common.cjs:graph', module: './module.mjs', typed: './typed.ts:graph' },
+        auth: { path: './auth.ts:auth' },
+      },
+      'common.cjs': 'exports.graph = async (state) => ({ answer: `common ${state.question}` });\n',
+      'module.mjs': `import { Annotation, StateGraph } from '@langchain/langgraph';
+        const State = Annotation.Root({ question: Annotation(), answer: Annotation() });
+        export default new StateGraph(State)
+          .addNode('only', (state) => ({ answer: 'module ' + state.question }))
+          .addEdge('__start__', 'only');`,
+      'typed.ts': `interface State { readonly question: string }
+        export const graph = async function* (state: State, config: { configurable: Record<string, unknown> }) {
+          const user = config.configurable['langgraph_auth_user'] as { identity: string };
+          yield { answer: \`typed \${state.question} for \${user.identity}\` };
+        };`,
+      'auth.ts': `import { Auth, HTTPException } from 'threadwell/auth';
+        export const auth: Auth = new Auth().authenticate((request: Request) => {
+          if (request.headers.get('x-name') === null) throw new HTTPException(401, { message: 'Who are you?' });
+          return { identity: request.headers.get('x-name')! };
+        });`,
+    });
+    await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(cwd, 'node_modules'));
+    const server = await asServer(launch({ args: ['serve', '--port', '0'], cwd }));
+    const ask = async (graph: string, headers: Record<string, string>) =>
+      server.ask('POST', '/runs/wait', { assistant_id: graph, input: { question: 'why' } }, headers);
+    const stranger = await ask('typed', {});
+    assert.is(stranger.status, 401);
+    assert.equal(stranger.json, { detail: 'Who are you?' });
+    const answers = await Promise.all(
+      ['common', 'module', 'typed'].map((graph) => ask(graph, { 'x-name': 'ann' })),
+    );
+    assert.equal(
+      answers.map(({ json }) => json.answer),
+      ['common why', 'module why', 'typed why for ann'],
+    );
+  }));
+
+test.run();

@@ -1,0 +1,150 @@
+import * as assert from 'uvu/assert';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from '../support/suite.ts';
+import { assertVerified } from '../support/with-server.ts';
+import { collect, type ReceivedFrame } from './frames.ts';
+import { marksOf, reached } from './marks.ts';
+import { withPrograms, type ServerProgram } from './programs.ts';
+
+const test = suite('stop', { timeoutMs: 60_000 });
+
+const PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));
+/** One lost attempt would end a run: whoever continues here did not lose any. */
+const STRICT = { PLATFORM_MAX_ATTEMPTS: '1', PLATFORM_SHUTDOWN_GRACE_SECS: '3' };
+const GRACE_MS = 3_000;
+
+/** Sends the signal; resolves when the program is gone, with its exit code and how long it took. */
+async function stop(
+  server: ServerProgram,
+  signal: NodeJS.Signals,
+): Promise<{ code: number | null; ms: number }> {
+  const began = performance.now();
+  const code = await server.end(signal);
+  return { code, ms: performance.now() - began };
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  test(`${signal} tells running graphs, breaks off what is open, and nothing is lost across the restart (S2, X5)`, () =>
+    withPrograms(async ({ serve, dir }) => {
+      const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
+      const config = ['--config', PROJECT];
+      const first = await serve({ args: config, env: STRICT });
+      const order = { assistant_id: 'listens', config: { configurable: { marks, gate } } };
+      const create = async () => (await first.ask('POST', '/threads', {})).json.thread_id as string;
+      const [streamed, waited, queued] = [await create(), await create(), await create()];
+      const stream = await first.open('POST', `/threads/${streamed}/runs/stream`, {
+        ...order,
+        stream_mode: ['updates', 'values'],
+      });
+      const wait = await first.open('POST', `/threads/${waited}/runs/wait`, order);
+      await first.ask('POST', `/threads/${queued}/runs`, order);
+      const last = (await first.ask('POST', `/threads/${queued}/runs`, order)).json;
+      await reached(marks, 'waits', 3);
+
+      const got = collect(stream);
+      const waiting = wait.text().then(
+        (text) => `a complete answer: ${text}`,
+        () => 'broken off',
+      );
+      const stopped = stop(first, signal);
+      await first.printed(new RegExp(`^${signal}: stopping$`, 'm'));
+      const late = await first.ask('POST', '/threads', {}).catch(() => ({ status: 503 }));
+      assert.is(late.status, 503);
+      const { code, ms } = await stopped;
+      assert.is(code, 0);
+      assert.ok(ms < GRACE_MS, `${ms} ms`);
+      assert.equal(
+        marksOf(marks)
+          .filter((line) => line.startsWith('told'))
+          .sort(),
+        ['told: shutdown', 'told: shutdown', 'told: shutdown'],
+      );
+      const { frames, broken } = await got;
+      assert.ok(broken, 'a stream that ends cleanly would look complete');
+      assert.is(await waiting, 'broken off');
+      await assertVerified(join(dir, 'data'));
+
+      const second = await serve({ args: [...config, '--port', String(first.port)], env: STRICT });
+      await writeFile(gate, '');
+      const resume = { 'last-event-id': String(frames.at(-1)!.id) };
+      const rest = await collect(
+        await second.open('GET', stream.headers.get('location')!, undefined, resume),
+      );
+      const whole = await collect(await second.open('GET', stream.headers.get('location')!));
+      assert.not(rest.broken);
+      assert.equal([...frames, ...rest.frames], whole.frames);
+      assert.equal(
+        whole.frames.map(({ id }) => id),
+        whole.frames.map((_, index) => index),
+      );
+      assert.equal(attemptsIn(whole.frames), [1, 2]);
+      const answer = await second.ask('GET', wait.headers.get('location')!);
+      assert.equal(answer.json, { done: ['first', 'second'] });
+      assert.equal((await second.ask('GET', `/threads/${queued}/runs/${last.run_id}/join`)).json, {
+        done: ['first', 'second'],
+      });
+      for (const thread of [streamed, waited, queued]) {
+        const runs = (await second.ask('GET', `/threads/${thread}/runs`)).json as { status: string }[];
+        assert.ok(runs.every(({ status }) => status === 'success'));
+        assert.is((await second.ask('GET', `/threads/${thread}`)).json.status, 'idle');
+      }
+    }));
+
+const attemptsIn = (frames: readonly ReceivedFrame[]): number[] =>
+  frames
+    .filter(({ event }) => event === 'metadata')
+    .map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
+
+test('a graph that is deaf to its signal does not hold up the exit, and its run continues after the restart', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
+    const first = await serve({ env: STRICT });
+    const run = (
+      await first.ask('POST', '/runs', {
+        assistant_id: 'stubborn',
+        config: { configurable: { marks, gate } },
+      })
+    ).json;
+    await reached(marks, 'started');
+    const { code, ms } = await stop(first, 'SIGTERM');
+    assert.is(code, 0);
+    assert.ok(ms < GRACE_MS, `${ms} ms`);
+
+    const second = await serve({ env: STRICT });
+    await writeFile(gate, '');
+    const { messages } = (await second.ask('GET', `/runs/${run.run_id}/join`)).json;
+    assert.is(messages[0].content, 'at last');
+  }));
+
+test('a client that never finishes its request holds up the exit no longer than the grace, a second signal not at all', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const half =
+      'POST /threads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{';
+    const start = async (data: string): Promise<ServerProgram> => {
+      const server = await serve({
+        env: { PLATFORM_SHUTDOWN_GRACE_SECS: '1' },
+        args: ['--data', join(dir, data)],
+      });
+      const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+      await once(socket, 'connect');
+      await new Promise((resolve) => socket.write(half, resolve));
+      // Answered on another connection: the half request was read before.
+      await server.ask('GET', '/ok');
+      return server;
+    };
+    const [patient, hurried] = await Promise.all([start('patient'), start('hurried')]);
+    const { code, ms } = await stop(patient, 'SIGTERM');
+    assert.is(code, 0);
+    assert.ok(ms < 2_000, `${ms} ms`);
+
+    const slow = stop(hurried, 'SIGTERM');
+    await hurried.printed(/stopping/);
+    await hurried.end('SIGTERM');
+    assert.is((await slow).code, 1);
+  }));
+
+test.run();

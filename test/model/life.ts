@@ -1,0 +1,221 @@
+/** A server's write path driven at random: commands right and wrong, several at once, and restarts at any moment. */
+import assert from 'node:assert/strict';
+import { createThreads, type Threads } from '../../src/actors/threads.ts';
+import type { Lease } from '../../src/log/log.ts';
+import type { CheckpointText, PayloadWrite } from '../../src/log/payloads.ts';
+import { claimableRuns, runningRuns } from '../../src/projections/run-queries.ts';
+import type { NewRun, ThreadCommand } from '../../src/thread/decide.ts';
+import type { Outcome } from '../../src/thread/events.ts';
+import { ask, SUCCESS } from '../support/given.ts';
+import { batch } from '../support/log-contract.ts';
+import { createRandom } from '../support/random.ts';
+import { seededIds, type TestLog } from '../support/with-log.ts';
+import { createObserver, type Observer } from './observer.ts';
+
+export interface Life {
+  /** Does something, or several things at once, and returns what; checks everything afterwards. */
+  step(): Promise<void>;
+  /** What was done so far, one line each. */
+  readonly done: readonly string[];
+  readonly observer: Observer;
+}
+
+const OUTCOMES: Outcome[] = [
+  SUCCESS,
+  { kind: 'success', next: ['ask'], interrupts: { t: [] } },
+  { kind: 'error', error: 'E', message: 'm' },
+  { kind: 'timeout', message: 'm' },
+  { kind: 'cancelled', reason: 'asked' },
+];
+
+export function startLife(given: TestLog, seed: number): Life {
+  const random = createRandom(seed);
+  const ids = seededIds(given.clock, random);
+  const observer = createObserver();
+  const done: string[] = [];
+  const threadIds = ['t', 'u', 'v'];
+  const known: { runId: string; threadId: string }[] = [];
+  const leases: (Lease & { threadId: string })[] = [];
+  const nextFrames = new Map<string, number>();
+  let writers: Threads[] = [];
+  let alone = false;
+
+  function open(): void {
+    given.log.onCommitted(({ events }) => observer.hear(events));
+    const webhooks = { enabled: true, render: () => '{}' };
+    const make = (capacity: number): Threads =>
+      createThreads({ log: given.log, clock: given.clock, ids, webhooks, capacity });
+    // Fewer actors than threads in every other life, and in every fourth a second writer of the same log.
+    writers = [make(seed % 2 === 0 ? 2 : 10), ...(seed % 4 === 0 ? [make(10)] : [])];
+  }
+
+  async function dispatch(
+    threadId: string,
+    command: ThreadCommand,
+    payloads: PayloadWrite[] = [],
+    lease?: Lease,
+  ) {
+    const writer = random.chance(0.8) ? 0 : writers.length - 1;
+    const result = await writers[writer]!.dispatch(threadId, [command], {
+      payloads,
+      ...(lease && { lease }),
+    });
+    const answer = result.ok ? result.events.map(({ type }) => type).join('+') : result.refusal.code;
+    const text = Object.values(command).filter((value) => typeof value !== 'object');
+    done.push(`${threadId} by ${writer}: ${text.join(' ')} -> ${answer}`);
+    if (!result.ok) observer.counts['refused'] = (observer.counts['refused'] ?? 0) + 1;
+    return result;
+  }
+
+  function createRun(): Promise<unknown> {
+    const again = alone && random.chance(0.1) && known.length > 0 ? random.pick(known) : undefined;
+    const { runId, threadId } = again ?? { runId: ids.uuid(), threadId: random.pick(threadIds) };
+    const more: Partial<NewRun> = {
+      notBefore: random.chance(0.2) ? given.clock.now() + random.int(1, 2_000) : 0,
+      kwargs: {
+        ...{ input: null, config: {}, streamMode: [], streamSubgraphs: false },
+        ...(random.chance(0.4) && { webhook: 'https://example.com' }),
+      },
+    };
+    const strategy = random.pick(['reject', 'enqueue', 'enqueue', 'interrupt', 'rollback'] as const);
+    // A run that ended is never made again: its id is the server's own.
+    if (again === undefined) known.push({ runId, threadId });
+    else if (given.log.rows.get('SELECT 1 AS x FROM secrets WHERE run_id = @runId', { runId }) === undefined)
+      return Promise.resolve();
+    return dispatch(threadId, ask.createRun(runId, strategy, more), [
+      { kind: 'secret', runId, threadId, data: '{}' },
+    ]);
+  }
+
+  async function startRun(): Promise<void> {
+    const claimable = await claimableRuns(given.log.rows, given.clock.now(), 10);
+    if (claimable.length === 0 && random.chance(0.7)) return given.clock.advance(random.int(1, 1_500));
+    const busy = new Set(claimable.map(({ threadId }) => threadId));
+    // Starting another run of a thread than the next one is something that the machine allows and nobody does.
+    const wrong = known.filter(({ threadId }) => !busy.has(threadId));
+    const isHonest = claimable.length > 0 && (wrong.length === 0 || random.chance(0.9));
+    if (!isHonest && wrong.length === 0) return;
+    const { runId, threadId } = random.pick(isHonest ? claimable : wrong);
+    const leaseId = ids.token();
+    const result = await dispatch(threadId, ask.start(runId, leaseId));
+    const [started] = result.ok ? result.events : [];
+    if (started?.type === 'RunStarted')
+      leases.push({ runId, threadId, leaseId, attempt: started.data.attempt });
+  }
+
+  const isCurrent = ({ runId, leaseId }: Lease): boolean =>
+    given.log.rows.get('SELECT 1 AS x FROM leases WHERE run_id = @runId AND lease_id = @leaseId', {
+      ...{ runId, leaseId },
+    }) !== undefined;
+
+  async function asExecutor(): Promise<unknown> {
+    if (leases.length === 0) return undefined;
+    const running = leases.filter(isCurrent);
+    const held = running.length > 0 && random.chance(0.85) ? random.pick(running) : random.pick(leases);
+    const spoilt = random.chance(0.07) ? { ...held, leaseId: 'nobody' } : held;
+    const { runId, threadId, attempt, leaseId } = spoilt;
+    const lease = { runId, attempt, leaseId };
+    switch (random.int(0, 8)) {
+      case 0:
+      case 1:
+      case 2: {
+        const checkpointId = ids.uuid();
+        return dispatch(
+          threadId,
+          ask.save(runId, checkpointId, attempt, leaseId),
+          [{ kind: 'checkpoint', threadId, runId, checkpoint: checkpointOf(checkpointId) }],
+          random.chance(0.8) ? lease : undefined,
+        );
+      }
+      case 3: {
+        // As an execution does it: its ids go on after those of earlier attempts, and are counted in memory.
+        const key = `${runId} ${attempt} ${leaseId}`;
+        const last = await given.log.payloads.lastFrame(runId);
+        const first = nextFrames.get(key) ?? last + 1;
+        nextFrames.set(key, first + 1);
+        const frames = [{ event: 'values', data: '{}' }];
+        const result = await given.log.commit(
+          batch([], { lease, payloads: [{ kind: 'frames', runId, threadId, first, frames }] }),
+        );
+        return done.push(`frame of ${runId} ${attempt} -> ${result.kind}`);
+      }
+      case 4:
+        return dispatch(threadId, ask.requeue(runId, random.chance(0.5), attempt, leaseId), [], lease);
+      default:
+        return dispatch(threadId, ask.complete(runId, random.pick(OUTCOMES), attempt, leaseId), [], lease);
+    }
+  }
+
+  async function reopen(): Promise<void> {
+    await given.reopen();
+    open();
+    done.push('reopened');
+    observer.counts['reopened'] = (observer.counts['reopened'] ?? 0) + 1;
+    if (random.chance(0.6))
+      for (const { runId, threadId } of await runningRuns(given.log.rows))
+        await dispatch(threadId, ask.abandon(runId));
+  }
+
+  function something(): Promise<unknown> {
+    const roll = random.int(1, 100);
+    const [threadId, run] = [
+      random.pick(threadIds),
+      known.length > 0 ? random.pick(known.slice(-4)) : undefined,
+    ];
+    if (roll <= 3) return dispatch(threadId, ask.createThread({}, threadId));
+    if (roll <= 7) return dispatch(threadId, ask.updateThread({ roll }));
+    if (roll <= 28) return createRun();
+    if (roll <= 48) return startRun();
+    if (roll <= 88) return asExecutor();
+    if (roll <= 93 && run)
+      return dispatch(run.threadId, ask.cancel(run.runId, random.pick(['interrupt', 'rollback'])));
+    if (roll <= 95 && run) return dispatch(run.threadId, ask.abandon(run.runId));
+    if (roll <= 97) return remove(threadId);
+    return given.clock.advance(random.int(1, 1_500));
+  }
+
+  /** A deleted thread stays so; another one takes its place. */
+  async function remove(threadId: string): Promise<void> {
+    const result = await dispatch(threadId, ask.deleteThread());
+    if (!result.ok) return;
+    const next = `${threadId}'`;
+    threadIds.splice(threadIds.indexOf(threadId), 1, next);
+    if (random.chance(0.8)) await dispatch(next, ask.createThread({}, next));
+  }
+
+  async function dump(): Promise<string> {
+    return given.past((history) => {
+      const tables = history.rows.all<{ name: string }>(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('opened', 'meta')`,
+      );
+      return JSON.stringify(tables.map(({ name }) => history.rows.all(`SELECT * FROM ${name}`)));
+    });
+  }
+
+  open();
+  return {
+    done,
+    observer,
+    async step() {
+      if (done.length === 0) for (const id of threadIds) await dispatch(id, ask.createThread({}, id));
+      alone = random.chance(0.8);
+      if (random.chance(0.04)) await reopen();
+      else if (!alone) await Promise.all(Array.from({ length: random.int(2, 5) }, something));
+      else {
+        const [before, refused] = [await dump(), observer.counts['refused']];
+        await something();
+        if (observer.counts['refused'] !== refused)
+          assert.equal(await dump(), before, `D3 a refusal wrote something: ${done.at(-1)}`);
+      }
+      await given.log.commit(batch([]));
+      await given.past((history) => observer.check(history, given.clock.now()));
+    },
+  };
+}
+
+const checkpointOf = (checkpointId: string): CheckpointText => ({
+  ...{ ns: '', checkpointId, parentId: null, body: '{}', metadata: {} },
+  valueChannels: ['at', 'empty'],
+  channelVersions: { at: checkpointId, empty: '0' },
+  blobs: [{ channel: 'at', version: checkpointId, data: JSON.stringify(checkpointId) }],
+});

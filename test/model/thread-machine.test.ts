@@ -1,0 +1,143 @@
+/** Every way through a thread's life with two runs: the machine, the fold, the decisions and a restored machine agree. */
+import assert from 'node:assert/strict';
+import { getSimplePaths } from 'xstate/graph';
+import { decide, type ThreadCommand } from '../../src/thread/decide.ts';
+import type { ThreadEvent } from '../../src/thread/events.ts';
+import { canAll, createJudge, restore, threadMachine } from '../../src/thread/machine.ts';
+import { activeOf, evolve, initial, isLiving, type ThreadState } from '../../src/thread/state.ts';
+import { ask, fact } from '../support/given.ts';
+import { suite } from '../support/suite.ts';
+
+const test = suite('model/thread-machine');
+
+const RUNS = ['a', 'b'];
+const FACTS: readonly ThreadEvent[] = [
+  fact.created(),
+  fact.updated({}),
+  fact.deleted(),
+  ...RUNS.flatMap((run) => [
+    fact.runCreated(run, { strategy: 'reject' }),
+    fact.runCreated(run, { strategy: 'enqueue' }),
+    ...[
+      fact.started(run),
+      fact.requeued(run),
+      fact.cancelRequested(run),
+      fact.saved(run, 'c'),
+      fact.completed(run),
+    ],
+  ]),
+];
+
+const paths = getSimplePaths(threadMachine, {
+  events: [...FACTS],
+  serializeState: ({ value, context }) => JSON.stringify([value, context]),
+}).map(({ steps }) => steps.map(({ event }) => event as unknown as ThreadEvent).slice(1));
+
+/** Every state that lies on a path, once. */
+function statesOnPaths(): ThreadState[] {
+  const states = new Map<string, ThreadState>();
+  for (const path of paths) {
+    let state: ThreadState = initial;
+    states.set(JSON.stringify(state), state);
+    for (const event of path) {
+      state = evolve(state, event);
+      states.set(JSON.stringify(state), state);
+    }
+  }
+  return [...states.values()];
+}
+
+test('D2 given two runs, when every simple path of the machine is walked, then fold and restored machine agree at each step', () => {
+  const ends = new Set<string>();
+  let steps = 0;
+  for (const path of paths) {
+    const judge = createJudge(initial);
+    let state: ThreadState = initial;
+    for (const event of path) {
+      assert.ok(judge.can([event]), event.type);
+      judge.send(event);
+      state = evolve(state, event);
+      steps += 1;
+      const walked = path.map(({ type }) => type).join(' ');
+      assert.equal(state.status, judge.value, walked);
+      const restored = restore(state);
+      assert.equal(restored.value, judge.value, walked);
+      for (const next of FACTS)
+        assert.equal(canAll(restored, [next]), judge.can([next]), `${next.type} after ${walked}`);
+      const open = isLiving(state) ? [activeOf(state)?.runId, ...state.queue.map(({ runId }) => runId)] : [];
+      assert.deepEqual(
+        [restored.context.active ?? undefined, ...restored.context.queue],
+        open.length === 0 ? [undefined] : open,
+      );
+    }
+    ends.add(state.status);
+  }
+  console.log(`${paths.length} paths, ${steps} steps`);
+  assert.ok(paths.length > 500, `only ${paths.length} paths`);
+  assert.deepEqual([...ends].sort(), ['absent', 'deleted', 'idle', 'queued', 'running', 'stopping']);
+});
+
+/** What the machine has to say for a command to be accepted, told without asking `decide`. */
+function admissions(can: (event: ThreadEvent) => boolean, state: ThreadState): [ThreadCommand, boolean][] {
+  const ofRun = (run: string): [ThreadCommand, boolean][] => {
+    const isActive = can(fact.saved(run, 'c'));
+    const isOpen = isActive || can(fact.completed(run));
+    return [
+      [ask.createRun(run, 'reject'), can(fact.runCreated(run, { strategy: 'reject' }))],
+      ...(['enqueue', 'interrupt', 'rollback'] as const).map((strategy): [ThreadCommand, boolean] => [
+        ask.createRun(run, strategy),
+        can(fact.runCreated(run, { strategy: 'enqueue' })),
+      ]),
+      [ask.start(run), can(fact.started(run))],
+      [ask.cancel(run), isOpen],
+      [ask.cancel(run, 'rollback'), isOpen],
+      [ask.save(run, 'c'), isActive],
+      [ask.save(run, 'c', 2), false],
+      [ask.complete(run), isActive],
+      [ask.complete(run, undefined, 1, 'other'), false],
+      [ask.requeue(run), can(fact.requeued(run))],
+      [ask.abandon(run), isActive],
+      [ask.abandon(run, 1), isActive],
+    ];
+  };
+  return [
+    [ask.createThread(), can(fact.created())],
+    [ask.updateThread({}), can(fact.updated({}))],
+    [ask.deleteThread(), isLiving(state)],
+    ...RUNS.flatMap(ofRun),
+  ];
+}
+
+test('D2 D3 given every state on a path, when every command is decided, then it is accepted exactly when the machine can', () => {
+  const told = { accepted: 0, refused: 0 };
+  for (const state of statesOnPaths()) {
+    const snapshot = restore(state);
+    const can = (facts: readonly ThreadEvent[]): boolean => canAll(snapshot, facts);
+    const reached = new Set<string>();
+    for (const [command, expected] of admissions((event) => can([event]), state)) {
+      const decision = decide(command, state, can);
+      assert.equal(decision.ok, expected, `${JSON.stringify(command)} in ${JSON.stringify(state)}`);
+      told[decision.ok ? 'accepted' : 'refused'] += 1;
+      if (!decision.ok) continue;
+      // A judge of its own walks all of them, not only the guards of the first.
+      const judge = createJudge(state);
+      const after = decision.events.reduce((current, event) => {
+        assert.ok(judge.can([event]));
+        judge.send(event);
+        return evolve(current, event);
+      }, state);
+      assert.equal(after.status, judge.value);
+      for (const event of decision.events) reached.add(nameOf(event));
+    }
+    // Nothing that can happen is out of reach of every command.
+    for (const event of FACTS)
+      if (can([event]) && event.type !== 'ThreadDeleted')
+        assert.ok(reached.has(nameOf(event)), nameOf(event));
+  }
+  console.log(`${told.accepted} accepted, ${told.refused} refused`);
+  assert.ok(told.accepted > 300 && told.refused > 300);
+});
+
+const nameOf = ({ type, data }: ThreadEvent): string => `${type} ${'runId' in data ? data.runId : ''}`;
+
+test.run();

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { createThreadActor, loadThreadActor } from '../../../src/actors/thread-actor.ts';
+import { createMailbox } from '../../../src/kernel/mailbox.ts';
+import type { EventLog } from '../../../src/log/log.ts';
+import type { Recorded } from '../../../src/log/events.ts';
+import type { ThreadEvent } from '../../../src/thread/events.ts';
+import { evolve, initial, type ThreadState } from '../../../src/thread/state.ts';
+import { ask, fact, given, SUCCESS, THREAD } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+import { toRunning, withThreads } from './with-threads.ts';
+
+const test = suite('actors/thread-actor');
+
+/** The log, with a list of what was asked of it. */
+function watched(log: EventLog): { log: EventLog; calls: string[] } {
+  const calls: string[] = [];
+  return {
+    calls,
+    log: {
+      ...log,
+      loadSnapshot: (stream) => {
+        calls.push(`snapshot of ${stream.slice(-2)}`);
+        return log.loadSnapshot(stream);
+      },
+      readStream: (...args) => {
+        calls.push('readStream');
+        return log.readStream(...args);
+      },
+      readAll: (...args) => {
+        calls.push('readAll');
+        return log.readAll(...args);
+      },
+    },
+  };
+}
+
+test('R2 given a thread with a past, when its actor comes back after a restart, then snapshot and fold are one state', () =>
+  withThreads(async (lent) => {
+    await lent.done([...toRunning('a'), ask.createRun('b'), ask.updateThread({ k: 'v' })]);
+    for (const step of [
+      ask.save('a', 'c1'),
+      ask.cancel('a', 'rollback'),
+      ask.complete('a'),
+      ask.start('b', 'l2'),
+      ask.requeue('b', true, 1, 'l2'),
+      ask.deleteThread(),
+    ]) {
+      const { state } = await lent.done(step);
+      const facts = (await lent.log.readStream(`thread-${THREAD}`, 1, 100)) as Recorded<ThreadEvent>[];
+      const fold = facts.reduce<ThreadState>(evolve, initial);
+      await lent.restart();
+      const actor = await loadThreadActor(lent.log, THREAD);
+      assert.deepEqual(actor.state, fold, step.type);
+      assert.deepEqual(actor.state, state, step.type);
+      assert.equal(actor.version, facts.at(-1)?.meta.version);
+    }
+  }));
+
+test('given a long history, when an actor is loaded, then only its snapshot is read', () =>
+  withThreads(async ({ done, another, log }) => {
+    await done(ask.createThread());
+    for (let i = 0; i < 100; i++) await done(ask.updateThread({ i }));
+    const seen = watched(log);
+    const result = await another(() => seen.log).dispatch(THREAD, [ask.createRun('a', 'reject')]);
+    assert.ok(result.ok);
+    assert.equal(result.events[0]?.meta.version, 102);
+    assert.deepEqual(seen.calls, [`snapshot of ${THREAD.slice(-2)}`]);
+  }));
+
+test('given more threads than fit, when they are used, then the idle ones unused the longest are let go', () =>
+  withThreads(async ({ another, log }) => {
+    const seen = watched(log);
+    const threads = another(() => seen.log, 2);
+    const use = async (id: string): Promise<string[]> => {
+      seen.calls.length = 0;
+      const commands = [ask.updateThread({ id })];
+      const result = await threads.dispatch(id, commands);
+      if (!result.ok) await threads.dispatch(id, [ask.createThread({}, id)]);
+      return [...seen.calls];
+    };
+    assert.deepEqual(await use('t1'), ['snapshot of t1']);
+    assert.deepEqual(await use('t2'), ['snapshot of t2']);
+    assert.deepEqual(await use('t1'), []);
+    assert.deepEqual(await use('t3'), ['snapshot of t3']);
+    assert.deepEqual(await use('t1'), [], 't1 was used after t2');
+    assert.deepEqual(await use('t2'), ['snapshot of t2'], 't2 was let go');
+    assert.deepEqual(await use('t3'), ['snapshot of t3'], 't3 was let go in turn');
+  }));
+
+test('given one actor too few for the work, when many threads write at once, then every command is done in order', () =>
+  withThreads(async ({ another, log }) => {
+    const threads = another(undefined, 1);
+    const ids = Array.from({ length: 20 }, (_, i) => `t${String(i).padStart(2, '0')}`);
+    await Promise.all(
+      ids.flatMap((id) => [
+        threads.dispatch(id, [ask.createThread({}, id)]),
+        ...Array.from({ length: 5 }, (_, n) => threads.dispatch(id, [ask.updateThread({ n })])),
+      ]),
+    );
+    for (const id of ids) {
+      const events = await log.readStream(`thread-${id}`, 1, 100);
+      const told = events.map((event) =>
+        event.type === 'ThreadUpdated' ? event.data.metadata['n'] : event.type,
+      );
+      assert.deepEqual(told, ['ThreadCreated', 0, 1, 2, 3, 4]);
+    }
+  }));
+
+test('D2 given an actor, when it takes in a fact that its machine denies, then it throws and names the version', () => {
+  const { state } = given(fact.created(), fact.runCreated('a'));
+  const actor = createThreadActor('thread-t', state, 2, createMailbox());
+  assert.throws(
+    () => actor.absorb([fact.completed('x')]),
+    /thread-t version 3: RunCompleted cannot follow "queued"/,
+  );
+  assert.equal(actor.version, 2);
+});
+
+test('D2 given commands, when an actor decides them, then nothing of it moves until the facts are taken in', () => {
+  const actor = createThreadActor('thread-t', initial, 0, createMailbox());
+  const decided = actor.decide(toRunning('a'));
+  assert.ok(decided.ok);
+  assert.deepEqual([actor.version, actor.state], [0, initial]);
+  actor.absorb(decided.events);
+  assert.deepEqual([actor.version, actor.state], [3, decided.after]);
+  assert.deepEqual(actor.decide([ask.complete('a', SUCCESS, 1, 'no')]), {
+    ok: false,
+    refusal: { code: 'lease-stale' },
+  });
+});
+
+test('given a thread that never was, when its actor is loaded, then it is absent at version 0', () =>
+  withThreads(async ({ log }) => {
+    const actor = await loadThreadActor(log, THREAD);
+    assert.deepEqual([actor.state, actor.version, actor.mailbox.idle], [initial, 0, true]);
+  }));
+
+test.run();

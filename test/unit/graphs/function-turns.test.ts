@@ -1,0 +1,190 @@
+import * as assert from 'node:assert/strict';
+import type { Json } from '../../../src/kernel/json.ts';
+import type { StreamMode } from '../../../src/graphs/port.ts';
+import { suite } from '../../support/suite.ts';
+import { plain, sources, success, survey, valuesOf, type Config, type State } from './function-harness.ts';
+import { contents, human } from './harness.ts';
+
+const test = suite('function turns');
+
+test('given interrupt(), when answered run by run, then the function goes on and repeats nothing', async () => {
+  const { bench, did } = survey();
+  const modes: StreamMode[] = ['values', 'updates', 'custom'];
+  const first = await bench.run({ input: { topic: 't' }, streamModes: modes });
+  const state = await bench.state();
+  assert.deepEqual(state.next, ['agent']);
+  assert.match(state.interrupts[0]?.id ?? '', /^[0-9a-f]{32}$/);
+  assert.deepEqual(state.interrupts[0]?.value, { ask: 'name' });
+  assert.deepEqual(state.tasks[0]?.path, ['__pregel_pull', 'agent']);
+  assert.deepEqual(first.end, {
+    kind: 'success',
+    next: ['agent'],
+    interrupts: { [state.tasks[0]?.id ?? '']: state.interrupts },
+  });
+  assert.deepEqual(first.frames.slice(-2), [
+    { event: 'updates', data: { __interrupt__: state.interrupts } },
+    { event: 'values', data: { topic: 't', log: ['t'], __interrupt__: state.interrupts } },
+  ]);
+  assert.deepEqual(state.values, { topic: 't', log: ['t'] });
+
+  const second = await bench.restart().run({ command: { resume: 'ann' }, streamModes: modes });
+  assert.deepEqual(second.of('custom'), ['name ann']);
+  assert.deepEqual(second.of('updates')[0], { agent: { name: 'ann' } });
+  assert.deepEqual(second.of('values')[0], { topic: 't', log: ['t'] });
+  assert.notEqual((await bench.state()).interrupts[0]?.id, state.interrupts[0]?.id);
+
+  const third = await bench.restart().run({ command: { resume: 44 }, streamModes: modes });
+  assert.deepEqual(third.end, success);
+  assert.deepEqual(third.of('custom'), []);
+  assert.deepEqual(await valuesOf(bench), { topic: 't', log: ['t'], name: 'ann', age: 44 });
+  assert.deepEqual((await bench.state()).next, []);
+  assert.equal(did.length, 3);
+  assert.deepEqual(sources(bench), ['input -1', 'loop 0', 'loop 1', 'loop 2']);
+});
+
+test('given two questions in a row, when answered, then answers are given in the order of the questions', async () => {
+  const bench = plain((_, { interrupt }) => ({
+    answers: [interrupt('a?'), interrupt('b?'), interrupt('c?')],
+  }));
+  await bench.run({ input: { x: 1 } });
+  for (const answer of [false, { b: 1 }, 'c']) {
+    assert.deepEqual((await bench.state()).next, ['agent']);
+    await bench.restart().run({ command: { resume: answer } });
+  }
+  assert.deepEqual(await valuesOf(bench), { x: 1, answers: [false, { b: 1 }, 'c'] });
+});
+
+test('given answers by interrupt id, when one of them is meant, then it is taken and others are refused', async () => {
+  const bench = plain((_, { interrupt }) => ({ answer: interrupt('?') }));
+  await bench.run({ input: {} });
+  const id = (await bench.state()).interrupts[0]?.id ?? '';
+  const wrong = await bench.run({ command: { resume: { ['0'.repeat(32)]: 1 } } });
+  assert.match((wrong.end as { message: string }).message, /the answers are for others/);
+  await bench.run({ command: { resume: { [id]: { a: 1 } } } });
+  assert.deepEqual(await valuesOf(bench), { answer: { a: 1 } });
+});
+
+test('given an answer to nothing, when the run starts, then it succeeds and changes nothing', async () => {
+  let calls = 0;
+  const bench = plain(() => ({ calls: ++calls }));
+  await bench.run({ input: {} });
+  const { end, frames } = await bench.run({ command: { resume: 'late' } });
+  assert.deepEqual(end, success);
+  assert.deepEqual(frames, [{ event: 'values', data: { calls: 1 } }]);
+  assert.equal(calls, 1);
+});
+
+test('given new input while a question waits, when it runs, then a new turn begins and the question is gone', async () => {
+  const bench = plain((state, { interrupt }) =>
+    state['ask'] === true ? { got: interrupt('?') } : { done: 1 },
+  );
+  await bench.run({ input: { ask: true } });
+  const { end } = await bench.run({ input: { ask: false } });
+  assert.deepEqual(end, success);
+  assert.deepEqual((await bench.state()).interrupts, []);
+  assert.deepEqual(await valuesOf(bench), { ask: false, done: 1 });
+});
+
+test('given an update along with the answer, when the function is called again and again, then it always sees it', async () => {
+  const seen: Json[] = [];
+  const bench = plain((state, { interrupt }) => {
+    seen.push((state['extra'] as Json) ?? null);
+    return { answers: [interrupt('a?'), interrupt('b?')] };
+  });
+  await bench.run({ input: { extra: 'none' } });
+  await bench.restart().run({ command: { resume: 1, update: { extra: 'patched' } } });
+  await bench.restart().run({ command: { resume: 2 } });
+  assert.deepEqual(seen, ['none', 'patched', 'patched']);
+  assert.deepEqual(await valuesOf(bench), { extra: 'patched', answers: [1, 2] });
+});
+
+test('X5 given a crash after k updates, when the next attempt resumes, then no update is applied twice', async () => {
+  let called = 0;
+  const bench = plain(async function* (_, { writer }: Config) {
+    called += 1;
+    for (let i = 1; i <= 4; i++) {
+      await writer(i);
+      yield { messages: { role: 'ai', content: `m${i}` } };
+    }
+  });
+  bench.checkpoints.beforeSave = ({ step }) => {
+    if (step === 2) throw new Error('the process dies here');
+  };
+  const order = { runId: '01990000-0000-7000-8000-000000000001', input: { messages: [human('hi')] } };
+  assert.equal((await bench.run(order)).end.kind, 'error');
+  bench.checkpoints.beforeSave = () => undefined;
+  const second = await bench
+    .restart()
+    .run({ ...order, attempt: 2, resume: true, streamModes: ['custom', 'updates'] });
+  assert.deepEqual(second.end, success);
+  assert.deepEqual(contents(await valuesOf(bench)), ['hi', 'm1', 'm2', 'm3', 'm4']);
+  assert.deepEqual(second.of('custom'), [3, 4]);
+  assert.equal(second.of('updates').length, 2);
+  assert.equal(called, 2);
+  const third = await bench.restart().run({ ...order, attempt: 3, resume: true });
+  assert.deepEqual(third.end, success);
+  assert.deepEqual(contents(await valuesOf(bench)), ['hi', 'm1', 'm2', 'm3', 'm4']);
+});
+
+test('X5 given a crash in a run that answers, when resumed at any point, then the end is the same', async () => {
+  for (let crashAt = 0; crashAt < 12; crashAt++) {
+    const { bench } = survey();
+    let operations = 0;
+    const count = (): void => {
+      if (operations++ === crashAt) throw new Error('the process dies here');
+    };
+    bench.checkpoints.beforeSave = count;
+    bench.checkpoints.beforeWrites = count;
+    const orders = [{ input: { topic: 't' } }, { command: { resume: 'ann' } }, { command: { resume: 44 } }];
+    for (const [index, order] of orders.entries()) {
+      const runId = `01990000-0000-7000-8000-00000000000${index}`;
+      let { end } = await bench.restart().run({ ...order, runId });
+      for (let attempt = 2; end.kind === 'error' && end.message.includes('dies'); attempt++) {
+        const resume = bench.checkpoints.saved.some((each) => each.metadata['run_id'] === runId);
+        ({ end } = await bench.restart().run({ ...order, runId, attempt, resume }));
+      }
+      assert.equal(end.kind, 'success');
+    }
+    assert.deepEqual(
+      await valuesOf(bench),
+      { topic: 't', log: ['t'], name: 'ann', age: 44 },
+      `crash at ${crashAt}`,
+    );
+    assert.deepEqual((await bench.state()).next, []);
+  }
+});
+
+test('X5 given the process dies after a second question was recorded, when the run is repeated, then the first answer is not given twice', async () => {
+  const bench = plain((_, { interrupt }) => ({ answers: [interrupt('a?'), interrupt('b?')] }));
+  await bench.run({ input: { x: 1 } });
+  const order = { runId: '01990000-0000-7000-8000-000000000001', command: { resume: 'A' } };
+  await bench.restart().run(order);
+  const again = await bench.restart().run({ ...order, attempt: 2 });
+  assert.equal(again.end.kind === 'success' && again.end.next[0], 'agent');
+  assert.deepEqual((await bench.state()).interrupts[0]?.value, 'b?');
+  await bench.run({ command: { resume: 'B' } });
+  assert.deepEqual(await valuesOf(bench), { x: 1, answers: ['A', 'B'] });
+});
+
+test('X5 given a crash in a run from an older checkpoint, when resumed, then it goes on from its own head', async () => {
+  const bench = plain(async function* (state: State) {
+    yield { n: Number(state['n']) + 1 };
+    yield { done: true };
+  });
+  await bench.run({ input: { n: 0 } });
+  await bench.run({ input: { n: 10 } });
+  const first = bench.checkpoints.saved[0]?.checkpointId ?? '';
+  bench.checkpoints.beforeSave = ({ step }) => {
+    if (step === 2) throw new Error('the process dies here');
+  };
+  const runId = '01990000-0000-7000-8000-000000000001';
+  const order = { runId, input: null, config: { configurable: { checkpoint_id: first }, metadata: {} } };
+  assert.equal((await bench.run(order)).end.kind, 'error');
+  bench.checkpoints.beforeSave = () => undefined;
+  const saved = bench.checkpoints.saved.length;
+  await bench.restart().run({ ...order, attempt: 2, resume: true });
+  assert.deepEqual(await valuesOf(bench), { n: 1, done: true });
+  assert.equal(bench.checkpoints.saved.length, saved + 1);
+});
+
+test.run();

@@ -1,0 +1,187 @@
+import * as assert from 'node:assert/strict';
+import { Annotation, StateGraph } from '@langchain/langgraph';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import { suite } from '../../support/suite.ts';
+import { gate, openBench } from './harness.ts';
+import { START, Log, chain } from './langgraph-harness.ts';
+
+const test = suite('langgraph ends');
+
+test('given a node that throws, when the run ends, then the end names the class and the state names the error', async () => {
+  class CustomError extends Error {}
+  const bench = openBench(
+    chain((node) => {
+      if (node === 'b') throw new CustomError('no luck');
+    }),
+  );
+  const { end } = await bench.run({ input: START });
+  assert.deepEqual(end, { kind: 'error', error: 'CustomError', message: 'no luck' });
+  const state = await bench.state();
+  assert.equal(state.tasks[0]?.error, 'no luck');
+  assert.deepEqual(state.next, ['b']);
+});
+
+test('given a node that throws what is no error, when the run ends, then the end is an error all the same', async () => {
+  const failing = (thrown: unknown) =>
+    openBench(chain(() => Promise.reject(thrown as Error))).run({ input: START });
+  assert.deepEqual((await failing({ code: 7 })).end, {
+    kind: 'error',
+    error: 'Error',
+    message: '{"code":7}',
+  });
+  assert.equal((await failing('plain text')).end.kind, 'error');
+  assert.equal((await failing(null)).end.kind, 'error');
+});
+
+test('given a recursion limit, when it is exceeded, then the error has the name that clients know', async () => {
+  const loop = new StateGraph(Log).addNode('again', () => ({ log: ['x'] }));
+  const graph = loop.addEdge('__start__', 'again').addEdge('again', 'again').compile();
+  const { end } = await openBench(graph).run({
+    input: START,
+    config: { configurable: {}, metadata: {}, recursion_limit: 3 },
+  });
+  assert.equal(end.kind === 'error' && end.error, 'GraphRecursionError');
+});
+
+test('given a limit bound to the graph, when the run names none, then the bound one holds', async () => {
+  const loop = new StateGraph(Log).addNode('again', ({ log }) => ({ log: [String(log.length)] }));
+  const graph = loop
+    .addEdge('__start__', 'again')
+    .addConditionalEdges('again', ({ log }) => (log.length < 40 ? 'again' : '__end__'))
+    .compile()
+    .withConfig({ recursionLimit: 100 });
+  const { end } = await openBench(graph).run({ input: START });
+  assert.equal(end.kind, 'success');
+});
+
+test('X3 given a node that ignores its signal, when the run is aborted, then it stops at once and saves nothing later', async () => {
+  const running = gate();
+  const released = gate();
+  const finished = gate();
+  const bench = openBench(
+    chain(async (node) => {
+      if (node !== 'b') return;
+      running.open();
+      await released.opened;
+      finished.open();
+    }),
+  );
+  const stop = new AbortController();
+  const frames: unknown[] = [];
+  const run = bench.run(
+    { input: START },
+    { signal: stop.signal, emit: async (batch) => void frames.push(...batch) },
+  );
+  await running.opened;
+  stop.abort('interrupt');
+  assert.deepEqual((await run).end, { kind: 'stopped' });
+  const before = [bench.checkpoints.saved.length, bench.checkpoints.writes.length, frames.length];
+  released.open();
+  await finished.opened;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([bench.checkpoints.saved.length, bench.checkpoints.writes.length, frames.length], before);
+  const { next, tasks } = await bench.state();
+  assert.deepEqual([next, tasks[0]?.error], [['b'], null]);
+});
+
+test('given a signal that is aborted already, when a run is ordered, then it stops before graph code runs', async () => {
+  let visited = false;
+  const bench = openBench(chain(() => (visited = true)));
+  const { end } = await bench.run({ input: START }, { signal: AbortSignal.abort('shutdown') });
+  assert.deepEqual(end, { kind: 'stopped' });
+  assert.equal(visited, false);
+});
+
+for (const durability of ['sync', 'async'] as const)
+  test(`X5 given a crash after a step (${durability}), when the next attempt resumes, then finished nodes do not run again`, async () => {
+    const visits: string[] = [];
+    const bench = openBench(chain((node) => visits.push(node)));
+    bench.checkpoints.beforeSave = ({ step }) => {
+      if (step === 2) throw new Error('the process dies here');
+    };
+    const runId = '01990000-0000-7000-8000-000000000001';
+    const first = await bench.run({ runId, input: START, durability });
+    assert.deepEqual(first.end, { kind: 'error', error: 'Error', message: 'the process dies here' });
+    bench.checkpoints.beforeSave = () => undefined;
+    const done = visits.filter((node) => node === 'a').length;
+    const second = await bench.restart().run({ runId, input: START, attempt: 2, resume: true, durability });
+    assert.equal(second.end.kind, 'success');
+    assert.equal(visits.filter((node) => node === 'a').length, done);
+    assert.equal(visits.filter((node) => node === 'b').length, 1);
+    assert.deepEqual(((await bench.state()).values as JsonObject)['log'], ['a', 'b', 'c']);
+  });
+
+test('X2 given a store that refuses a write, when the step is over, then no further node starts', async () => {
+  const visits: string[] = [];
+  const bench = openBench(chain((node) => visits.push(node)));
+  class FencedOut extends Error {}
+  bench.checkpoints.beforeSave = ({ step }) => {
+    if (step === 1) throw new FencedOut('the lease is stale');
+  };
+  const { end } = await bench.run({ input: START, durability: 'sync' });
+  assert.deepEqual(end, { kind: 'error', error: 'FencedOut', message: 'the lease is stale' });
+  assert.deepEqual(visits, ['a']);
+});
+
+test('X2 given a server that refuses frames, when one is refused, then the attempt ends with that error', async () => {
+  const { end } = await openBench(chain(() => undefined)).run(
+    { input: START },
+    { emit: () => Promise.reject(new Error('stale attempt')) },
+  );
+  assert.deepEqual(end, { kind: 'error', error: 'Error', message: 'stale attempt' });
+});
+
+test('given a state that cannot be stored, when it is saved, then the run fails and says what', async () => {
+  const graph = new StateGraph(Annotation.Root({ tool: Annotation<unknown>, ok: Annotation<number> }))
+    .addNode('bad', () => ({ tool: { run: () => 1 } }))
+    .addEdge('__start__', 'bad')
+    .compile();
+  const { end } = await openBench(graph).run({ input: { ok: 1 } });
+  assert.equal(end.kind, 'error');
+  assert.match((end as { message: string }).message, /run is a function/);
+});
+
+test('given one graph, when two threads run at once, then neither sees the other and the graph is left as it was', async () => {
+  const both = gate();
+  let waiting = 0;
+  const graph = chain(async (node) => {
+    if (node !== 'a') return;
+    waiting += 1;
+    if (waiting === 2) both.open();
+    await both.opened;
+  });
+  const [one, two] = [openBench(graph), openBench(graph)];
+  await Promise.all([one.run({ input: { log: ['one'] } }), two.run({ input: { log: ['two'] } })]);
+  assert.deepEqual(((await one.state()).values as JsonObject)['log'], ['one', 'a', 'b', 'c']);
+  assert.deepEqual(((await two.state()).values as JsonObject)['log'], ['two', 'a', 'b', 'c']);
+  assert.equal(graph.checkpointer, undefined);
+});
+
+test('X5 given a crash in a run with a command and a checkpoint id, when resumed, then neither applies again', async () => {
+  const visits: string[] = [];
+  const bench = openBench(chain((node) => visits.push(node)));
+  await bench.run({ input: START });
+  const start = bench.checkpoints.saved.find((each) => each.step === 1)?.checkpointId ?? '';
+  bench.checkpoints.beforeSave = ({ metadata, step }) => {
+    if (metadata['run_id'] === runId && step === 4) throw new Error('the process dies here');
+  };
+  const runId = '01990000-0000-7000-8000-000000000001';
+  const order = {
+    runId,
+    command: { update: { log: ['patched'] }, goto: 'b' },
+    config: { configurable: { checkpoint_id: start }, metadata: {} },
+  };
+  assert.equal((await bench.run(order)).end.kind, 'error');
+  bench.checkpoints.beforeSave = () => undefined;
+  const { end } = await bench.restart().run({ ...order, attempt: 2, resume: true });
+  assert.equal(end.kind, 'success');
+  const log = ((await bench.state()).values as JsonObject)['log'] as string[];
+  assert.deepEqual(
+    log.filter((entry) => entry === 'patched'),
+    ['patched'],
+  );
+  assert.deepEqual(log.slice(0, 2), ['a', 'patched']);
+  assert.equal(visits.filter((node) => node === 'b').length, 2);
+});
+
+test.run();

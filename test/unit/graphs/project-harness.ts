@@ -1,0 +1,21 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withTempDir } from '../../support/temp-dir.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A folder outside of any package, with the libraries in reach if they are wanted. */
+export const withProject = <T>(
+  files: Record<string, string>,
+  use: (dir: string) => Promise<T>,
+  { libraries = false } = {},
+): Promise<T> =>
+  withTempDir(async (dir) => {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(dir, name)), { recursive: true });
+      await writeFile(join(dir, name), text);
+    }
+    if (libraries) await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
+    return use(dir);
+  });

@@ -1,0 +1,47 @@
+/**
+ * A process of its own for the log's tests: `child.ts open <dir>` tries to open a log that somebody else has;
+ * `child.ts fill <dir>` writes until the disk takes no more. Prints one line of JSON.
+ */
+import { fakeProjection } from '../../support/fake-projection.ts';
+import { append, batch, said } from '../../support/log-contract.ts';
+import { functions } from '../../support/with-log.ts';
+import type { CommitResult } from '../../../src/log/log.ts';
+import { openSqliteLog } from '../../../src/log/sqlite/log.ts';
+
+const [what, dir] = process.argv.slice(2);
+const open = () =>
+  openSqliteLog({ dir: dir!, projection: fakeProjection(), functions, now: () => 1, onFault: console.error });
+
+async function fill(): Promise<object> {
+  // Without a listener the signal of the file-size limit would end the process.
+  process.on('SIGXFSZ', () => undefined);
+  const log = open();
+  const poisoned: string[] = [];
+  log.onPoisoned((cause) => poisoned.push(cause));
+  const block = 'x'.repeat(50_000);
+  for (let round = 0; round < 1000; round++) {
+    const group = await Promise.all([
+      log.commit(batch([append('small', round, 'a')])),
+      log.commit(batch([{ stream: 'big', expected: round, events: [said(block)] }])),
+      log.commit(batch([append('small', round, 'conflicts')])),
+      log.commit(batch([append('tail', round, 'b')], { commandId: `tail-${round}` })),
+    ]);
+    if (group.every(({ kind }) => kind !== 'unknown-outcome')) continue;
+    const later: CommitResult[] = [];
+    for (let i = 0; i < 3; i++) later.push(await log.commit(batch([append('later', 0, 'c')])));
+    const readable = (await log.readStream('tail', 1, 10_000)).length;
+    return { round, group, later, poisoned, readable };
+  }
+  throw new Error('the disk never was full');
+}
+
+if (what === 'fill') console.log(JSON.stringify(await fill()));
+else
+  try {
+    await open().close();
+    console.log(JSON.stringify({ opened: true }));
+  } catch (error) {
+    console.log(
+      JSON.stringify({ opened: false, name: (error as Error).name, message: (error as Error).message }),
+    );
+  }

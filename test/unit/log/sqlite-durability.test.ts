@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openConnection } from '../../../src/log/sqlite/connection.ts';
+import { DataDirectoryBusy } from '../../../src/log/sqlite/lock.ts';
+import { LOG_FILE, openSqliteLog } from '../../../src/log/sqlite/log.ts';
+import { fakeProjection } from '../../support/fake-projection.ts';
+import { append, batch, committed, textsOf } from '../../support/log-contract.ts';
+import { suite } from '../../support/suite.ts';
+import { withTempDir } from '../../support/temp-dir.ts';
+import { functions, withLog } from '../../support/with-log.ts';
+
+const test = suite('log/sqlite, durability');
+
+const run = promisify(execFile);
+const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
+const projection = fakeProjection();
+
+/** `limitKb`: the most that any file of the child may grow to. */
+async function inChild(what: string, dir: string, limitKb?: number): Promise<Record<string, unknown>> {
+  const limit = limitKb === undefined ? '' : `ulimit -f ${limitKb}; `;
+  const script = `${limit}exec "$0" --import tsx "$1" "$2" "$3"`;
+  const { stdout } = await run('bash', ['-c', script, process.execPath, CHILD, what, dir]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** Transactions in the write-ahead log: frames whose header holds the size of the file after a commit. */
+function commitsInWal(dir: string): number {
+  const wal = readFileSync(join(dir, `${LOG_FILE}-wal`));
+  const frame = 24 + wal.readUInt32BE(8);
+  let commits = 0;
+  for (let at = 32; at + frame <= wal.length; at += frame) if (wal.readUInt32BE(at + 4) !== 0) commits += 1;
+  return commits;
+}
+
+test('L1 given a fresh connection, when it has written, then every setting that durability rests on reads back', () =>
+  withTempDir((dir) => {
+    const db = openConnection(join(dir, 'fresh.db'));
+    try {
+      db.exec('CREATE TABLE t (a); INSERT INTO t VALUES (1)');
+      const read = (name: string): unknown => db.pragma(name, { simple: true });
+      assert.deepEqual(
+        ['journal_mode', 'synchronous', 'fullfsync', 'trusted_schema', 'cell_size_check', 'mmap_size'].map(
+          read,
+        ),
+        ['wal', 2, 1, 0, 1, 0],
+      );
+      assert.deepEqual(
+        ['foreign_keys', 'secure_delete', 'journal_size_limit', 'busy_timeout'].map(read),
+        [1, 1, 67_108_864, 5_000],
+      );
+    } finally {
+      db.close();
+    }
+  }));
+
+test('L1 given many commits of one tick, when they are done, then one transaction carried them all', () =>
+  withLog(
+    async ({ log, dir }) => {
+      await log.commit(batch([append('s', 0, 'first')]));
+      const before = commitsInWal(dir);
+      const results = await Promise.all([
+        ...Array.from({ length: 50 }, (_, i) => log.commit(batch([append(`s${i}`, 0, 'x')]))),
+        log.commit(batch([append('s', 0, 'conflict')])),
+      ]);
+      assert.equal(results.filter(({ kind }) => kind === 'committed').length, 50);
+      assert.equal(commitsInWal(dir) - before, 1);
+      await log.commit(batch([append('s', 1, 'alone')]));
+      assert.equal(commitsInWal(dir) - before, 2);
+    },
+    { projection },
+  ));
+
+test('L1 P1 given a commit, when its promise settles, then another connection sees facts, rows and payloads', () =>
+  withLog(
+    async ({ log, behind }) => {
+      const seen = await log
+        .commit(
+          batch([append('s', 0, 'a')], {
+            payloads: [{ kind: 'secret', runId: 'r', threadId: 't', data: '{}' }],
+          }),
+        )
+        .then(() =>
+          behind((db) =>
+            ['events', 'facts', 'secrets'].map((t) => db.prepare(`SELECT count(*) FROM ${t}`).pluck().get()),
+          ),
+        );
+      assert.deepEqual(seen, [1, 1, 1]);
+      assert.deepEqual(log.rows.get('SELECT says FROM facts'), {
+        says: 'ThreadUpdated {"threadId":"t","metadata":{"text":"a"}}',
+      });
+    },
+    { projection },
+  ));
+
+test('L4 given a batch that breaks a constraint, when its group commits, then it alone rejects and nothing of it stays', () =>
+  withLog(
+    async ({ log }) => {
+      const frames = {
+        kind: 'frames',
+        runId: 'r',
+        threadId: 't',
+        first: 0,
+        frames: [{ event: 'e', data: '1' }],
+      } as const;
+      const [first, twice, other] = await Promise.allSettled([
+        log.commit(batch([append('a', 0, 'x')], { payloads: [frames] })),
+        log.commit(batch([append('b', 0, 'y')], { payloads: [frames] })),
+        log.commit(batch([append('c', 0, 'z')])),
+      ]);
+      assert.equal(twice.status, 'rejected');
+      assert.ok(first.status === 'fulfilled' && other.status === 'fulfilled');
+      committed(other.value);
+      assert.deepEqual(textsOf(await log.readAll(0, 10)), ['x', 'z']);
+      committed(await log.commit(batch([append('b', 0, 'after')])));
+    },
+    { projection },
+  ));
+
+test('L4 given a failure that is no fault of one batch, when a tick of commits meets it, then all are of unknown outcome for good', () =>
+  withLog(
+    async ({ log, behind }) => {
+      const causes: string[] = [];
+      log.onPoisoned((cause) => causes.push(cause));
+      await log.commit(batch([append('s', 0, 'kept')]));
+      behind((db) => db.exec('ALTER TABLE events RENAME TO lost'));
+      // More than one transaction takes: those still waiting must not be tried.
+      const results = await Promise.all(
+        Array.from({ length: 1_200 }, (_, i) => log.commit(batch([append(`s${i}`, 0, 'x')]))),
+      );
+      assert.deepEqual([...new Set(results.map(({ kind }) => kind))], ['unknown-outcome']);
+      behind((db) => db.exec('ALTER TABLE lost RENAME TO events'));
+      const later = await log.commit(batch([append('s', 1, 'no')]));
+      assert.equal(later.kind, 'unknown-outcome');
+      assert.equal(causes.length, 1);
+      assert.match(causes[0]!, /no such table/);
+      assert.deepEqual(textsOf(await log.readAll(0, 10)), ['kept']);
+    },
+    { projection },
+  ));
+
+test('L4 L1 given a disk that takes no more, when a commit fails, then its whole group is of unknown outcome and what was acknowledged is there', () =>
+  withTempDir(async (dir) => {
+    const told = await inChild('fill', dir, 2_000);
+    const kinds = (key: string): string[] => (told[key] as { kind: string }[]).map(({ kind }) => kind);
+    assert.deepEqual(kinds('group'), Array(4).fill('unknown-outcome'));
+    assert.deepEqual(kinds('later'), Array(3).fill('unknown-outcome'));
+    const poisoned = told['poisoned'] as string[];
+    assert.equal(poisoned.length, 1);
+    assert.match(poisoned[0]!, /disk|full/);
+    const round = told['round'] as number;
+    assert.ok(round > 3, `only ${round} rounds fitted`);
+    assert.equal(told['readable'], round);
+
+    const log = openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError });
+    try {
+      const [small, tail] = [await log.readStream('small', 1, 1_000), await log.readStream('tail', 1, 1_000)];
+      assert.ok(small.length === round || small.length === round + 1);
+      assert.equal(tail.length, small.length);
+      // Recovery decides: the repeated command is either answered with its receipt or done now.
+      const repeated = await log.commit(batch([append('tail', round, 'b')], { commandId: `tail-${round}` }));
+      assert.equal(repeated.kind, tail.length === round ? 'committed' : 'duplicate');
+    } finally {
+      await log.close();
+    }
+  }));
+
+test('given an open log, when this or another process opens it too, then it is refused with words that help', () =>
+  withLog(
+    async ({ log, dir, reopen }) => {
+      const open = () => openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError });
+      assert.throws(
+        open,
+        (error: Error) => error instanceof DataDirectoryBusy && error.message.includes(dir),
+      );
+      const refused = await inChild('open', dir);
+      assert.equal(refused['name'], 'DataDirectoryBusy');
+      committed(await log.commit(batch([append('s', 0, 'still here')])));
+      await reopen();
+      assert.equal((await inChild('open', dir))['opened'], false);
+      await log.close();
+    },
+    { projection },
+  ));
+
+test('given a log that was closed, when another process opens it, then it may', () =>
+  withTempDir(async (dir) => {
+    await openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError }).close();
+    assert.deepEqual(await inChild('open', dir), { opened: true });
+  }));
+
+test('L1 given a file of another program or version, when it is opened, then it is refused and the lock is free again', () =>
+  withLog(
+    async ({ dir, log, behind }) => {
+      const open = () => openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError });
+      await log.close();
+      behind((db) => db.pragma('user_version = 99'));
+      assert.throws(open, /schema version 99/);
+      assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
+      behind((db) => db.pragma('user_version = 1'));
+      behind((db) => db.pragma('application_id = 7'));
+      assert.throws(open, /is not an event log of this program/);
+      behind((db) => db.pragma(`application_id = ${0x7468776c}`));
+      await open().close();
+    },
+    { projection },
+  ));
+
+test.run();

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openHistory } from '../../../src/log/sqlite/history.ts';
+import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
+import { projection } from '../../../src/projections/projection.ts';
+import { runReplay } from '../../../src/replay/command.ts';
+import { ask, THREAD } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+import { withTempDir } from '../../support/temp-dir.ts';
+import { functions } from '../../support/with-log.ts';
+import { withPast } from './with-past.ts';
+
+const test = suite('replay/history');
+
+test('R1 given the past of a log, when something would write through it, then it throws and the log is as before', () =>
+  withPast(async ({ past, dump }) => {
+    const before = dump();
+    await past((history) => {
+      for (const sql of ['DELETE FROM threads RETURNING *', `UPDATE runs SET status = 'x' RETURNING run_id`])
+        assert.throws(() => history.rows.all(sql), /readonly/, sql);
+      assert.throws(() => history.rows.all('CREATE TABLE t (a)'), /readonly|does not return data/);
+    });
+    assert.equal(dump(), before);
+  }));
+
+test('R1 given a live writer, when the past is opened beside it, then both go on and the past stays one moment', () =>
+  withPast(async (lent) => {
+    await lent.past(async (history) => {
+      const count = () => history.readAll(0, 1_000).length;
+      const before = count();
+      await lent.done(ask.updateThread({ later: 1 }));
+      await lent.done(ask.createRun('later'));
+      assert.equal(count(), before);
+      assert.equal(history.rows.get('SELECT count(*) AS n FROM runs')?.['n'], 3);
+      assert.equal(history.firstDifference(), undefined);
+    });
+    await lent.past((history) => assert.equal(history.rows.get('SELECT count(*) AS n FROM runs')?.['n'], 4));
+  }));
+
+test('R1 given no log, or a file of something else, when its past is opened, then the words say which', () =>
+  withTempDir((dir) => {
+    const open = () => openHistory(dir, projection, functions);
+    assert.throws(open, /log\.db does not exist/);
+    writeFileSync(
+      join(dir, LOG_FILE),
+      'certainly not a database, and long enough to be read as the header of one',
+    );
+    assert.throws(open, /not a database/);
+    rmSync(join(dir, LOG_FILE));
+    writeFileSync(join(dir, LOG_FILE), '');
+    assert.throws(open, /is not an event log of this program/);
+  }));
+
+async function replay(...args: string[]): Promise<{ code: number; lines: string[] }> {
+  const lines: string[] = [];
+  const code = await runReplay(args, {}, (line) => lines.push(line));
+  return { code, lines };
+}
+
+test('R2 given a data directory, when replay is run on it, then threads, a timeline, a state and the verdict are printed', () =>
+  withPast(async ({ dir, behind }) => {
+    const threads = await replay('--data', dir);
+    assert.equal(threads.code, 0);
+    assert.equal(threads.lines.at(-1), '2 threads');
+    assert.ok(threads.lines.some((line) => line.startsWith(THREAD) && line.endsWith('2 runs, 13 events')));
+    const timeline = await replay('--data', dir, '--thread', THREAD);
+    assert.equal(timeline.lines.length, 16);
+    assert.match(timeline.lines[1]!, /RunCreated\s+idle → queued\s+run a of graph \(reject\)/);
+    const [first] = JSON.parse(
+      (await replay('--data', dir, '--thread', THREAD, '--json')).lines[0]!,
+    ) as object[];
+    assert.deepEqual(Object.keys(first!), ['position', 'time', 'type', 'before', 'after', 'summary', 'data']);
+    const state = JSON.parse(
+      (await replay('--data', dir, '--thread', THREAD, '--to', '6', '--json')).lines[0]!,
+    ) as object;
+    assert.deepEqual(
+      { ...state, machine: 0 },
+      {
+        ...{ thread_id: THREAD, position: 6, status: 'busy', machine: 0, values: { n: 1 } },
+        metadata: { topic: 'a', graph_id: 'graph', assistant_id: 'assistant' },
+        runs: [{ run_id: 'a', status: 'running', attempt: 1 }],
+      },
+    );
+    const fine = await replay('--data', dir, '--verify');
+    assert.deepEqual([fine.code, fine.lines.length], [0, 1]);
+    assert.match(fine.lines[0]!, /^verified: 18 events in 3 streams/);
+    behind((db) => db.exec('DELETE FROM deliveries'));
+    const damaged = await replay('--data', dir, '--verify', '--json');
+    assert.equal(damaged.code, 1);
+    assert.match(damaged.lines[0]!, /"ok":false.*"position":18/);
+  }));
+
+test('given a wrong call of replay, when it is run, then it throws words for the caller', () =>
+  withPast(async ({ dir }) => {
+    await assert.rejects(replay(), /--data/);
+    await assert.rejects(replay('--data', dir, '--thread', 'x'), /--thread: expected a UUID/);
+    await assert.rejects(replay('--data', dir, '--to', '5'), /together with --thread/);
+    await assert.rejects(replay('--data', dir, '--thread', THREAD, '--to', '-1'), /--to/);
+    await assert.rejects(replay('--data', dir, '--thread', THREAD.replace('1', '9')), /has no events here/);
+    await assert.rejects(
+      replay('--data', dir, '--thread', THREAD, '--to', '0'),
+      /did not exist at position 0/,
+    );
+    await assert.rejects(replay('--data', join(dir, 'nowhere')), /does not exist/);
+  }));
+
+test.run();

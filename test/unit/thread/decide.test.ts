@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import type { ThreadEvent } from '../../../src/thread/events.ts';
+import { isLiving, openRun } from '../../../src/thread/state.ts';
+import { ask, fact, given, SUCCESS, THREAD } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('thread/decide');
+
+const queued = [fact.created(), fact.runCreated('a'), fact.runCreated('b')];
+const running = [...queued, fact.started('a')];
+
+test('given metadata on assistant, thread and run, when a run is created, then the later wins and the thread learns graph and assistant', () => {
+  const state = given(fact.created({ on: 'thread', k: 'thread' }))
+    .when(
+      ask.createRun('a', 'reject', {
+        assistantMetadata: { on: 'assistant', of: 'assistant' },
+        metadata: { k: 'run' },
+        notBefore: 7,
+      }),
+    )
+    .then(
+      fact.runCreated('a', {
+        strategy: 'reject',
+        metadata: { on: 'thread', of: 'assistant', k: 'run' },
+        threadMetadata: { on: 'thread', k: 'thread', graph_id: 'graph', assistant_id: 'assistant' },
+        notBefore: 7,
+      }),
+    );
+  assert.ok(isLiving(state));
+  assert.deepEqual(state.metadata, {
+    on: 'thread',
+    k: 'thread',
+    graph_id: 'graph',
+    assistant_id: 'assistant',
+  });
+});
+
+test('given metadata, when it is updated, then keys are merged one level deep', () => {
+  given(fact.created({ a: { x: 1 }, b: 1 }))
+    .when(ask.updateThread({ a: { y: 2 } }))
+    .then(fact.updated({ a: { y: 2 }, b: 1 }));
+});
+
+test('X1 D3 given a busy thread, when a run comes with reject, then the refusal names the run in the way', () => {
+  const refusal = (runId: string) => ({ code: 'thread-busy', runId }) as const;
+  given(...queued)
+    .when(ask.createRun('c', 'reject'))
+    .thenRefused(refusal('a'));
+  given(...running, fact.completed('a', { remaining: 1 }))
+    .when(ask.createRun('c', 'reject'))
+    .thenRefused(refusal('b'));
+  given(...running)
+    .when(ask.start('b'))
+    .thenRefused(refusal('a'));
+});
+
+test('X3 given a run that executes and one that waits, when one comes with interrupt, then the waiting ends at once and the active is told', () => {
+  const reason = 'Superseded by run c (interrupt).';
+  const cancelled = { kind: 'cancelled', reason } as const;
+  const metadata = { graph_id: 'graph', assistant_id: 'assistant' };
+  const state = given(...running, fact.saved('a', 'c1'))
+    .when(ask.createRun('c', 'interrupt'))
+    .then(
+      fact.runCreated('c', { strategy: 'interrupt', threadMetadata: metadata }),
+      fact.completed('b', { attempt: 0, outcome: cancelled, remaining: 2, head: 'c1' }),
+      { type: 'RunCancelRequested', data: { threadId: THREAD, runId: 'a', action: 'interrupt', reason } },
+    );
+  assert.equal(state.status, 'stopping');
+  assert.equal(openRun(state, 'b'), undefined);
+});
+
+test('X3 given two runs that wait, when one comes with rollback, then both end and each says how many remain', () => {
+  const outcome = { kind: 'rolled-back', reason: 'Superseded by run c (rollback).' } as const;
+  const metadata = { graph_id: 'graph', assistant_id: 'assistant' };
+  given(...queued)
+    .when(ask.createRun('c', 'rollback'))
+    .then(
+      fact.runCreated('c', { strategy: 'rollback', threadMetadata: metadata }),
+      fact.completed('a', { attempt: 0, outcome, remaining: 2 }),
+      fact.completed('b', { attempt: 0, outcome, remaining: 1 }),
+    );
+});
+
+test('P3 given a retried run and one behind it, when both are rolled back, then the head before the first attempt stands', () => {
+  const history = [
+    ...[fact.created(), fact.runCreated('z'), fact.started('z'), fact.saved('z', 'c0')],
+    ...[fact.completed('z', { head: 'c0' }), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')],
+    ...[fact.saved('a', 'c1'), fact.requeued('a')],
+  ];
+  const state = given(...history)
+    .when(ask.createRun('c', 'rollback'))
+    .thenTypes('RunCreated', 'RunCompleted', 'RunCompleted');
+  assert.ok(state.status === 'queued');
+  assert.equal(state.head, 'c0');
+  assert.deepEqual(
+    state.queue.map(({ runId }) => runId),
+    ['c'],
+  );
+});
+
+test('given a stopping run, when a run comes with rollback, then the stop becomes a rollback and its checkpoints do not stay', () => {
+  const stopping = [...running, fact.saved('a', 'c1'), fact.cancelRequested('a', 'interrupt')];
+  const state = given(...stopping)
+    .when(ask.createRun('c', 'rollback'))
+    .thenTypes('RunCreated', 'RunCompleted', 'RunCancelRequested');
+  assert.ok(state.status === 'stopping' && state.action === 'rollback');
+  const end = given(...stopping, fact.cancelRequested('a', 'rollback')).when(ask.complete('a')).events[0];
+  assert.ok(end?.type === 'RunCompleted');
+  assert.equal(end.data.outcome.kind, 'rolled-back');
+  assert.equal(end.data.head, null);
+});
+
+test('given a run that is being undone, when it is cancelled with interrupt, then it is undone all the same', () => {
+  const state = given(...running, fact.cancelRequested('a', 'rollback'))
+    .when(ask.cancel('a', 'interrupt'))
+    .then();
+  assert.ok(state.status === 'stopping' && state.action === 'rollback');
+});
+
+test('given a run being undone, when its graph reports success, then the run is rolled back to the head before it', () => {
+  const before = [
+    fact.created(),
+    ...[fact.runCreated('z'), fact.started('z'), fact.saved('z', 'c0'), fact.completed('z', { head: 'c0' })],
+  ];
+  const undone = [
+    fact.runCreated('a'),
+    fact.started('a'),
+    fact.saved('a', 'c1'),
+    fact.cancelRequested('a', 'rollback'),
+  ];
+  const state = given(...before, ...undone)
+    .when(ask.complete('a'))
+    .then(
+      fact.completed('a', {
+        outcome: { kind: 'rolled-back', reason: 'Rolled back by request.' },
+        head: 'c0',
+      }),
+    );
+  assert.ok(state.status === 'idle' && state.head === 'c0');
+});
+
+test('given a second attempt, when its run is rolled back, then the thread returns to the head before the first', () => {
+  const history = [
+    ...[fact.created(), fact.runCreated('a'), fact.started('a', 1, 'l1'), fact.saved('a', 'c1')],
+    ...[fact.requeued('a'), fact.started('a', 2, 'l2'), fact.saved('a', 'c2', '', 2)],
+  ];
+  const end = given(...history, fact.cancelRequested('a', 'rollback')).when(
+    ask.complete('a', SUCCESS, 2, 'l2'),
+  );
+  assert.ok(end.events[0]?.type === 'RunCompleted');
+  assert.equal(end.events[0].data.head, null);
+  const waiting = given(...history.slice(0, 5)).when(ask.cancel('a', 'rollback')).events[0];
+  assert.ok(waiting?.type === 'RunCompleted' && waiting.data.head === null && waiting.data.attempt === 1);
+});
+
+test('given a stopping run, when its graph reports success, then an interrupt lets the success stand', () => {
+  given(...running, fact.cancelRequested('a'))
+    .when(ask.complete('a'))
+    .then(fact.completed('a', { remaining: 1 }));
+});
+
+test('given a run that waits, when it is cancelled, then it ends at once and the head stays', () => {
+  const outcome = { kind: 'cancelled', reason: 'asked' } as const;
+  given(...running, fact.saved('a', 'c1'))
+    .when(ask.cancel('b'))
+    .then(fact.completed('b', { attempt: 0, outcome, remaining: 1, head: 'c1' }));
+});
+
+test('X5 given a run lost with its process, when it is abandoned, then two attempts are retried and the third ends it', () => {
+  const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
+  for (const attempt of [1, 2]) {
+    history.push(fact.started('a', attempt, `l${attempt}`));
+    given(...history)
+      .when(ask.abandon('a'))
+      .then(fact.requeued('a', attempt));
+    history.push(fact.requeued('a', attempt));
+  }
+  const message = 'Run a exceeded its 3 attempts: lost';
+  given(...history, fact.started('a', 3, 'l3'))
+    .when(ask.abandon('a'))
+    .then(
+      fact.completed('a', { attempt: 3, outcome: { kind: 'error', error: 'AttemptsExceeded', message } }),
+    );
+});
+
+test('X5 given attempts handed back at shutdown, when the run is abandoned, then only lost attempts count', () => {
+  const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
+  for (let attempt = 1; attempt <= 5; attempt++)
+    history.push(fact.started('a', attempt), fact.requeued('a', attempt, false));
+  given(...history, fact.started('a', 6))
+    .when(ask.abandon('a'))
+    .then(fact.requeued('a', 6));
+});
+
+test('X5 given a stopping run, when its process is lost, then it ends as it was asked to', () => {
+  for (const [action, kind] of [
+    ['interrupt', 'cancelled'],
+    ['rollback', 'rolled-back'],
+  ] as const)
+    given(...running, fact.saved('a', 'c1'), fact.cancelRequested('a', action))
+      .when(ask.abandon('a'))
+      .then(
+        fact.completed('a', {
+          outcome: { kind, reason: 'lost' },
+          remaining: 1,
+          head: action === 'rollback' ? null : 'c1',
+        }),
+      );
+});
+
+test('X3 L3 given open runs, when the thread is deleted, then each gets its one end before the tombstone', () => {
+  const outcome = { kind: 'cancelled', reason: 'The thread was deleted.' } as const;
+  const state = given(...running)
+    .when(ask.deleteThread())
+    .then(
+      fact.completed('b', { attempt: 0, outcome, remaining: 1 }),
+      fact.completed('a', { outcome, remaining: 0 }),
+      fact.deleted(),
+    );
+  assert.deepEqual(state, { status: 'deleted', threadId: THREAD });
+});
+
+test('X2 given a requeued run, when its earlier attempt still writes, then its lease is stale', () => {
+  const history = [...running, fact.requeued('a')];
+  for (const command of [ask.save('a', 'c1'), ask.complete('a'), ask.requeue('a')]) {
+    given(...history)
+      .when(command)
+      .thenRefused({ code: 'lease-stale' });
+    given(...history, fact.started('a', 2, 'lease-2'))
+      .when(command)
+      .thenRefused({ code: 'lease-stale' });
+    given(...history, fact.started('b', 1, 'lease-b'))
+      .when(command)
+      .thenRefused({ code: 'lease-stale' });
+  }
+});
+
+test.run();

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { evolve, initial, isLiving, openRun } from '../../../src/thread/state.ts';
+import { fact, given } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('thread/state');
+
+const running = [fact.created(), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')];
+
+test('given runs that wait, when one is handed back, then it goes to the front and remembers attempt, losses and base', () => {
+  const { state } = given(...running, fact.saved('a', 'c1'), fact.requeued('a'));
+  assert.ok(state.status === 'queued');
+  assert.deepEqual(state.queue, [
+    { runId: 'a', attempt: 1, lost: 1, base: null, checkpointed: true },
+    { runId: 'b', attempt: 0, lost: 0, base: null, checkpointed: false },
+  ]);
+  const again = given(...running, fact.requeued('a', 1, false), fact.started('a', 2)).state;
+  assert.deepEqual(openRun(again, 'a'), {
+    runId: 'a',
+    attempt: 2,
+    lost: 0,
+    base: null,
+    checkpointed: false,
+    leaseId: 'lease',
+  });
+});
+
+test('given a checkpoint of a subgraph, when it is saved, then the head stays and the run may continue', () => {
+  const { state } = given(...running, fact.saved('a', 'c1'), fact.saved('a', 'sub1', 'child:1'));
+  assert.ok(isLiving(state) && state.head === 'c1');
+  const first = given(...running, fact.saved('a', 'sub1', 'child:1')).state;
+  assert.ok(
+    isLiving(first) && first.head === null && first.status === 'running' && first.active.checkpointed,
+  );
+});
+
+test('given a run with a head before it, when it starts, then that head is the base of every attempt', () => {
+  const history = [...running, fact.saved('a', 'c1'), fact.completed('a', { head: 'c1', remaining: 1 })];
+  const { state } = given(
+    ...history,
+    fact.started('b'),
+    fact.saved('b', 'c2'),
+    fact.requeued('b'),
+    fact.started('b', 2),
+  );
+  assert.ok(state.status === 'running');
+  assert.equal(state.active.base, 'c1');
+  assert.equal(state.head, 'c2');
+});
+
+test('given the end of a run, when others wait, then the thread is queued and forgets lease and stop', () => {
+  const { state } = given(
+    ...running,
+    fact.cancelRequested('a'),
+    fact.completed('a', { head: 'c9', remaining: 1 }),
+  );
+  assert.deepEqual(state, {
+    status: 'queued',
+    threadId: fact.created().data.threadId,
+    metadata: {},
+    temporary: false,
+    head: 'c9',
+    queue: [{ runId: 'b', attempt: 0, lost: 0, base: null, checkpointed: false }],
+  });
+});
+
+test('given the end of a run that waits, when another executes, then that one goes on', () => {
+  const { state } = given(...running, fact.completed('b', { remaining: 1 }));
+  assert.ok(state.status === 'running' && state.active.runId === 'a' && state.queue.length === 0);
+});
+
+test('given any state, when it is stored as JSON and read back, then it is the same', () => {
+  const histories = [
+    [],
+    running,
+    [...running, fact.cancelRequested('a', 'rollback')],
+    [...running.slice(0, 1), fact.deleted()],
+  ];
+  for (const history of histories) {
+    const { state } = given(...history);
+    assert.deepEqual(JSON.parse(JSON.stringify(state)), state);
+  }
+});
+
+test('given facts that cannot happen, when they are folded, then the state is kept and nothing throws', () => {
+  const { state } = given(fact.created(), fact.runCreated('a'));
+  for (const odd of [fact.started('x'), fact.requeued('a'), fact.saved('a', 'c'), fact.cancelRequested('a')])
+    assert.equal(evolve(state, odd), state, odd.type);
+  assert.equal(evolve(initial, fact.started('a')), initial);
+});
+
+test.run();
