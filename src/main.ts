@@ -37,11 +37,10 @@ async function serve(args: string[]): Promise<void> {
   process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
   // Imported here: `replay` must not even have the server's effects in its process (R1).
   const { startServer } = await import('./serve.ts');
-  let poisoned = false;
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
     onPoisoned: (cause) => {
-      poisoned = true;
+      process.exitCode = EXIT_POISONED;
       logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');
       systemClock().after(POISONED_GRACE_MS, () => process.exit(EXIT_POISONED));
     },
@@ -56,10 +55,11 @@ async function serve(args: string[]): Promise<void> {
     starting
       .then((server) => server.stop())
       .then(
-        () => process.exit(poisoned ? EXIT_POISONED : 0),
+        // Not what graph code may have set.
+        () => process.exit(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0),
         (error: unknown) => {
           logger.error({ err: error }, 'stopping failed');
-          process.exit(poisoned ? EXIT_POISONED : 1);
+          process.exit(process.exitCode ?? 1);
         },
       );
   };
@@ -86,5 +86,5 @@ async function main([command, ...args]: string[]): Promise<void> {
 main(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof ConfigError) for (const problem of error.problems) console.error(problem);
   else console.error(error instanceof Error ? error.message : error);
-  process.exit(EXIT_USAGE);
+  process.exit(process.exitCode ?? EXIT_USAGE);
 });

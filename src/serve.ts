@@ -98,8 +98,10 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       const out = createHttpOut(config.webhooks, clock, WEBHOOK_DEADLINE_MS);
       const webhooks = startWebhooks({ log, clock, ids, out, onFault });
       stops.push(async () => {
+        // First no new attempts, then the end of those under way: none may fail only because of the stop.
+        const stopped = webhooks.stop();
         await out.close();
-        await webhooks.stop();
+        await stopped;
       });
     }
     const sweeper = startSweeper({ log, threads, clock, ids, onFault, retentionMs: config.frameRetentionMs });

@@ -89,9 +89,13 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     return actor;
   }
 
-  /** A batch without facts writes nothing, and asks for the receipt of its command id. */
-  async function receiptOf(commandId: string): Promise<Receipt | undefined> {
-    const result = await log.commit({ commandId, appends: [] });
+  /** An append without facts writes nothing, and asks for the receipt of its command id. */
+  async function receiptOf(
+    commandId: string,
+    { stream, version }: ThreadActor,
+  ): Promise<Receipt | undefined> {
+    const appends = [{ stream, expected: version, events: [] }];
+    const result = await log.commit({ commandId, appends });
     if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
     return result.kind === 'duplicate' ? result.receipt : undefined;
   }
@@ -107,7 +111,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
       const decided = actor.decide(commands);
       if (!decided.ok) {
         // What was done by the same command can look impossible, because it was done.
-        const earlier = options.commandId && (await receiptOf(options.commandId));
+        const earlier = options.commandId && (await receiptOf(options.commandId, actor));
         return earlier ? { ok: true, events: earlier.events, state: actor.state } : decided;
       }
       const { events, after } = decided;

@@ -2,7 +2,10 @@
  * Developer code may hand over anything. What comes out of here is a fresh copy that JSON can carry, so nothing the
  * handler still holds can change it afterwards. A4: errors name the place, never the value.
  */
-import { findJsonProblem, type Json, type JsonObject } from '../kernel/json.ts';
+import { findJsonProblem, MAX_DEPTH, type Json, type JsonObject } from '../kernel/json.ts';
+
+/** A body as deep as is allowed lies some levels deeper in the payload that a handler gets. */
+const WRAPPING = 8;
 
 /** An object literal (or one without prototype), also of another realm: no class instance, no array. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -20,7 +23,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
  */
 export function toPlain(raw: unknown, name: string, onUndefined: 'drop' | 'refuse'): Json {
   // First, and iterative: it bounds the depth (cycles too) and refuses `__proto__`, so the copying below is safe.
-  const problem = findJsonProblem(raw);
+  const problem = findJsonProblem(raw, MAX_DEPTH + WRAPPING);
   if (problem !== undefined) throw new TypeError(`${name}: ${problem.problem}`);
   return copy(raw, name, onUndefined);
 }

@@ -37,9 +37,11 @@ export function createHttpOut(policy: UrlPolicy, clock: Clock, deadlineMs: numbe
     maxHeaderSize: 16_384,
     connections: 8,
   });
+  const underWay = new Set<AbortController>();
   return {
     async post(url, headers, body) {
       const deadline = new AbortController();
+      underWay.add(deadline);
       const expired = new Error(`the receiver took longer than ${deadlineMs / 1000} s`);
       const cancel = clock.after(deadlineMs, () => deadline.abort(expired));
       try {
@@ -56,9 +58,14 @@ export function createHttpOut(policy: UrlPolicy, clock: Clock, deadlineMs: numbe
         return { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
       } finally {
         cancel();
+        underWay.delete(deadline);
       }
     },
-    close: () => agent.destroy(),
+    async close() {
+      // The agent forgets a receiver whose connections broke off, and with it the requests that wait there.
+      for (const deadline of underWay) deadline.abort(new Error('the server is stopping'));
+      await agent.destroy();
+    },
   };
 }
 

@@ -110,7 +110,7 @@ async function fuzz(s: TestServer, headers: Record<string, string>): Promise<voi
       const { thread_id: id } = (await s.request('POST', '/threads', {}, headers)).json;
       await send(method, path.replace(':id', id), value);
     }),
-    { seed, numRuns: 500 },
+    { seed, numRuns: 250 },
   );
 }
 
@@ -199,7 +199,7 @@ test('given any user data, when it goes through input, metadata and state, then 
       { lc: 2, type: 'undefined' },
     ])
       await check(data);
-    await fc.assert(fc.asyncProperty(tree, check), { seed, numRuns: 150 });
+    await fc.assert(fc.asyncProperty(tree, check), { seed, numRuns: 60 });
   }));
 
 test.run();

@@ -62,3 +62,25 @@ export function hastyClock(): Clock {
   const clock = systemClock();
   return { ...clock, after: (ms, fn) => clock.after(ms / 100, fn) };
 }
+
+/** A clock that stands still and jumps: whatever fell due in between happens once, at the end. */
+export function leapingClock(): Clock & { leap(ms: number): void } {
+  let now = Date.UTC(2026, 0, 1);
+  const timers = new Set<{ due: number; fn: () => void }>();
+  return {
+    now: () => now,
+    monotonic: () => now,
+    after(ms, fn) {
+      const timer = { due: now + ms, fn };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    leap(ms) {
+      now += ms;
+      for (const timer of [...timers].filter(({ due }) => due <= now)) {
+        timers.delete(timer);
+        timer.fn();
+      }
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withWebhookSink, type ReceivedRequest } from '../support/webhook-sink.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, newThread, say, startGated, textsOf, TIMESTAMP } from './scene.ts';
+
+const test = suite('conformance: webhooks');
+
+/** Untyped, because its shape is what tests assert. */
+const bodyOf = ({ body }: ReceivedRequest): any => JSON.parse(body.toString('utf8'));
+
+const OUTCOMES: {
+  name: string;
+  status: string;
+  values: unknown;
+  error: unknown;
+  run(s: TestServer, threadId: string, webhook: string): Promise<void>;
+}[] = [
+  {
+    name: 'succeeds',
+    status: 'success',
+    values: ['hi', 'echo: hi'],
+    error: null,
+    run: async (s, threadId, webhook) =>
+      void (await s.client.runs.wait(threadId, 'echo', { input: say('hi'), webhook })),
+  },
+  {
+    name: 'fails',
+    status: 'error',
+    values: ['hi'],
+    error: { error: 'NodeError', message: 'the node broke' },
+    run: async (s, threadId, webhook) =>
+      void (await s.client.runs.wait(threadId, 'breaks', { input: say('hi'), webhook, raiseError: false })),
+  },
+  {
+    name: 'stops to ask',
+    status: 'success',
+    values: ['hi'],
+    error: null,
+    run: async (s, threadId, webhook) =>
+      void (await s.client.runs.wait(threadId, 'asks', { input: say('hi'), webhook })),
+  },
+  {
+    name: 'is cancelled while it runs',
+    status: 'interrupted',
+    values: ['gated'],
+    error: null,
+    run: async (s, threadId, webhook) => {
+      const { runId } = await startGated(s, threadId, { webhook });
+      await s.client.runs.cancel(threadId, runId, true);
+    },
+  },
+  {
+    name: 'is cancelled before it began',
+    status: 'interrupted',
+    values: null,
+    error: null,
+    run: async (s, threadId, webhook) => {
+      const run = await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600, webhook });
+      await s.client.runs.cancel(threadId, run.run_id, true);
+    },
+  },
+  {
+    name: 'takes longer than it may',
+    status: 'timeout',
+    values: ['hi'],
+    error: { error: 'TimeoutError', message: 'The run exceeded its time limit of 0.3 s.' },
+    run: async (s, threadId, webhook) =>
+      void (await s.client.runs.wait(threadId, 'gate', {
+        input: say('hi'),
+        config: { configurable: { gate: `${s.dir}/never` } },
+        webhook,
+        raiseError: false,
+      })),
+  },
+];
+
+for (const { name, status, values, error, run } of OUTCOMES)
+  test(`given a webhook, when its run ${name}, then one POST tells the run record with how it ended (W1)`, () =>
+    withWebhookSink((sink) =>
+      withServer({ overrides: { runTimeoutMs: 300 } }, async (s) => {
+        const threadId = await newThread(s);
+        const url = sink.url('/hook?token=secret');
+        await run(s, threadId, url);
+        const [post] = await sink.next(1);
+        assert.deepEqual([post!.method, post!.url], ['POST', '/hook?token=secret']);
+        assert.match(post!.headers['content-type'] ?? '', /^application\/json/);
+        const [record] = await s.client.runs.list(threadId);
+        const { updated_at: _, ...rest } = record!;
+        const {
+          updated_at: updated,
+          run_started_at: started,
+          run_ended_at: finished,
+          webhook_sent_at: sent,
+          values: told,
+          error: blamed,
+          ...run_
+        } = bodyOf(post!);
+        assert.deepEqual(run_, rest);
+        assert.equal(run_.status, status);
+        assert.equal((run_ as unknown as { kwargs: { webhook: string } }).kwargs.webhook, url);
+        assert.deepEqual(told === null ? null : textsOf(told), values);
+        assert.deepEqual(blamed, error);
+        for (const time of [updated, finished, sent]) assert.match(time, TIMESTAMP);
+        if (name === 'is cancelled before it began') assert.equal(started, null);
+        else assert.ok(TIMESTAMP.test(started) && started <= finished);
+
+        const events = await s.events();
+        const ended = events.find(({ type, data }) => type === 'RunCompleted' && data.runId === run_.run_id);
+        const owed = events.filter(({ type }) => type === 'WebhookOwed');
+        assert.equal(owed.length, 1);
+        assert.equal(owed[0]!.meta.commandId, ended!.meta.commandId);
+        await s.until(({ type }) => type === 'WebhookDelivered');
+        // Nothing more comes, also not after a restart.
+        await s.restart();
+        await s.client.runs.wait(threadId, 'echo', { input: {} });
+        assert.equal(sink.received.length, 1);
+      }),
+    ));
+
+test('given every route that creates runs, also in the singular, when a webhook is named, then each delivers its own', () =>
+  withWebhookSink((sink) =>
+    withServer({}, async (s) => {
+      const threadId = await newThread(s);
+      const expected: string[] = [];
+      for (const base of [`/threads/${threadId}/runs`, `/thread/${threadId}/runs`, '/runs'])
+        for (const route of ['', '/stream', '/wait']) {
+          const path = `${base}${route}`;
+          const webhook = sink.url(`/hook${expected.length}`);
+          const { status, headers } = await s.request('POST', path, {
+            assistant_id: 'echo',
+            input: say('hi'),
+            webhook,
+          });
+          assert.equal(status, 200, path);
+          expected.push((headers.get('content-location') ?? '').split('/').at(-1)!);
+        }
+      const posts = await sink.next(expected.length);
+      for (const [index, runId] of expected.entries()) {
+        const post = posts.filter(({ url }) => url === `/hook${index}`);
+        assert.equal(post.length, 1);
+        const body = bodyOf(post[0]!);
+        assert.deepEqual([body.run_id, body.status], [runId, 'success']);
+        assert.equal(textsOf(body.values).at(-1), 'echo: hi');
+      }
+      assert.equal(new Set(posts.map(({ headers }) => headers['webhook-id'])).size, expected.length);
+    }),
+  ));
+
+test('given no webhook in the request, when runs end, then nothing is owed and nothing sent', () =>
+  withWebhookSink((sink) =>
+    withServer({}, async (s) => {
+      await s.client.runs.wait(null, 'echo', { input: say('hi') });
+      await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
+      await s.until(({ type }) => type === 'WebhookDelivered');
+      assert.equal(sink.received.length, 1);
+    }),
+  ));
+
+test('given a superseded run and one whose thread is deleted, when they end, then their webhooks are delivered all the same', () =>
+  withWebhookSink((sink) =>
+    withServer({}, async (s) => {
+      const [a, b] = [await newThread(s), await newThread(s)];
+      const rolled = await startGated(s, a, { webhook: sink.url('/rolled') });
+      await s.client.runs.wait(a, 'echo', { input: say('new'), multitaskStrategy: 'rollback' });
+      const gone = await startGated(s, b, { webhook: sink.url('/gone') });
+      await s.client.threads.delete(b);
+      const posts = (await sink.next(2)).map((post) => [post.url, bodyOf(post).run_id, bodyOf(post).status]);
+      assert.deepEqual(posts.sort(), [
+        ['/gone', gone.runId, 'interrupted'],
+        ['/rolled', rolled.runId, 'interrupted'],
+      ]);
+    }),
+  ));
+
+test('given disable_webhooks, when a run with a webhook ends, then it ran and nothing is owed or sent', () =>
+  withWebhookSink((sink) =>
+    withServer({ config: config('platform.quiet.json') }, async (s) => {
+      const values = await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
+      assert.deepEqual(textsOf(values), ['hi', 'echo: hi']);
+      await s.restart();
+      assert.ok(!(await s.events()).some(({ type }) => type.startsWith('Webhook')));
+      assert.equal(sink.received.length, 0);
+    }),
+  ));
+
+test.run();
