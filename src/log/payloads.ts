@@ -84,7 +84,7 @@ export interface PayloadReader {
   checkpoints(threadId: string, filter: CheckpointFilter): Promise<StoredCheckpoint[]>;
   /** The thread's values as clients see them, or undefined when the checkpoint is gone or never was. */
   values(threadId: string, checkpointId: string): Promise<Json | undefined>;
-  /** At most `limit` frames with ids above `after`, in order. */
+  /** At most `limit` frames with ids above `after`, in order, and fewer when they are large; never none of some. */
   frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;
   /** The highest frame id of the run, -1 before the first. */
   lastFrame(runId: string): Promise<number>;

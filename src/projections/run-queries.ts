@@ -63,6 +63,13 @@ export async function getRun(
   return row && toRecord(row);
 }
 
+/** Whether the run exists and has not ended. Asked at every wake-up of every reader, so it reads nothing else. */
+export async function isRunOpen(rows: RowReader, runId: string): Promise<boolean> {
+  return (
+    rows.get('SELECT 1 AS open FROM runs WHERE run_id = @runId AND ended_at IS NULL', { runId }) !== undefined
+  );
+}
+
 export interface RunSearch {
   readonly threadId: string;
   readonly status?: RunStatus;

@@ -8,7 +8,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
-import { getRun, type RunRecord } from '../projections/run-queries.ts';
+import { getRun, isRunOpen, type RunRecord } from '../projections/run-queries.ts';
 import type { Hub } from './hub.ts';
 
 export interface RunStreams {
@@ -42,14 +42,14 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       while (!signal.aborted) {
         const next = hub.next(runId);
         // The end is looked up before the frames: the last frames were committed no later than the end.
-        const run = await getRun(log.rows, runId);
+        const open = await isRunOpen(log.rows, runId);
         const page = await log.payloads.frames(runId, cursor, PAGE);
         const last = page.at(-1);
         if (last !== undefined) {
           next.cancel();
           cursor = last.id;
           yield page;
-        } else if (run === undefined || run.endedAt !== null) {
+        } else if (!open) {
           next.cancel();
           return;
         } else await pause(next, signal);
@@ -59,10 +59,9 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     async ended(runId, signal) {
       while (!signal.aborted) {
         const next = hub.next(runId);
-        const run = await getRun(log.rows, runId);
-        if (run === undefined || run.endedAt !== null) {
+        if (!(await isRunOpen(log.rows, runId))) {
           next.cancel();
-          return run;
+          return getRun(log.rows, runId);
         }
         await pause(next, signal);
       }

@@ -108,6 +108,9 @@ interface CheckpointRow {
   at: number;
 }
 
+/** S3 What one reader of a stream may hold, in characters. */
+const LARGEST_PAGE = 262_144;
+
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
 export function createPayloadReader(prepare: Prepare): PayloadReader {
   const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
@@ -166,9 +169,17 @@ export function createPayloadReader(prepare: Prepare): PayloadReader {
       return values;
     },
     async frames(runId, after, limit) {
-      return prepare(
+      const page: StoredFrame[] = [];
+      let size = 0;
+      const rows = prepare(
         'SELECT id, event, data FROM frames WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
-      ).all(runId, after, limit) as StoredFrame[];
+      ).iterate(runId, after, limit) as IterableIterator<StoredFrame>;
+      for (const frame of rows) {
+        page.push(frame);
+        size += frame.data.length;
+        if (size > LARGEST_PAGE) break;
+      }
+      return page;
     },
     async lastFrame(runId) {
       return prepare('SELECT coalesce(max(id), -1) FROM frames WHERE run_id = ?')
