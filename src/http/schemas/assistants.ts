@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ASSISTANT_SORTS } from '../../projections/assistant-queries.ts';
-import { jsonObject, limit, name, offset, oneOf, optional, sortOrder } from './common.ts';
+import { jsonObject, limit, name, offset, oneOf, optional, select, sortOrder } from './common.ts';
 
 export const assistantSearch = z.object({
   metadata: optional(jsonObject),
@@ -12,5 +12,5 @@ export const assistantSearch = z.object({
   sort_order: sortOrder,
   limit: limit(10),
   offset,
-  select: optional(z.array(name, 'expected a list of field names')),
+  select: optional(select),
 });

@@ -22,6 +22,16 @@ export const name = z
       context.addIssue({ code: 'custom', message: `expected plain text, found ${problem}` });
   });
 
+/**
+ * A list of at most `most` items. Without a bound one request with a long list of wrong items has the server write
+ * down millions of problems.
+ */
+export const list = <T extends z.ZodType>(item: T, most: number, message: string) =>
+  z.array(item, message).max(most, `${message}, at most ${most}`);
+
+/** The members of a record that are wanted. */
+export const select = list(name, 100, 'expected a list of field names');
+
 export const limit = (byDefault: number) =>
   z
     .int('expected an integer from 1 to 1000')

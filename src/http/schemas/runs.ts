@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { json, jsonObject, limit, name, offset, oneOf, optional } from './common.ts';
+import { json, jsonObject, limit, list, name, offset, oneOf, optional, select } from './common.ts';
 
 export const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'custom', 'events'] as const;
 
 const streamMode = oneOf(STREAM_MODES);
-const nodes = z.union([z.literal('*'), z.array(name)], 'expected "*" or a list of node names');
+const nodes = z.union(
+  [z.literal('*'), list(name, 1000, 'expected a list of node names')],
+  'expected "*" or a list of node names',
+);
 
 const command = z.object(
   { goto: optional(json), update: optional(json), resume: z.unknown().optional() },
@@ -31,7 +34,7 @@ export const runCreate = z.object(
       z.looseObject(
         {
           configurable: optional(jsonObject),
-          tags: optional(z.array(z.string('expected a string'), 'expected a list of strings')),
+          tags: optional(list(z.string('expected a string'), 1000, 'expected a list of strings')),
           recursion_limit: optional(z.int('expected an integer').min(1, 'expected 1 or more')),
         },
         'expected an object',
@@ -45,7 +48,7 @@ export const runCreate = z.object(
     interrupt_after: optional(nodes),
     stream_mode: z
       .union(
-        [streamMode, z.array(streamMode)],
+        [streamMode, list(streamMode, 100, 'expected a list of stream modes')],
         `expected one of ${STREAM_MODES.join(', ')}, or a list of them`,
       )
       .nullish()
@@ -70,7 +73,7 @@ export const runList = z.object({
   offset,
   status: optional(oneOf(['pending', 'running', 'success', 'error', 'timeout', 'interrupted'])),
   metadata: optional(jsonObject),
-  select: optional(z.array(name)),
+  select: optional(select),
 });
 
 export const cancelQuery = z.object({
@@ -80,5 +83,5 @@ export const cancelQuery = z.object({
 
 export const joinQuery = z.object({
   cancel_on_disconnect: z.boolean().nullish(),
-  stream_mode: optional(z.array(streamMode)),
+  stream_mode: optional(list(streamMode, 100, 'expected a list of stream modes')),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { THREAD_SORTS } from '../../projections/thread-queries.ts';
-import { jsonObject, limit, name, offset, oneOf, optional, sortOrder, uuid } from './common.ts';
+import { jsonObject, limit, list, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
 
 /** A member of the interface that this version does not serve: refused by name rather than ignored. */
 const notServed = (field: string) =>
@@ -19,7 +19,7 @@ export const threadCreate = z.object({
 export const threadPatch = z.object({ metadata: optional(jsonObject), ttl: notServed('ttl') });
 
 export const threadSearch = z.object({
-  ids: optional(z.array(uuid, 'expected a list of UUIDs').max(1000)),
+  ids: optional(list(uuid, 1000, 'expected a list of UUIDs')),
   metadata: optional(jsonObject),
   status: optional(oneOf(['idle', 'busy', 'interrupted', 'error'])),
   sort_by: oneOf(THREAD_SORTS)
@@ -28,7 +28,7 @@ export const threadSearch = z.object({
   sort_order: sortOrder,
   limit: limit(10),
   offset,
-  select: optional(z.array(name, 'expected a list of field names')),
+  select: optional(select),
   values: notServed('values'),
   extract: notServed('extract'),
 });
