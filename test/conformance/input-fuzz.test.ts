@@ -29,7 +29,7 @@ const junk = fc.oneof(
   ),
 );
 const mostly = (...right: unknown[]) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constantFrom<unknown>(...right) }, junk);
+  fc.oneof({ weight: 15, arbitrary: fc.constantFrom<unknown>(...right) }, junk);
 const maybe = <T>(fields: Record<string, fc.Arbitrary<T>>) => fc.record(fields, { requiredKeys: [] });
 
 /** Bodies that get far: most members are right, some are not. No delay, else a reply would wait for it. */

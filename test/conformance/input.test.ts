@@ -17,7 +17,7 @@ const RUN: Record<string, readonly unknown[]> = {
   metadata: OBJECTS,
   config: OBJECTS,
   'config.configurable': OBJECTS,
-  'config.tags': ['t', [1], {}],
+  'config.tags': ['t', [1], {}, Array(1001).fill('t')],
   'config.recursion_limit': [0, -1, 1.5, '5'],
   checkpoint: OBJECTS,
   'checkpoint.checkpoint_id': [...NAMES],
@@ -34,9 +34,9 @@ const RUN: Record<string, readonly unknown[]> = {
     'http://',
     `https://example.com/${'x'.repeat(3000)}`,
   ],
-  interrupt_before: ['node', 1, [1], [''], {}],
+  interrupt_before: ['node', 1, [1], [''], {}, Array(1001).fill('node')],
   interrupt_after: ['node', true, [null], ['\u0000']],
-  stream_mode: ['nothing', 1, {}, ['values', 'nothing'], [1], 'VALUES'],
+  stream_mode: [Array(101).fill('values'), 'nothing', 1, {}, ['values', 'nothing'], [1], 'VALUES'],
   stream_subgraphs: ['true', 1, {}],
   on_disconnect: ['stop', 1, ''],
   on_completion: [1, {}],
@@ -54,14 +54,14 @@ const THREAD = {
 };
 const PATCH = { metadata: OBJECTS, ttl: [{ ttl: 1 }] };
 const SEARCH: Record<string, readonly unknown[]> = {
-  ids: ['x', ['x'], [1], {}, [MISSING, '']],
+  ids: ['x', ['x'], [1], {}, [MISSING, ''], Array(1001).fill(MISSING)],
   metadata: OBJECTS,
   status: ['done', 1, 'IDLE'],
   sort_by: ['values', 1, 'constructor', 'thread_id; DROP TABLE threads'],
   sort_order: ['up', 1, 'ASC'],
   limit: LIMITS,
   offset: OFFSETS,
-  select: [1, {}, [1], ['']],
+  select: [1, {}, [1], [''], Array(101).fill('status')],
   values: [{}],
   extract: [{}],
 };

@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
-import { withServer, type TestServer } from '../support/with-server.ts';
+import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
 import { growingClock, MISSING, newThread, say, textsOf, TIMESTAMP } from './scene.ts';
 
 const test = suite('conformance: run records');
@@ -197,8 +197,10 @@ for (const [strategy, accepted] of [
   ['enqueue', 20],
   ['reject', 1],
 ] as const)
-  test(`given no such thread, when 20 runs create it at once with ${strategy}, then ${accepted} are accepted`, () =>
-    withServer({}, async (s) => {
+  test(`given no such thread, when 20 runs create it at once with ${strategy}, then ${accepted} are accepted`, () => {
+    // The handler holds each request, once the thread was found missing, until all twenty have got there.
+    const auth = { file: `${PROJECT}auth-variants.ts`, exportName: 'steered' };
+    return withServer({ overrides: { auth } }, async (s) => {
       const body = {
         assistant_id: 'echo',
         if_not_exists: 'create',
@@ -206,7 +208,9 @@ for (const [strategy, accepted] of [
         after_seconds: 60,
       };
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => s.request('POST', `/threads/${MISSING}/runs`, body)),
+        Array.from({ length: 20 }, () =>
+          s.request('POST', `/threads/${MISSING}/runs`, body, { 'x-verdict': 'gathers' }),
+        ),
       );
       const statuses = answers.map(({ status }) => status);
       assert.equal(statuses.filter((status) => status === 200).length, accepted, statuses.join());
@@ -214,7 +218,8 @@ for (const [strategy, accepted] of [
         if (status !== 200) assert.match(`${status} ${text}`, /^409 .*already running a task/);
       const created = (await s.events()).filter(({ type }) => type === 'ThreadCreated');
       assert.equal(created.length, 1);
-    }));
+    });
+  });
 
 for (const route of ['runs', 'runs/stream', 'runs/wait'])
   for (const prefix of ['/threads/:id', ''])

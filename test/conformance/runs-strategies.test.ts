@@ -181,6 +181,7 @@ test('given an active run with checkpoints, when a new one rolls it back, then i
         frames.map(({ event }) => event),
         ['error'],
       );
+      assert.equal(await s.server.log.payloads.lastFrame(runId), -1);
     }
     assert.equal((await s.client.runs.list(threadId)).length, 2);
     const checkpoints = await s.server.log.payloads.checkpoints(threadId, {});

@@ -166,7 +166,7 @@ test('a run that loses three attempts ends with an error and a reason, and the n
       await assertIdle(server, thread);
       const failed = (await server.ask('GET', `/threads/${alone}`)).json;
       assert.is(failed.status, 'error');
-      assert.is(JSON.parse(failed.error).error, 'AttemptsExceeded');
+      assert.is(failed.error.error, 'AttemptsExceeded');
       assert.is((await join_(server, alone, other)).__error__.error, 'AttemptsExceeded');
       const next = await createRun(server, alone, { assistant_id: 'echo', input: { messages: 'next' } });
       assert.is((await join_(server, alone, next)).messages.at(-1).content, 'echo: next');

@@ -146,6 +146,7 @@ const SHOWS_AT: Record<string, number | undefined> = {
   'a fact that cannot happen': 8,
   'a row that no event wrote': 11,
   'a snapshot that is no fold': 11,
+  'a head that is gone': 10,
 };
 
 test('replay --verify exits 1 and names the position where a damaged log goes wrong (L2, P2, P3, R2)', () =>

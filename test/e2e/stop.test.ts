@@ -13,8 +13,8 @@ import { withPrograms, type ServerProgram } from './programs.ts';
 const test = suite('stop', { timeoutMs: 60_000 });
 
 const PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));
-/** One lost attempt would end a run: whoever continues here did not lose any. */
-const STRICT = { PLATFORM_MAX_ATTEMPTS: '1', PLATFORM_SHUTDOWN_GRACE_SECS: '3' };
+/** The second lost attempt ends a run. */
+const STRICT = { PLATFORM_MAX_ATTEMPTS: '2', PLATFORM_SHUTDOWN_GRACE_SECS: '3' };
 const GRACE_MS = 3_000;
 
 /** Sends the signal; resolves when the program is gone, with its exit code and how long it took. */
@@ -99,25 +99,25 @@ const attemptsIn = (frames: readonly ReceivedFrame[]): number[] =>
     .filter(({ event }) => event === 'metadata')
     .map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
 
-test('a graph that is deaf to its signal does not hold up the exit, and its run continues after the restart', () =>
+test('a graph that is deaf to its signal does not hold up the exit, and the attempt that it cost does not count', () =>
   withPrograms(async ({ serve, dir }) => {
     const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
+    const order = { assistant_id: 'stubborn', config: { configurable: { marks, gate } } };
     const first = await serve({ env: STRICT });
-    const run = (
-      await first.ask('POST', '/runs', {
-        assistant_id: 'stubborn',
-        config: { configurable: { marks, gate } },
-      })
-    ).json;
+    const run = (await first.ask('POST', '/runs', order)).json;
     await reached(marks, 'started');
     const { code, ms } = await stop(first, 'SIGTERM');
     assert.is(code, 0);
     assert.ok(ms < GRACE_MS, `${ms} ms`);
 
     const second = await serve({ env: STRICT });
+    await reached(marks, 'started', 2);
+    await second.end('SIGKILL');
+    // One attempt was handed back and one was lost: with both lost the run would have ended.
+    const third = await serve({ env: STRICT });
     await writeFile(gate, '');
-    const { messages } = (await second.ask('GET', `/runs/${run.run_id}/join`)).json;
-    assert.is(messages[0].content, 'at last');
+    const { messages } = (await third.ask('GET', `/runs/${run.run_id}/join`)).json;
+    assert.is(messages?.[0].content, 'at last');
   }));
 
 test('a client that never finishes its request holds up the exit no longer than the grace, a second signal not at all', () =>

@@ -56,7 +56,9 @@ test('P3 given any sequence of values, replaced, shortened and grown, then each 
     fc.string({ unit: 'binary', maxLength: 200 }),
     fc.string({ minLength: 300, maxLength: 400 }),
   );
-  const value = fc.array(fc.record({ id: fc.nat(5), content: text }, { noNullPrototype: true }), { maxLength: 6 });
+  const value = fc.array(fc.record({ id: fc.nat(5), content: text }, { noNullPrototype: true }), {
+    maxLength: 6,
+  });
   const step = fc.tuple(fc.constantFrom('replace', 'append', 'edit-last', 'drop-last'), value);
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 50 }), (steps) => {

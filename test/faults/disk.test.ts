@@ -1,0 +1,109 @@
+import * as assert from 'uvu/assert';
+import { join } from 'node:path';
+import { suite } from '../support/suite.ts';
+import { withWebhookSink } from '../support/webhook-sink.ts';
+import { assertVerified } from '../support/with-server.ts';
+import { collect, type ReceivedFrame } from '../e2e/frames.ts';
+import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
+
+const test = suite('disk', { timeoutMs: 60_000 });
+
+/** Files of the process cannot grow beyond this: a write that fails as it does on a full disk or a broken one. */
+const LIMIT_KB = 1_500;
+const EXIT_POISONED = 70;
+
+interface Promises {
+  readonly threads: Map<string, string>;
+  readonly runs: Map<string, string>;
+  /** Frames that a client has seen, by run. */
+  readonly frames: Map<string, ReceivedFrame[]>;
+}
+
+/** Asks for changes until one fails; resolves with its status, 0 when the connection broke instead. */
+async function ask(server: ServerProgram, webhook: string, { threads, runs }: Promises): Promise<number> {
+  const padding = 'x'.repeat(2_000);
+  const post = (path: string, body: object) =>
+    server.ask('POST', path, body).catch(() => ({ status: 0, json: undefined }));
+  for (let i = 0; ; i++) {
+    const topic = `topic ${i}`;
+    const created = await post('/threads', { metadata: { topic, padding } });
+    if (created.status !== 200) return created.status;
+    threads.set(created.json.thread_id, topic);
+    const run = await post(`/threads/${created.json.thread_id}/runs`, {
+      assistant_id: 'echo',
+      input: { messages: `${topic} ${padding}` },
+      webhook,
+    });
+    if (run.status !== 200) return run.status;
+    runs.set(run.json.run_id, created.json.thread_id);
+  }
+}
+
+async function stream(server: ServerProgram, { frames }: Promises): Promise<void> {
+  for (;;) {
+    const response = await server
+      .open('POST', '/runs/stream', { assistant_id: 'steps', config: { configurable: { count: 20 } } })
+      .catch(() => undefined);
+    if (response?.status !== 200) return;
+    const seen: ReceivedFrame[] = [];
+    frames.set(response.headers.get('location')!, seen);
+    await collect(response, (frame) => seen.push(frame));
+  }
+}
+
+test('a commit that fails is answered with 503, the process exits with code 70, and what was acknowledged is there (L1, L4)', () =>
+  withPrograms(async ({ serve, dir }) =>
+    withWebhookSink(async (sink) => {
+      const promises: Promises = { threads: new Map(), runs: new Map(), frames: new Map() };
+      await (await serve()).end('SIGTERM'); // the file exists and is small
+      const server = await serve({ before: `ulimit -f ${LIMIT_KB}` });
+      const streams = [stream(server, promises), stream(server, promises)];
+      const statuses = await Promise.all([1, 2, 3].map(() => ask(server, sink.url(), promises)));
+      assert.ok(statuses.includes(503), `${statuses}`);
+      assert.ok(
+        statuses.every((status) => status === 503 || status === 0),
+        `${statuses}`,
+      );
+      assert.is(await server.exited, EXIT_POISONED, server.output());
+      assert.match(server.output(), 'the last commit is of unknown outcome');
+      await Promise.all(streams);
+      assert.ok(promises.threads.size > 3 && promises.frames.size > 0);
+      const before = new Map(
+        sink.received.map(({ headers, body }) => [headers['webhook-id'], body.toString()]),
+      );
+      assert.ok(sink.received.length < 2 * before.size + 1, 'nothing is sent again and again');
+      await assertVerified(join(dir, 'data'));
+
+      const healthy = await serve();
+      for (const [thread, topic] of promises.threads)
+        assert.is((await healthy.ask('GET', `/threads/${thread}`)).json.metadata.topic, topic);
+      for (const [run, thread] of promises.runs) {
+        const { messages } = (await healthy.ask('GET', `/threads/${thread}/runs/${run}/join`)).json;
+        assert.match(messages[1].content, `echo: ${promises.threads.get(thread)}`);
+      }
+      for (const [path, seen] of promises.frames) {
+        const whole = await collect(await healthy.open('GET', path));
+        assert.equal(whole.frames.slice(0, seen.length), seen);
+      }
+      const owed = new Set(promises.runs.keys());
+      for (let n = 1; owed.size > 0; n++) {
+        const { headers, body } = (await sink.next(n, 20_000))[n - 1]!;
+        owed.delete(JSON.parse(body.toString()).run_id);
+        const first = before.get(headers['webhook-id']);
+        if (first !== undefined) assert.is(body.toString(), first);
+      }
+      await healthy.end('SIGTERM');
+      await assertVerified(join(dir, 'data'));
+    }),
+  ));
+
+test('a server that cannot even open its file says so and exits instead of serving', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const failure = await serve({ before: 'ulimit -f 8', args: ['--data', join(dir, 'tiny')] }).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    assert.match(failure ?? 'it serves', /ended with 2:[^]*(?:disk|full|I\/O)/);
+  }));
+
+test.run();

@@ -1,0 +1,192 @@
+/** Compares what was promised, and what receivers got, with the log that a tortured server leaves behind. */
+import type { Recorded } from '../../../src/log/events.ts';
+import { openHistory, type History } from '../../../src/log/sqlite/history.ts';
+import type { Json } from '../../../src/kernel/json.ts';
+import { containsJson } from '../../../src/projections/filters.ts';
+import { projection } from '../../../src/projections/projection.ts';
+import { verify } from '../../../src/replay/verify.ts';
+import type { ReceivedRequest } from '../../support/webhook-sink.ts';
+import type { Ledger } from './ledger.ts';
+
+interface RunRow {
+  readonly [column: string]: string | number | null;
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly status: string;
+  readonly kwargs: string;
+}
+
+/** Every broken promise, one line each. The server must have ended, with nothing left to do. */
+export async function findBroken(
+  data: string,
+  ledger: Ledger,
+  received: readonly ReceivedRequest[],
+): Promise<string[]> {
+  const history = openHistory(data, projection, { json_contains: containsJson });
+  try {
+    const { finding } = await verify(history);
+    const events = readEvents(history);
+    const rows = new Map(
+      history.rows.all<RunRow>('SELECT * FROM runs', {}).map((row) => [row.run_id, row] as const),
+    );
+    return [
+      ...(finding === undefined ? [] : [`position ${finding.position}: ${finding.problem}`]),
+      ...checkThreads(history, ledger),
+      ...checkEnds(events, rows, ledger),
+      ...checkLeftovers(history),
+      ...(await checkFrames(history, rows, ledger)),
+      ...(await checkMessages(history, rows, ledger)),
+      ...checkWebhooks(history, events, received),
+    ];
+  } finally {
+    history.close();
+  }
+}
+
+function readEvents(history: History): Recorded[] {
+  const events: Recorded[] = [];
+  for (;;) {
+    const page = history.readAll(events.at(-1)?.meta.position ?? 0, 1_000);
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
+
+function checkThreads(history: History, { threads, deletions }: Ledger): string[] {
+  const find = (threadId: string) =>
+    history.rows.get<{ metadata: string }>('SELECT metadata FROM threads WHERE thread_id = @threadId', {
+      threadId,
+    });
+  const lost = [...threads].flatMap(([threadId, promised]) => {
+    const row = find(threadId);
+    if (row === undefined) return [`thread ${threadId} is gone`];
+    const metadata = JSON.parse(row.metadata) as Record<string, unknown>;
+    return Object.entries(promised)
+      .filter(([key, value]) => metadata[key] !== value)
+      .map(([key]) => `thread ${threadId} lost metadata ${key}`);
+  });
+  const undead = [...deletions].filter(([threadId, done]) => done && find(threadId) !== undefined);
+  return [...lost, ...undead.map(([threadId]) => `thread ${threadId} was deleted and is there`)];
+}
+
+/** X3, X5, D1: one terminal fact for every run, and what was acknowledged is among them. */
+function checkEnds(events: readonly Recorded[], rows: Map<string, RunRow>, { runs }: Ledger): string[] {
+  const ends = new Map<string, { kind: string; count: number }>();
+  for (const event of events) {
+    if (event.type === 'RunCreated') ends.set(event.data.runId, { kind: 'none', count: 0 });
+    if (event.type !== 'RunCompleted') continue;
+    const end = ends.get(event.data.runId)!;
+    ends.set(event.data.runId, { kind: event.data.outcome.kind, count: end.count + 1 });
+  }
+  const wrong = [...ends].filter(([, { count }]) => count !== 1);
+  return [
+    ...wrong.map(([runId, { count }]) => `run ${runId} ended ${count} times`),
+    ...[...runs].flatMap(([runId, { rollback, answer }]) => {
+      const end = ends.get(runId);
+      const row = rows.get(runId);
+      if (end === undefined) return [`run ${runId} was acknowledged and never created`];
+      if (end.kind === 'rolled-back') return rollback ? [] : [`run ${runId} was rolled back by nobody`];
+      if (row === undefined) return [`run ${runId} has no row`];
+      if (answer === undefined) return [];
+      const failed = '__error__' in answer;
+      return failed === (row.status === 'error')
+        ? []
+        : [`run ${runId} answered ${JSON.stringify(answer).slice(0, 200)} and is recorded as ${row.status}`];
+    }),
+  ];
+}
+
+/** X5: nothing is busy, leased or secret once everything has ended. */
+function checkLeftovers(history: History): string[] {
+  const questions = {
+    'threads are busy': "SELECT count(*) AS n FROM threads WHERE status = 'busy'",
+    'runs are open': 'SELECT count(*) AS n FROM runs WHERE ended_at IS NULL',
+    'leases are held': 'SELECT count(*) AS n FROM leases',
+    'secrets are kept': 'SELECT count(*) AS n FROM secrets',
+  };
+  return Object.entries(questions).flatMap(([what, sql]) => {
+    const n = history.rows.get<{ n: number }>(sql, {})?.n;
+    return n === 0 ? [] : [`${n} ${what}`];
+  });
+}
+
+/** S1, S2 */
+async function checkFrames(
+  history: History,
+  rows: Map<string, RunRow>,
+  { streams }: Ledger,
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const runId of rows.keys()) {
+    const stored = await history.payloads.frames(runId, -1, 1_000_000);
+    if (stored.some(({ id }, index) => id !== index)) problems.push(`run ${runId}: its frame ids have holes`);
+    const attempts = stored
+      .filter(({ event }) => event === 'metadata')
+      .map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
+    if (attempts.some((attempt, index) => attempt !== index + 1))
+      problems.push(`run ${runId}: its metadata frames tell of attempts ${attempts}`);
+    const watched = streams.get(runId);
+    if (watched === undefined) continue;
+    const seen = watched.complete ? stored : stored.slice(0, watched.frames.length);
+    if (JSON.stringify(plain(seen)) !== JSON.stringify(plain(watched.frames)))
+      problems.push(`run ${runId}: a client saw ${watched.frames.length} frames that differ from the stored`);
+  }
+  return problems;
+}
+
+const plain = (frames: readonly { id: number; event: string; data: string }[]) =>
+  frames.map(({ id, event, data }) => [id, event, data]);
+
+/** X2, X5: whatever was executed again, its message is in the state once. */
+async function checkMessages(
+  history: History,
+  rows: Map<string, RunRow>,
+  { runs }: Ledger,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const heads = history.rows.all<{ thread_id: string; head: string }>(
+    'SELECT thread_id, head FROM threads WHERE head IS NOT NULL',
+    {},
+  );
+  const texts = new Map<string, string[]>();
+  for (const { thread_id, head } of heads) {
+    const values = (await history.payloads.values(thread_id, head)) as { messages?: { content: Json }[] };
+    texts.set(thread_id, values.messages?.map(({ content }) => String(content)) ?? []);
+  }
+  for (const [runId, { threadId, tag, graph }] of runs) {
+    const count = (text: string): number =>
+      texts.get(threadId)?.filter((other) => other === text).length ?? 0;
+    const [asked, answered] = [count(tag), count(`echo: ${tag}`)];
+    const isMissing = graph === 'echo' && rows.get(runId)?.status === 'success' && answered === 0;
+    if (asked > 1 || answered > 1 || isMissing)
+      problems.push(`run ${runId}: its messages are in the state ${asked} and ${answered} times`);
+  }
+  return problems;
+}
+
+/** W1, W2: every run that ended with a webhook got its own, always the same, and nobody else got any. */
+function checkWebhooks(
+  history: History,
+  events: readonly Recorded[],
+  received: readonly ReceivedRequest[],
+): string[] {
+  const wanted = new Map<string, string>();
+  for (const event of events)
+    if (event.type === 'RunCreated' && event.data.kwargs.webhook !== undefined)
+      wanted.set(new URL(event.data.kwargs.webhook).pathname, event.data.runId);
+  const got = new Map<string, Set<string>>();
+  const problems: string[] = [];
+  for (const { url, headers, body } of received) {
+    const text = body.toString();
+    got.set(url, (got.get(url) ?? new Set()).add(`${headers['webhook-id']} ${text}`));
+    if (wanted.get(url) !== (JSON.parse(text) as { run_id: string }).run_id)
+      problems.push(`webhook ${url} is of a run that did not ask for it`);
+  }
+  for (const [url, runId] of wanted) {
+    const variants = got.get(url)?.size ?? 0;
+    if (variants !== 1) problems.push(`webhook ${url} of run ${runId} came in ${variants} variants`);
+  }
+  const owed = history.rows.get<{ n: number }>('SELECT count(*) AS n FROM deliveries', {})?.n;
+  if (owed !== wanted.size) problems.push(`${owed} deliveries for ${wanted.size} runs with a webhook`);
+  return problems;
+}

@@ -1,0 +1,47 @@
+/** What the server has promised so far, as its clients know it. */
+import type { Answer } from '../../e2e/programs.ts';
+import type { ReceivedFrame } from '../../e2e/frames.ts';
+
+export interface PromisedRun {
+  readonly threadId: string;
+  /** In the run's input and in the URL of its webhook. */
+  readonly tag: string;
+  readonly graph: string;
+  /** Somebody asked for it to be rolled back: it may be gone. */
+  rollback: boolean;
+  /** What `wait` answered. */
+  answer?: Answer['json'];
+}
+
+export interface WatchedStream {
+  readonly path: string;
+  readonly frames: ReceivedFrame[];
+  /** The stream ended by itself: there is nothing more. */
+  complete: boolean;
+}
+
+export interface Ledger {
+  /** Acknowledged threads with the metadata that was acknowledged. */
+  readonly threads: Map<string, Record<string, number>>;
+  readonly runs: Map<string, PromisedRun>;
+  /** By run. */
+  readonly streams: Map<string, WatchedStream>;
+  /** Threads whose deletion was asked for: true once it was acknowledged. */
+  readonly deletions: Map<string, boolean>;
+  /** What should not have been seen. */
+  readonly problems: string[];
+  /** A number that nobody else has. */
+  next(): number;
+}
+
+export function openLedger(): Ledger {
+  let last = 0;
+  return {
+    threads: new Map(),
+    runs: new Map(),
+    streams: new Map(),
+    deletions: new Map(),
+    problems: [],
+    next: () => ++last,
+  };
+}

@@ -1,0 +1,172 @@
+/** Starts the server, lets clients loose on it, kills it, and starts it again on what is left. */
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { createRandom, type Random } from '../../support/random.ts';
+import { withWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
+import { asServer, type Program, type Programs, type ServerProgram } from '../../e2e/programs.ts';
+import { beClient } from './client.ts';
+import { findBroken } from './checks.ts';
+import { openLedger } from './ledger.ts';
+
+export interface Tortured {
+  /** Every broken promise; empty when all is well. */
+  readonly problems: readonly string[];
+  /** What there was to break. */
+  readonly summary: Readonly<Record<string, number>>;
+}
+
+export interface TortureOptions {
+  readonly programs: Programs;
+  readonly kills: number;
+  readonly seed: number;
+  readonly onRound?: (round: number, killedAfterMs: number) => void;
+}
+
+const CLIENTS = 8;
+/** A round's kill comes within a few milliseconds of this many answers at the most. */
+const MOST_ANSWERS = 40;
+/** This share of the kills hits a server that is still starting. */
+const EARLY_KILLS = 0.2;
+/** This share of the webhooks is turned down at first. */
+const REFUSALS = 0.05;
+/** From the last start to the end of the last run. */
+const LONGEST_END_MS = 30_000;
+
+export function torture({ programs, kills, seed, onRound }: TortureOptions): Promise<Tortured> {
+  return withWebhookSink(async (sink) => {
+    const random = createRandom(seed);
+    const ledger = openLedger();
+    const gate = join(programs.dir, 'gate');
+    const data = join(programs.dir, 'data');
+    const args = ['--port', String(await freePort(random)), '--data', data];
+    const accepted = acceptMost(sink, random);
+
+    for (let round = 1; round <= kills; round++) {
+      const program = programs.launchServer({ args });
+      const early = round > 1 && random.chance(EARLY_KILLS);
+      const ms = early ? random.int(50, 1_000) : random.int(0, 40);
+      const answers = countAnswers(early ? undefined : await asServer(program));
+      const { server } = answers;
+      // The first requests of a process are slow: a kill would always hit the same few.
+      await server?.ask('POST', '/runs/wait', { assistant_id: 'echo', input: { messages: 'awake?' } });
+      const clients = Array.from({ length: server === undefined ? 0 : CLIENTS }, (_, client) =>
+        beClient({
+          server: server!,
+          random: createRandom(seed + round * CLIENTS + client),
+          ledger,
+          webhookUrl: sink.url,
+          gate,
+        }),
+      );
+      // Counted in answers and not in time: a slow machine is tortured as much as a fast one.
+      if (!early) await answers.reach(random.int(5, MOST_ANSWERS));
+      await killAfter(program, ms);
+      await Promise.all(clients);
+      onRound?.(round, ms);
+    }
+
+    await writeFile(gate, '');
+    const server = await programs.serve({ args });
+    await settle(server, join(data, 'log.db'), sink, accepted).catch((error: Error) =>
+      ledger.problems.push(`not everything came to its end: ${error.message.slice(0, 200)}`),
+    );
+    await server.end('SIGTERM');
+    return {
+      problems: [...ledger.problems, ...(await findBroken(data, ledger, sink.received))],
+      summary: {
+        kills,
+        threads: ledger.threads.size,
+        runs: ledger.runs.size,
+        streams: ledger.streams.size,
+        broken: [...ledger.streams.values()].filter(({ complete }) => !complete).length,
+        deletions: ledger.deletions.size,
+        webhooks: sink.received.length,
+      },
+    };
+  });
+}
+
+/** The same server, with its answers counted. */
+function countAnswers<S extends ServerProgram | undefined>(
+  server: S,
+): { server: S; reach(count: number): Promise<void> } {
+  let left = Infinity;
+  let reached = (): void => undefined;
+  const counted = async <T>(answer: Promise<T>): Promise<T> => {
+    const given = await answer;
+    left -= 1;
+    if (left <= 0) reached();
+    return given;
+  };
+  return {
+    server: server && {
+      ...server,
+      ask: (...request) => counted(server.ask(...request)),
+      open: (...request) => counted(server.open(...request)),
+    },
+    reach: (count) =>
+      new Promise((resolve) => {
+        left = count;
+        reached = resolve;
+      }),
+  };
+}
+
+/** The moment of the kill is the experiment: nothing waits for this time to pass. */
+const killAfter = (program: Program, ms: number): Promise<unknown> =>
+  new Promise((resolve) => setTimeout(resolve, ms)).then(() => program.end('SIGKILL'));
+
+/** The ids of deliveries that were taken. */
+function acceptMost(sink: WebhookSink, random: Random): ReadonlySet<string> {
+  const accepted = new Set<string>();
+  const refused = new Set<string>();
+  sink.otherwise(({ headers }, response) => {
+    const id = String(headers['webhook-id']);
+    const refuse = !refused.has(id) && random.chance(REFUSALS);
+    (refuse ? refused : accepted).add(id);
+    response.writeHead(refuse ? 500 : 200).end();
+  });
+  return accepted;
+}
+
+/** Resolves when every run has ended and every webhook was taken. Rejects when that takes too long. */
+async function settle(
+  server: ServerProgram,
+  file: string,
+  sink: WebhookSink,
+  accepted: ReadonlySet<string>,
+): Promise<void> {
+  const db = new Database(file, { readonly: true });
+  const open = db.prepare<[], { thread_id: string; run_id: string }>(
+    'SELECT thread_id, run_id FROM runs WHERE ended_at IS NULL',
+  );
+  // A run that never ends takes its server with it, so that what is wrong is told instead of waited for.
+  const limit = setTimeout(() => void server.end('SIGKILL'), LONGEST_END_MS);
+  for (let left = open.all(); left.length > 0; left = open.all())
+    await Promise.all(
+      left.map(({ thread_id, run_id }) => server.ask('GET', `/threads/${thread_id}/runs/${run_id}/join`)),
+    );
+  clearTimeout(limit);
+  const owed = db.prepare<[], { delivery_id: string }>('SELECT delivery_id FROM deliveries').all();
+  db.close();
+  while (owed.some(({ delivery_id }) => !accepted.has(delivery_id)))
+    await sink.next(sink.received.length + 1, LONGEST_END_MS);
+}
+
+/** Below the range that systems take the ports of outgoing connections from: nobody has it at the next start. */
+async function freePort(random: Random): Promise<number> {
+  for (;;) {
+    const port = random.int(20_000, 32_000);
+    const probe = createServer().listen(port, '127.0.0.1');
+    const free = await Promise.race([
+      once(probe, 'listening').then(() => true),
+      once(probe, 'error').then(() => false),
+    ]).catch(() => false);
+    if (!free) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+}
