@@ -10,7 +10,7 @@ import { runReplay } from './replay/command.ts';
 const EXIT_USAGE = 2;
 const EXIT_POISONED = 70;
 /** Long enough for the replies that say so, short enough to be as good as at once. */
-const POISONED_GRACE_MS = 250;
+const POISONED_GRACE_MS = 800;
 
 const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
        npm run replay -- --data DIR [--thread ID] [--to POSITION] [--json] [--verify]
