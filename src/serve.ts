@@ -90,7 +90,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
     stops.push(() => graphs.close());
     await ensureSystemAssistants(log, ids, graphs.graphIds, config.assistantDefaults);
-    await recoverRuns(log, threads, ids, { maxAttempts: config.maxAttempts });
+    await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
     const hub = createHub(log);
     stops.push(() => hub.close());

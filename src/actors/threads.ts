@@ -12,6 +12,7 @@ import type { Recorded } from '../log/events.ts';
 import type { EventLog, Lease, Receipt } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
+import type { ThreadEvent } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
 import { consequencesOf, type WebhookPolicy } from './consequences.ts';
 import { loadThreadActor, type ThreadActor } from './thread-actor.ts';
@@ -31,7 +32,8 @@ export type Dispatched =
 export interface DispatchOptions {
   /** Makes a repetition harmless; a new id is taken when absent. */
   readonly commandId?: string;
-  readonly payloads?: readonly PayloadWrite[];
+  /** What is committed with the facts; a function when it depends on which facts were decided. */
+  readonly payloads?: readonly PayloadWrite[] | ((events: readonly ThreadEvent[]) => readonly PayloadWrite[]);
   /** X2: refused with `lease-stale` when this is no longer the run's lease at the moment of the commit. */
   readonly lease?: Lease;
 }
@@ -117,11 +119,12 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
       const { events, after } = decided;
       if (events.length === 0) return { ok: true, events: [], state: actor.state };
       const extra = await consequencesOf(events, actor.version, { log, clock, webhooks });
+      const { payloads = [] } = options;
       const snapshot = after as unknown as Json;
       const result = await log.commit({
         commandId,
         appends: [{ stream: actor.stream, expected: actor.version, events, snapshot }, ...extra.appends],
-        payloads: [...(options.payloads ?? []), ...extra.payloads],
+        payloads: [...(typeof payloads === 'function' ? payloads(events) : payloads), ...extra.payloads],
         ...(options.lease && { lease: options.lease }),
       });
       switch (result.kind) {

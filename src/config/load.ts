@@ -16,7 +16,10 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const parsed = configFile.safeParse(raw);
   if (!parsed.success)
     throw new ConfigError(
-      parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.') || 'file'}: ${issue.message}`),
+      parsed.error.issues.map((issue) => {
+        const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
+        return `${path}: ${issue.path.join('.') || 'file'}: ${message}`;
+      }),
     );
   const file = parsed.data;
   const problems: string[] = [];

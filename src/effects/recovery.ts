@@ -3,7 +3,6 @@
  * nobody else can hold their leases, so each goes on as the next attempt or ends with a recorded reason.
  */
 import type { Threads } from '../actors/threads.ts';
-import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
 import { runningRuns } from '../projections/run-queries.ts';
 import { errorFrame } from './execution.ts';
@@ -12,22 +11,25 @@ import { errorFrame } from './execution.ts';
 export async function recoverRuns(
   log: EventLog,
   threads: Threads,
-  ids: Ids,
   { maxAttempts }: { maxAttempts: number },
 ): Promise<number> {
   const left = await runningRuns(log.rows);
   const reason = 'the server process ended while it executed';
   await Promise.all(
     left.map(async ({ runId, threadId }) => {
-      const done = await threads.dispatch(threadId, [{ type: 'AbandonAttempt', runId, maxAttempts, reason }]);
+      const first = (await log.payloads.lastFrame(runId)) + 1;
+      const done = await threads.dispatch(
+        threadId,
+        [{ type: 'AbandonAttempt', runId, maxAttempts, reason }],
+        {
+          payloads: (events) =>
+            events.flatMap(({ type, data }) => {
+              const frame = type === 'RunCompleted' ? errorFrame(data.outcome) : undefined;
+              return frame === undefined ? [] : [{ kind: 'frames', runId, threadId, first, frames: [frame] }];
+            }),
+        },
+      );
       if (!done.ok) throw new Error(`run ${runId} cannot be recovered: ${done.refusal.code}`);
-      for (const { type, data } of done.events) {
-        const frame = type === 'RunCompleted' ? errorFrame(data.outcome) : undefined;
-        if (frame === undefined) continue;
-        const first = (await log.payloads.lastFrame(runId)) + 1;
-        const payloads = [{ kind: 'frames', runId, threadId, first, frames: [frame] } as const];
-        await log.commit({ commandId: ids.uuid(), appends: [], payloads });
-      }
     }),
   );
   return left.length;

@@ -54,7 +54,11 @@ export async function runAttempt(
     store: {
       load: (ns, checkpointId) => link.checkpoints.load(ns, checkpointId),
       list: (query) => link.checkpoints.list(query),
-      save: (checkpoint) => tracked(() => link.checkpoints.save(checkpoint)),
+      save(checkpoint) {
+        // A checkpoint says that what led to it is done: after a crash nobody would make its frames again.
+        frames.handOver();
+        return tracked(() => link.checkpoints.save(checkpoint));
+      },
       saveWrites: (ns, id, writes) => tracked(() => link.checkpoints.saveWrites(ns, id, writes)),
     },
     fail,

@@ -115,10 +115,10 @@ export function startLife(given: TestLog, seed: number): Life {
     const spoilt = random.chance(0.07) ? { ...held, leaseId: 'nobody' } : held;
     const { runId, threadId, attempt, leaseId } = spoilt;
     const lease = { runId, attempt, leaseId };
-    switch (random.int(0, 8)) {
-      case 0:
-      case 1:
-      case 2: {
+    switch (
+      random.pick(['save', 'save', 'save', 'save', 'emit', 'requeue', 'complete', 'complete', 'complete'])
+    ) {
+      case 'save': {
         const checkpointId = ids.uuid();
         return dispatch(
           threadId,
@@ -127,7 +127,7 @@ export function startLife(given: TestLog, seed: number): Life {
           random.chance(0.8) ? lease : undefined,
         );
       }
-      case 3: {
+      case 'emit': {
         // As an execution does it: its ids go on after those of earlier attempts, and are counted in memory.
         const key = `${runId} ${attempt} ${leaseId}`;
         const last = await given.log.payloads.lastFrame(runId);
@@ -139,7 +139,7 @@ export function startLife(given: TestLog, seed: number): Life {
         );
         return done.push(`frame of ${runId} ${attempt} -> ${result.kind}`);
       }
-      case 4:
+      case 'requeue':
         return dispatch(threadId, ask.requeue(runId, random.chance(0.5), attempt, leaseId), [], lease);
       default:
         return dispatch(threadId, ask.complete(runId, random.pick(OUTCOMES), attempt, leaseId), [], lease);
