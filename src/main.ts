@@ -37,6 +37,15 @@ async function serve(args: string[]): Promise<void> {
   process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
   // Imported here: `replay` must not even have the server's effects in its process (R1).
   const { startServer } = await import('./serve.ts');
+  // A module of the project that waits for ever, or ends the process, would end it without a word.
+  let started = false;
+  process.on('exit', (code) => {
+    if (started || process.exitCode === EXIT_POISONED) return;
+    console.error(
+      'The process ended while it started: a module of the project never finished loading, or ended it.',
+    );
+    if (code === 0) process.exitCode = EXIT_USAGE;
+  });
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
     onPoisoned: (cause) => {
@@ -66,7 +75,7 @@ async function serve(args: string[]): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
-  const server = await starting;
+  const server = await starting.finally(() => (started = true));
   console.log(`Serving on    ${server.url}
 Graphs        ${server.graphIds.join(', ')}
 Data          ${config.dataDir}/log.db

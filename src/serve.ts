@@ -76,7 +76,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     dir: config.dataDir,
     projection,
     functions: sqlFunctions,
-    now: clock.now,
+    clock,
     onFault: (error) => onFault(error, 'announcing a commit'),
   });
   const stops: (() => Promise<unknown> | void)[] = [() => log.close()];

@@ -42,6 +42,17 @@ export function matchesFilter(metadata: JsonObject, filter: Filter): boolean {
   return filter.every((condition) => holds(metadata, condition));
 }
 
+/**
+ * May metadata be changed so? A filter also binds what is written: who sets a key that it names has to set it to what
+ * it allows, or a resource could be moved out of the filter and into somebody else's.
+ */
+export function allowsWrite(written: JsonObject, resulting: JsonObject, filter: Filter): boolean {
+  return !keysOf(filter).some((key) => Object.hasOwn(written, key)) || matchesFilter(resulting, filter);
+}
+
+const keysOf = (filter: Filter): string[] =>
+  filter.flatMap((condition) => ('key' in condition ? [condition.key] : condition.of.flatMap(keysOf)));
+
 function holds(metadata: JsonObject, condition: Condition): boolean {
   switch (condition.op) {
     case 'equal':

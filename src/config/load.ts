@@ -32,7 +32,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const settings = createSettings(env, problems);
   for (const [index, dependency] of (file.dependencies ?? []).entries())
     if (dependency.startsWith('.') && !existsSync(join(dir, dependency)))
-      problems.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
+      warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
   if (Object.keys(file.graphs).length === 0) problems.push(`${path}: graphs: expected at least one graph`);
 
   const apiKey = env['PLATFORM_API_KEY'];

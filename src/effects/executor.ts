@@ -66,6 +66,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
   }
 
   async function claim(): Promise<void> {
+    cancelPoll();
+    cancelPoll = clock.after(POLL_MS, pump);
     const free = concurrency - running.size;
     if (free > 0) {
       const found = await claimableRuns(log.rows, clock.now(), free);
@@ -73,9 +75,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
       if (found.length === free) again = true;
     }
     const now = clock.now();
-    const due = (await nextDueRun(log.rows, now)) ?? now + POLL_MS;
+    const due = await nextDueRun(log.rows, now);
     cancelPoll();
-    if (!stopping) cancelPoll = clock.after(Math.min(due - now, POLL_MS), pump);
+    if (!stopping) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
 
   async function start({ runId, threadId }: { runId: string; threadId: string }): Promise<void> {

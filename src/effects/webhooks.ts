@@ -12,6 +12,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { dueDeliveries, nextDueDelivery, type DueDelivery } from '../projections/delivery-queries.ts';
+import { getThread } from '../projections/thread-queries.ts';
 import type { OnFault } from './fault.ts';
 import type { HttpOut, Posted } from './http-out.ts';
 
@@ -45,37 +46,53 @@ export function startWebhooks({ log, clock, ids, out, onFault }: WebhooksOptions
 
   async function claim(): Promise<void> {
     if (stopping) return;
+    cancelPoll();
+    cancelPoll = clock.after(POLL_MS, pump);
     const now = clock.now();
-    for (const due of await dueDeliveries(log.rows, now, AT_ONCE * PER_HOST)) {
-      const host = new URL(due.url).host;
-      const sameHost = [...underWay.values()].filter((other) => other.host === host).length;
-      if (underWay.has(due.deliveryId) || underWay.size >= AT_ONCE || sameHost >= PER_HOST) continue;
+    // One at a time, so that a host that is full is left out of the next question and hides nobody behind it.
+    while (underWay.size < AT_ONCE) {
+      const [due] = await dueDeliveries(log.rows, now, 1, { hosts: fullHosts(), ids: [...underWay.keys()] });
+      if (due === undefined || stopping) break;
       const done = attempt(due)
         .catch((error: unknown) => onFault(error, `webhook ${due.deliveryId}`))
         .finally(() => {
           underWay.delete(due.deliveryId);
           pump();
         });
-      underWay.set(due.deliveryId, { host, done });
+      underWay.set(due.deliveryId, { host: due.host, done });
     }
-    const next = (await nextDueDelivery(log.rows, now)) ?? now + POLL_MS;
+    const next = await nextDueDelivery(log.rows, now);
+    if (next === undefined || next - now >= POLL_MS || stopping) return;
     cancelPoll();
-    cancelPoll = clock.after(Math.min(next - now, POLL_MS), pump);
+    cancelPoll = clock.after(next - now, pump);
+  }
+
+  function fullHosts(): string[] {
+    const hosts = [...underWay.values()].map(({ host }) => host);
+    return [...new Set(hosts)].filter((host) => hosts.filter((other) => other === host).length >= PER_HOST);
   }
 
   async function attempt(due: DueDelivery): Promise<void> {
     const { deliveryId } = due;
     const body = await log.payloads.body(deliveryId);
-    if (body === undefined) throw new Error('its body is missing');
     const began = clock.monotonic();
-    const posted = await out.post(
-      due.url,
-      { 'content-type': 'application/json', 'webhook-id': deliveryId, 'user-agent': 'threadwell' },
-      body,
-    );
+    const posted: Posted =
+      body === undefined
+        ? { kind: 'failed', error: 'its body is missing from the log' }
+        : await out.post(
+            due.url,
+            { 'content-type': 'application/json', 'webhook-id': deliveryId, 'user-agent': 'threadwell' },
+            body,
+          );
     const event = resultOf(posted, due, Math.round(clock.monotonic() - began), clock.now());
-    const payloads: PayloadWrite[] =
-      event.type === 'WebhookDelivered' ? [{ kind: 'erase-body', deliveryId }] : [];
+    const isOver =
+      event.type === 'WebhookDelivered' ||
+      (event.type === 'WebhookAttemptFailed' && event.data.nextAt === null);
+    // A body that nobody will send again is kept only where it can be looked at: with its thread (L3).
+    const erase =
+      isOver &&
+      (event.type === 'WebhookDelivered' || (await getThread(log.rows, due.threadId)) === undefined);
+    const payloads: PayloadWrite[] = erase ? [{ kind: 'erase-body', deliveryId }] : [];
     const appends = [{ stream: deliveryStream(deliveryId), expected: due.version, events: [event] }];
     const result = await log.commit({ commandId: ids.uuid(), appends, payloads });
     if (result.kind !== 'committed') throw new Error(`the attempt could not be recorded: ${result.kind}`);

@@ -77,8 +77,12 @@ async function toSource(name: string, exported: unknown): Promise<GraphSource | 
   return `the export "${name}" is ${describe(value)}; expected a graph, a builder, a promise of one, or a function`;
 }
 
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).split('\n', 1)[0] ?? '';
+/** One line; a compiler's first one only announces the next. */
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const [first = '', second = ''] = text.split('\n');
+  return first.endsWith(':') ? `${first} ${second.trim()}` : first;
+}
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);

@@ -11,7 +11,9 @@ const USER_KEYS = ['platform_auth', 'langgraph_auth'].flatMap((prefix) =>
 const RESERVED: ReadonlySet<string> = new Set(USER_KEYS);
 
 /** Names of inherited headers and of secrets that clients pass in `configurable`. */
-const SECRETIVE = /^x-|^user-agent$|^cookie$|authorization|key|token|secret|password|credential/i;
+const SECRETIVE =
+  /^x-|^user-agent$|^cookie$|authorization|(?:^|[_-])(?:key|apikey|token|secret|password|credentials?)$/i;
+const SECRETIVE_TAIL = /[a-z\d](?:Key|Token|Secret|Password|Credentials?)$/;
 
 /**
  * The `configurable` that graph code gets: the client's without the keys that it may not set (the runtime's internal
@@ -55,4 +57,5 @@ export function publicMetadata(metadata: JsonObject, config: GraphConfig): JsonO
   );
 }
 
-const isPrivate = (key: string): boolean => RESERVED.has(key) || key.startsWith('__') || SECRETIVE.test(key);
+const isPrivate = (key: string): boolean =>
+  RESERVED.has(key) || key.startsWith('__') || SECRETIVE.test(key) || SECRETIVE_TAIL.test(key);

@@ -5,11 +5,11 @@
 import type { MiddlewareHandler } from 'hono';
 import type { EventName } from '../auth/auth.ts';
 import type { Actor } from '../auth/authenticate.ts';
-import type { JsonObject } from '../kernel/json.ts';
-import type { AccessFilter } from '../projections/filters.ts';
+import { allowsWrite, type Filter } from '../auth/filters.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
 import { parseBody, readBytes } from './body.ts';
 import type { Env, ServerContext } from './context.ts';
-import { HttpProblem, noRoute } from './replies.ts';
+import { HttpProblem, noRoute, notAuthorized } from './replies.ts';
 
 /** Frozen: these answer to anybody. */
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(['GET /ok', 'GET /info']);
@@ -38,7 +38,16 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
 export interface Granted {
   /** The payload as the handler left it. */
   readonly value: JsonObject;
-  readonly filter: AccessFilter | undefined;
+  /** Undefined restricts nothing. */
+  readonly filter: Filter | undefined;
+}
+
+/** The metadata that an operation may write; throws a denial when the handler's filter does not allow it. */
+export function grantedMetadata({ value, filter }: Granted, before: JsonObject = {}): JsonObject {
+  const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+  if (filter !== undefined && !allowsWrite(metadata, { ...before, ...metadata }, filter))
+    throw notAuthorized();
+  return metadata;
 }
 
 /** Asks the authorisation handler; throws its denial. */

@@ -1,4 +1,5 @@
 /** What routes work with. */
+import type { HttpBindings } from '@hono/node-server';
 import type { Actor } from '../auth/authenticate.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import type { AuthResult } from '../auth/authenticate.ts';
@@ -35,4 +36,4 @@ export interface RequestState {
   body: Json | undefined;
 }
 
-export type Env = { Variables: RequestState };
+export type Env = { Bindings: Partial<HttpBindings>; Variables: RequestState };

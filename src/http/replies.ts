@@ -16,9 +16,8 @@ export class HttpProblem extends Error {
 export const invalid = (detail: string): HttpProblem => new HttpProblem(422, detail);
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
-export const unsupportedMedia = (found: string): HttpProblem =>
-  new HttpProblem(415, `content-type: expected application/json, found ${found}`);
 
+export const notAuthorized = (): HttpProblem => new HttpProblem(403, 'Not authorized');
 export const noRoute = (): HttpProblem => new HttpProblem(404, 'Not found');
 export const noThread = (id: string): HttpProblem => new HttpProblem(404, `Thread with ID ${id} not found`);
 export const noRun = (): HttpProblem => new HttpProblem(404, 'Run not found');

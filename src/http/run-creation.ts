@@ -8,13 +8,13 @@ import type { Actor } from '../auth/authenticate.ts';
 import { systemAssistantId } from '../actors/assistants.ts';
 import { checkWebhookUrl } from '../delivery/url-policy.ts';
 import { isUuid } from '../kernel/ids.ts';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { findTextProblem, isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import type { RunKwargs } from '../thread/events.ts';
-import { authorise } from './access.ts';
+import { authorise, grantedMetadata } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { invalid, noAssistantFor, noGraph, noThread, refused } from './replies.ts';
 import { check } from './schemas/common.ts';
@@ -54,7 +54,10 @@ export async function createRun(
     after_seconds: request.after_seconds ?? 0,
     kwargs: { input: kwargs.input, config: kwargs.config },
   });
-  const metadata = isObject(granted.value['metadata']) ? granted.value['metadata'] : {};
+  const visible =
+    threadId === undefined ? undefined : await getThread(context.log.rows, target, granted.filter);
+  const metadata = grantedMetadata(granted, visible?.metadata);
+  await checkPlace(context, target, kwargs);
   const create: ThreadCommand = {
     type: 'CreateRun',
     runId,
@@ -72,26 +75,36 @@ export async function createRun(
     context.threads.dispatch(target, commands, {
       payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],
     });
-  /** Whether the thread is there; throws when it is there for others only. */
-  const isThere = async (): Promise<boolean> => {
-    if ((await getThread(context.log.rows, target)) === undefined) return false;
+  if (visible === undefined && threadId !== undefined && request.if_not_exists !== 'create')
+    throw noThread(threadId);
+  let done =
+    visible === undefined
+      ? await dispatch(
+          await newThread(context, actor, target, metadata, threadId === undefined, kwargs),
+          create,
+        )
+      : await dispatch(create);
+  // Another request has made the thread in between, or it was there all the time and is not this caller's.
+  if (!done.ok && done.refusal.code === 'thread-exists') {
     if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
-    return true;
-  };
-  const missing = threadId === undefined || !(await isThere());
-  if (missing && threadId !== undefined && request.if_not_exists !== 'create') throw noThread(threadId);
-  let done = missing
-    ? await dispatch(
-        await newThread(context, actor, target, metadata, threadId === undefined, kwargs),
-        create,
-      )
-    : await dispatch(create);
-  // Another request has made the thread in between.
-  if (!done.ok && done.refusal.code === 'thread-exists' && (await isThere())) done = await dispatch(create);
+    done = await dispatch(create);
+  }
   if (!done.ok) throw refused(done.refusal, target);
   const run = await getRun(context.log.rows, runId);
   if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
   return { run, request };
+}
+
+/** A run that starts elsewhere than at the head starts at a checkpoint that is there: none would mean from nothing. */
+async function checkPlace({ log }: ServerContext, threadId: string, { config }: RunKwargs): Promise<void> {
+  const configurable = config['configurable'] as JsonObject;
+  const { checkpoint_id: id, checkpoint_ns: ns } = configurable;
+  for (const [field, value] of Object.entries({ checkpoint_id: id, checkpoint_ns: ns }))
+    if (value !== undefined && value !== null && (typeof value !== 'string' || findTextProblem(value)))
+      throw invalid(`${field}: expected plain text`);
+  if (typeof id !== 'string' || id === '' || (typeof ns === 'string' && ns !== '')) return;
+  if ((await log.payloads.checkpoint(threadId, '', id)) === undefined)
+    throw invalid(`checkpoint_id: the thread has no checkpoint ${id}`);
 }
 
 function checkWebhook(context: ServerContext, url: string | undefined): void {
@@ -124,13 +137,12 @@ async function newThread(
   const temporary = stateless && kwargs.onCompletion === 'delete';
   // The thread of a stateless run comes with the right to create the run; a named one is created in its own right.
   if (stateless) return { type: 'CreateThread', threadId, metadata, temporary };
-  const { value } = await authorise(context, actor, 'threads:create', {
+  const granted = await authorise(context, actor, 'threads:create', {
     thread_id: threadId,
     metadata,
     if_exists: 'do_nothing',
   });
-  const granted = isObject(value['metadata']) ? value['metadata'] : {};
-  return { type: 'CreateThread', threadId, metadata: granted, temporary };
+  return { type: 'CreateThread', threadId, metadata: grantedMetadata(granted), temporary };
 }
 
 /** Keys that only the server sets: a client's are dropped, so that graph code can trust them. */

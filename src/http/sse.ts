@@ -21,6 +21,8 @@ export interface HeldReply {
   readonly onLeave?: () => void;
   /** The server stops: the reply breaks off, so that the client comes back for the rest. */
   readonly stopping: AbortSignal;
+  /** Cuts the connection: an end that no client takes for a complete reply. */
+  readonly breakOff: () => void;
 }
 
 type Step = { readonly text: string; readonly last: boolean };
@@ -37,7 +39,7 @@ function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Pr
         controller.enqueue(encoder.encode(idle));
         const breakOff = (): void => {
           over.abort();
-          controller.error(new Error('the server is stopping'));
+          reply.breakOff();
         };
         if (stopping.aborted) breakOff();
         else stopping.addEventListener('abort', breakOff, { once: true, signal: over.signal });

@@ -1,4 +1,4 @@
-import { createHash, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto';
 import { nanoid } from 'nanoid';
 import type { Clock } from './clock.ts';
 
@@ -48,9 +48,6 @@ function uuidv7(ms: number, count: number, random: Buffer): string {
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   return format(bytes);
 }
-
-/** A random UUIDv4, for ids that need no order. */
-export const uuidv4 = (): string => randomUUID();
 
 /** A UUIDv5: the same name in the same namespace is the same id on every machine. */
 export function uuidv5(name: string, namespace: string): string {

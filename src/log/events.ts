@@ -19,5 +19,33 @@ export interface EventMeta {
 
 export type Recorded<E extends DomainEvent = DomainEvent> = E & { readonly meta: EventMeta };
 
+/** A stored event that cannot be read: its text is broken, or a later version of this program wrote it. */
+export class UnreadableEvent extends Error {
+  readonly position: number;
+  constructor(position: number, reason: string) {
+    super(`the event at position ${position} cannot be read: ${reason}`);
+    this.name = 'UnreadableEvent';
+    this.position = position;
+  }
+}
+
+const TYPES: Record<DomainEvent['type'], true> = {
+  ThreadCreated: true,
+  ThreadUpdated: true,
+  RunCreated: true,
+  RunStarted: true,
+  RunRequeued: true,
+  RunCancelRequested: true,
+  CheckpointSaved: true,
+  RunCompleted: true,
+  ThreadDeleted: true,
+  AssistantCreated: true,
+  WebhookOwed: true,
+  WebhookDelivered: true,
+  WebhookAttemptFailed: true,
+};
+
+export const isKnownType = (type: string): type is DomainEvent['type'] => Object.hasOwn(TYPES, type);
+
 /** No fact has changed its shape yet; the first one that does adds its upcaster here. */
 export const upcasters: Upcasters = {};

@@ -23,6 +23,7 @@ export function projectDelivery(event: Recorded<DeliveryEvent>): readonly RowWri
         run_id: runId,
         thread_id: threadId,
         url,
+        host: new URL(url).host,
         status: 'owed' satisfies DeliveryStatus,
         attempts: 0,
         version,

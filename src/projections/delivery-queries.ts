@@ -2,40 +2,45 @@ import type { Cell, RowReader } from '../log/rows.ts';
 
 export interface DueDelivery {
   readonly deliveryId: string;
-  readonly runId: string;
   readonly threadId: string;
   readonly url: string;
+  readonly host: string;
   readonly attempts: number;
   readonly version: number;
-  readonly createdAt: number;
 }
 
 interface DeliveryRow {
   [column: string]: Cell;
   delivery_id: string;
-  run_id: string;
   thread_id: string;
   url: string;
+  host: string;
   attempts: number;
   version: number;
-  created_at: number;
 }
 
-/** Deliveries to try now, longest due first. */
-export async function dueDeliveries(rows: RowReader, now: number, limit: number): Promise<DueDelivery[]> {
+/** Deliveries to try now, longest due first, leaving out hosts and deliveries that are busy already. */
+export async function dueDeliveries(
+  rows: RowReader,
+  now: number,
+  limit: number,
+  busy: { hosts: readonly string[]; ids: readonly string[] },
+): Promise<DueDelivery[]> {
   return rows
     .all<DeliveryRow>(
-      'SELECT * FROM deliveries WHERE next_at <= @now ORDER BY next_at, delivery_id LIMIT @limit',
-      { now, limit },
+      `SELECT * FROM deliveries WHERE next_at <= @now
+         AND host NOT IN (SELECT value FROM json_each(@hosts))
+         AND delivery_id NOT IN (SELECT value FROM json_each(@ids))
+       ORDER BY next_at, delivery_id LIMIT @limit`,
+      { now, limit, hosts: JSON.stringify(busy.hosts), ids: JSON.stringify(busy.ids) },
     )
     .map((row) => ({
       deliveryId: row.delivery_id,
-      runId: row.run_id,
       threadId: row.thread_id,
       url: row.url,
+      host: row.host,
       attempts: row.attempts,
       version: row.version,
-      createdAt: row.created_at,
     }));
 }
 

@@ -70,6 +70,19 @@ export async function isRunOpen(rows: RowReader, runId: string): Promise<boolean
   );
 }
 
+/** The run of the thread that started last: whose graph the thread's state is of. */
+export async function lastStartedRun(
+  rows: RowReader,
+  threadId: string,
+): Promise<{ graphId: string; assistantId: string } | undefined> {
+  const row = rows.get<{ graph_id: string; assistant_id: string }>(
+    `SELECT graph_id, assistant_id FROM runs WHERE thread_id = @threadId AND started_at IS NOT NULL
+     ORDER BY started_at DESC, position DESC LIMIT 1`,
+    { threadId },
+  );
+  return row && { graphId: row.graph_id, assistantId: row.assistant_id };
+}
+
 export interface RunSearch {
   readonly threadId: string;
   readonly status?: RunStatus;
@@ -94,7 +107,7 @@ export async function listRuns(
   return rows
     .all<RunRow>(
       `${FROM} WHERE ${conditionOf(where)}
-       ORDER BY runs.created_at DESC, created_position DESC LIMIT @limit OFFSET @offset`,
+       ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`,
       { ...where.params, limit: search.limit, offset: search.offset },
     )
     .map(toRecord);
@@ -115,8 +128,8 @@ export async function claimableRuns(
        WHERE status = 'pending' AND not_before <= @now
          AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = candidate.thread_id
            AND (other.status = 'running' OR (other.status = 'pending' AND other.not_before <= @now
-             AND (other.created_at, other.created_position) < (candidate.created_at, candidate.created_position))))
-       ORDER BY created_at, created_position LIMIT @limit`,
+             AND (other.created_at, other.position) < (candidate.created_at, candidate.position))))
+       ORDER BY created_at, position LIMIT @limit`,
       { now, limit },
     )
     .map((row) => ({ runId: row.run_id, threadId: row.thread_id }));

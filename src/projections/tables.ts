@@ -1,6 +1,6 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 
-export const VERSION = '2';
+export const VERSION = '3';
 
 export const TABLES = ['threads', 'runs', 'deliveries', 'assistants'] as const;
 
@@ -24,6 +24,7 @@ CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;
 CREATE TABLE runs (
   run_id TEXT PRIMARY KEY,
   thread_id TEXT NOT NULL,
+  -- Of its RunCreated: the order of runs that were created in one millisecond.
   position INTEGER NOT NULL,
   assistant_id TEXT NOT NULL,
   graph_id TEXT NOT NULL,
@@ -39,11 +40,9 @@ CREATE TABLE runs (
   lease_id TEXT,
   not_before INTEGER NOT NULL,
   outcome TEXT,
-  head TEXT,
-  -- The position of its RunCreated: the order of runs that were created in one millisecond.
-  created_position INTEGER NOT NULL
+  head TEXT
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX runs_by_thread ON runs (thread_id, created_at, created_position);
+CREATE INDEX runs_by_thread ON runs (thread_id, created_at, position);
 CREATE INDEX runs_pending ON runs (not_before, created_at) WHERE status = 'pending';
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
 CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
@@ -53,6 +52,7 @@ CREATE TABLE deliveries (
   run_id TEXT NOT NULL,
   thread_id TEXT NOT NULL,
   url TEXT NOT NULL,
+  host TEXT NOT NULL,
   status TEXT NOT NULL,
   attempts INTEGER NOT NULL,
   version INTEGER NOT NULL,

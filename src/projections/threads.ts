@@ -63,7 +63,6 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
             not_before: notBefore,
             outcome: null,
             head: null,
-            created_position: event.meta.position,
           },
         },
       ];

@@ -106,7 +106,7 @@ export async function stateAt(
   try {
     const thread = await getThread(past.rows, threadId);
     if (thread === undefined) return undefined;
-    const runs = await listRuns(past.rows, { threadId, limit: 1000, offset: 0 });
+    const runs = await listRuns(past.rows, { threadId, limit: 1_000_000, offset: 0 });
     return {
       thread_id: threadId,
       position: to,

@@ -5,10 +5,11 @@
  * fold. P2 Rebuilt rows equal the live ones. P3 Every thread's head checkpoint is there.
  */
 import { canonical, type Json } from '../kernel/json.ts';
-import type { Recorded } from '../log/events.ts';
+import { UnreadableEvent, type Recorded } from '../log/events.ts';
 import type { History } from '../log/sqlite/history.ts';
 import { threadStream } from '../thread/events.ts';
 import { createFold, isThreadEvent } from './fold.ts';
+import { checkPayloads } from './payload-checks.ts';
 
 export interface Finding {
   readonly position: number | undefined;
@@ -29,7 +30,17 @@ interface StreamEnd {
   readonly fold: ReturnType<typeof createFold>;
 }
 
+/** Never rejects for what is wrong with the log. */
 export async function verify(history: History): Promise<Verified> {
+  try {
+    return await check(history);
+  } catch (error) {
+    if (!(error instanceof UnreadableEvent)) throw error;
+    return { events: 0, streams: 0, finding: { position: error.position, problem: error.message } };
+  }
+}
+
+async function check(history: History): Promise<Verified> {
   const ends = new Map<string, StreamEnd>();
   let events = 0;
   const result = (finding?: Finding): Verified => ({ events, streams: ends.size, finding });
@@ -43,7 +54,12 @@ export async function verify(history: History): Promise<Verified> {
     after = page.at(-1)!.meta.position;
     page = history.readAll(after, PAGE);
   }
-  return result(checkSnapshots(history, ends) ?? checkRows(history) ?? (await checkHeads(history)));
+  return result(
+    checkSnapshots(history, ends) ??
+      checkRows(history) ??
+      (await checkHeads(history)) ??
+      checkPayloads(history),
+  );
 }
 
 function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefined {

@@ -21,7 +21,6 @@ export interface RunKwargs {
   readonly durability?: string;
   readonly webhook?: string;
   readonly onCompletion?: 'delete' | 'keep';
-  readonly feedbackKeys?: readonly string[];
 }
 
 /** The thread's saved state that a run left behind: nodes still to run, and questions to a person by task id. */

@@ -1,6 +1,6 @@
 /**
  * Reads facts of earlier versions of this program (L3): each entry turns version n of a fact's data into n + 1, so a
- * stored row is never rewritten. A fact that this program does not know stops the reader instead of being skipped.
+ * stored row is never rewritten. A version that this program does not know stops the reader.
  */
 import type { JsonObject } from '../kernel/json.ts';
 

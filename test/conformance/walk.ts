@@ -5,7 +5,7 @@
 import * as assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { uuidv4 } from '../../src/kernel/ids.ts';
+import { randomUUID } from 'node:crypto';
 import type { Recorded } from '../../src/log/events.ts';
 import { decide, type ThreadCommand } from '../../src/thread/decide.ts';
 import { threadStream, type MultitaskStrategy, type ThreadEvent } from '../../src/thread/events.ts';
@@ -31,7 +31,7 @@ export interface Walk {
 }
 
 export function createWalk(s: TestServer): Walk {
-  const threadId = uuidv4();
+  const threadId = randomUUID();
   const stream = threadStream(threadId);
   const url = `/threads/${threadId}`;
   const judge = createJudge(initial);
@@ -89,8 +89,8 @@ export function createWalk(s: TestServer): Walk {
 
   const newRun = (strategy: MultitaskStrategy): ThreadCommand => ({
     type: 'CreateRun',
-    runId: uuidv4(),
-    assistantId: uuidv4(),
+    runId: randomUUID(),
+    assistantId: randomUUID(),
     graphId: 'gate',
     strategy,
     assistantMetadata: {},
@@ -100,7 +100,7 @@ export function createWalk(s: TestServer): Walk {
   });
 
   async function requestRun(strategy: MultitaskStrategy, later = false): Promise<number> {
-    const gate = join(s.dir, `gate-${uuidv4()}`);
+    const gate = join(s.dir, `gate-${randomUUID()}`);
     const { status, json } = await s.request('POST', `${url}/runs`, {
       assistant_id: 'gate',
       multitask_strategy: strategy,

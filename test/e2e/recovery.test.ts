@@ -221,7 +221,7 @@ async function requestCancel(
     dir,
     projection,
     functions: {},
-    now: clock.now,
+    clock,
     onFault(error) {
       throw error;
     },

@@ -15,6 +15,7 @@ interface Run {
   /** The thread's head before the first attempt. */
   base?: string | null;
   lease?: { attempt: number; leaseId: string } | undefined;
+  hasCheckpoint?: boolean;
   readonly outcomes: Outcome['kind'][];
 }
 
@@ -27,6 +28,7 @@ export interface Observer {
 }
 
 const RETRIED = 'RunStarted again';
+const UNDONE = 'a checkpoint rolled back';
 
 export function createObserver(): Observer {
   const heard: Recorded[] = [];
@@ -62,12 +64,13 @@ export function createObserver(): Observer {
         return;
       case 'CheckpointSaved':
         heads.set(event.data.threadId, event.data.checkpointId);
+        runs.get(event.data.runId)!.hasCheckpoint = true;
         return;
       case 'RunCompleted': {
         const { runId, threadId, outcome } = event.data;
         const run = runs.get(runId)!;
         run.outcomes.push(outcome.kind);
-        count(outcome.kind);
+        count(outcome.kind === 'rolled-back' && run.hasCheckpoint ? UNDONE : outcome.kind);
         run.lease = undefined;
         if (outcome.kind === 'rolled-back' && run.base !== undefined) heads.set(threadId, run.base);
         return;

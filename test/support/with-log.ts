@@ -50,7 +50,7 @@ export async function withLog<T>(
         dir,
         projection,
         functions,
-        now: now ?? clock.now,
+        clock: now === undefined ? clock : { ...clock, now },
         onFault: (error) => faults.push(error),
       });
     let log = open();

@@ -25,7 +25,8 @@ export function toGraphState(snapshot: Snapshot): GraphState {
 export function toInterrupts(tasks: readonly SnapshotTask[]): Record<string, Interrupt[]> {
   return Object.fromEntries(
     tasks.flatMap((task) => {
-      const interrupts = interruptsOf(task);
+      // A task that has a result was answered; it only waits for its siblings.
+      const interrupts = task.result === undefined ? interruptsOf(task) : [];
       return interrupts.length === 0 ? [] : [[task.id, interrupts]];
     }),
   );

@@ -38,6 +38,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
 
   /** `location` is where a reply that broke off goes on. */
   function holdReply(
+    c: Context<Env>,
     run: RunRecord,
     cancelOnDisconnect: boolean,
     headers: { location?: string } = {},
@@ -46,6 +47,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       clock: context.clock,
       over: new AbortController(),
       stopping: context.stopping,
+      breakOff: () => void c.env.outgoing?.destroy(),
       headers,
       ...(cancelOnDisconnect && { onLeave: () => cancelAbandoned(context, run) }),
     };
@@ -91,7 +93,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
   const join = async (c: Context<Env>): Promise<Response> => {
     const options = joinOptions(c);
     const run = await find(c);
-    const reply = holdReply(run, options.cancel_on_disconnect === true);
+    const reply = holdReply(c, run, options.cancel_on_disconnect === true);
     return waitReply(async () => streams.result(await streams.ended(run.runId, reply.over.signal)), reply);
   };
   app.get('/threads/:thread_id/runs/:run_id/join', join);
@@ -108,9 +110,10 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       const missing = { error: 'Error', message: `${error.status}: ${error.message}` };
       const { clock, stopping } = context;
       const over = new AbortController();
-      return sseReply(singleFrame('error', missing), { clock, over, stopping, headers: {} });
+      const breakOff = (): void => void c.env.outgoing?.destroy();
+      return sseReply(singleFrame('error', missing), { clock, over, stopping, breakOff, headers: {} });
     }
-    const reply = holdReply(run, options.cancel_on_disconnect === true, {
+    const reply = holdReply(c, run, options.cancel_on_disconnect === true, {
       location: `${c.req.param('thread_id') === undefined ? '' : `/threads/${run.threadId}`}/runs/${run.runId}/stream`,
     });
     const after = await resumePoint(c.req.header('last-event-id'), run.runId);

@@ -15,23 +15,24 @@ export function runRoutes(context: ServerContext): Hono<Env> {
     createRun(context, c.var.actor, c.var.body, threadId);
 
   /** `Content-Location` names the run, with nothing after its id; `Location` is where a lost reply goes on. */
-  function holdReply({ run, request }: Created, base: string, rest: string): HeldReply {
+  function holdReply(c: Context<Env>, { run, request }: Created, base: string, rest: string): HeldReply {
     return {
       clock: context.clock,
       over: new AbortController(),
       ...(request.on_disconnect === 'cancel' && { onLeave: () => cancelAbandoned(context, run) }),
       stopping: context.stopping,
+      breakOff: () => void c.env.outgoing?.destroy(),
       headers: { 'content-location': base, location: `${base}/${rest}` },
     };
   }
 
-  function stream(created: Created, base: string): Response {
-    const reply = holdReply(created, base, 'stream');
+  function stream(c: Context<Env>, created: Created, base: string): Response {
+    const reply = holdReply(c, created, base, 'stream');
     return sseReply(streams.read(created.run.runId, -1, reply.over.signal), reply);
   }
 
-  function wait(created: Created, base: string): Response {
-    const reply = holdReply(created, base, 'join');
+  function wait(c: Context<Env>, created: Created, base: string): Response {
+    const reply = holdReply(c, created, base, 'join');
     const { signal } = reply.over;
     return waitReply(async () => streams.result(await streams.ended(created.run.runId, signal)), reply);
   }
@@ -46,11 +47,11 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   });
   app.post('/threads/:thread_id/runs/stream', async (c) => {
     const created = await create(c, threadIdOf(c));
-    return stream(created, onThread(created));
+    return stream(c, created, onThread(created));
   });
   app.post('/threads/:thread_id/runs/wait', async (c) => {
     const created = await create(c, threadIdOf(c));
-    return wait(created, onThread(created));
+    return wait(c, created, onThread(created));
   });
   app.post('/runs', async (c) => {
     const created = await create(c);
@@ -58,11 +59,11 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   });
   app.post('/runs/stream', async (c) => {
     const created = await create(c);
-    return stream(created, stateless(created));
+    return stream(c, created, stateless(created));
   });
   app.post('/runs/wait', async (c) => {
     const created = await create(c);
-    return wait(created, stateless(created));
+    return wait(c, created, stateless(created));
   });
   return app;
 }

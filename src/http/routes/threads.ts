@@ -3,8 +3,9 @@ import type { Actor } from '../../auth/authenticate.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { getAssistant } from '../../projections/assistant-queries.ts';
 import type { AccessFilter } from '../../projections/filters.ts';
+import { lastStartedRun } from '../../projections/run-queries.ts';
 import { getThread, searchThreads, type ThreadRecord } from '../../projections/thread-queries.ts';
-import { authorise } from '../access.ts';
+import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { readQuery } from '../query.ts';
@@ -60,18 +61,18 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
   app.post('/threads', async (c) => {
     const body = check(threadCreate, c.var.body ?? {});
     const threadId = body.thread_id ?? context.ids.uuid();
-    const { value, filter } = await authorise(context, c.var.actor, 'threads:create', {
+    const granted = await authorise(context, c.var.actor, 'threads:create', {
       thread_id: threadId,
       metadata: body.metadata ?? {},
       if_exists: body.if_exists ?? 'raise',
     });
-    const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+    const metadata = grantedMetadata(granted);
     const done = await threads.dispatch(threadId, [
       { type: 'CreateThread', threadId, metadata, temporary: false },
     ]);
     if (done.ok) return c.json(await withValues(await find(threadId, undefined)));
     if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
-    const existing = await getThread(log.rows, threadId, filter);
+    const existing = await getThread(log.rows, threadId, granted.filter);
     // Somebody else's thread: that the id is taken is all there is to say.
     if (existing === undefined) throw threadExists();
     return c.json(await withValues(existing));
@@ -106,12 +107,12 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
   app.patch('/threads/:thread_id', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const body = check(threadPatch, c.var.body ?? {});
-    const { value, filter } = await authorise(context, c.var.actor, 'threads:update', {
+    const granted = await authorise(context, c.var.actor, 'threads:update', {
       thread_id: threadId,
       metadata: body.metadata ?? {},
     });
-    await find(threadId, filter);
-    const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+    const thread = await find(threadId, granted.filter);
+    const metadata = grantedMetadata(granted, thread.metadata);
     const done = await threads.dispatch(threadId, [{ type: 'UpdateThread', metadata }]);
     if (!done.ok) throw refused(done.refusal, threadId);
     if (c.req.header('prefer') === 'return=minimal') return noContent();
@@ -132,11 +133,12 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
     const { subgraphs } = readQuery(new URL(c.req.url), { subgraphs: 'boolean' });
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
     const thread = await find(threadId, filter);
-    const graphId = thread.metadata['graph_id'];
-    if (typeof graphId !== 'string' || thread.head === null) return c.json(emptyState);
+    // The run that executed last left the head; what clients write into the metadata decides nothing here.
+    const last = await lastStartedRun(log.rows, threadId);
+    if (last === undefined || thread.head === null) return c.json(emptyState);
+    const { graphId } = last;
     if (!context.graphs.graphIds.includes(graphId)) throw noGraph(graphId);
-    const assistantId = thread.metadata['assistant_id'];
-    const assistant = typeof assistantId === 'string' ? await getAssistant(log.rows, assistantId) : undefined;
+    const assistant = await getAssistant(log.rows, last.assistantId);
     const configurable = assistant?.config['configurable'];
     const state = await context.graphs.state(
       {

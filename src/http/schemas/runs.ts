@@ -60,7 +60,9 @@ export const runCreate = z.object(
       .nullish()
       .transform((value) => value ?? 'enqueue'),
     if_not_exists: optional(oneOf(['reject', 'create'])),
-    after_seconds: optional(z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000)),
+    after_seconds: optional(
+      z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000, 'expected at most 31536000'),
+    ),
     durability: optional(oneOf(['sync', 'async', 'exit'])),
   },
   'expected an object',

@@ -1,7 +1,7 @@
 /** Event rows: appending inside a transaction, reading with upcasting. */
 import type { JsonObject } from '../../kernel/json.ts';
 import { schemaVersionOf, upcast } from '../../thread/upcast.ts';
-import { upcasters, type Recorded } from '../events.ts';
+import { isKnownType, UnreadableEvent, upcasters, type Recorded } from '../events.ts';
 import type { Batch, Receipt, Snapshot } from '../log.ts';
 import type { Prepare } from './statements.ts';
 
@@ -95,12 +95,19 @@ export function loadSnapshot(prepare: Prepare, stream: string): Snapshot | undef
   return row && { version: row.version, state: JSON.parse(row.state) as Snapshot['state'] };
 }
 
+/** Throws `UnreadableEvent`: a fact that this program does not know stops the reader instead of being skipped. */
 function toRecorded(row: EventRow): Recorded {
-  const data = upcast(row.type, row.schema, JSON.parse(row.data) as JsonObject, upcasters);
-  const { position, stream, version, at } = row;
+  const { position, stream, version, at, type } = row;
+  if (!isKnownType(type)) throw new UnreadableEvent(position, `its type ${type} is unknown`);
+  let data: JsonObject;
+  try {
+    data = upcast(type, row.schema, JSON.parse(row.data) as JsonObject, upcasters);
+  } catch (error) {
+    throw new UnreadableEvent(position, (error as Error).message);
+  }
   // The one place where stored text becomes a typed fact: its shape was checked when it was written.
   return {
-    type: row.type,
+    type,
     data,
     meta: { position, stream, version, at, commandId: row.command_id },
   } as unknown as Recorded;

@@ -1,6 +1,7 @@
 /** The event log in one SQLite file. See log/log.ts for what it keeps. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '../../kernel/clock.ts';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
@@ -10,6 +11,7 @@ import { createPayloadReader } from './payload-store.ts';
 import { prepareRows } from './rebuild.ts';
 import { createRowReader } from './row-store.ts';
 import { prepareSchema } from './schema.ts';
+import { createShredder } from './shredder.ts';
 import { createStatements } from './statements.ts';
 import { createWriter } from './writer.ts';
 
@@ -20,13 +22,13 @@ export interface SqliteLogOptions {
   readonly dir: string;
   readonly projection: Projection;
   readonly functions: SqlFunctions;
-  readonly now: () => number;
+  readonly clock: Clock;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it. */
-export function openSqliteLog({ dir, projection, functions, now, onFault }: SqliteLogOptions): EventLog {
+export function openSqliteLog({ dir, projection, functions, clock, onFault }: SqliteLogOptions): EventLog {
   mkdirSync(dir, { recursive: true });
   const unlock = lockDirectory(dir);
   let opened: Connection | undefined;
@@ -46,11 +48,13 @@ export function openSqliteLog({ dir, projection, functions, now, onFault }: Sqli
           onFault(error);
         }
     };
+    const shredder = createShredder(db, clock.after);
     const writer = createWriter({
       db,
       prepare,
       projection,
-      now,
+      now: clock.now,
+      committed: (batches) => shredder.note(batches),
       announce: (notice) => tell(committed, notice),
       poisoned: (cause) => tell(poisoned, cause),
     });
@@ -67,6 +71,7 @@ export function openSqliteLog({ dir, projection, functions, now, onFault }: Sqli
       async close() {
         await writer.drain();
         writer.stop();
+        shredder.close();
         db.close();
         unlock();
       },

@@ -164,9 +164,9 @@ export function createPayloadReader(prepare: Prepare): PayloadReader {
       const blobs = blobsOf(threadId, '', versions, JSON.parse(row.value_channels) as string[]);
       const whole = blobs.find(({ channel }) => WHOLE_STATE.has(channel));
       if (whole !== undefined) return flatten(JSON.parse(whole.data) as Json);
-      const values: JsonObject = {};
-      for (const { channel, data } of blobs) values[channel] = flatten(JSON.parse(data) as Json);
-      return values;
+      return Object.fromEntries(
+        blobs.map(({ channel, data }) => [channel, flatten(JSON.parse(data) as Json)]),
+      );
     },
     async frames(runId, after, limit) {
       const page: StoredFrame[] = [];

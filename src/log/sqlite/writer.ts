@@ -38,11 +38,21 @@ export interface WriterOptions {
   readonly prepare: Prepare;
   readonly projection: Projection;
   readonly now: () => number;
+  /** Hears of the batches of each transaction that wrote something. */
+  readonly committed: (batches: readonly Batch[]) => void;
   readonly announce: (notice: Notice) => void;
   readonly poisoned: (cause: string) => void;
 }
 
-export function createWriter({ db, prepare, projection, now, announce, poisoned }: WriterOptions): Writer {
+export function createWriter({
+  db,
+  prepare,
+  projection,
+  now,
+  committed,
+  announce,
+  poisoned,
+}: WriterOptions): Writer {
   let queue: Waiting[] = [];
   let scheduled = false;
   let stopped: string | undefined;
@@ -76,6 +86,9 @@ export function createWriter({ db, prepare, projection, now, announce, poisoned 
     for (const { waiting, result, error } of settled)
       if (result !== undefined) waiting.resolve(result);
       else waiting.reject(error);
+    committed(
+      settled.flatMap(({ waiting, result }) => (result?.kind === 'committed' ? [waiting.batch] : [])),
+    );
     const notice = noticeOf(settled);
     // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
     if (notice.events.length > 0 || notice.frames.length > 0) queueMicrotask(() => announce(notice));

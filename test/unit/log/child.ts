@@ -2,6 +2,7 @@
  * A process of its own for the log's tests: `child.ts open <dir>` tries to open a log that somebody else has;
  * `child.ts fill <dir>` writes until the disk takes no more. Prints one line of JSON.
  */
+import { createManualClock } from '../../support/manual-clock.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { append, batch, said } from '../../support/log-contract.ts';
 import { functions } from '../../support/with-log.ts';
@@ -10,7 +11,13 @@ import { openSqliteLog } from '../../../src/log/sqlite/log.ts';
 
 const [what, dir] = process.argv.slice(2);
 const open = () =>
-  openSqliteLog({ dir: dir!, projection: fakeProjection(), functions, now: () => 1, onFault: console.error });
+  openSqliteLog({
+    dir: dir!,
+    projection: fakeProjection(),
+    functions,
+    clock: createManualClock(1),
+    onFault: console.error,
+  });
 
 async function fill(): Promise<object> {
   // Without a listener the signal of the file-size limit would end the process.

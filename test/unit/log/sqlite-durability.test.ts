@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -155,7 +156,13 @@ test('L4 L1 given a disk that takes no more, when a commit fails, then its whole
     assert.ok(round > 3, `only ${round} rounds fitted`);
     assert.equal(told['readable'], round);
 
-    const log = openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError });
+    const log = openSqliteLog({
+      dir,
+      projection,
+      functions,
+      clock: createManualClock(1),
+      onFault: assert.ifError,
+    });
     try {
       const [small, tail] = [await log.readStream('small', 1, 1_000), await log.readStream('tail', 1, 1_000)];
       assert.ok(small.length === round || small.length === round + 1);
@@ -171,7 +178,8 @@ test('L4 L1 given a disk that takes no more, when a commit fails, then its whole
 test('given an open log, when this or another process opens it too, then it is refused with words that help', () =>
   withLog(
     async ({ log, dir, reopen }) => {
-      const open = () => openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError });
+      const open = () =>
+        openSqliteLog({ dir, projection, functions, clock: createManualClock(1), onFault: assert.ifError });
       assert.throws(
         open,
         (error: Error) => error instanceof DataDirectoryBusy && error.message.includes(dir),
@@ -188,14 +196,21 @@ test('given an open log, when this or another process opens it too, then it is r
 
 test('given a log that was closed, when another process opens it, then it may', () =>
   withTempDir(async (dir) => {
-    await openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError }).close();
+    await openSqliteLog({
+      dir,
+      projection,
+      functions,
+      clock: createManualClock(1),
+      onFault: assert.ifError,
+    }).close();
     assert.deepEqual(await inChild('open', dir), { opened: true });
   }));
 
 test('L1 given a file of another program or version, when it is opened, then it is refused and the lock is free again', () =>
   withLog(
     async ({ dir, log, behind }) => {
-      const open = () => openSqliteLog({ dir, projection, functions, now: () => 1, onFault: assert.ifError });
+      const open = () =>
+        openSqliteLog({ dir, projection, functions, clock: createManualClock(1), onFault: assert.ifError });
       await log.close();
       behind((db) => db.pragma('user_version = 99'));
       assert.throws(open, /schema version 99/);

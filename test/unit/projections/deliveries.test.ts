@@ -29,8 +29,9 @@ const delivered = (deliveryId: string, attempt: number): DeliveryEvent => ({
 });
 const write = (log: EventLog, deliveryId: string, expected: number, ...events: DeliveryEvent[]) =>
   log.commit(batch([{ stream: `delivery-${deliveryId}`, expected, events }]));
+const free = { hosts: [], ids: [] };
 const due = async (log: EventLog, now: number): Promise<string> =>
-  (await dueDeliveries(log.rows, now, 10))
+  (await dueDeliveries(log.rows, now, 10, free))
     .map(({ deliveryId, attempts }) => `${deliveryId}:${attempts}`)
     .join(' ');
 
@@ -38,7 +39,7 @@ test('W1 given owed webhooks, when attempts are recorded, then each is due until
   withLog(async ({ log }) => {
     for (const id of ['a', 'b', 'c']) await write(log, id, 0, owed(id));
     assert.equal(await due(log, NOW), 'a:0 b:0 c:0');
-    assert.deepEqual((await dueDeliveries(log.rows, NOW, 1))[0], {
+    assert.deepEqual((await dueDeliveries(log.rows, NOW, 1, free))[0], {
       ...{
         deliveryId: 'a',
         runId: 'run-a',

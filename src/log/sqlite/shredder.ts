@@ -1,0 +1,49 @@
+/**
+ * A4, L3 What was erased is gone from the disk too. `secure_delete` overwrites pages of the database, but the
+ * write-ahead log keeps their earlier frames until it is rewound, which on a quiet server may be never. So soon after
+ * something was erased the log is written back and cut to nothing.
+ */
+import type { Batch } from '../log.ts';
+import type { Connection } from './connection.ts';
+
+export type Later = (ms: number, fn: () => void) => () => void;
+
+/** Long enough for a burst of run ends to share one pass. */
+const AFTER_MS = 500;
+
+export interface Shredder {
+  /** Call with every batch that was committed. */
+  note(batches: readonly Batch[]): void;
+  close(): void;
+}
+
+export function createShredder(db: Connection, later: Later): Shredder {
+  let cancel: (() => void) | undefined;
+  /** Runs whose secret is on the disk; after a start every erasure may concern one. */
+  const secretive = new Set<string>();
+  const unsure = db.prepare('SELECT count(*) FROM secrets').pluck().get() !== 0;
+
+  function shred(): void {
+    cancel = undefined;
+    const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    // A reader holds on to a frame: a replay, a backup. Try again.
+    if (busy !== 0) cancel = later(AFTER_MS, shred);
+  }
+
+  return {
+    note(batches) {
+      for (const { payloads = [] } of batches)
+        for (const write of payloads) {
+          if (write.kind === 'secret') secretive.add(write.runId);
+          const erases =
+            write.kind === 'purge-thread' ||
+            (write.kind === 'erase-secret' && (secretive.delete(write.runId) || unsure));
+          if (erases) cancel ??= later(AFTER_MS, shred);
+        }
+    },
+    close() {
+      // Closing the last connection writes the log back and removes it.
+      cancel?.();
+    },
+  };
+}

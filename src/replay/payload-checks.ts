@@ -1,0 +1,52 @@
+/**
+ * What no event carries and no row repeats, checked against both.
+ *
+ * S1 A run's frames are dense from 0. A4 Only open runs have secrets. X2 Only running ones have leases. P3 Every
+ * checkpoint that a fact speaks of is there, unless its run was rolled back.
+ */
+import type { History } from '../log/sqlite/history.ts';
+
+interface PayloadCheck {
+  readonly sql: string;
+  readonly problem: (subject: string) => string;
+}
+
+const CHECKS: readonly PayloadCheck[] = [
+  {
+    sql: `SELECT run_id AS subject, NULL AS position FROM frames
+          GROUP BY run_id HAVING min(id) <> 0 OR count(*) <> max(id) + 1`,
+    problem: (run) => `run ${run}: its frames have a gap`,
+  },
+  {
+    sql: `SELECT json_extract(data, '$.checkpointId') AS subject, position FROM events
+          WHERE type = 'CheckpointSaved'
+            AND EXISTS (SELECT 1 FROM runs WHERE run_id = json_extract(data, '$.runId'))
+            AND NOT EXISTS (SELECT 1 FROM checkpoints
+              WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(data, '$.ns')
+                AND checkpoint_id = json_extract(data, '$.checkpointId'))
+          ORDER BY position`,
+    problem: (checkpoint) => `checkpoint ${checkpoint} is missing`,
+  },
+  {
+    sql: `SELECT run_id AS subject, NULL AS position FROM leases
+          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = leases.run_id AND status = 'running'
+            AND runs.attempt = leases.attempt AND runs.lease_id = leases.lease_id)`,
+    problem: (run) => `run ${run}: a lease is left that nobody holds`,
+  },
+  {
+    sql: `SELECT run_id AS subject, NULL AS position FROM secrets
+          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = secrets.run_id AND ended_at IS NULL)`,
+    problem: (run) => `run ${run}: a secret outlived it`,
+  },
+];
+
+export function checkPayloads(
+  history: History,
+): { position: number | undefined; problem: string } | undefined {
+  for (const { sql, problem } of CHECKS) {
+    const found = history.rows.get<{ subject: string; position: number | null }>(`${sql} LIMIT 1`);
+    if (found !== undefined)
+      return { position: found.position ?? undefined, problem: problem(found.subject) };
+  }
+  return undefined;
+}
