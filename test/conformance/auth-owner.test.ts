@@ -114,6 +114,36 @@ test("given another user's thread and runs, when any route is asked for them, th
     assert.deepEqual(await s.events(), before);
   }));
 
+test("given a checkpoint of another user's thread, when a run is to start there, then the answer is that for a missing one (A3)", () =>
+  withServer(AUTH, async (s) => {
+    const its = await setUp(s);
+    const state = await s.request('GET', `/threads/${its.thread}/state`, undefined, as('alice'));
+    const real = state.json.checkpoint.checkpoint_id as string;
+    const ids = [its.thread, MISSING];
+    for (const if_not_exists of ['reject', 'create'])
+      for (const at of [
+        { checkpoint_id: real },
+        { checkpoint: { checkpoint_id: real } },
+        { checkpoint_id: its.done },
+      ])
+        for (const route of ['runs', 'runs/stream', 'runs/wait']) {
+          const body = { assistant_id: 'echo', if_not_exists, ...at };
+          const ask = (thread: string) => s.request('POST', `/threads/${thread}/${route}`, body, as('bob'));
+          const [foreign, missing] = [await ask(its.thread), await ask(MISSING)];
+          assert.deepEqual(seen(foreign, ids), seen(missing, ids), JSON.stringify(body));
+        }
+    const mine = await s.request(
+      'POST',
+      `/threads/${its.bobs}/runs`,
+      { assistant_id: 'echo', checkpoint_id: real },
+      as('bob'),
+    );
+    assert.deepEqual(
+      [mine.status, mine.json],
+      [422, { detail: `checkpoint_id: the thread has no checkpoint ${real}` }],
+    );
+  }));
+
 test('given the same requests, when the owner makes them, then every one reaches its goal', () =>
   withServer(AUTH, async (s) => {
     const its = await setUp(s);

@@ -42,12 +42,11 @@ test('W1 given owed webhooks, when attempts are recorded, then each is due until
     assert.deepEqual((await dueDeliveries(log.rows, NOW, 1, free))[0], {
       ...{
         deliveryId: 'a',
-        runId: 'run-a',
         threadId: 't',
         url: URL,
+        host: 'example.com',
         attempts: 0,
         version: 1,
-        createdAt: NOW,
       },
     });
     await write(log, 'a', 1, failed('a', 1, NOW + 5_000));

@@ -1,0 +1,43 @@
+import * as assert from 'uvu/assert';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, newThread, say, startGated } from './scene.ts';
+
+const test = suite('conformance: what was erased is gone');
+
+const filesWith = (s: TestServer, canary: string): string[] => {
+  const dir = join(s.dir, 'data');
+  return readdirSync(dir).filter((name) => readFileSync(join(dir, name)).includes(canary));
+};
+
+/** The time-out of the test is the limit. */
+async function untilGone(s: TestServer, canary: string): Promise<void> {
+  while (filesWith(s, canary).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test('A4 given a run of a user with secrets, when it has ended, then no file of the living server holds them', () =>
+  withServer({ config: config('platform.auth.json') }, async (s) => {
+    const canary = 'canary-secret-of-alice';
+    const headers = { authorization: 'Bearer alice-token' };
+    const thread = (await s.request('POST', '/threads', {}, headers)).json.thread_id;
+    const run = { assistant_id: 'sees', input: {} };
+    await s.request('POST', `/threads/${thread}/runs/wait`, run, headers);
+    await untilGone(s, canary);
+    assert.equal(filesWith(s, canary), []);
+  }));
+
+test('L3 given a thread with a conversation, when it is deleted, then no file of the living server holds it', () =>
+  withServer({}, async (s) => {
+    const canary = 'canary-of-the-conversation';
+    const thread = await newThread(s, { metadata: { note: canary } });
+    await s.request('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'echo', input: say(canary) });
+    const { runId } = await startGated(s, thread, { input: say(canary) });
+    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is((await s.request('DELETE', `/threads/${thread}`)).status, 204);
+    await untilGone(s, canary);
+    assert.is((await s.request('GET', `/threads/${thread}/runs/${runId}`)).status, 404);
+  }));
+
+test.run();

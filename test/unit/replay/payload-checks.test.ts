@@ -1,0 +1,50 @@
+import * as assert from 'uvu/assert';
+import Database from 'better-sqlite3';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openHistory } from '../../../src/log/sqlite/history.ts';
+import { containsJson } from '../../../src/projections/filters.ts';
+import { projection } from '../../../src/projections/projection.ts';
+import { verify, type Finding } from '../../../src/replay/verify.ts';
+import { suite } from '../../support/suite.ts';
+import { withServer } from '../../support/with-server.ts';
+
+const test = suite('replay, payload checks');
+
+const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: boolean])[] = [
+  ['DELETE FROM frames WHERE id = 1', /frames have a gap/, false],
+  ['DELETE FROM checkpoints WHERE seq = 1', /checkpoint \S+ is missing/, true],
+  ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
+  ["INSERT INTO secrets VALUES ('a', 'b', 'c')", /a secret outlived/, false],
+  ["UPDATE events SET data = '{' WHERE type = 'RunStarted'", /cannot be read/, true],
+  ["UPDATE events SET type = 'RunPaused' WHERE type = 'RunStarted'", /RunPaused is unknown/, true],
+];
+
+async function findingOf(dir: string): Promise<Finding | undefined> {
+  const history = openHistory(dir, projection, { json_contains: containsJson });
+  try {
+    return (await verify(history)).finding;
+  } finally {
+    history.close();
+  }
+}
+
+test('S1 A4 X2 P3 given a log with damage that no row shows, when it is verified, then the damage is named', () =>
+  withServer({}, async (s) => {
+    const { thread_id: thread } = (await s.request('POST', '/threads', {})).json;
+    await s.request('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'steps', input: {} });
+    await s.stop();
+    for (const [index, [sql, problem, positioned]] of DAMAGE.entries()) {
+      const copy = join(s.dir, `copy-${index}`);
+      await cp(join(s.dir, 'data'), copy, { recursive: true });
+      const db = new Database(join(copy, 'log.db'));
+      db.exec(sql);
+      db.close();
+      const finding = await findingOf(copy);
+      assert.match(finding?.problem ?? '', problem, sql);
+      assert.is(finding?.position !== undefined, positioned, sql);
+    }
+    assert.is(await findingOf(join(s.dir, 'data')), undefined);
+  }));
+
+test.run();
