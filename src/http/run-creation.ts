@@ -56,8 +56,10 @@ export async function createRun(
   });
   const visible =
     threadId === undefined ? undefined : await getThread(context.log.rows, target, granted.filter);
+  if (visible === undefined && threadId !== undefined && request.if_not_exists !== 'create')
+    throw noThread(threadId);
   const metadata = grantedMetadata(granted, visible?.metadata);
-  await checkPlace(context, target, kwargs);
+  await checkPlace(context, visible?.threadId, kwargs);
   const create: ThreadCommand = {
     type: 'CreateRun',
     runId,
@@ -75,8 +77,6 @@ export async function createRun(
     context.threads.dispatch(target, commands, {
       payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],
     });
-  if (visible === undefined && threadId !== undefined && request.if_not_exists !== 'create')
-    throw noThread(threadId);
   let done =
     visible === undefined
       ? await dispatch(
@@ -95,15 +95,22 @@ export async function createRun(
   return { run, request };
 }
 
-/** A run that starts elsewhere than at the head starts at a checkpoint that is there: none would mean from nothing. */
-async function checkPlace({ log }: ServerContext, threadId: string, { config }: RunKwargs): Promise<void> {
+/**
+ * A run that starts elsewhere than at the head starts at a checkpoint that is there: none would mean from nothing.
+ * A3 `threadId` is undefined for a thread that the caller does not see, and then no checkpoint is there.
+ */
+async function checkPlace(
+  { log }: ServerContext,
+  threadId: string | undefined,
+  { config }: RunKwargs,
+): Promise<void> {
   const configurable = config['configurable'] as JsonObject;
   const { checkpoint_id: id, checkpoint_ns: ns } = configurable;
   for (const [field, value] of Object.entries({ checkpoint_id: id, checkpoint_ns: ns }))
     if (value !== undefined && value !== null && (typeof value !== 'string' || findTextProblem(value)))
       throw invalid(`${field}: expected plain text`);
   if (typeof id !== 'string' || id === '' || (typeof ns === 'string' && ns !== '')) return;
-  if ((await log.payloads.checkpoint(threadId, '', id)) === undefined)
+  if (threadId === undefined || (await log.payloads.checkpoint(threadId, '', id)) === undefined)
     throw invalid(`checkpoint_id: the thread has no checkpoint ${id}`);
 }
 
@@ -189,7 +196,7 @@ function kwargsOf(
   };
 }
 
-/** `resume: null` is an answer; the other members are absent when null. */
+/** Members that were not given are left out: they would be stored as undefined. */
 function commandOf(command: NonNullable<RunCreate['command']>): JsonObject {
   return JSON.parse(JSON.stringify(command)) as JsonObject;
 }

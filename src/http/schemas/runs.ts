@@ -9,10 +9,16 @@ const nodes = z.union(
   'expected "*" or a list of node names',
 );
 
-const command = z.object(
-  { goto: optional(json), update: optional(json), resume: z.unknown().optional() },
-  'expected an object with goto, update or resume',
-);
+/** Null is "not given", here too: a command has to say something, or the run could only fail. */
+const command = z
+  .object(
+    { goto: optional(json), update: optional(json), resume: optional(json) },
+    'expected an object with goto, update or resume',
+  )
+  .refine(
+    ({ goto, update, resume }) => [goto, update, resume].some((member) => member !== undefined),
+    'expected at least one of goto, update and resume',
+  );
 
 const checkpoint = z.object(
   {
