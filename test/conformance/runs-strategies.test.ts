@@ -81,7 +81,7 @@ test(
       }
       await pool.close();
     }),
-  60_000,
+  120_000,
 );
 
 test('given an active run, when others are enqueued (also by default), then they run in order on what came before', () =>
