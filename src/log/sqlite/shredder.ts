@@ -25,8 +25,15 @@ export function createShredder(db: Connection, later: Later): Shredder {
 
   function shred(): void {
     cancel = undefined;
-    const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    // A reader holds on to a frame: a replay, a backup. Try again.
+    // A reader may hold on to a frame (a replay, a backup): waiting for it here would hold up the whole server.
+    const patience = db.pragma('busy_timeout', { simple: true }) as number;
+    db.pragma('busy_timeout = 0');
+    let busy = 1;
+    try {
+      busy = (db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy ?? 1;
+    } finally {
+      db.pragma(`busy_timeout = ${patience}`);
+    }
     if (busy !== 0) cancel = later(AFTER_MS, shred);
   }
 

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
+import { fakeProjection } from '../../support/fake-projection.ts';
+import { append, batch, committed } from '../../support/log-contract.ts';
+import { suite } from '../../support/suite.ts';
+import { withLog } from '../../support/with-log.ts';
+
+const test = suite('log/sqlite, shredder');
+
+test('A4 L3 given a reader that holds on to the log, when a secret was erased, then nobody waits for the reader and it is gone after it', () =>
+  withLog(
+    async ({ log, dir, clock, past }) => {
+      const wal = join(dir, `${LOG_FILE}-wal`);
+      const data = 'a secret that nobody else holds';
+      await log.commit(batch([], { payloads: [{ kind: 'secret', runId: 'r', threadId: 't', data }] }));
+      await past(async (history) => {
+        history.readAll(0, 10);
+        await log.commit(batch([], { payloads: [{ kind: 'erase-secret', runId: 'r' }] }));
+        const began = performance.now();
+        for (let pass = 0; pass < 5; pass++) await clock.advance(600);
+        const waited = performance.now() - began;
+        assert.ok(waited < 2_000, `the writer was held up for ${waited} ms`);
+        assert.ok(readFileSync(wal).includes(data));
+        committed(await log.commit(batch([append('s', 0, 'goes on')])));
+      });
+      await clock.advance(600);
+      assert.equal(statSync(wal).size, 0);
+      assert.ok(!readFileSync(join(dir, LOG_FILE)).includes(data));
+      assert.equal(clock.pending().length, 0);
+    },
+    { projection: fakeProjection() },
+  ));
+
+test.run();
