@@ -12,7 +12,7 @@ import type { Env, ServerContext } from './context.ts';
 import { HttpProblem, noRoute, notAuthorized } from './replies.ts';
 
 /** Frozen: these answer to anybody. */
-export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(['GET /ok', 'GET /info']);
+export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(['GET /ok', 'GET /info', 'GET /openapi.json']);
 
 export function authenticateRequest(context: ServerContext): MiddlewareHandler<Env> {
   return async (c, next) => {

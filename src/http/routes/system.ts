@@ -1,5 +1,8 @@
 import { Hono } from 'hono';
+import { PUBLIC_ROUTES } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
+import { createDocument } from '../openapi/document.ts';
+import { OPERATIONS } from '../openapi/operations.ts';
 
 export function systemRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -12,5 +15,14 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
       metadata: {},
     }),
   );
+  const document = createDocument({
+    version: context.version,
+    operations: OPERATIONS,
+    publicRoutes: PUBLIC_ROUTES,
+    base: '/',
+    apiKey: false,
+    merge: [],
+  });
+  app.get('/openapi.json', (c) => c.json(document));
   return app;
 }

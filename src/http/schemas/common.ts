@@ -8,8 +8,14 @@ export const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
 export const json = z.custom<Json>((value) => value !== undefined, 'expected a JSON value');
-export const jsonObject = z.custom<JsonObject>((value) => isObject(value), 'expected an object');
-export const uuid = z.string('expected a UUID').refine(isUuid, 'expected a UUID').toLowerCase();
+export const jsonObject = z
+  .custom<JsonObject>((value) => isObject(value), 'expected an object')
+  .meta({ type: 'object' });
+export const uuid = z
+  .string('expected a UUID')
+  .refine(isUuid, 'expected a UUID')
+  .toLowerCase()
+  .meta({ format: 'uuid' });
 
 /** Text that becomes an id or a key. */
 export const name = z

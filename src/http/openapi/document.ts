@@ -1,0 +1,166 @@
+/** Operations as an OpenAPI 3.1 document. */
+import { z } from 'zod';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { json, TAGS, type Operation, type Reply } from './operation.ts';
+import { problem } from './shapes.ts';
+
+export interface DocumentOptions {
+  readonly version: string;
+  readonly operations: readonly Operation[];
+  /** `GET /ok` and its like: what answers without credentials. */
+  readonly publicRoutes: ReadonlySet<string>;
+  /** Where the interface begins, `/` or a prefix. */
+  readonly base: string;
+  /** The server asks for a key of its own in `x-api-key`. */
+  readonly apiKey: boolean;
+  /** Members that are merged over the document, later ones over earlier ones. */
+  readonly merge: readonly JsonObject[];
+}
+
+/** Replies that every operation may give; those behind authentication have two more. */
+const COMMON: Readonly<Record<number, Reply>> = {
+  422: json(problem, 'The request is invalid; the detail names each field and what was expected'),
+  503: json(problem, 'Not now: the server is stopping, or its log cannot take changes'),
+};
+const GUARDED: Readonly<Record<number, Reply>> = {
+  401: json(problem, 'The caller is not known'),
+  403: json(problem, 'The caller may not do this'),
+};
+
+export function createDocument(options: DocumentOptions): JsonObject {
+  const schemas: JsonObject = {};
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of options.operations) {
+    const open = options.publicRoutes.has(`${operation.method.toUpperCase()} ${operation.path}`);
+    (paths[operation.path] ??= {})[operation.method] = describe(operation, open, schemas);
+  }
+  const own: JsonObject = {
+    openapi: '3.1.0',
+    info: {
+      title: 'threadwell',
+      version: options.version,
+      description:
+        'Agent graphs behind HTTP. Every path below `/threads` also answers under `/thread`. ' +
+        'Members of a request that nothing here names are ignored; null means not given.',
+    },
+    servers: [{ url: options.base }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas,
+      ...(options.apiKey && {
+        securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      }),
+    },
+    ...(options.apiKey && { security: [{ apiKey: [] }] }),
+  };
+  return options.merge.reduce(merged, own);
+}
+
+function describe(operation: Operation, open: boolean, schemas: JsonObject): JsonObject {
+  const { method, path, body, query, headers = {} } = operation;
+  const parameters: Json[] = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: {
+        type: 'string',
+        ...(name.endsWith('_id') && name !== 'assistant_id' && { format: 'uuid' }),
+      },
+    })),
+    ...(query === undefined ? [] : parametersOf(query, schemas)),
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: 'header',
+      description,
+      schema: { type: 'string' },
+    })),
+  ];
+  const replies = { ...operation.replies, ...COMMON, ...(open ? {} : GUARDED) };
+  return {
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description !== undefined && { description: operation.description }),
+    operationId: `${method}${path.replace(/\W+(\w)/g, (_, first: string) => first.toUpperCase()).replace(/\W/g, '')}`,
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: !body.safeParse({}).success,
+        content: { 'application/json': { schema: toSchema(body, schemas) } },
+      },
+    }),
+    responses: Object.fromEntries(
+      Object.entries(replies).map(([status, reply]) => [status, responseOf(reply, schemas)]),
+    ),
+    ...(open && { security: [] }),
+  };
+}
+
+function parametersOf(query: z.ZodObject, schemas: JsonObject): Json[] {
+  return Object.entries(query.shape).map(([name, member]) => {
+    const field = member as z.ZodType;
+    const schema = withoutNull(toSchema(field, schemas));
+    const structured = isObject(schema) && (schema['type'] === undefined || schema['type'] === 'object');
+    return {
+      name,
+      in: 'query',
+      required: !field.safeParse(undefined).success,
+      // Objects travel as JSON text.
+      ...(structured && !('enum' in schema) ? { content: { 'application/json': { schema } } } : { schema }),
+    };
+  });
+}
+
+/** A query cannot say null. */
+function withoutNull(schema: JsonObject): JsonObject {
+  const { type, anyOf: choices } = schema;
+  if (Array.isArray(type)) {
+    const types = type.filter((name) => name !== 'null');
+    return { ...schema, type: types.length === 1 ? types[0]! : types };
+  }
+  if (!Array.isArray(choices)) return schema;
+  const rest = choices.filter((choice) => !isObject(choice) || choice['type'] !== 'null');
+  return rest.length === 1 && isObject(rest[0]) ? rest[0] : schema;
+}
+
+function responseOf({ description, content, headers }: Reply, schemas: JsonObject): JsonObject {
+  return {
+    description,
+    ...(headers && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, meaning]) => [
+          name,
+          { description: meaning, schema: { type: 'string' } },
+        ]),
+      ),
+    }),
+    ...(content && {
+      content: Object.fromEntries(
+        Object.entries(content).map(([type, schema]) => [type, { schema: toSchema(schema, schemas) }]),
+      ),
+    }),
+  };
+}
+
+/** JSON Schema of what is sent; named schemas are put into `schemas` and referred to. */
+function toSchema(schema: z.ZodType, schemas: JsonObject): JsonObject {
+  const { $defs, $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const text = JSON.stringify([rest, $defs ?? {}]).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const [root, named] = JSON.parse(text) as [JsonObject, JsonObject];
+  for (const [name, definition] of Object.entries(named)) {
+    const { id, ...content } = definition as JsonObject;
+    schemas[name] ??= content;
+  }
+  return root;
+}
+
+/** Objects are merged member by member, everything else is replaced. */
+function merged(own: JsonObject, other: JsonObject): JsonObject {
+  const result: JsonObject = { ...own };
+  for (const [key, value] of Object.entries(other)) {
+    const before = result[key];
+    result[key] = isObject(before) && isObject(value) ? merged(before, value) : value;
+  }
+  return result;
+}

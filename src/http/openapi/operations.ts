@@ -1,0 +1,13 @@
+/** All operations of the interface, one list per resource. */
+import { assistantOperations } from './assistants.ts';
+import type { Operation } from './operation.ts';
+import { runOperations } from './runs.ts';
+import { systemOperations } from './system.ts';
+import { threadOperations } from './threads.ts';
+
+export const OPERATIONS: readonly Operation[] = [
+  ...assistantOperations,
+  ...threadOperations,
+  ...runOperations,
+  ...systemOperations,
+];

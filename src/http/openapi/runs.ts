@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { cancelQuery, joinQuery, runCreate, runList } from '../schemas/runs.ts';
+import {
+  events,
+  json,
+  nothing,
+  problems,
+  RUN_HEADERS,
+  type Operation,
+  type Reply,
+  type Tag,
+} from './operation.ts';
+import { run, runResult } from './shapes.ts';
+
+const RESUME = { 'Last-Event-ID': 'The last event that arrived: the stream goes on after it.' };
+const created = json(run, 'The run, pending', { 'Content-Location': RUN_HEADERS['Content-Location'] });
+const streamed = events('The frames of the run', RUN_HEADERS);
+const waited = json(runResult, 'The result, when the run has ended', RUN_HEADERS);
+
+const create = (
+  path: string,
+  tag: Tag,
+  summary: string,
+  reply: Reply,
+  ...refusals: (404 | 409)[]
+): Operation => ({
+  method: 'post',
+  path,
+  tag,
+  summary,
+  body: runCreate,
+  replies: { 200: reply, ...problems(...refusals) },
+});
+
+const join = (path: string, tag: Tag): Operation => ({
+  method: 'get',
+  path,
+  tag,
+  summary: 'Wait for the end of a run',
+  query: joinQuery,
+  replies: { 200: json(runResult, 'The result, when the run has ended'), ...problems(404) },
+});
+
+const joinStream = (path: string, tag: Tag): Operation => ({
+  method: 'get',
+  path,
+  tag,
+  summary: 'Follow a run from any frame',
+  query: joinQuery,
+  headers: RESUME,
+  replies: {
+    200: events('The frames; one `error` event when there is no such run', {
+      Location: RUN_HEADERS.Location,
+    }),
+  },
+});
+
+const ON_THREAD = '/threads/{thread_id}/runs';
+
+export const runOperations: readonly Operation[] = [
+  create(ON_THREAD, 'runs', 'Start a run in the background', created, 404, 409),
+  create(`${ON_THREAD}/stream`, 'runs', 'Start a run and stream it', streamed, 404, 409),
+  create(`${ON_THREAD}/wait`, 'runs', 'Start a run and wait for its end', waited, 404, 409),
+  create('/runs', 'stateless runs', 'Start a stateless run in the background', created, 404),
+  create('/runs/stream', 'stateless runs', 'Start a stateless run and stream it', streamed, 404),
+  create('/runs/wait', 'stateless runs', 'Start a stateless run and wait for its end', waited, 404),
+  {
+    method: 'get',
+    path: ON_THREAD,
+    tag: 'runs',
+    summary: 'List the runs of a thread',
+    query: runList,
+    replies: { 200: json(z.array(run), 'A page of runs, newest first'), ...problems(404) },
+  },
+  {
+    method: 'get',
+    path: `${ON_THREAD}/{run_id}`,
+    tag: 'runs',
+    summary: 'Get a run',
+    replies: { 200: json(run, 'The run'), ...problems(404) },
+  },
+  join(`${ON_THREAD}/{run_id}/join`, 'runs'),
+  join('/runs/{run_id}/join', 'stateless runs'),
+  joinStream(`${ON_THREAD}/{run_id}/stream`, 'runs'),
+  joinStream('/runs/{run_id}/stream', 'stateless runs'),
+  {
+    method: 'post',
+    path: `${ON_THREAD}/{run_id}/cancel`,
+    tag: 'runs',
+    summary: 'Cancel a run',
+    query: cancelQuery,
+    replies: {
+      202: nothing('Asked for'),
+      204: nothing('The run has ended, with `wait`'),
+      ...problems(404),
+    },
+  },
+];

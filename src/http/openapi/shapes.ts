@@ -1,0 +1,100 @@
+/** What replies look like. Named shapes become components of the description; tests hold real replies against them. */
+import { z } from 'zod';
+import { json, jsonObject } from '../schemas/common.ts';
+
+const id = z.string().meta({ format: 'uuid' });
+const time = z.string().meta({ format: 'date-time', examples: ['2026-11-20T23:49:50.868000+00:00'] });
+
+export const problem = z
+  .object({ detail: z.string() })
+  .meta({ id: 'Problem', description: 'Why a request was refused, in words for a person.' });
+
+const interrupt = z
+  .object({ id: z.string(), value: json })
+  .meta({ id: 'Interrupt', description: 'A question of the graph, answered by `command.resume`.' });
+
+const checkpoint = z
+  .object({
+    thread_id: z.string(),
+    checkpoint_ns: z.string(),
+    checkpoint_id: z.string().nullish(),
+    checkpoint_map: jsonObject.nullish(),
+  })
+  .meta({ id: 'Checkpoint', description: 'A place in the history of a thread.' });
+
+export const thread = z
+  .object({
+    thread_id: id,
+    created_at: time,
+    updated_at: time,
+    state_updated_at: time.optional(),
+    metadata: jsonObject,
+    status: z.enum(['idle', 'busy', 'interrupted', 'error']),
+    config: jsonObject,
+    values: json.nullable().meta({ description: 'The state; null before the first run.' }),
+    interrupts: z.record(z.string(), z.array(interrupt)),
+    error: json.optional(),
+  })
+  .meta({ id: 'Thread' });
+
+const task = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    path: z.array(json),
+    error: z.string().nullable(),
+    interrupts: z.array(interrupt),
+    checkpoint: checkpoint.nullable(),
+    get state(): z.ZodNullable<z.ZodType> {
+      return threadState.nullable();
+    },
+    result: json.nullable(),
+  })
+  .meta({ id: 'ThreadTask' });
+
+export const threadState: z.ZodType = z
+  .object({
+    values: json,
+    next: z.array(z.string()),
+    tasks: z.array(task),
+    checkpoint: checkpoint.nullable(),
+    parent_checkpoint: checkpoint.nullable(),
+    metadata: jsonObject.optional(),
+    created_at: z.string().nullable(),
+    interrupts: z.array(interrupt),
+  })
+  .meta({ id: 'ThreadState' });
+
+export const run = z
+  .object({
+    run_id: id,
+    thread_id: id,
+    assistant_id: id,
+    created_at: time,
+    updated_at: time,
+    status: z.enum(['pending', 'running', 'success', 'error', 'timeout', 'interrupted']),
+    metadata: jsonObject,
+    kwargs: jsonObject.meta({ description: 'What the run was created with.' }),
+    multitask_strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
+  })
+  .meta({ id: 'Run' });
+
+export const runResult = json.meta({
+  id: 'RunResult',
+  description: 'The values at the end of the run, or `{"__error__": {"error", "message"}}` when it failed.',
+});
+
+export const assistant = z
+  .object({
+    assistant_id: id,
+    graph_id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    config: jsonObject,
+    context: json,
+    metadata: jsonObject,
+    version: z.int().min(1),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Assistant' });

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { threadCreate, threadPatch, threadSearch } from '../schemas/threads.ts';
+import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
+import { thread, threadState } from './shapes.ts';
+
+const page = json(z.array(thread), 'A page of threads', PAGE_HEADERS);
+
+export const threadOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/threads',
+    tag: 'threads',
+    summary: 'Create a thread',
+    body: threadCreate,
+    replies: { 200: json(thread, 'The thread'), ...problems(409) },
+  },
+  {
+    method: 'get',
+    path: '/threads',
+    tag: 'threads',
+    summary: 'List threads',
+    query: threadSearch,
+    replies: { 200: page },
+  },
+  {
+    method: 'post',
+    path: '/threads/search',
+    tag: 'threads',
+    summary: 'Search threads',
+    body: threadSearch,
+    replies: { 200: page },
+  },
+  {
+    method: 'get',
+    path: '/threads/{thread_id}',
+    tag: 'threads',
+    summary: 'Get a thread',
+    replies: { 200: json(thread, 'The thread'), ...problems(404) },
+  },
+  {
+    method: 'patch',
+    path: '/threads/{thread_id}',
+    tag: 'threads',
+    summary: 'Change the metadata of a thread',
+    headers: { Prefer: '`return=minimal` asks for a reply without a body.' },
+    body: threadPatch,
+    replies: {
+      200: json(thread, 'The thread'),
+      204: nothing('Done, with `Prefer: return=minimal`'),
+      ...problems(404),
+    },
+  },
+  {
+    method: 'delete',
+    path: '/threads/{thread_id}',
+    tag: 'threads',
+    summary: 'Delete a thread for good',
+    replies: { 204: nothing('Deleted'), ...problems(404) },
+  },
+  {
+    method: 'get',
+    path: '/threads/{thread_id}/state',
+    tag: 'threads',
+    summary: 'Get the state of a thread',
+    query: z.object({ subgraphs: z.boolean().optional() }),
+    replies: { 200: json(threadState, 'The state'), ...problems(404) },
+  },
+];

@@ -1,0 +1,121 @@
+import * as assert from 'node:assert/strict';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { z } from 'zod';
+import { PUBLIC_ROUTES } from '../../src/http/access.ts';
+import type { Operation } from '../../src/http/openapi/operation.ts';
+import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, MISSING, say } from './scene.ts';
+
+const test = suite('conformance: the description of the interface');
+
+/** `METHOD /path/{}` of everything that the router answers, without what only passes by. */
+function routesOf({ server }: TestServer): string[] {
+  const routes = server.app.routes
+    .filter(({ method, path }) => method !== 'ALL' || !path.endsWith('*'))
+    .map(({ method, path }) => `${method} ${path.replace(/:\w+(\{[^}]*\})?/g, '{}')}`);
+  return [...new Set(routes)].sort();
+}
+
+const shapeOf = (name: string): string => name.replace(/\{\w+\}/g, '{}');
+const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
+
+test('given the router, when its routes are held against the description, then neither has what the other lacks', () =>
+  withServer({}, async (s) => {
+    assert.deepEqual(routesOf(s), OPERATIONS.map(nameOf).map(shapeOf).sort());
+    const { json } = await s.request('GET', '/openapi.json');
+    const described = Object.entries<object>(json.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    assert.deepEqual(described.map(shapeOf).sort(), routesOf(s));
+    for (const name of PUBLIC_ROUTES) assert.ok(described.includes(name), name);
+  }));
+
+test('given /openapi.json, when it is validated, then it is OpenAPI 3.1 and every operation is complete', () =>
+  withServer({ config: config('platform.auth.json') }, async (s) => {
+    const { status, json } = await s.request('GET', '/openapi.json');
+    assert.equal(status, 200);
+    const validator = new Validator();
+    assert.deepEqual(await validator.validate(json), { valid: true });
+    assert.equal(validator.version, '3.1');
+    // Every reference leads somewhere.
+    assert.doesNotThrow(() => validator.resolveRefs());
+    const ids = new Set<string>();
+    for (const [path, methods] of Object.entries<Record<string, any>>(json.paths))
+      for (const [method, operation] of Object.entries(methods)) {
+        const where = `${method} ${path}`;
+        ids.add(operation.operationId);
+        assert.ok(operation.summary.length > 5 && !operation.summary.endsWith('.'), where);
+        const named = (operation.parameters ?? []).filter((each: any) => each.in === 'path');
+        assert.equal(named.length, (path.match(/\{/g) ?? []).length, where);
+        const open = PUBLIC_ROUTES.has(`${method.toUpperCase()} ${path}`);
+        assert.deepEqual(operation.security, open ? [] : undefined, where);
+        assert.equal(operation.responses[401] === undefined, open, where);
+        assert.ok(operation.responses[422].content['application/json'], where);
+      }
+    assert.equal(ids.size, OPERATIONS.length);
+    assert.equal(json.paths['/runs'].post.requestBody.required, true);
+    assert.equal(json.paths['/threads'].post.requestBody.required, false);
+    const { properties } = json.paths['/threads'].post.requestBody.content['application/json'].schema;
+    assert.equal(properties.thread_id.anyOf[0].format, 'uuid');
+    assert.deepEqual(properties.metadata.type, ['object', 'null']);
+    const query = json.paths['/threads'].get.parameters.find((each: any) => each.name === 'metadata');
+    assert.deepEqual(query.content['application/json'].schema, { type: 'object' });
+  }));
+
+/** The reply is what the description says: it parses, and nothing of it is left over. */
+async function assertDescribed(s: TestServer, name: string, path: string, body?: unknown): Promise<any> {
+  const [method = ''] = name.split(' ');
+  const { status, headers, json, text } = await s.request(method, path, body);
+  const operation = OPERATIONS.find((each) => nameOf(each) === name);
+  const common: Record<number, z.ZodType> = { 422: z.strictObject({ detail: z.string() }) };
+  const reply = operation?.replies[status];
+  assert.ok(reply ?? common[status], `${name} answered ${status}: ${text}`);
+  const type = headers.get('content-type')?.split(';')[0] ?? '';
+  const schema = reply?.content?.[type] ?? common[status];
+  if (schema === undefined) assert.equal(text, '', name);
+  else assert.deepEqual(schema.parse(json), json, name);
+  for (const header of Object.keys(reply?.headers ?? {}))
+    if (header !== 'X-Pagination-Next') assert.ok(headers.get(header), `${name} lacks ${header}`);
+  return json;
+}
+
+test('given replies of all resources, when they are held against their schemas, then nothing is missing or left over', () =>
+  withServer({}, async (s) => {
+    for (const path of ['/ok', '/info', '/openapi.json']) await assertDescribed(s, `GET ${path}`, path);
+    await assertDescribed(s, 'GET /assistants/{assistant_id}', '/assistants/echo');
+    await assertDescribed(s, 'GET /assistants/{assistant_id}', '/assistants/none');
+    await assertDescribed(s, 'POST /assistants/search', '/assistants/search', {});
+    await assertDescribed(s, 'POST /assistants/search', '/assistants/search', { limit: 0 });
+    const { thread_id } = await assertDescribed(s, 'POST /threads', '/threads', { metadata: { a: 1 } });
+    await assertDescribed(s, 'POST /threads', '/threads', { thread_id });
+    const at = '/threads/{thread_id}';
+    const url = `/threads/${thread_id}`;
+    await assertDescribed(s, `GET ${at}/state`, `${url}/state`);
+    for (const graph of ['approve', 'agent', 'breaks']) {
+      const body = { assistant_id: graph, input: say('hi') };
+      const run = await assertDescribed(s, `POST ${at}/runs`, `${url}/runs`, body);
+      await assertDescribed(s, `GET ${at}/runs/{run_id}/join`, `${url}/runs/${run.run_id}/join`);
+      await assertDescribed(s, `GET ${at}/runs/{run_id}`, `${url}/runs/${run.run_id}`);
+      await assertDescribed(s, `GET ${at}`, url);
+      await assertDescribed(s, `GET ${at}/state`, `${url}/state?subgraphs=true`);
+      await assertDescribed(
+        s,
+        `POST ${at}/runs/{run_id}/cancel`,
+        `${url}/runs/${run.run_id}/cancel?wait=true`,
+      );
+    }
+    await assertDescribed(s, `POST ${at}/runs/wait`, `${url}/runs/wait`, { assistant_id: 'echo' });
+    await assertDescribed(s, `GET ${at}/runs`, `${url}/runs`);
+    await assertDescribed(s, 'POST /runs/wait', '/runs/wait', { assistant_id: 'echo', input: say('hi') });
+    await assertDescribed(s, 'POST /runs', '/runs', { assistant_id: 'echo', input: say('hi') });
+    await assertDescribed(s, 'POST /runs', '/runs', {});
+    await assertDescribed(s, 'GET /threads', '/threads?limit=1');
+    await assertDescribed(s, 'POST /threads/search', '/threads/search', {});
+    await assertDescribed(s, `PATCH ${at}`, url, { metadata: { b: 2 } });
+    await assertDescribed(s, `DELETE ${at}`, url);
+    await assertDescribed(s, `GET ${at}`, `/threads/${MISSING}`);
+  }));
+
+test.run();
