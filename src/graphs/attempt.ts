@@ -13,6 +13,7 @@ import { openFrameSink, type FrameSink } from './frame-sink.ts';
 export interface Attempt {
   /** Aborts when the server stops the run and when the attempt failed. */
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   readonly frames: FrameSink;
   /** The server's store; its writes reject once the attempt is over. */
   readonly store: CheckpointStore;
@@ -50,6 +51,7 @@ export async function runAttempt(
   };
   const attempt: Attempt = {
     signal: AbortSignal.any([signal, own.signal]),
+    clock,
     frames,
     store: {
       load: (ns, checkpointId) => link.checkpoints.load(ns, checkpointId),

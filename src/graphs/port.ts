@@ -7,7 +7,18 @@
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 
-export type StreamMode = 'values' | 'updates' | 'messages-tuple' | 'custom' | 'events';
+/** `messages` sends messages as they grow, `messages-tuple` their pieces. */
+export type StreamMode =
+  | 'values'
+  | 'updates'
+  | 'messages'
+  | 'messages-tuple'
+  | 'custom'
+  | 'events'
+  | 'debug'
+  | 'tasks'
+  | 'checkpoints'
+  | 'tools';
 
 /** `{goto, update, resume}` of the HTTP interface, unchanged. */
 export interface GraphCommand {

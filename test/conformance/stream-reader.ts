@@ -70,6 +70,16 @@ export async function readFrames(url: string, options: StreamOptions = {}): Prom
   return (await openStream(url, options)).rest();
 }
 
+/** Starts a run on the thread and reads its stream to the end. The input is a greeting unless told otherwise. */
+export const streamRun = (s: { url: string }, threadId: string, body: object): Promise<Frame[]> =>
+  readFrames(`${s.url}/threads/${threadId}/runs/stream`, {
+    body: { input: { messages: [{ role: 'user', content: 'hi' }] }, ...body },
+  });
+
+/** The data of the frames with this name. Untyped, because its shape is what tests assert. */
+export const dataOf = (frames: readonly Frame[], name: string): any[] =>
+  frames.filter(({ event }) => event === name).map(({ data }) => data);
+
 /** What was sent, without the comments that keep the connection alive: the same for every reader. */
 export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\n/gm, '');
 

@@ -46,7 +46,7 @@ export async function runFunction(
   const plan = await planTurn(order, attempt.store, ids);
   const { values } = plan.head;
   const state = (): string => values.wireText();
-  const output = openOutput(order, attempt.frames);
+  const output = openOutput(order, attempt.frames, attempt.clock);
   if (plan.kind === 'nothing') {
     output.values(state);
     return FINISHED;
@@ -55,6 +55,7 @@ export async function runFunction(
   const journal = openJournal(order, plan.head, going, attempt.store, ids);
   const show = async (staged: StagedCheckpoint): Promise<void> => {
     output.values(state);
+    output.checkpoint(staged, state, taskIdOf(journal.turn));
     await staged.write();
   };
   const first = stageFirst(plan, journal);
@@ -83,11 +84,12 @@ export async function runFunction(
   output.started(order.resume ? null : ((order.command ?? order.input) as Json));
   if (first === undefined) output.values(state);
   else await show(first);
+  output.task(taskIdOf(journal.turn), state);
 
   const question = await drain(call, result, journal, attempt);
   if (question !== undefined) return pause(question, order, journal, output, attempt, plan);
   if (journal.unfinished) await journal.close();
-  output.ended(state);
+  output.ended(state, taskIdOf(journal.turn));
   return FINISHED;
 }
 
@@ -139,7 +141,9 @@ async function pause(
   const id = interruptIdOf(order.threadId, turn, index);
   const writes = toPauseWrites(turn, { id, index, value }, order.runId);
   const interrupt: Interrupt = { id, value: toWire(value) };
-  output.paused({ ...interrupt }, () => values.wireText({ __interrupt__: [{ ...interrupt }] }));
+  output.paused({ ...interrupt }, taskIdOf(turn), () =>
+    values.wireText({ __interrupt__: [{ ...interrupt }] }),
+  );
   await attempt.store.saveWrites('', headId, writes);
   return { kind: 'success', next: [order.graphId], interrupts: { [taskIdOf(turn)]: [interrupt] } };
 }

@@ -1,5 +1,6 @@
 /** Saves the checkpoints of one call of a plain function, each the child of the one before. */
 import type { Ids } from '../../kernel/ids.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { CheckpointStore, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { nextVersion } from '../versions.ts';
@@ -9,6 +10,9 @@ import type { Applied } from './values.ts';
 
 export interface StagedCheckpoint extends Applied {
   readonly step: number;
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly metadata: JsonObject;
   write(): Promise<void>;
 }
 
@@ -57,8 +61,9 @@ export function openJournal(
       step,
       source,
     };
+    const staged = { checkpointId, parentId, metadata: checkpoint.metadata };
     parentId = newestId = checkpointId;
-    return { ...applied, step, write: () => store.save(checkpoint) };
+    return { ...applied, ...staged, step, write: () => store.save(checkpoint) };
   };
 
   return {

@@ -1,9 +1,12 @@
+import type { Clock } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { FrameSink } from '../frame-sink.ts';
 import type { RunOrder, StreamMode } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
 import { toRunConfig } from '../run-config.ts';
 import { toWire } from '../wire.ts';
+import { openDebugOutput } from './debug-output.ts';
+import type { StagedCheckpoint } from './journal.ts';
 import type { Applied } from './values.ts';
 
 /** The frames of a plain function's run, as LangGraph would name them; modes nobody asked for cost nothing. */
@@ -11,18 +14,22 @@ export interface Output {
   started(input: Json): void;
   /** `state` is JSON text. */
   values(state: () => string): void;
+  task(taskId: string, state: () => string): void;
   update(applied: Applied, step: number): void;
+  checkpoint(staged: StagedCheckpoint, state: () => string, taskId: string): void;
   custom(chunk: unknown): void;
-  paused(interrupt: JsonObject, state: () => string): void;
-  ended(state: () => string): void;
+  paused(interrupt: JsonObject, taskId: string, state: () => string): void;
+  ended(state: () => string, taskId: string): void;
 }
 
-export function openOutput(order: RunOrder, frames: FrameSink): Output {
+export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock, 'now'>): Output {
   const { graphId, runId } = order;
   const modes = new Set<StreamMode>(order.streamModes);
   const tags = [...(order.config.tags ?? [])];
   const config = toRunConfig(order);
   const metadata = publicMetadata({ ...config.metadata, thread_id: order.threadId }, order.config);
+  const debug = openDebugOutput(order, (name, data) => frames.push(name, data), clock);
+  const complete = new Set<unknown>();
   const event = (kind: string, name: string, data: string): void => {
     if (!modes.has('events')) return;
     const head = JSON.stringify({ event: kind, name, run_id: runId, tags, metadata, parent_ids: [] });
@@ -31,26 +38,43 @@ export function openOutput(order: RunOrder, frames: FrameSink): Output {
   const push = (mode: StreamMode, name: string, data: () => string): void => {
     if (modes.has(mode)) frames.push(name, data());
   };
+  /** A function's messages are whole from the start, so of the mode `messages` only the completion is left. */
+  const completed = (state: () => string): void => {
+    if (!modes.has('messages')) return;
+    const { messages } = JSON.parse(state()) as { messages?: { id?: string }[] };
+    const fresh = (messages ?? []).filter(({ id }) => id !== undefined && !complete.has(id));
+    for (const { id } of fresh) complete.add(id);
+    if (fresh.length > 0) frames.push('messages/complete', JSON.stringify(fresh));
+  };
+  const values = (state: () => string): void => {
+    push('values', 'values', state);
+    completed(state);
+  };
   return {
     started: (input) => event('on_chain_start', graphId, JSON.stringify({ input })),
-    values: (state) => push('values', 'values', state),
+    values,
+    task: debug.started,
     update({ update, messages }, step) {
       const place = { ...metadata, tags, langgraph_node: graphId, langgraph_step: step };
       for (const message of messages)
         push('messages-tuple', 'messages', () => JSON.stringify([message, place]));
       push('updates', 'updates', () => JSON.stringify({ [graphId]: update }));
+      debug.updated(update);
     },
+    checkpoint: debug.checkpoint,
     custom(chunk) {
       if (!modes.has('custom') && !modes.has('events')) return;
       const text = JSON.stringify(toWire(chunk));
       push('custom', 'custom', () => text);
       event('on_custom_event', 'custom', text);
     },
-    paused(interrupt, state) {
+    paused(interrupt, taskId, state) {
+      debug.ended(taskId, [interrupt]);
       push('updates', 'updates', () => JSON.stringify({ __interrupt__: [interrupt] }));
       push('values', 'values', state);
     },
-    ended(state) {
+    ended(state, taskId) {
+      debug.ended(taskId, []);
       if (modes.has('events')) event('on_chain_end', graphId, `{"output":${state()}}`);
     },
   };

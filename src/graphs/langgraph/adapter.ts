@@ -11,7 +11,7 @@ import { toConfigurable } from '../private-keys.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { settleAnswers } from './answers.ts';
 import { createFrameMaker } from './frames.ts';
-import { toInput, toOptions } from './invocation.ts';
+import { needsEvents, toInput, toOptions } from './invocation.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toGraphState, toInterrupts } from './state.ts';
@@ -38,13 +38,13 @@ export async function runLangGraph(
   const input = toInput(await settleAnswers(order, bound, attempt.store), reviver);
   const options = toOptions(order, attempt.signal);
   const frames = createFrameMaker(order);
-  const withEvents = order.streamModes.includes('events');
+  const withEvents = needsEvents(order.streamModes);
   const chunks = withEvents
     ? bound.streamEvents(input, { ...options, version: 'v2' })
     : await bound.stream(input, options);
   for await (const chunk of chunks) {
-    const frame = withEvents ? frames.event(chunk) : frames.chunk(chunk);
-    if (frame !== undefined) attempt.frames.push(frame.event, frame.data);
+    const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
+    for (const { event, data } of made) attempt.frames.push(event, data);
     await attempt.frames.ready();
   }
   return readEnd(graph, saver, order);

@@ -3,64 +3,89 @@ import { chunkType, isMessage } from '../message-form.ts';
 import type { Frame, RunOrder } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
 import { toWire } from '../wire.ts';
+import { openAccumulated } from './accumulated-messages.ts';
+import { createDebugForm } from './debug-form.ts';
 import { toRuntimeModes } from './invocation.ts';
 
-/** Turns what the runtime yields into frames; undefined for what the client did not ask for. */
+/** Turns what the runtime yields into frames; none for what the client did not ask for. */
 export interface FrameMaker {
   /** A chunk of `graph.stream`: `[mode, payload]`, with the namespace in front when subgraphs are streamed. */
-  chunk(chunk: unknown): Frame | undefined;
+  chunk(chunk: unknown): readonly Frame[];
   /** An event of `graph.streamEvents`; the chunks of the graph itself travel inside such events. */
-  event(event: unknown): Frame | undefined;
+  event(event: unknown): readonly Frame[];
 }
 
 interface RunnableEvent {
   readonly event?: string;
   readonly run_id?: string;
   readonly tags?: readonly string[];
+  readonly metadata?: unknown;
   readonly data?: { readonly chunk?: unknown };
 }
 
 export function createFrameMaker(order: RunOrder): FrameMaker {
-  const modes = new Set(toRuntimeModes(order.streamModes));
+  const wanted = new Set(toRuntimeModes(order.streamModes));
   const wantsEvents = order.streamModes.includes('events');
+  const accumulated = order.streamModes.includes('messages') ? openAccumulated() : undefined;
+  const debug = createDebugForm(order);
 
   const withPublicMetadata = (wire: Json): Json =>
     isObject(wire) ? publicMetadata(wire, order.config) : wire;
 
-  const chunk = (value: unknown): Frame | undefined => {
+  const toFrame = (namespace: readonly string[], mode: string, payload: unknown): Frame => {
+    const frame = (data: Json, place = namespace): Frame => ({
+      event: [mode, ...place].join('|'),
+      data: JSON.stringify(data),
+    });
+    // The runtime gives these the namespace of their node; the graph that the node is part of is one level up.
+    const owner = namespace.slice(0, -1);
+    switch (mode) {
+      case 'messages': {
+        const [message, metadata] = payload as [unknown, unknown];
+        return frame([toMessageChunk(message), withPublicMetadata(toWire(metadata))], owner);
+      }
+      case 'tools':
+        return frame(toWire(payload), owner);
+      case 'debug':
+        return frame(debug.entry(payload));
+      case 'tasks':
+        return frame(debug.task(payload));
+      case 'checkpoints':
+        return frame(debug.checkpoint(payload));
+      default:
+        return frame(toWire(payload));
+    }
+  };
+
+  const chunk = (value: unknown): Frame[] => {
     const [namespace, mode, payload] = order.streamSubgraphs
       ? (value as [string[], string, unknown])
       : [[], ...(value as [string, unknown])];
-    if (!modes.has(mode)) return undefined;
-    if (mode !== 'messages') return { event: [mode, ...namespace].join('|'), data: toText(payload) };
-    const [message, metadata] = payload as [unknown, unknown];
-    // The runtime gives a message the namespace of its node; the graph that the node is part of is one level up.
-    return {
-      event: [mode, ...namespace.slice(0, -1)].join('|'),
-      data: JSON.stringify([toMessageChunk(message), withPublicMetadata(toWire(metadata))]),
-    };
+    const frames = wanted.has(mode) ? [toFrame(namespace, mode, payload)] : [];
+    if (mode === 'values' && namespace.length === 0) frames.push(...(accumulated?.completed(payload) ?? []));
+    return frames;
   };
 
   return {
     chunk,
     event(value) {
-      const { event, run_id: runId, tags, data } = value as RunnableEvent;
-      if (tags?.includes('langsmith:hidden')) return undefined;
+      const { event, run_id: runId, tags, data, metadata } = value as RunnableEvent;
+      if (tags?.includes('langsmith:hidden')) return [];
       if (event === 'on_chain_stream') {
         if (runId === order.runId) return chunk(data?.chunk);
-        if (order.streamSubgraphs) return undefined;
+        if (order.streamSubgraphs) return [];
       }
-      if (!wantsEvents) return undefined;
+      const isShown = event === 'on_chat_model_stream' && !tags?.includes('nostream');
+      const partial = isShown
+        ? accumulated?.streamed(data?.chunk, () => withPublicMetadata(toWire(metadata)))
+        : undefined;
+      if (!wantsEvents) return partial ?? [];
       const wire = toWire(value) as JsonObject;
-      return {
-        event: 'events',
-        data: JSON.stringify({ ...wire, metadata: withPublicMetadata(wire['metadata'] ?? {}) }),
-      };
+      const raw = { ...wire, metadata: withPublicMetadata(wire['metadata'] ?? {}) };
+      return [{ event: 'events', data: JSON.stringify(raw) }, ...(partial ?? [])];
     },
   };
 }
-
-const toText = (payload: unknown): string => JSON.stringify(toWire(payload));
 
 /** Pieces of a message keep the name of their class, so that clients know to append them. */
 function toMessageChunk(message: unknown): Json {

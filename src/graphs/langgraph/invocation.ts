@@ -21,17 +21,27 @@ function toCommand({ goto, update, resume }: GraphCommand, reviver: Reviver): un
 const toTarget = (target: Json, reviver: Reviver): unknown =>
   isObject(target) ? reviver.send({ node: target['node'], args: target['input'] ?? null }) : target;
 
-const RUNTIME_MODES: Record<Exclude<StreamMode, 'events'>, string> = {
+const RUNTIME_MODES: Record<Exclude<StreamMode, 'events' | 'messages'>, string> = {
   values: 'values',
   updates: 'updates',
   'messages-tuple': 'messages',
   custom: 'custom',
+  debug: 'debug',
+  tasks: 'tasks',
+  checkpoints: 'checkpoints',
+  tools: 'tools',
 };
 
-/** The runtime's names of the requested modes, without `events`, which is no mode of the runtime. */
+/** The runtime's names of the requested modes, without those that are no modes of the runtime. */
 export const toRuntimeModes = (modes: readonly StreamMode[]): string[] => [
-  ...new Set(modes.flatMap((mode) => (mode === 'events' ? [] : [RUNTIME_MODES[mode]]))),
+  ...new Set(
+    modes.flatMap((mode) => (mode === 'events' || mode === 'messages' ? [] : [RUNTIME_MODES[mode]])),
+  ),
 ];
+
+/** Some modes are made of the events of everything that runs inside the graph. */
+export const needsEvents = (modes: readonly StreamMode[]): boolean =>
+  modes.includes('events') || modes.includes('messages');
 
 /** Options that are absent stay out: the runtime takes `undefined` for a value and forgets the graph's own default. */
 export function toOptions(order: RunOrder, signal: AbortSignal): object {
@@ -42,8 +52,11 @@ export function toOptions(order: RunOrder, signal: AbortSignal): object {
     runId: order.runId,
     tags: [...(config.tags ?? [])],
     signal,
-    // The runtime insists on a mode; frames of modes that nobody asked for are dropped.
-    streamMode: modes.length === 0 ? ['values'] : modes,
+    // The runtime insists on a mode, and complete messages are found in the values; what nobody asked for is dropped.
+    streamMode:
+      modes.length === 0 || order.streamModes.includes('messages')
+        ? [...new Set([...modes, 'values'])]
+        : modes,
     subgraphs: order.streamSubgraphs,
     ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
     ...(context === undefined || context === null ? {} : { context }),

@@ -156,7 +156,9 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
 }
 
 function isOfModes(event: string, modes: readonly string[]): boolean {
-  const [name] = event.split('|');
+  const [name = ''] = event.split('|');
   if (name === 'metadata' || name === 'error') return true;
-  return modes.includes(name === 'messages' ? 'messages-tuple' : (name ?? ''));
+  // The mode `messages` has names of its own, because the tuples took that one.
+  if (name.startsWith('messages/')) return modes.includes('messages');
+  return modes.includes(name === 'messages' ? 'messages-tuple' : name);
 }

@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { json, jsonObject, limit, list, name, offset, oneOf, optional, select } from './common.ts';
 
-export const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'custom', 'events'] as const;
+export const STREAM_MODES = [
+  'values',
+  'updates',
+  'messages',
+  'messages-tuple',
+  'custom',
+  'events',
+  'debug',
+  'tasks',
+  'checkpoints',
+  'tools',
+] as const;
 
 const streamMode = oneOf(STREAM_MODES);
 const nodes = z.union(

@@ -140,7 +140,10 @@ test('A4 given an authenticated user, when the graph runs, then it sees the user
   const user = { identity: 'alice-1', permissions: ['read'], token: 'secret-token' };
   const { frames } = await bench.run({
     input: { messages: [human('hi')] },
-    streamModes: ['values', 'updates', 'messages-tuple', 'custom', 'events'],
+    streamModes: [
+      ...(['values', 'updates', 'messages-tuple', 'custom', 'events'] as const),
+      ...(['messages', 'debug', 'tasks', 'checkpoints', 'tools'] as const),
+    ],
     user,
     config: {
       configurable: {

@@ -1,0 +1,106 @@
+/**
+ * The payloads of the stream modes `tasks`, `checkpoints` and `debug` (which is both, each with its kind and time).
+ * A4 The runtime puts the whole config of the run into them, so only what may be shown is taken over.
+ */
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { RunOrder } from '../port.ts';
+import { publicConfigurable, publicMetadata } from '../private-keys.ts';
+import { toCheckpointMetadata } from '../run-config.ts';
+import { toWire } from '../wire.ts';
+
+export interface DebugForm {
+  /** `{id, name, input, triggers, interrupts}` of a task that starts, `{id, name, result, interrupts}` of one that ended. */
+  task(payload: unknown): Json;
+  /** `{values, metadata, next, tasks, config, parent_config, checkpoint, parent_checkpoint}` */
+  checkpoint(payload: unknown): Json;
+  /** `{type, timestamp, step, payload}` around one of the two. */
+  entry(payload: unknown): Json;
+}
+
+export function createDebugForm(order: RunOrder): DebugForm {
+  const task = (payload: unknown): Json => {
+    const wire = asObject(toWire(payload));
+    const { metadata } = wire;
+    return isObject(metadata) ? { ...wire, metadata: publicMetadata(metadata, order.config) } : wire;
+  };
+
+  const checkpoint = (payload: unknown): Json => {
+    // Before the conversion: the config holds the runtime's own machinery, which no client can use.
+    const { config, parentConfig, ...rest } = payload as Record<string, unknown>;
+    const { metadata, tasks, ...wire } = asObject(toWire(rest));
+    const own = asObject(metadata ?? {});
+    const parent = asConfig(parentConfig);
+    return {
+      ...wire,
+      // As the history has it: the checkpoint that a run goes on from may be another run's.
+      metadata: own['run_id'] === undefined ? { ...toCheckpointMetadata(order), ...own } : own,
+      tasks: (Array.isArray(tasks) ? tasks : []).map(toTask),
+      config: toConfig(asConfig(config) ?? {}, order),
+      parent_config: parent === undefined ? null : toConfig(parent, order),
+      checkpoint: toPlace(asConfig(config)),
+      parent_checkpoint: toPlace(parent),
+    };
+  };
+
+  return {
+    task,
+    checkpoint,
+    entry(payload) {
+      const { payload: inner, type, step, timestamp } = payload as Record<string, unknown>;
+      const form = type === 'checkpoint' ? checkpoint : task;
+      return { type: toWire(type), timestamp: toWire(timestamp), step: toWire(step), payload: form(inner) };
+    },
+  };
+}
+
+interface RuntimeConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly metadata?: unknown;
+  readonly tags?: unknown;
+  readonly recursion_limit?: unknown;
+}
+
+const asConfig = (value: unknown): RuntimeConfig | undefined =>
+  typeof value === 'object' && value !== null ? value : undefined;
+
+const PLACE = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint_map'] as const;
+
+function toConfig({ configurable = {}, metadata, ...rest }: RuntimeConfig, order: RunOrder): JsonObject {
+  const place = PLACE.filter((key) => configurable[key] !== undefined);
+  return {
+    ...(rest.tags !== undefined && { tags: toWire(rest.tags) }),
+    ...(rest.recursion_limit !== undefined && { recursion_limit: toWire(rest.recursion_limit) }),
+    metadata: publicMetadata(asObject(toWire(metadata)), order.config),
+    configurable: {
+      ...publicConfigurable(order.config.configurable),
+      ...Object.fromEntries(place.map((key) => [key, toWire(configurable[key])])),
+    },
+  };
+}
+
+/** A checkpoint as the state endpoints name it. */
+function toPlace(config: RuntimeConfig | undefined): JsonObject | null {
+  const {
+    thread_id: threadId,
+    checkpoint_ns: ns,
+    checkpoint_id: id,
+    checkpoint_map: map,
+  } = config?.configurable ?? {};
+  if (threadId === undefined) return null;
+  return {
+    thread_id: toWire(threadId),
+    checkpoint_ns: toWire(ns ?? ''),
+    checkpoint_id: toWire(id ?? null),
+    checkpoint_map: toWire(map ?? null),
+  };
+}
+
+/** The task of a subgraph says where that keeps its state. */
+function toTask(task: Json): Json {
+  if (!isObject(task) || !isObject(task['state'])) return task;
+  const { state, ...rest } = task;
+  const configurable = isObject(state) ? state['configurable'] : undefined;
+  return isObject(configurable) ? { ...rest, checkpoint: configurable } : task;
+}
+
+const asObject = (value: Json): JsonObject => (isObject(value) ? value : {});
