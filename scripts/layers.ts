@@ -28,6 +28,8 @@ const ARROWS: Record<string, readonly string[]> = {
   replay: DOMAIN,
   'main.ts': ['*'],
   'serve.ts': ['*'],
+  // What queries call by name, gathered for the main and the reader thread alike.
+  'sql-functions.ts': ['kernel', 'auth', 'log', 'projections'],
   examples: ['threadwell/auth'],
   'examples/demo.ts': ['*'],
 };

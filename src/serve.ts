@@ -4,7 +4,6 @@
  */
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createAuthorizer } from './auth/authorize.ts';
-import { matchesFilter, type Filter } from './auth/filters.ts';
 import { recogniseAuth, type AuthHandler } from './auth/handler.ts';
 import { ensureSystemAssistants } from './actors/assistants.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
@@ -22,11 +21,10 @@ import { listen } from './http/server.ts';
 import { renderDelivery } from './http/wire.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
-import type { JsonObject } from './kernel/json.ts';
 import type { EventLog } from './log/log.ts';
 import { openSqliteLog } from './log/sqlite/log.ts';
-import { containsJson } from './projections/filters.ts';
 import { projection } from './projections/projection.ts';
+import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 import { createHub } from './streams/hub.ts';
 import { createRunStreams } from './streams/run-stream.ts';
 
@@ -54,15 +52,6 @@ export interface ServeOptions {
   readonly onPoisoned: (cause: string) => void;
 }
 
-/** Functions that queries call by name. */
-const sqlFunctions = {
-  json_contains: containsJson,
-  access_allows: (metadata: string | null, filter: string | null) =>
-    metadata !== null &&
-    filter !== null &&
-    matchesFilter(JSON.parse(metadata) as JsonObject, JSON.parse(filter) as Filter),
-};
-
 /** Rejects with `ConfigError` naming every graph or handler that cannot be used, and when port or data are taken. */
 export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const { clock = systemClock(), onFault, onPoisoned } = options;
@@ -76,6 +65,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     dir: config.dataDir,
     projection,
     functions: sqlFunctions,
+    functionsModule: sqlFunctionsModule,
     clock,
     onFault: (error) => onFault(error, 'announcing a commit'),
   });

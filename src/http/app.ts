@@ -3,9 +3,18 @@ import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { LogUnavailable } from '../actors/threads.ts';
+import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
-import { HttpProblem, internal, noRoute, problemReply, stopping, unavailable } from './replies.ts';
+import {
+  HttpProblem,
+  internal,
+  noRoute,
+  notSearched,
+  problemReply,
+  stopping,
+  unavailable,
+} from './replies.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -43,6 +52,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.notFound(() => problemReply(noRoute()));
   app.onError((error) => {
     if (error instanceof HttpProblem) return problemReply(error);
+    if (error instanceof SearchRefused) return problemReply(notSearched(error));
     context.onFault(error, 'answering a request');
     return problemReply(error instanceof LogUnavailable ? unavailable() : internal());
   });

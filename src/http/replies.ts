@@ -1,4 +1,5 @@
 /** What the edge answers. The only file that knows status codes, apart from those that an auth handler chose. */
+import type { SearchRefused } from '../log/rows.ts';
 import type { Refusal } from '../thread/decide.ts';
 
 /** Thrown by routes, rendered once by the app: `{"detail": …}`. */
@@ -41,6 +42,16 @@ export const unavailable = (): HttpProblem =>
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
 export const internal = (): HttpProblem => new HttpProblem(500, 'Internal server error');
+
+/** A search that the reader thread did not take or did not finish. */
+export function notSearched({ reason, limitMs }: SearchRefused): HttpProblem {
+  if (reason === 'slow')
+    return new HttpProblem(
+      503,
+      `The search took longer than ${limitMs / 1000} s. Narrow it: by ids, by status, or by a value of the metadata's top level.`,
+    );
+  return new HttpProblem(503, 'Too many searches wait; try again later.', { 'retry-after': '1' });
+}
 
 /** A refusal of the thread's actor, as HTTP. */
 export function refused(refusal: Refusal, threadId: string): HttpProblem {

@@ -18,8 +18,31 @@ export interface Projection {
   project(event: Recorded): readonly RowWrite[];
 }
 
-/** Reads derived rows. `sql` is always a constant of the program; every value is bound. */
+export type Params = Readonly<Record<string, Cell>>;
+
+/**
+ * Reads derived rows as of the last commit. `sql` is always a constant of the program; every value is bound.
+ *
+ * Which one to call: `get` and `all` run on the event loop and hold up everybody, so they are for reads that an index
+ * bounds: one row, or a page of rows without a condition that is tried on one candidate after the other. Whatever may
+ * look at more rows than it returns (`json_contains`, `access_allows`, `instr`, `count` over many, a far offset, a
+ * sort without an index) goes to `search`, which runs on a thread of its own. When in doubt, `search`.
+ */
 export interface RowReader {
-  all<R extends Row = Row>(sql: string, params?: Readonly<Record<string, Cell>>): R[];
-  get<R extends Row = Row>(sql: string, params?: Readonly<Record<string, Cell>>): R | undefined;
+  all<R extends Row = Row>(sql: string, params?: Params): R[];
+  get<R extends Row = Row>(sql: string, params?: Params): R | undefined;
+  /** Sees every commit that was acknowledged before the call. Rejects with `SearchRefused`, which clients hear of. */
+  search<R extends Row = Row>(sql: string, params?: Params): Promise<R[]>;
+}
+
+/** `busy`: too many wait already. `slow`: not done within `limitMs`. `closed`: the log is, or its thread died twice. */
+export class SearchRefused extends Error {
+  readonly reason: 'busy' | 'slow' | 'closed';
+  readonly limitMs: number;
+  constructor(reason: SearchRefused['reason'], limitMs: number) {
+    super(`search refused: ${reason}`);
+    this.name = 'SearchRefused';
+    this.reason = reason;
+    this.limitMs = limitMs;
+  }
 }

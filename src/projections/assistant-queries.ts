@@ -75,16 +75,16 @@ export async function searchAssistants(
   whereAllowed(where, 'metadata', filter, 'system = 1');
   const condition = conditionOf(where);
   const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
-  const found = rows.all<AssistantRow>(
+  const found = await rows.search<AssistantRow>(
     `SELECT * FROM assistants WHERE ${condition}
      ORDER BY ${search.sortBy} ${order}, assistant_id ${order} LIMIT @limit OFFSET @offset`,
     { ...where.params, limit: search.limit, offset: search.offset },
   );
-  const total = rows.get<{ n: number }>(
+  const [count] = await rows.search<{ n: number }>(
     `SELECT count(*) AS n FROM assistants WHERE ${condition}`,
     where.params,
-  )!.n;
-  return { assistants: found.map(toRecord), total };
+  );
+  return { assistants: found.map(toRecord), total: count!.n };
 }
 
 function toRecord(row: AssistantRow): AssistantRecord {

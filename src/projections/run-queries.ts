@@ -104,13 +104,12 @@ export async function listRuns(
   }
   whereContains(where, 'runs.metadata', search.metadata);
   whereAllowed(where, 'threads.metadata', filter);
-  return rows
-    .all<RunRow>(
-      `${FROM} WHERE ${conditionOf(where)}
-       ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`,
-      { ...where.params, limit: search.limit, offset: search.offset },
-    )
-    .map(toRecord);
+  const found = await rows.search<RunRow>(
+    `${FROM} WHERE ${conditionOf(where)}
+     ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`,
+    { ...where.params, limit: search.limit, offset: search.offset },
+  );
+  return found.map(toRecord);
 }
 
 /**

@@ -73,16 +73,16 @@ export async function searchThreads(
   whereAllowed(where, 'metadata', filter);
   const condition = conditionOf(where);
   const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
-  const found = rows.all<ThreadRow>(
+  const found = await rows.search<ThreadRow>(
     `SELECT * FROM threads WHERE ${condition}
      ORDER BY ${search.sortBy} ${order}, created_at ${order}, thread_id ${order} LIMIT @limit OFFSET @offset`,
     { ...where.params, limit: search.limit, offset: search.offset },
   );
-  const total = rows.get<{ n: number }>(
+  const [count] = await rows.search<{ n: number }>(
     `SELECT count(*) AS n FROM threads WHERE ${condition}`,
     where.params,
-  )!.n;
-  return { threads: found.map(toRecord), total };
+  );
+  return { threads: found.map(toRecord), total: count!.n };
 }
 
 /** Threads of stateless runs that ended before `before`: their frames are past retention and they can go. */

@@ -1,25 +1,17 @@
 import { join } from 'node:path';
-import { matchesFilter, type Filter } from '../../src/auth/filters.ts';
 import type { Ids } from '../../src/kernel/ids.ts';
-import type { JsonObject } from '../../src/kernel/json.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import type { Projection } from '../../src/log/rows.ts';
-import { openConnection, type Connection, type SqlFunctions } from '../../src/log/sqlite/connection.ts';
+import { openConnection, type Connection } from '../../src/log/sqlite/connection.ts';
 import { openHistory, type History } from '../../src/log/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
-import { containsJson } from '../../src/projections/filters.ts';
 import { projection as realProjection } from '../../src/projections/projection.ts';
+import { sqlFunctions as functions, sqlFunctionsModule } from '../../src/sql-functions.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { Random } from './random.ts';
 import { withTempDir } from './temp-dir.ts';
 
-export const functions: SqlFunctions = {
-  json_contains: containsJson,
-  access_allows: (metadata, filter) =>
-    metadata !== null &&
-    filter !== null &&
-    matchesFilter(JSON.parse(metadata) as JsonObject, JSON.parse(filter) as Filter),
-};
+export { functions };
 
 export interface TestLog {
   readonly dir: string;
@@ -50,6 +42,7 @@ export async function withLog<T>(
         dir,
         projection,
         functions,
+        functionsModule: sqlFunctionsModule,
         clock: now === undefined ? clock : { ...clock, now },
         onFault: (error) => faults.push(error),
       });

@@ -59,6 +59,7 @@ export function openHistory(dir: string, projection: Projection, functions: SqlF
     return { prepare: createStatements(memory), close: () => memory.close() };
   }
 
+  const rows = createRowReader(prepare);
   return {
     readStream: (stream, from, limit) => readStream(prepare, stream, from, limit),
     readAll: (after, limit) => readAll(prepare, after, limit),
@@ -73,8 +74,8 @@ export function openHistory(dir: string, projection: Projection, functions: SqlF
         stream,
         snapshot: { version, state: JSON.parse(state) as Snapshot['state'] },
       })),
-    payloads: createPayloadReader(prepare),
-    rows: createRowReader(prepare),
+    payloads: createPayloadReader(prepare, rows.search),
+    rows,
     rowsOf(events) {
       const memory = inMemory();
       for (const event of events)

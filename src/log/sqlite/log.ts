@@ -9,6 +9,7 @@ import { loadSnapshot, readAll, readStream } from './event-store.ts';
 import { lockDirectory } from './lock.ts';
 import { createPayloadReader } from './payload-store.ts';
 import { prepareRows } from './rebuild.ts';
+import { createReader } from './reader.ts';
 import { createRowReader } from './row-store.ts';
 import { prepareSchema } from './schema.ts';
 import { createShredder } from './shredder.ts';
@@ -22,18 +23,22 @@ export interface SqliteLogOptions {
   readonly dir: string;
   readonly projection: Projection;
   readonly functions: SqlFunctions;
+  /** Address of a module that exports them as `sqlFunctions`, for the reader thread; without it there is none. */
+  readonly functionsModule?: string;
   readonly clock: Clock;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it. */
-export function openSqliteLog({ dir, projection, functions, clock, onFault }: SqliteLogOptions): EventLog {
+export function openSqliteLog(options: SqliteLogOptions): EventLog {
+  const { dir, projection, functions, functionsModule, clock, onFault } = options;
   mkdirSync(dir, { recursive: true });
   const unlock = lockDirectory(dir);
   let opened: Connection | undefined;
   try {
-    const db = (opened = openConnection(join(dir, LOG_FILE), { functions }));
+    const file = join(dir, LOG_FILE);
+    const db = (opened = openConnection(file, { functions }));
     const prepare = createStatements(db);
     prepareSchema(db);
     prepareRows(db, prepare, projection);
@@ -48,7 +53,8 @@ export function openSqliteLog({ dir, projection, functions, clock, onFault }: Sq
           onFault(error);
         }
     };
-    const shredder = createShredder(db, clock.after);
+    const reader = functionsModule === undefined ? undefined : createReader({ file, functionsModule, clock });
+    const shredder = createShredder(db, clock.after, reader?.between);
     const writer = createWriter({
       db,
       prepare,
@@ -59,6 +65,7 @@ export function openSqliteLog({ dir, projection, functions, clock, onFault }: Sq
       poisoned: (cause) => tell(poisoned, cause),
     });
 
+    const rows = createRowReader(prepare, reader?.search);
     return {
       commit: writer.commit,
       readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
@@ -66,11 +73,13 @@ export function openSqliteLog({ dir, projection, functions, clock, onFault }: Sq
       loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
       onCommitted: (listener) => subscribe(committed, listener),
       onPoisoned: (listener) => subscribe(poisoned, listener),
-      payloads: createPayloadReader(prepare),
-      rows: createRowReader(prepare),
+      payloads: createPayloadReader(prepare, rows.search),
+      rows,
       async close() {
         await writer.drain();
         writer.stop();
+        // Before the connection: the last one to close writes the log back and removes it.
+        await reader?.close();
         shredder.close();
         db.close();
         unlock();

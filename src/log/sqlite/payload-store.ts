@@ -1,5 +1,6 @@
 /** Payload tables: writes inside the commit's transaction, reads of what is committed. */
 import { flatten } from '../../kernel/tagged.ts';
+import { startTurn } from '../../kernel/turn.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type {
   CheckpointFilter,
@@ -9,6 +10,7 @@ import type {
   StoredFrame,
   WriteText,
 } from '../payloads.ts';
+import type { Row, RowReader } from '../rows.ts';
 import { readChannel, writeChannel } from './channel-store.ts';
 import type { Prepare } from './statements.ts';
 
@@ -112,7 +114,7 @@ interface CheckpointRow {
 const LARGEST_PAGE = 262_144;
 
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
-export function createPayloadReader(prepare: Prepare): PayloadReader {
+export function createPayloadReader(prepare: Prepare, search: RowReader['search']): PayloadReader {
   const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
     return (only ?? Object.keys(versions)).flatMap((channel) => {
       const version = versions[channel];
@@ -155,7 +157,15 @@ export function createPayloadReader(prepare: Prepare): PayloadReader {
       return row && toStored(threadId, row);
     },
     async checkpoints(threadId, filter) {
-      return listCheckpoints(prepare, threadId, filter).map((row) => toStored(threadId, row));
+      const stored: StoredCheckpoint[] = [];
+      const turn = startTurn();
+      for (const { ns, checkpoint_id } of await findCheckpoints(prepare, search, threadId, filter)) {
+        // Read again after every pause: the thread may be gone by now, and half a checkpoint is none.
+        const row = find(threadId, ns, checkpoint_id);
+        if (row !== undefined) stored.push(toStored(threadId, row));
+        await turn();
+      }
+      return stored;
     },
     async values(threadId, checkpointId) {
       const row = find(threadId, '', checkpointId);
@@ -196,7 +206,17 @@ export function createPayloadReader(prepare: Prepare): PayloadReader {
   };
 }
 
-function listCheckpoints(prepare: Prepare, threadId: string, filter: CheckpointFilter): CheckpointRow[] {
+interface CheckpointKey extends Row {
+  readonly ns: string;
+  readonly checkpoint_id: string;
+}
+
+async function findCheckpoints(
+  prepare: Prepare,
+  search: RowReader['search'],
+  threadId: string,
+  filter: CheckpointFilter,
+): Promise<CheckpointKey[]> {
   const where = ['thread_id = @threadId'];
   const params: Record<string, string | number> = { threadId, limit: filter.limit ?? -1 };
   if (filter.ns !== undefined) {
@@ -213,7 +233,7 @@ function listCheckpoints(prepare: Prepare, threadId: string, filter: CheckpointF
     where.push('json_contains(metadata, @metadata)');
     params['metadata'] = JSON.stringify(filter.metadata);
   }
-  return prepare(`SELECT * FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY seq DESC LIMIT @limit`).all(
-    params,
-  ) as CheckpointRow[];
+  const sql = `SELECT ns, checkpoint_id FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY seq DESC LIMIT @limit`;
+  // Without metadata the order's index is the answer; with it every checkpoint of the thread may be a candidate.
+  return filter.metadata === undefined ? (prepare(sql).all(params) as CheckpointKey[]) : search(sql, params);
 }

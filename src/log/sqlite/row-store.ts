@@ -35,9 +35,12 @@ const keyed = (key: Row): Record<string, Cell> => {
   return named;
 };
 
-export function createRowReader(prepare: Prepare): RowReader {
+/** Without a `search` of its own (a past, a table in memory) the same connection answers. */
+export function createRowReader(prepare: Prepare, search?: RowReader['search']): RowReader {
+  const all: RowReader['all'] = <R extends Row>(sql: string, params = {}) => prepare(sql).all(params) as R[];
   return {
-    all: <R extends Row>(sql: string, params = {}) => prepare(sql).all(params) as R[],
+    all,
     get: <R extends Row>(sql: string, params = {}) => prepare(sql).get(params) as R | undefined,
+    search: search ?? (async (sql, params) => all(sql, params)),
   };
 }

@@ -17,11 +17,20 @@ export interface Shredder {
   close(): void;
 }
 
-export function createShredder(db: Connection, later: Later): Shredder {
+/** `between` runs what it is given when no reader of this process is at work. */
+export function createShredder(
+  db: Connection,
+  later: Later,
+  between = (turn: () => void): void => turn(),
+): Shredder {
   let cancel: (() => void) | undefined;
   /** Runs whose secret is on the disk; after a start every erasure may concern one. */
   const secretive = new Set<string>();
   const unsure = db.prepare('SELECT count(*) FROM secrets').pluck().get() !== 0;
+
+  function soon(): void {
+    cancel ??= later(AFTER_MS, () => between(shred));
+  }
 
   function shred(): void {
     cancel = undefined;
@@ -34,7 +43,7 @@ export function createShredder(db: Connection, later: Later): Shredder {
     } finally {
       db.pragma(`busy_timeout = ${patience}`);
     }
-    if (busy !== 0) cancel = later(AFTER_MS, shred);
+    if (busy !== 0) soon();
   }
 
   return {
@@ -45,7 +54,7 @@ export function createShredder(db: Connection, later: Later): Shredder {
           const erases =
             write.kind === 'purge-thread' ||
             (write.kind === 'erase-secret' && (secretive.delete(write.runId) || unsure));
-          if (erases) cancel ??= later(AFTER_MS, shred);
+          if (erases) soon();
         }
     },
     close() {

@@ -1,0 +1,20 @@
+/** What the log and its reader thread say to each other. */
+import type { Params, Row } from '../rows.ts';
+
+export interface ReaderSetup {
+  readonly file: string;
+  /** Address of the module whose `sqlFunctions` the queries call. */
+  readonly functionsModule: string;
+}
+
+export interface Question {
+  readonly sql: string;
+  readonly params: Params;
+  /** Milliseconds that are left. */
+  readonly ms: number;
+}
+
+export type Answer =
+  | { readonly kind: 'rows'; readonly rows: Row[] }
+  | { readonly kind: 'slow' }
+  | { readonly kind: 'error'; readonly message: string };

@@ -1,0 +1,19 @@
+/**
+ * The functions that queries call by name. A module of its own, because the log's reader thread imports it too: pure,
+ * over text, and without a parameter that only the main thread has.
+ */
+import { matchesFilter, type Filter } from './auth/filters.ts';
+import type { JsonObject } from './kernel/json.ts';
+import type { SqlFunctions } from './log/sqlite/connection.ts';
+import { containsJson } from './projections/filters.ts';
+
+export const sqlFunctions: SqlFunctions = {
+  json_contains: containsJson,
+  access_allows: (metadata, filter) =>
+    metadata !== null &&
+    filter !== null &&
+    matchesFilter(JSON.parse(metadata) as JsonObject, JSON.parse(filter) as Filter),
+};
+
+/** Where the reader thread finds them. */
+export const sqlFunctionsModule = import.meta.url;
