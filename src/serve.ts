@@ -5,7 +5,7 @@
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createAuthorizer } from './auth/authorize.ts';
 import { recogniseAuth, type AuthHandler } from './auth/handler.ts';
-import { ensureSystemAssistants } from './actors/assistants.ts';
+import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { startExecutor } from './effects/executor.ts';
@@ -79,7 +79,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const threads = createThreads({ log, clock, ids, webhooks: { enabled, render: renderDelivery } });
     const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
     stops.push(() => graphs.close());
-    await ensureSystemAssistants(log, ids, graphs.graphIds, config.assistantDefaults);
+    const assistants = createAssistants({ log, ids });
+    await ensureSystemAssistants(assistants, graphs.graphIds, config.assistantDefaults);
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
     const hub = createHub(log);
@@ -114,6 +115,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const app = createApp({
       log,
       threads,
+      assistants,
       graphs,
       streams: createRunStreams(log, hub, clock),
       clock,

@@ -1,9 +1,18 @@
-/** The write path of assistants. D1 Every change of an assistant passes through here. */
-import { assistantStream } from '../assistant/events.ts';
+/**
+ * The write path of assistants: a command becomes a fact, or a refusal.
+ *
+ * D1 Every change of an assistant passes through `dispatch`. D3 A refusal is a value and writes nothing. L4 An unknown
+ * outcome is an exception and never a refusal. L3 Deletion purges for good. Commands of one assistant are decided one
+ * at a time; a version conflict (another writer of the same log) is decided anew, here and nowhere else.
+ */
+import { decide, type AssistantCommand, type AssistantRefusal } from '../assistant/decide.ts';
+import { assistantStream, type AssistantEvent } from '../assistant/events.ts';
+import { evolve, initial, type AssistantState } from '../assistant/state.ts';
 import { uuidv5, type Ids } from '../kernel/ids.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { EventLog } from '../log/log.ts';
-import { getAssistant } from '../projections/assistant-queries.ts';
+import { getVersion } from '../projections/assistant-versions.ts';
 import { LogUnavailable } from './threads.ts';
 
 /** The namespace that existing clients compute system assistants' ids in; it is not the RFC's URL namespace. */
@@ -12,40 +21,85 @@ const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 /** The id of a graph's own assistant: the same on every server. */
 export const systemAssistantId = (graphId: string): string => uuidv5(graphId, SYSTEM_ASSISTANTS);
 
-/** Gives every graph its system assistant. One that exists already is left as it is. */
+export type AssistantDispatched =
+  | { readonly ok: true; readonly state: AssistantState }
+  | { readonly ok: false; readonly refusal: AssistantRefusal };
+
+export interface Assistants {
+  /** Throws `LogUnavailable` when the outcome is unknown; never rejects for a refusal. */
+  dispatch(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched>;
+}
+
+const MOST_CONFLICTS = 5;
+const PAGE = 500;
+
+export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Assistants {
+  /** Of assistants that somebody waits for; the state itself is read anew for every command. */
+  const mailboxes = new Map<string, Mailbox>();
+
+  async function perform(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched> {
+    const stream = assistantStream(assistantId);
+    const commandId = ids.uuid();
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+      const { state, version } = await load(stream);
+      const decided = decide(command, state, (number) => getVersion(log.rows, assistantId, number));
+      if (!decided.ok) return decided;
+      const { event } = decided;
+      const after = evolve(state, event);
+      const snapshot = after as unknown as Json;
+      const result = await log.commit({
+        commandId,
+        appends: [{ stream, expected: version, events: [event], snapshot }],
+        payloads:
+          event.type === 'AssistantDeleted' ? [{ kind: 'purge-stream', stream, tombstone: version + 1 }] : [],
+      });
+      if (result.kind === 'committed') return { ok: true, state: after };
+      if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
+    }
+    throw new LogUnavailable(`assistant ${assistantId} changed ${MOST_CONFLICTS} times while deciding`);
+  }
+
+  /** The last commit's snapshot, and the facts after it when the log is older than snapshots of assistants. */
+  async function load(stream: string): Promise<{ state: AssistantState; version: number }> {
+    const snapshot = await log.loadSnapshot(stream);
+    let state = snapshot === undefined ? initial : (snapshot.state as Json as unknown as AssistantState);
+    let version = snapshot?.version ?? 0;
+    for (;;) {
+      const events = await log.readStream(stream, version + 1, PAGE);
+      for (const event of events) state = evolve(state, event as AssistantEvent);
+      const last = events.at(-1);
+      if (last === undefined) return { state, version };
+      version = last.meta.version;
+    }
+  }
+
+  return {
+    async dispatch(assistantId, command) {
+      const mailbox = mailboxes.get(assistantId) ?? createMailbox();
+      mailboxes.set(assistantId, mailbox);
+      try {
+        return await mailbox.post(() => perform(assistantId, command));
+      } finally {
+        if (mailbox.idle) mailboxes.delete(assistantId);
+      }
+    },
+  };
+}
+
+/** Gives every graph its system assistant. One that exists already is left as it is, with what users changed in it. */
 export async function ensureSystemAssistants(
-  log: EventLog,
-  ids: Ids,
+  assistants: Assistants,
   graphIds: readonly string[],
   defaults: Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>> = {},
 ): Promise<void> {
   for (const graphId of graphIds) {
     const assistantId = systemAssistantId(graphId);
-    if ((await getAssistant(log.rows, assistantId)) !== undefined) continue;
-    const result = await log.commit({
-      commandId: ids.uuid(),
-      appends: [
-        {
-          stream: assistantStream(assistantId),
-          expected: 0,
-          events: [
-            {
-              type: 'AssistantCreated',
-              data: {
-                assistantId,
-                graphId,
-                name: graphId,
-                description: null,
-                config: defaults[graphId]?.config ?? {},
-                context: defaults[graphId]?.context ?? {},
-                metadata: { created_by: 'system' },
-                system: true,
-              },
-            },
-          ],
-        },
-      ],
+    const { config = {}, context = {} } = defaults[graphId] ?? {};
+    await assistants.dispatch(assistantId, {
+      type: 'CreateAssistant',
+      assistantId,
+      system: true,
+      content: { graphId, name: graphId, description: null, config, context, metadata: {} },
     });
-    if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
   }
 }

@@ -15,6 +15,7 @@ import {
   stopping,
   unavailable,
 } from './replies.ts';
+import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -45,6 +46,7 @@ export function createApp(context: ServerContext): Hono<Env> {
 
   app.route('/', systemRoutes(context));
   app.route('/', assistantRoutes(context));
+  app.route('/', assistantChangeRoutes(context));
   app.route('/', threadRoutes(context));
   app.route('/', runRoutes(context));
   app.route('/', runReadRoutes(context));

@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Actor } from '../auth/authenticate.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import type { AuthResult } from '../auth/authenticate.ts';
+import type { Assistants } from '../actors/assistants.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { GraphHost } from '../graphs/port.ts';
@@ -15,6 +16,7 @@ import type { RunStreams } from '../streams/run-stream.ts';
 export interface ServerContext {
   readonly log: EventLog;
   readonly threads: Threads;
+  readonly assistants: Assistants;
   readonly graphs: GraphHost;
   readonly streams: RunStreams;
   readonly clock: Clock;

@@ -29,6 +29,11 @@ export const noAssistantFor = (id: string): HttpProblem =>
     404,
     `No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
   );
+export const noVersion = (): HttpProblem => new HttpProblem(404, 'Assistant version not found');
+export const noVersionsOf = (id: string): HttpProblem => new HttpProblem(404, `Assistant "${id}" not found.`);
+export const assistantExists = (): HttpProblem => new HttpProblem(409, 'Assistant already exists');
+export const assistantBusy = (): HttpProblem =>
+  new HttpProblem(409, 'The assistant has runs that have not ended. Cancel them or wait for them first.');
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
 
 const busy = (): HttpProblem =>

@@ -3,6 +3,7 @@ import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
+import type { AssistantVersionRecord } from '../projections/assistant-versions.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { ThreadRecord } from '../projections/thread-queries.ts';
 import { runStatus } from '../projections/threads.ts';
@@ -92,6 +93,21 @@ export function toAssistant(assistant: AssistantRecord): JsonObject {
     version: assistant.version,
     created_at: toTimestamp(assistant.createdAt),
     updated_at: toTimestamp(assistant.updatedAt),
+  };
+}
+
+/** Without `updated_at`: a version never changes. */
+export function toAssistantVersion(version: AssistantVersionRecord): JsonObject {
+  return {
+    assistant_id: version.assistantId,
+    version: version.version,
+    graph_id: version.graphId,
+    name: version.name,
+    description: version.description,
+    config: version.config,
+    context: version.context,
+    metadata: version.metadata,
+    created_at: toTimestamp(version.createdAt),
   };
 }
 

@@ -67,6 +67,8 @@ export type PayloadWrite =
   /** Rollback: the run's checkpoints vanish. */
   | { kind: 'forget-checkpoints'; threadId: string; runId: string }
   | { kind: 'forget-frames'; runId: string }
+  /** Deletion of what has no payloads: the stream's facts before its tombstone vanish for good (L3). */
+  | { kind: 'purge-stream'; stream: string; tombstone: number }
   /** Deletion: everything of the thread but its tombstone vanishes for good (L3). */
   | { kind: 'purge-thread'; threadId: string; stream: string; tombstone: number };
 

@@ -49,9 +49,11 @@ export async function getAssistant(
   rows: RowReader,
   assistantId: string,
   filter?: AccessFilter,
+  /** Whether the filter leaves out the server's own assistants, which everybody may read. */
+  { systemToo = true }: { systemToo?: boolean } = {},
 ): Promise<AssistantRecord | undefined> {
   const where: Where = { clauses: ['assistant_id = @id'], params: { id: assistantId } };
-  whereAllowed(where, 'metadata', filter, 'system = 1');
+  whereAllowed(where, 'metadata', filter, systemToo ? 'system = 1' : '0');
   const row = rows.get<AssistantRow>(`SELECT * FROM assistants WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
 }
@@ -85,6 +87,33 @@ export async function searchAssistants(
     where.params,
   );
   return { assistants: found.map(toRecord), total: count!.n };
+}
+
+export interface AssistantRun {
+  readonly runId: string;
+  readonly threadId: string;
+  /** Of a stateless run: the thread is there for this run alone. */
+  readonly temporary: boolean;
+  readonly open: boolean;
+}
+
+export async function runsOfAssistant(rows: RowReader, assistantId: string): Promise<AssistantRun[]> {
+  const found = await rows.search<{
+    run_id: string;
+    thread_id: string;
+    temporary: number;
+    ended_at: number | null;
+  }>(
+    `SELECT run_id, thread_id, temporary, ended_at FROM runs JOIN threads USING (thread_id)
+     WHERE assistant_id = @assistantId ORDER BY position`,
+    { assistantId },
+  );
+  return found.map((row) => ({
+    runId: row.run_id,
+    threadId: row.thread_id,
+    temporary: row.temporary === 1,
+    open: row.ended_at === null,
+  }));
 }
 
 function toRecord(row: AssistantRow): AssistantRecord {

@@ -16,6 +16,9 @@ export const projection: Projection = {
   project(event) {
     switch (event.type) {
       case 'AssistantCreated':
+      case 'AssistantUpdated':
+      case 'AssistantVersionSet':
+      case 'AssistantDeleted':
         return projectAssistant(event);
       case 'WebhookOwed':
       case 'WebhookDelivered':

@@ -1,8 +1,8 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 
-export const VERSION = '3';
+export const VERSION = '4';
 
-export const TABLES = ['threads', 'runs', 'deliveries', 'assistants'] as const;
+export const TABLES = ['threads', 'runs', 'deliveries', 'assistants', 'assistant_versions'] as const;
 
 export const DDL = `
 CREATE TABLE threads (
@@ -43,6 +43,7 @@ CREATE TABLE runs (
   head TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_by_thread ON runs (thread_id, created_at, position);
+CREATE INDEX runs_by_assistant ON runs (assistant_id);
 CREATE INDEX runs_pending ON runs (not_before, created_at) WHERE status = 'pending';
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
 CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
@@ -78,4 +79,18 @@ CREATE TABLE assistants (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE assistant_versions (
+  version_id TEXT PRIMARY KEY,
+  assistant_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  graph_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  description TEXT,
+  config TEXT NOT NULL,
+  context TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX assistant_versions_in_order ON assistant_versions (assistant_id, version);
 `;

@@ -1,13 +1,15 @@
 /**
  * Checks a log against its own rules and names the first position where one is broken.
  *
- * L2 Versions are dense. D2 Every machine accepts every fact of its stream. Every thread has a snapshot, and it is the
- * fold. P2 Rebuilt rows equal the live ones. P3 Every thread's head checkpoint is there.
+ * L2 Versions are dense. D2 Every machine accepts every fact of its stream. Every thread has a snapshot; it is the fold,
+ * as is that of an assistant. P2 Rebuilt rows equal the live ones. P3 Every thread's head checkpoint is there.
  */
+import { isAssistantStream } from '../assistant/events.ts';
 import { canonical, type Json } from '../kernel/json.ts';
 import { UnreadableEvent, type Recorded } from '../log/events.ts';
 import type { History } from '../log/sqlite/history.ts';
 import { threadStream } from '../thread/events.ts';
+import { createAssistantFold, isAssistantEvent } from './assistant-fold.ts';
 import { createFold, isThreadEvent } from './fold.ts';
 import { checkPayloads } from './payload-checks.ts';
 
@@ -23,11 +25,14 @@ export interface Verified {
 }
 
 const PAGE = 500;
+/** What a purged stream begins with. */
+const TOMBSTONES: ReadonlySet<string> = new Set(['ThreadDeleted', 'AssistantDeleted']);
 
 interface StreamEnd {
   version: number;
   position: number;
   readonly fold: ReturnType<typeof createFold>;
+  readonly assistant: ReturnType<typeof createAssistantFold>;
 }
 
 /** Never rejects for what is wrong with the log. */
@@ -64,13 +69,20 @@ async function check(history: History): Promise<Verified> {
 
 function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefined {
   const { stream, version, position } = event.meta;
-  const end = ends.get(stream) ?? { version: 0, position: 0, fold: createFold() };
+  const end = ends.get(stream) ?? {
+    version: 0,
+    position: 0,
+    fold: createFold(),
+    assistant: createAssistantFold(),
+  };
   ends.set(stream, end);
-  const purged = end.version === 0 && event.type === 'ThreadDeleted';
+  const purged = end.version === 0 && TOMBSTONES.has(event.type);
   if (!purged && version !== end.version + 1)
     return { position, problem: `${stream} goes from version ${end.version} to ${version}` };
   end.version = version;
   end.position = position;
+  if (isAssistantEvent(event) && !end.assistant.step(event))
+    return { position, problem: `${stream}: ${event.type} cannot follow what was before` };
   if (!isThreadEvent(event)) return undefined;
   const step = end.fold.step(event);
   return step.impossible
@@ -86,13 +98,16 @@ function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding
     const position = end?.position;
     if (end === undefined || snapshot.version !== end.version)
       return { position, problem: `${stream}: the snapshot is of version ${snapshot.version}` };
-    if (canonical(snapshot.state) !== canonical(end.fold.state as unknown as Json))
+    if (canonical(snapshot.state) !== canonical(stateOf(stream, end)))
       return { position, problem: `${stream}: the snapshot differs from the fold of its events` };
   }
   for (const stream of missing)
     return { position: ends.get(stream)?.position, problem: `${stream}: its snapshot is missing` };
   return undefined;
 }
+
+const stateOf = (stream: string, { fold, assistant }: StreamEnd): Json =>
+  (isAssistantStream(stream) ? assistant.state : fold.state) as unknown as Json;
 
 function checkRows(history: History): Finding | undefined {
   const difference = history.firstDifference();

@@ -11,7 +11,7 @@ const GRAPHS = [
 /** The id that every server of this interface gives to the graph "agent". */
 const AGENT = 'fe096781-5601-53d2-b2f6-0d3403f7e9ca';
 
-test('given a graph, when its assistant is read by name and by id, then both are the same full record', () =>
+test('client.assistants.get: given a graph, when its assistant is read by name and by id, then both are the same full record', () =>
   withServer({}, async (s) => {
     const byName = await s.client.assistants.get('agent');
     assert.equal(byName.assistant_id, AGENT);
@@ -63,7 +63,7 @@ test('given the assistants, when they are searched by graph, name and metadata, 
     assert.deepEqual(await names({ metadata: {}, name: null, graph_id: null }), GRAPHS);
   }));
 
-test('given the assistants, when they are searched page by page, then order, headers and select are exact', () =>
+test('client.assistants.search: given the assistants, when they are searched page by page, then order, headers and select are exact', () =>
   withServer({}, async (s) => {
     const ask = (body: object) => s.request('POST', '/assistants/search', body);
     const sorted = { sort_by: 'name', sort_order: 'asc', select: ['name'] };
@@ -91,6 +91,67 @@ test('given the assistants, when they are searched page by page, then order, hea
     }
     const found = await s.client.assistants.search({ limit: 3, offset: 9, includePagination: true });
     assert.deepEqual([found.assistants.length, found.next], [2, null]);
+    const first = await s.client.assistants.search({
+      ...{ limit: 3, sortBy: 'name', sortOrder: 'asc', select: ['name'], includePagination: true },
+    });
+    assert.deepEqual(first, { assistants: GRAPHS.slice(0, 3).map((name) => ({ name })), next: '3' });
+  }));
+
+test('client.assistants.count: given assistants of users and of the server, when they are counted, then the number is that of the matches', () =>
+  withServer({}, async (s) => {
+    const { assistants } = s.client;
+    for (const name of ['simple_runtime', 'Other'])
+      await assistants.create({ graphId: 'echo', name, metadata: { created_by: 'system', team: name } });
+    assert.equal(await assistants.count(), GRAPHS.length + 2);
+    assert.equal(await assistants.count({ graphId: 'echo' }), 3);
+    assert.equal(await assistants.count({ metadata: { team: 'Other' } }), 1);
+    assert.equal(await assistants.count({ metadata: { created_by: 'system' } }), GRAPHS.length);
+    for (const name of ['SIMPLE_runtime', 'SIMPLE_', '_runtime', 'PLE_run']) {
+      assert.equal(await assistants.count({ name }), 1, name);
+      const [found] = await assistants.search({ name });
+      assert.equal(found?.name, 'simple_runtime');
+    }
+  }));
+
+test('client.assistants.delete: given an assistant with runs and threads, when it is deleted, then it is gone with what was asked for', () =>
+  withServer({}, async (s) => {
+    const { assistants, threads, runs } = s.client;
+    const make = () => assistants.create({ graphId: 'echo' });
+    const { assistant_id: kept } = await make();
+    const { assistant_id: id } = await make();
+    const [ran, marked, other] = [
+      await threads.create(),
+      await threads.create({ metadata: { assistant_id: id } }),
+      await threads.create(),
+    ];
+    await runs.wait(ran.thread_id, id, { input: {} });
+    await runs.wait(other.thread_id, kept, { input: {} });
+    const { status, json } = await s.request('DELETE', `/assistants/${kept}`);
+    assert.deepEqual([status, json], [200, [kept]]);
+    assert.equal((await threads.get(other.thread_id)).thread_id, other.thread_id);
+    await assistants.delete(id, { deleteThreads: true });
+    for (const { thread_id: thread } of [ran, marked]) await assert.rejects(threads.get(thread), /HTTP 404/);
+    for (const gone of [id, kept]) {
+      await assert.rejects(assistants.get(gone), /HTTP 404/);
+      await assert.rejects(assistants.getVersions(gone), /HTTP 404/);
+      await assert.rejects(assistants.delete(gone), /HTTP 404: .*Assistant not found/);
+      await assert.rejects(runs.create(other.thread_id, gone), /HTTP 404/);
+    }
+    assert.equal(await assistants.count(), GRAPHS.length);
+  }));
+
+test("given the server's own assistant, when it is deleted, then its id is nobody else's and it is back after a restart", () =>
+  withServer({}, async (s) => {
+    const first = await s.client.assistants.update('echo', { name: 'edited' });
+    await s.client.assistants.delete('echo');
+    for (const ifExists of ['raise', 'do_nothing'] as const)
+      await assert.rejects(
+        s.client.assistants.create({ graphId: 'agent', assistantId: first.assistant_id, ifExists }),
+        /HTTP 409/,
+      );
+    await s.restart();
+    const again = await s.client.assistants.get('echo');
+    assert.deepEqual([again.assistant_id, again.name, again.version], [first.assistant_id, 'echo', 1]);
   }));
 
 test.run();

@@ -71,7 +71,7 @@ test('given good credentials, when every route is called, then none answers 401 
   withServer(AUTH, async (s) => {
     for (const request of requestsOf(s)) {
       const answer = await send(s, request, { authorization: 'Bearer alice-token' });
-      assert.ok([200, 202, 204, 404].includes(answer.status), `${request.route}: ${answer.text}`);
+      assert.ok([200, 202, 204, 403, 404, 422].includes(answer.status), `${request.route}: ${answer.text}`);
     }
     assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true });
     assert.equal((await s.request('GET', '/info')).json.flags.assistants, true);
@@ -206,8 +206,19 @@ test('given each operation, when its handler is asked, then it is the one of the
       ['POST', '/runs/wait', created],
       ['POST', '/assistants/search', 'assistants:search graph_id,limit,metadata,offset'],
       ['GET', '/assistants/echo', 'assistants:read assistant_id'],
+      ['POST', '/assistants/count', 'assistants:search graph_id,limit,metadata,offset'],
+      ['POST', '/assistants/echo/versions', 'assistants:read assistant_id,metadata'],
+      [
+        'POST',
+        '/assistants',
+        'assistants:create assistant_id,config,context,description,graph_id,if_exists,metadata,name',
+      ],
+      ['PATCH', '/assistants/echo', 'assistants:update assistant_id,metadata'],
+      ['POST', '/assistants/echo/latest', 'assistants:update assistant_id,version'],
+      ['DELETE', '/assistants/echo', 'assistants:delete assistant_id'],
     ] as const) {
-      const body = method === 'POST' ? { assistant_id: 'echo' } : undefined;
+      const id = path === '/assistants' ? MISSING : 'echo';
+      const body = method === 'POST' ? { assistant_id: id, graph_id: 'echo', version: 1 } : undefined;
       const answer = await s.request(method, path, body, { 'x-verdict': 'tells' });
       assert.deepEqual([answer.status, answer.json], [403, { detail: told }], `${method} ${path}`);
     }

@@ -40,4 +40,23 @@ test('L3 given a thread with a conversation, when it is deleted, then no file of
     assert.is((await s.request('GET', `/threads/${thread}/runs/${runId}`)).status, 404);
   }));
 
+test('L3 given an assistant with versions and a run, when it is deleted, then no file of the living server holds what they held', () =>
+  withServer({}, async (s) => {
+    const canary = 'canary-of-the-assistant';
+    const { assistant_id: id } = await s.client.assistants.create({
+      ...{ graphId: 'echo', name: canary, metadata: { note: canary } },
+      config: { configurable: { note: canary } },
+    });
+    await s.client.assistants.update(id, { context: { note: canary }, description: canary });
+    await s.client.runs.wait(null, id, { input: {} });
+    assert.is.not(filesWith(s, canary).length, 0);
+    await s.client.assistants.delete(id);
+    await untilGone(s, canary);
+    assert.is((await s.request('GET', `/assistants/${id}`)).status, 404);
+    await s.restart();
+    assert.is((await s.request('POST', `/assistants/${id}/versions`)).status, 404);
+    const again = await s.client.assistants.create({ graphId: 'echo', assistantId: id });
+    assert.equal([again.version, again.name], [1, 'Untitled']);
+  }));
+
 test.run();

@@ -67,6 +67,22 @@ const SEARCH: Record<string, readonly unknown[]> = {
 };
 const { ids: _ids, status: _status, sort_by: _sorts, values: _v, extract: _e, ...PAGE } = SEARCH;
 const ASSISTANTS = { ...PAGE, graph_id: NAMES, name: NAMES, sort_by: ['version', 1] };
+const ASSISTANT: Record<string, readonly unknown[]> = {
+  graph_id: NAMES,
+  config: OBJECTS,
+  'config.configurable': OBJECTS,
+  'config.tags': ['t', [1], {}],
+  'config.recursion_limit': [0, -1, 1.5, '5'],
+  metadata: OBJECTS,
+  name: NAMES,
+  description: [1, {}, [], 'x'.repeat(10_001), '\ud800'],
+};
+const NEW_ASSISTANT = {
+  ...ASSISTANT,
+  graph_id: [undefined, null, ...NAMES],
+  assistant_id: ['x', 1, '', `${MISSING}0`],
+  if_exists: ['merge', 1],
+};
 
 /** The field set to the value, also when it lies in an inner object. */
 function withField(body: object, field: string, value: unknown): object {
@@ -101,6 +117,11 @@ for (const [method, path, valid, fields] of [
   ['PATCH', '/threads/:id', {}, PATCH],
   ['POST', '/threads/search', {}, SEARCH],
   ['POST', '/assistants/search', {}, ASSISTANTS],
+  ['POST', '/assistants/count', {}, { metadata: OBJECTS, graph_id: NAMES, name: NAMES }],
+  ['POST', '/assistants', { graph_id: 'echo' }, NEW_ASSISTANT],
+  ['PATCH', '/assistants/echo', {}, ASSISTANT],
+  ['POST', '/assistants/echo/versions', {}, { metadata: OBJECTS, limit: LIMITS, offset: OFFSETS }],
+  ['POST', '/assistants/echo/latest', {}, { version: [undefined, null, 0, -1, 1.5, '1', {}, 1e300] }],
 ] as const)
   test(`given a wrong value in any field, when it is sent to ${method} ${path}, then 422 names the field and nothing happens`, () =>
     withServer({}, async (s) => {
@@ -202,8 +223,8 @@ test('given a path or a method that no route has, when it is asked for, then the
         const at = path.replace(':thread_id', threadId).replace(/:\w+/, MISSING);
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
           // Another route may take this path for an id.
-          if (methods.has(method) || (method === 'GET' && at === '/threads/search')) continue;
-          if (/\/(search|stream|wait)$/.test(at) && method !== 'PUT') continue;
+          if (methods.has(method) || (method === 'GET' && /^\/\w+\/(search|count)$/.test(at))) continue;
+          if (/\/(search|count|stream|wait)$/.test(at) && method !== 'PUT') continue;
           const answer = await s.request(method, at, method === 'GET' ? undefined : {});
           assert.deepEqual([answer.status, answer.json], [404, { detail: 'Not found' }], `${method} ${at}`);
         }

@@ -88,6 +88,15 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, 'GET /assistants/{assistant_id}', '/assistants/none');
     await assertDescribed(s, 'POST /assistants/search', '/assistants/search', {});
     await assertDescribed(s, 'POST /assistants/search', '/assistants/search', { limit: 0 });
+    await assertDescribed(s, 'POST /assistants/count', '/assistants/count', {});
+    const made = await assertDescribed(s, 'POST /assistants', '/assistants', { graph_id: 'echo' });
+    const own = '/assistants/{assistant_id}';
+    const ownUrl = `/assistants/${made.assistant_id}`;
+    await assertDescribed(s, `PATCH ${own}`, ownUrl, {});
+    await assertDescribed(s, `POST ${own}/versions`, `${ownUrl}/versions`);
+    await assertDescribed(s, `POST ${own}/latest`, `${ownUrl}/latest`, { version: 1 });
+    await assertDescribed(s, `DELETE ${own}`, ownUrl);
+    await assertDescribed(s, `DELETE ${own}`, ownUrl);
     const { thread_id } = await assertDescribed(s, 'POST /threads', '/threads', { metadata: { a: 1 } });
     await assertDescribed(s, 'POST /threads', '/threads', { thread_id });
     const at = '/threads/{thread_id}';

@@ -60,7 +60,7 @@ export function createMemoryLog(options: {
   function keep(write: PayloadWrite): void {
     if (write.kind === 'grant-lease') leases.set(write.runId, leaseKey(write.attempt, write.leaseId));
     if (write.kind === 'end-lease') leases.delete(write.runId);
-    if (write.kind === 'purge-thread') {
+    if (write.kind === 'purge-thread' || write.kind === 'purge-stream') {
       const kept = events.filter(
         ({ meta }) => meta.stream !== write.stream || meta.version >= write.tombstone,
       );

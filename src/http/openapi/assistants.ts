@@ -1,9 +1,25 @@
 import { z } from 'zod';
-import { assistantSearch } from '../schemas/assistants.ts';
+import {
+  assistantCount,
+  assistantCreate,
+  assistantDeletion,
+  assistantPatch,
+  assistantSearch,
+  versionChoice,
+  versionSearch,
+} from '../schemas/assistants.ts';
 import { json, PAGE_HEADERS, problems, type Operation } from './operation.ts';
-import { assistant } from './shapes.ts';
+import { assistant, assistantVersion } from './shapes.ts';
 
 export const assistantOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/assistants',
+    tag: 'assistants',
+    summary: 'Create an assistant',
+    body: assistantCreate,
+    replies: { 200: json(assistant, 'The assistant'), ...problems(404, 409) },
+  },
   {
     method: 'post',
     path: '/assistants/search',
@@ -13,10 +29,52 @@ export const assistantOperations: readonly Operation[] = [
     replies: { 200: json(z.array(assistant), 'A page of assistants', PAGE_HEADERS) },
   },
   {
+    method: 'post',
+    path: '/assistants/count',
+    tag: 'assistants',
+    summary: 'Count assistants',
+    body: assistantCount,
+    replies: { 200: json(z.int(), 'How many match') },
+  },
+  {
     method: 'get',
     path: '/assistants/{assistant_id}',
     tag: 'assistants',
     summary: 'Get an assistant',
     replies: { 200: json(assistant, 'The assistant'), ...problems(404) },
+  },
+  {
+    method: 'patch',
+    path: '/assistants/{assistant_id}',
+    tag: 'assistants',
+    summary: 'Change an assistant: a new version',
+    description: '`metadata` is merged key by key, everything else that is given replaces.',
+    body: assistantPatch,
+    replies: { 200: json(assistant, 'The assistant'), ...problems(404) },
+  },
+  {
+    method: 'delete',
+    path: '/assistants/{assistant_id}',
+    tag: 'assistants',
+    summary: 'Delete an assistant for good',
+    query: assistantDeletion,
+    replies: { 200: json(z.array(z.string()), 'Its id'), ...problems(404, 409) },
+  },
+  {
+    method: 'post',
+    path: '/assistants/{assistant_id}/versions',
+    tag: 'assistants',
+    summary: 'List the versions of an assistant',
+    body: versionSearch,
+    replies: { 200: json(z.array(assistantVersion), 'Newest first, at least one'), ...problems(404) },
+  },
+  {
+    method: 'post',
+    path: '/assistants/{assistant_id}/latest',
+    tag: 'assistants',
+    summary: 'Set an earlier version as the assistant',
+    description: '`version` may also be a query parameter.',
+    body: versionChoice,
+    replies: { 200: json(assistant, 'The assistant, with all that the version holds'), ...problems(404) },
   },
 ];

@@ -98,3 +98,8 @@ export const assistant = z
     updated_at: time,
   })
   .meta({ id: 'Assistant' });
+
+export const assistantVersion = assistant.omit({ updated_at: true }).meta({
+  id: 'AssistantVersion',
+  description: 'Like the assistant; `created_at` is the time of the version.',
+});

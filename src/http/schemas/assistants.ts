@@ -1,16 +1,69 @@
 import { z } from 'zod';
+import type { JsonObject } from '../../kernel/json.ts';
 import { ASSISTANT_SORTS } from '../../projections/assistant-queries.ts';
-import { jsonObject, limit, name, offset, oneOf, optional, select, sortOrder } from './common.ts';
+import { json, jsonObject, limit, name, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
+import { runConfig } from './runs.ts';
 
-export const assistantSearch = z.object({
+const description = z
+  .string('expected a string')
+  .max(10_000, 'expected at most 10000 characters')
+  .refine((text) => text.isWellFormed(), 'expected plain text, found a lone surrogate');
+
+/** Members given as null are left out: they would be stored as undefined. */
+const config = runConfig.transform(
+  (given) =>
+    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JsonObject,
+);
+
+/** What a version of an assistant holds, as clients send it. */
+const content = {
+  config: optional(config),
+  context: optional(json),
   metadata: optional(jsonObject),
-  graph_id: optional(name),
   name: optional(name),
-  sort_by: oneOf(ASSISTANT_SORTS)
-    .nullish()
-    .transform((value) => value ?? 'created_at'),
-  sort_order: sortOrder,
-  limit: limit(10),
-  offset,
-  select: optional(select),
-});
+  description: optional(description),
+};
+
+export const assistantCreate = z.object(
+  {
+    ...content,
+    graph_id: name,
+    assistant_id: optional(uuid),
+    if_exists: optional(oneOf(['raise', 'do_nothing'])),
+  },
+  'expected an object',
+);
+
+/** Members that are absent or null stay as they are. */
+export const assistantPatch = z.object({ ...content, graph_id: optional(name) }, 'expected an object');
+
+const filters = { metadata: optional(jsonObject), graph_id: optional(name), name: optional(name) };
+
+export const assistantSearch = z.object(
+  {
+    ...filters,
+    sort_by: oneOf(ASSISTANT_SORTS)
+      .nullish()
+      .transform((value) => value ?? 'created_at'),
+    sort_order: sortOrder,
+    limit: limit(10),
+    offset,
+    select: optional(select),
+  },
+  'expected an object',
+);
+
+export const assistantCount = z.object(filters, 'expected an object');
+
+export const versionSearch = z.object(
+  { metadata: optional(jsonObject), limit: limit(10), offset },
+  'expected an object',
+);
+
+export const versionChoice = z.object(
+  { version: z.int('expected a version number').min(1, 'expected a version number of 1 or more') },
+  'expected an object with version',
+);
+
+/** `delete_threads` goes in the query. */
+export const assistantDeletion = z.object({ delete_threads: z.boolean().optional() });

@@ -40,6 +40,16 @@ const checkpoint = z.object(
   'expected an object with checkpoint_id',
 );
 
+/** A run's config, and an assistant's, which its runs begin with. */
+export const runConfig = z.looseObject(
+  {
+    configurable: optional(jsonObject),
+    tags: optional(list(z.string('expected a string'), 1000, 'expected a list of strings')),
+    recursion_limit: optional(z.int('expected an integer').min(1, 'expected 1 or more')),
+  },
+  'expected an object',
+);
+
 /** The body of every request that creates a run. Members it does not know are ignored. */
 export const runCreate = z.object(
   {
@@ -47,16 +57,7 @@ export const runCreate = z.object(
     input: optional(json),
     command: optional(command),
     metadata: optional(jsonObject),
-    config: optional(
-      z.looseObject(
-        {
-          configurable: optional(jsonObject),
-          tags: optional(list(z.string('expected a string'), 1000, 'expected a list of strings')),
-          recursion_limit: optional(z.int('expected an integer').min(1, 'expected 1 or more')),
-        },
-        'expected an object',
-      ),
-    ),
+    config: optional(runConfig),
     context: optional(json),
     checkpoint: optional(checkpoint),
     checkpoint_id: optional(name),

@@ -62,11 +62,18 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
     case 'forget-frames':
       prepare('DELETE FROM frames WHERE run_id = @runId').run(write);
       return;
+    case 'purge-stream':
+      purgeStream(prepare, write);
+      return;
     case 'purge-thread':
       for (const table of ['checkpoints', 'channel_blobs', 'checkpoint_writes', 'frames', 'secrets'])
         prepare(`DELETE FROM ${table} WHERE thread_id = @threadId`).run(write);
-      prepare('DELETE FROM events WHERE stream = @stream AND version < @tombstone').run(write);
+      purgeStream(prepare, write);
   }
+}
+
+function purgeStream(prepare: Prepare, { stream, tombstone }: { stream: string; tombstone: number }): void {
+  prepare('DELETE FROM events WHERE stream = ? AND version < ?').run(stream, tombstone);
 }
 
 function writeCheckpoint(

@@ -53,6 +53,7 @@ export function createShredder(
           if (write.kind === 'secret') secretive.add(write.runId);
           const erases =
             write.kind === 'purge-thread' ||
+            write.kind === 'purge-stream' ||
             (write.kind === 'erase-secret' && (secretive.delete(write.runId) || unsure));
           if (erases) soon();
         }

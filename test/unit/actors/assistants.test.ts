@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { ensureSystemAssistants, systemAssistantId } from '../../../src/actors/assistants.ts';
+import {
+  createAssistants,
+  ensureSystemAssistants,
+  systemAssistantId,
+} from '../../../src/actors/assistants.ts';
 import { LogUnavailable } from '../../../src/actors/threads.ts';
 import { searchAssistants } from '../../../src/projections/assistant-queries.ts';
 import { createRandom } from '../../support/random.ts';
@@ -11,16 +15,17 @@ const test = suite('actors/assistants');
 test('given graphs, when their assistants are ensured again and again, then each has exactly one with the known id', () =>
   withLog(async ({ log, clock, reopen }) => {
     const ids = seededIds(clock, createRandom(1));
-    await ensureSystemAssistants(log, ids, ['agent', 'other'], {
+    const assistants = createAssistants({ log, ids });
+    await ensureSystemAssistants(assistants, ['agent', 'other'], {
       agent: { config: { tags: ['x'] }, context: { a: 1 } },
     });
-    await ensureSystemAssistants(log, ids, ['agent']);
+    await ensureSystemAssistants(assistants, ['agent']);
     const again = await reopen();
-    await ensureSystemAssistants(again, ids, ['agent', 'other', 'third']);
+    await ensureSystemAssistants(createAssistants({ log: again, ids }), ['agent', 'other', 'third']);
     const page = { sortBy: 'graph_id', sortOrder: 'asc', limit: 10, offset: 0 } as const;
-    const { assistants } = await searchAssistants(again.rows, page);
+    const { assistants: found } = await searchAssistants(again.rows, page);
     assert.deepEqual(
-      assistants.map((one) => [one.graphId, one.assistantId, one.config, one.context, one.system]),
+      found.map((one) => [one.graphId, one.assistantId, one.config, one.context, one.system]),
       [
         ['agent', 'fe096781-5601-53d2-b2f6-0d3403f7e9ca', { tags: ['x'] }, { a: 1 }, true],
         ['other', systemAssistantId('other'), {}, {}, true],
@@ -32,11 +37,9 @@ test('given graphs, when their assistants are ensured again and again, then each
 
 test('L4 given a log that takes nothing, when assistants are ensured, then it throws', () =>
   withLog(async ({ log, clock, behind }) => {
-    behind((db) => db.exec('ALTER TABLE events RENAME TO lost'));
-    await assert.rejects(
-      ensureSystemAssistants(log, seededIds(clock, createRandom(1)), ['agent']),
-      LogUnavailable,
-    );
+    behind((db) => db.exec('ALTER TABLE commands RENAME TO lost'));
+    const assistants = createAssistants({ log, ids: seededIds(clock, createRandom(1)) });
+    await assert.rejects(ensureSystemAssistants(assistants, ['agent']), LogUnavailable);
   }));
 
 test.run();

@@ -1,0 +1,71 @@
+/** What a command does to an assistant: facts, or the reason why not. Pure. */
+import type { JsonObject } from '../kernel/json.ts';
+import type { AssistantContent, AssistantEvent } from './events.ts';
+import { canFollow, contentOf, type AssistantState } from './state.ts';
+
+export type AssistantCommand =
+  | { type: 'CreateAssistant'; assistantId: string; content: AssistantContent; system: boolean }
+  /** `metadata` is merged into what is there, key by key; all else replaces. No changes make a version too. */
+  | { type: 'UpdateAssistant'; changes: Partial<AssistantContent> }
+  | { type: 'SetAssistantVersion'; version: number }
+  | { type: 'DeleteAssistant' };
+
+export type AssistantRefusal =
+  | { readonly code: 'assistant-missing' }
+  | { readonly code: 'assistant-exists' }
+  | { readonly code: 'version-missing' };
+
+export type AssistantDecision =
+  | { readonly ok: true; readonly event: AssistantEvent }
+  | { readonly ok: false; readonly refusal: AssistantRefusal };
+
+/** What a version holds: kept in rows and not in the state, which would grow with every version. */
+export type ReadVersion = (version: number) => AssistantContent | undefined;
+
+const accept = (event: AssistantEvent): AssistantDecision => ({ ok: true, event });
+const refuse = (code: AssistantRefusal['code']): AssistantDecision => ({ ok: false, refusal: { code } });
+
+export function decide(
+  command: AssistantCommand,
+  state: AssistantState,
+  readVersion: ReadVersion,
+): AssistantDecision {
+  if (command.type === 'CreateAssistant') {
+    const { assistantId, system, content } = command;
+    const metadata = stamped(content.metadata, system);
+    const fact: AssistantEvent = {
+      type: 'AssistantCreated',
+      data: { assistantId, system, ...content, metadata },
+    };
+    return canFollow(state, fact) ? accept(fact) : refuse('assistant-exists');
+  }
+  if (state.status !== 'living') return refuse('assistant-missing');
+  const { assistantId, system } = state;
+  switch (command.type) {
+    case 'UpdateAssistant': {
+      const { changes } = command;
+      const metadata = stamped({ ...state.content.metadata, ...changes.metadata }, system);
+      return accept({
+        type: 'AssistantUpdated',
+        data: { assistantId, version: state.newest + 1, ...state.content, ...changes, metadata },
+      });
+    }
+    case 'SetAssistantVersion': {
+      const { version } = command;
+      const content = version > state.newest ? undefined : readVersion(version);
+      if (content === undefined) return refuse('version-missing');
+      return accept({ type: 'AssistantVersionSet', data: { assistantId, version, ...contentOf(content) } });
+    }
+    case 'DeleteAssistant':
+      return accept({ type: 'AssistantDeleted', data: { assistantId } });
+  }
+}
+
+const BY_SYSTEM = 'system';
+
+/** Searches find the server's own assistants by this mark, so it is on them, always, and never on another. */
+function stamped(metadata: JsonObject, system: boolean): JsonObject {
+  if (system) return { ...metadata, created_by: BY_SYSTEM };
+  const { created_by: by, ...rest } = metadata;
+  return by === BY_SYSTEM ? rest : metadata;
+}

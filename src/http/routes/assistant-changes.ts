@@ -1,0 +1,116 @@
+/** Assistants: made, changed, set back, deleted. */
+import { Hono } from 'hono';
+import { systemAssistantId } from '../../actors/assistants.ts';
+import type { AssistantCommand } from '../../assistant/decide.ts';
+import type { AssistantContent } from '../../assistant/events.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { getAssistant } from '../../projections/assistant-queries.ts';
+import { getVersion } from '../../projections/assistant-versions.ts';
+import { authorise } from '../access.ts';
+import {
+  findAssistant,
+  findAssistantToChange,
+  grantedChanges,
+  refusedChange,
+  toAssistantId,
+} from '../assistant-access.ts';
+import { deleteAssistant } from '../assistant-deletion.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { readQuery } from '../query.ts';
+import { assistantExists, noGraph, noVersion } from '../replies.ts';
+import { assistantCreate, assistantDeletion, assistantPatch, versionChoice } from '../schemas/assistants.ts';
+import { check } from '../schemas/common.ts';
+import { toAssistant } from '../wire.ts';
+
+export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { log, graphs, ids } = context;
+
+  const checkGraph = (graphId: string | undefined): void => {
+    if (graphId !== undefined && !graphs.graphIds.includes(graphId)) throw noGraph(graphId);
+  };
+
+  async function change(assistantId: string, command: AssistantCommand): Promise<JsonObject> {
+    const done = await context.assistants.dispatch(assistantId, command);
+    if (!done.ok) throw refusedChange(done.refusal);
+    return toAssistant(await findAssistant(context, assistantId, undefined));
+  }
+
+  app.post('/assistants', async (c) => {
+    const { assistant_id: wanted, if_exists: ifExists, ...rest } = check(assistantCreate, c.var.body ?? {});
+    const assistantId = wanted ?? ids.uuid();
+    const granted = await authorise(context, c.var.actor, 'assistants:create', {
+      ...defined({ ...rest, config: rest.config ?? {}, context: rest.context ?? {} }),
+      assistant_id: assistantId,
+      metadata: rest.metadata ?? {},
+      if_exists: ifExists ?? 'raise',
+      name: rest.name ?? UNTITLED,
+      description: rest.description ?? null,
+    });
+    const changes = grantedChanges(granted);
+    const content: AssistantContent = { ...BLANK, graphId: rest.graph_id, ...changes };
+    checkGraph(content.graphId);
+    // The id of a graph's own assistant stays the server's, also while that assistant is deleted.
+    const reserved = graphs.graphIds.some((graphId) => systemAssistantId(graphId) === assistantId);
+    if (!reserved) {
+      const command = { type: 'CreateAssistant', assistantId, content, system: false } as const;
+      const done = await context.assistants.dispatch(assistantId, command);
+      if (done.ok) return c.json(toAssistant(await findAssistant(context, assistantId, undefined)));
+    }
+    const existing =
+      ifExists === 'do_nothing' ? await getAssistant(log.rows, assistantId, granted.filter) : undefined;
+    // Somebody else's: that the id is taken is all there is to say.
+    if (existing === undefined) throw assistantExists();
+    return c.json(toAssistant(existing));
+  });
+
+  app.patch('/assistants/:id', async (c) => {
+    const assistantId = toAssistantId(c.req.param('id'));
+    const body = check(assistantPatch, c.var.body ?? {});
+    const granted = await authorise(context, c.var.actor, 'assistants:update', {
+      ...defined(body),
+      assistant_id: assistantId,
+      metadata: body.metadata ?? {},
+    });
+    const { metadata } = await findAssistantToChange(context, assistantId, granted.filter);
+    const changes = grantedChanges(granted, metadata);
+    checkGraph(changes.graphId);
+    return c.json(await change(assistantId, { type: 'UpdateAssistant', changes }));
+  });
+
+  app.post('/assistants/:id/latest', async (c) => {
+    const assistantId = toAssistantId(c.req.param('id'));
+    // The interface is documented with a query parameter, and its clients send a body.
+    const inQuery = readQuery(new URL(c.req.url), { version: 'number' });
+    const body = c.var.body ?? {};
+    const given = isObject(body) ? { version: body['version'] ?? inQuery['version'] } : body;
+    const { version } = check(versionChoice, given);
+    const { filter } = await authorise(context, c.var.actor, 'assistants:update', {
+      assistant_id: assistantId,
+      version,
+    });
+    await findAssistantToChange(context, assistantId, filter);
+    if (getVersion(log.rows, assistantId, version, filter) === undefined) throw noVersion();
+    return c.json(await change(assistantId, { type: 'SetAssistantVersion', version }));
+  });
+
+  app.delete('/assistants/:id', async (c) => {
+    const assistantId = toAssistantId(c.req.param('id'));
+    const query = readQuery(new URL(c.req.url), { delete_threads: 'boolean' });
+    const { delete_threads: withThreads } = check(assistantDeletion, query);
+    const { filter } = await authorise(context, c.var.actor, 'assistants:delete', {
+      assistant_id: assistantId,
+    });
+    await findAssistantToChange(context, assistantId, filter);
+    await deleteAssistant(context, c.var.actor, assistantId, withThreads === true);
+    return c.json([assistantId]);
+  });
+
+  return app;
+}
+
+const UNTITLED = 'Untitled';
+const BLANK = { name: UNTITLED, description: null, config: {}, context: {}, metadata: {} };
+
+const defined = (record: object): JsonObject =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as JsonObject;
