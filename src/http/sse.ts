@@ -113,7 +113,7 @@ export function sseReply(
 
 /** One frame, then the end: how a join-stream says that there is nothing to read. */
 export async function* singleFrame(event: string, data: Json): AsyncGenerator<StoredFrame[]> {
-  yield [{ id: 0, event, data: JSON.stringify(data) }];
+  yield [{ id: 0, at: 0, event, data: JSON.stringify(data) }];
 }
 
 /** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */

@@ -12,6 +12,8 @@ export interface FrameText {
 export interface StoredFrame extends FrameText {
   /** Dense from 0 within the run, across attempts (S1). */
   readonly id: number;
+  /** When it was committed, milliseconds since 1970; 0 for frames of data written before this was kept. */
+  readonly at: number;
 }
 
 /** A channel's value under the version that the graph's runtime gave it. */

@@ -23,6 +23,11 @@ export interface RunRecord {
   readonly outcome: Outcome | null;
   /** The thread's head checkpoint when the run ended. */
   readonly head: string | null;
+  /**
+   * Its place among the runs of its thread: the version of the fact that started it first, or that ended it before it
+   * could start. Runs of a thread execute one at a time (X1), so it is the order of everything they did.
+   */
+  readonly turn: number | null;
 }
 
 interface RunRow {
@@ -43,6 +48,7 @@ interface RunRow {
   lease_id: string | null;
   outcome: string | null;
   head: string | null;
+  turn: number | null;
 }
 
 const FROM = 'SELECT runs.* FROM runs JOIN threads USING (thread_id)';
@@ -81,6 +87,28 @@ export async function lastStartedRun(
     { threadId },
   );
   return row && { graphId: row.graph_id, assistantId: row.assistant_id };
+}
+
+/** The first run of the thread whose turn came after `turn`. */
+export async function nextTurn(
+  rows: RowReader,
+  threadId: string,
+  turn: number,
+): Promise<RunRecord | undefined> {
+  const row = rows.get<RunRow>(
+    'SELECT * FROM runs WHERE thread_id = @threadId AND turn > @turn ORDER BY turn LIMIT 1',
+    { threadId, turn },
+  );
+  return row && toRecord(row);
+}
+
+/** The run of the thread whose turn came last. */
+export async function latestTurn(rows: RowReader, threadId: string): Promise<RunRecord | undefined> {
+  const row = rows.get<RunRow>(
+    'SELECT * FROM runs WHERE thread_id = @threadId AND turn IS NOT NULL ORDER BY turn DESC LIMIT 1',
+    { threadId },
+  );
+  return row && toRecord(row);
 }
 
 export interface RunSearch {
@@ -176,5 +204,6 @@ function toRecord(row: RunRow): RunRecord {
     leaseId: row.lease_id,
     outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as Outcome),
     head: row.head,
+    turn: row.turn,
   };
 }

@@ -1,6 +1,6 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 
-export const VERSION = '4';
+export const VERSION = '5';
 
 export const TABLES = ['threads', 'runs', 'deliveries', 'assistants', 'assistant_versions'] as const;
 
@@ -40,10 +40,13 @@ CREATE TABLE runs (
   lease_id TEXT,
   not_before INTEGER NOT NULL,
   outcome TEXT,
-  head TEXT
+  head TEXT,
+  -- Its place among the runs of its thread: the version of the fact that started it, or that ended it unstarted.
+  turn INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_by_thread ON runs (thread_id, created_at, position);
 CREATE INDEX runs_by_assistant ON runs (assistant_id);
+CREATE INDEX runs_by_turn ON runs (thread_id, turn) WHERE turn IS NOT NULL;
 CREATE INDEX runs_pending ON runs (not_before, created_at) WHERE status = 'pending';
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
 CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;

@@ -63,13 +63,15 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
             not_before: notBefore,
             outcome: null,
             head: null,
+            turn: null,
           },
         },
       ];
     }
     case 'RunStarted': {
       const { runId, attempt, leaseId } = event.data;
-      return [run(runId, at, { status: 'running', attempt, lease_id: leaseId, started_at: at })];
+      const turn = attempt === 1 ? { turn: event.meta.version } : {};
+      return [run(runId, at, { status: 'running', attempt, lease_id: leaseId, started_at: at, ...turn })];
     }
     case 'RunRequeued':
       return [run(event.data.runId, at, { status: 'pending', lease_id: null })];
@@ -89,6 +91,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
               ended_at: at,
               outcome: JSON.stringify(outcome),
               head,
+              ...(event.data.attempt === 0 && { turn: event.meta.version }),
             }),
         thread({
           head,

@@ -1,9 +1,17 @@
-/** Wake-ups for whoever waits on a run. Hints only: a waiter reads the log again and has a poll behind it. */
+/** Wake-ups for whoever waits on a run or a thread. Hints only: a waiter reads the log again and has a poll behind it. */
 import type { EventLog } from '../log/log.ts';
 
+export interface Wake {
+  readonly woken: Promise<void>;
+  cancel(): void;
+}
+
 export interface Hub {
-  /** Settles at the next change of the run. Ask before reading, so that nothing falls between. */
-  next(runId: string): { readonly woken: Promise<void>; cancel(): void };
+  /**
+   * Settles at the next change of a run, or when a run of a thread starts or ends. Ask before reading, so that nothing
+   * falls between.
+   */
+  next(runOrThreadId: string): Wake;
   close(): void;
 }
 
@@ -17,7 +25,10 @@ export function createHub(log: EventLog): Hub {
   };
   const unsubscribe = log.onCommitted(({ events, frames }) => {
     for (const runId of frames) wake(runId);
-    for (const { type, data } of events) if (type === 'RunCompleted') wake(data.runId);
+    for (const { type, data } of events) {
+      if (type === 'RunCompleted') wake(data.runId);
+      if (type === 'RunStarted' || type === 'RunCompleted') wake(data.threadId);
+    }
   });
   return {
     next(runId) {

@@ -10,6 +10,7 @@ import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { getRun, isRunOpen, type RunRecord } from '../projections/run-queries.ts';
 import type { Hub } from './hub.ts';
+import { pause } from './pause.ts';
 
 export interface RunStreams {
   /** Pages of frames with ids above `after`; ends when the run has ended and everything was read, or on abort. */
@@ -21,21 +22,8 @@ export interface RunStreams {
 }
 
 const PAGE = 500;
-/** The net under lost wake-ups. */
-const POLL_MS = 2_000;
 
 export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
-  async function pause(next: ReturnType<Hub['next']>, signal: AbortSignal): Promise<void> {
-    let stop: () => void = () => undefined;
-    const stopped = new Promise<void>((resolve) => (stop = resolve));
-    const cancelPoll = clock.after(POLL_MS, stop);
-    signal.addEventListener('abort', stop, { once: true });
-    await Promise.race([next.woken, stopped]);
-    signal.removeEventListener('abort', stop);
-    cancelPoll();
-    next.cancel();
-  }
-
   return {
     async *read(runId, after, signal) {
       let cursor = after;
@@ -52,7 +40,7 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
         } else if (!open) {
           next.cancel();
           return;
-        } else await pause(next, signal);
+        } else await pause(next, clock, signal);
       }
     },
 
@@ -63,7 +51,7 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
           next.cancel();
           return getRun(log.rows, runId);
         }
-        await pause(next, signal);
+        await pause(next, clock, signal);
       }
       return undefined;
     },

@@ -23,9 +23,11 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       prepare('DELETE FROM leases WHERE run_id = @runId').run(write);
       return;
     case 'frames': {
-      const insert = prepare('INSERT INTO frames VALUES (@runId, @id, @threadId, @event, @data)');
+      const insert = prepare('INSERT INTO frames VALUES (@runId, @id, @threadId, @event, @data, @at)');
       const { runId, threadId, first } = write;
-      write.frames.forEach((frame, index) => insert.run({ runId, threadId, id: first + index, ...frame }));
+      write.frames.forEach((frame, index) =>
+        insert.run({ runId, threadId, id: first + index, at, ...frame }),
+      );
       return;
     }
     case 'checkpoint':
@@ -189,7 +191,7 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
       const page: StoredFrame[] = [];
       let size = 0;
       const rows = prepare(
-        'SELECT id, event, data FROM frames WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
+        'SELECT id, event, data, at FROM frames WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
       ).iterate(runId, after, limit) as IterableIterator<StoredFrame>;
       for (const frame of rows) {
         page.push(frame);

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -40,6 +40,7 @@ CREATE TABLE frames (
   thread_id TEXT NOT NULL,
   event TEXT NOT NULL,
   data TEXT NOT NULL,
+  at INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX frames_by_thread ON frames (thread_id);
@@ -88,7 +89,13 @@ CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEX
 CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** Creates the log's tables in a new file; refuses a file of another program or of a later version of this one. */
+/** What leads from each version to the next one, in order, from version 1 on. */
+const STEPS: readonly string[] = ['ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0'];
+
+/**
+ * Creates the log's tables in a new file, and brings those of an earlier version up to date; refuses a file of another
+ * program or of a later version of this one.
+ */
 export function prepareSchema(db: Connection): void {
   const found = db.pragma('user_version', { simple: true }) as number;
   if (found === 0) {
@@ -99,6 +106,11 @@ export function prepareSchema(db: Connection): void {
     })();
     return;
   }
+  if (db.pragma('application_id', { simple: true }) === APPLICATION_ID && found < SCHEMA_VERSION)
+    db.transaction(() => {
+      for (const step of STEPS.slice(found - 1)) db.exec(step);
+      db.pragma(`user_version = ${SCHEMA_VERSION}`);
+    })();
   assertSchema(db);
 }
 

@@ -215,11 +215,38 @@ test('L1 given a file of another program or version, when it is opened, then it 
       behind((db) => db.pragma('user_version = 99'));
       assert.throws(open, /schema version 99/);
       assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
-      behind((db) => db.pragma('user_version = 1'));
+      behind((db) => db.pragma('user_version = 2'));
       behind((db) => db.pragma('application_id = 7'));
       assert.throws(open, /is not an event log of this program/);
       behind((db) => db.pragma(`application_id = ${0x7468776c}`));
       await open().close();
+    },
+    { projection },
+  ));
+
+test('given a log of an earlier version, when it is opened, then its frames can be read and it takes new ones', () =>
+  withLog(
+    async ({ log, behind, reopen }) => {
+      const frames = (first: number) => ({
+        commandId: `frames ${first}`,
+        appends: [],
+        payloads: [
+          { kind: 'frames', runId: 'r', threadId: 't', first, frames: [{ event: 'values', data: '{}' }] },
+        ] as const,
+      });
+      await log.commit(frames(0));
+      await log.close();
+      behind((db) => {
+        db.exec('ALTER TABLE frames DROP COLUMN at');
+        db.pragma('user_version = 1');
+      });
+      const again = await reopen();
+      await again.commit(frames(1));
+      const times = (await again.payloads.frames('r', -1, 10)).map(({ id, at }) => [id, at > 0]);
+      assert.deepEqual(times, [
+        [0, false],
+        [1, true],
+      ]);
     },
     { projection },
   ));

@@ -70,6 +70,7 @@ test('given a run, when it is accepted, started and ended, then run and thread f
       leaseId: null,
       outcome: null,
       head: null,
+      turn: null,
     });
     const busy = await getThread(log.rows, THREAD);
     assert.deepEqual([busy?.status, busy?.metadata], ['busy', { graph_id: 'graph' }]);

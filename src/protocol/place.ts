@@ -1,0 +1,34 @@
+/**
+ * Where an event stands in its thread. S2 A place depends on what the log holds and on nothing else, so every reader
+ * gets the same ids, at any time and over any transport.
+ *
+ * A run's turn is the version of a fact of the thread: it grows from run to run and is never used again. The index
+ * counts the run's events from 0. Both together make the id, and one number that grows for ever.
+ */
+export interface Place {
+  readonly turn: number;
+  readonly index: number;
+}
+
+/** More events than a run can have; turns up to 33 million stay exact numbers. */
+const SPAN = 2 ** 28;
+
+/** Before the first event of every thread. */
+export const START: Place = { turn: 0, index: 0 };
+
+export const toSeq = ({ turn, index }: Place): number => turn * SPAN + index;
+export const toEventId = ({ turn, index }: Place): string => `${turn}-${index}`;
+
+/** Before the first event of this turn, and after everything of the turns before. */
+export const beforeTurn = (turn: number): number => turn * SPAN - 1;
+
+/** The place of this number; undefined when it is none. */
+export function parseSeq(seq: number): Place | undefined {
+  if (!Number.isSafeInteger(seq) || seq < 0) return undefined;
+  return { turn: Math.floor(seq / SPAN), index: seq % SPAN };
+}
+
+export function parseEventId(text: string): Place | undefined {
+  const match = /^(\d{1,8})-(\d{1,9})$/.exec(text);
+  return match === null ? undefined : { turn: Number(match[1]), index: Number(match[2]) };
+}

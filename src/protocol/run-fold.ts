@@ -1,0 +1,143 @@
+/**
+ * The events of one run: a pure fold over its frames, between its start and its end. S2 The same frames give the same
+ * events, so nothing of this is stored. X3 The last event is the one terminal event of the run, and its last.
+ */
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { parseFrameName, type Draft, type Namespace } from './event.ts';
+import { openLifecycle, type Node, type Status } from './lifecycle.ts';
+import { openMessages } from './messages.ts';
+import { INTERRUPT, normalise } from './normalise.ts';
+import { toCheckpoint, toCustom, toTool } from './payloads.ts';
+
+export interface RunFacts {
+  readonly graphId: string;
+  /** The stream modes that the run was asked for: what its frames can tell. */
+  readonly modes: readonly string[];
+}
+
+export interface Frame {
+  readonly id: number;
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface RunEnding {
+  readonly status: Extract<Status, 'completed' | 'failed' | 'interrupted'>;
+  readonly error?: string;
+  /** The questions that the run left behind. */
+  readonly interrupts: readonly JsonObject[];
+}
+
+export interface RunFold {
+  frame(frame: Frame): Draft[];
+  end(ending: RunEnding): Draft[];
+  nodes(): readonly Node[];
+}
+
+export function openRunFold({ graphId, modes }: RunFacts): RunFold {
+  const lifecycle = openLifecycle(graphId);
+  const messages = openMessages();
+  const asked = new Set<string>();
+  const hasTasks = modes.includes('tasks');
+
+  /** A question is told once, where it is seen first: in the graph that asks it. */
+  function ask(questions: Json | undefined, namespace: Namespace): Draft[] {
+    if (!Array.isArray(questions)) return [];
+    return questions.filter(isObject).flatMap(({ id, value = null }) => {
+      if (typeof id !== 'string' || asked.has(id)) return [];
+      asked.add(id);
+      return [{ method: 'input.requested', namespace, data: { interrupt_id: id, payload: value } } as const];
+    });
+  }
+
+  function updates(data: Json, namespace: Namespace): Draft[] {
+    if (!isObject(data)) return [];
+    const told = ask(data[INTERRUPT], namespace);
+    for (const [node, delta] of Object.entries(data)) {
+      if (node === INTERRUPT) continue;
+      told.push(...messages.finishNode(namespace, node));
+      told.push({ method: 'updates', namespace, node, data: () => normalise(delta) });
+      if (!hasTasks) told.push(...lifecycle.leaveNode(namespace, node));
+    }
+    return told;
+  }
+
+  function values(text: string, namespace: Namespace): Draft[] {
+    const told = hasTasks ? [] : messages.finishStep(namespace);
+    // Large, and most readers do not ask for it: parsed only where a question may hide in it.
+    if (!text.includes(`"${INTERRUPT}"`))
+      return [...told, { method: 'values', namespace, data: () => normalise(JSON.parse(text) as Json) }];
+    const state = JSON.parse(text) as Json;
+    if (!isObject(state)) return [...told, { method: 'values', namespace, data: () => normalise(state) }];
+    told.push(...ask(state[INTERRUPT], namespace));
+    const { [INTERRUPT]: _, ...rest } = state;
+    if (Object.keys(rest).length > 0) told.push({ method: 'values', namespace, data: () => normalise(rest) });
+    return told;
+  }
+
+  function tasks(data: Json, namespace: Namespace): Draft[] {
+    const told: Draft[] = [{ method: 'tasks', namespace, data }];
+    if (!isObject(data)) return told;
+    const { id, name, interrupts } = data;
+    if (!('result' in data)) {
+      lifecycle.noteTask(namespace, data);
+      return told;
+    }
+    if (typeof name !== 'string' || typeof id !== 'string') return told;
+    const open = Array.isArray(interrupts) && interrupts.length > 0;
+    return [
+      ...messages.finishBelow([...namespace, `${name}:${id}`]),
+      ...told,
+      ...ask(interrupts, namespace),
+      ...(open ? [] : lifecycle.leaveTask(namespace, { name, id })),
+    ];
+  }
+
+  function fold(mode: string, namespace: Namespace, { id, data }: Frame): Draft[] {
+    const parsed = (): Json => JSON.parse(data) as Json;
+    switch (mode) {
+      case 'metadata':
+        // The first frame of every attempt.
+        return id === 0 ? [lifecycle.begin()] : messages.fail('The attempt was lost; the run goes on.');
+      case 'messages':
+        return messages.add(parsed(), namespace, id);
+      case 'values':
+        return values(data, namespace);
+      case 'updates':
+        return updates(parsed(), namespace);
+      case 'tasks':
+        return tasks(parsed(), namespace);
+      case 'checkpoints': {
+        const checkpoint = toCheckpoint(parsed());
+        return checkpoint === undefined ? [] : [{ method: 'checkpoints', namespace, data: checkpoint }];
+      }
+      case 'tools':
+        return [{ method: 'tools', namespace, data: toTool(parsed()) }];
+      case 'custom':
+        return [{ method: 'custom', namespace, ...toCustom(parsed()) }];
+      default:
+        return [];
+    }
+  }
+
+  /** Whatever comes from a namespace comes after the news that it has begun. */
+  const announced = (drafts: Draft[]): Draft[] =>
+    drafts.flatMap((draft) =>
+      draft.method === 'lifecycle' ? [draft] : [...lifecycle.enter(draft.namespace), draft],
+    );
+
+  return {
+    frame(frame) {
+      const { mode, namespace } = parseFrameName(frame.event);
+      return announced(fold(mode, namespace, frame));
+    },
+    end({ status, error, interrupts }) {
+      const open =
+        status === 'completed'
+          ? messages.finishBelow([])
+          : messages.fail(error ?? 'The run was interrupted.');
+      return [...announced([...open, ...ask([...interrupts], [])]), ...lifecycle.end(status, error)];
+    },
+    nodes: lifecycle.nodes,
+  };
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Wake } from './hub.ts';
+
+/** The net under lost wake-ups. */
+const POLL_MS = 2_000;
+
+/** Settles at the wake-up, after a while without one, or on abort. */
+export async function pause(next: Wake, clock: Clock, signal: AbortSignal): Promise<void> {
+  let stop: () => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => (stop = resolve));
+  const cancelPoll = clock.after(POLL_MS, stop);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  await Promise.race([next.woken, stopped]);
+  signal.removeEventListener('abort', stop);
+  cancelPoll();
+  next.cancel();
+}

@@ -1,0 +1,156 @@
+/**
+ * Reads what happens on a thread, run after run, as the protocol's events.
+ *
+ * S2 Events are folded from the runs in the order of their turns and from each run's frames, anew for every reader, so
+ * all readers see the same ids: live, late, again, after a restart. Frames past their retention are gone with all
+ * events of their run. S3 A reader holds one page of frames; it reads the next when that one was passed on. X3 A run's
+ * terminal event comes from the fact that ended it, so after all its frames and its final state.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { EventLog } from '../log/log.ts';
+import { getRun, isRunOpen, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import type { Draft, ThreadEvent } from '../protocol/event.ts';
+import { START, toEventId, toSeq, type Place } from '../protocol/place.ts';
+import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
+import type { Outcome } from '../thread/events.ts';
+import type { Hub, Wake } from './hub.ts';
+import { pause } from './pause.ts';
+
+export interface ThreadReader {
+  /** The next events, in order, perhaps none; undefined when all that was committed so far has been passed on. */
+  poll(): Promise<readonly ThreadEvent[] | undefined>;
+  /** After a poll that found nothing: settles at a change or on abort. A hint: poll again. */
+  wait(signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+export interface ReadOptions {
+  /** Events up to and including this place are left out. */
+  readonly after?: Place;
+  /** Asked before each run: whether the reader may see the thread now. */
+  readonly visible: () => Promise<boolean>;
+}
+
+export interface ThreadEvents {
+  /** The thread need not exist yet. */
+  read(threadId: string, options: ReadOptions): ThreadReader;
+  /** The graphs and nodes of a run, as far as its kept frames tell. */
+  nodes(run: RunRecord): Promise<ReturnType<RunFold['nodes']>>;
+}
+
+const PAGE = 500;
+/** A run that ended before it could start has no frames, and still a beginning. */
+const FIRST_FRAME = { id: 0, event: 'metadata', data: '{}' };
+
+interface Current {
+  readonly run: RunRecord;
+  readonly turn: number;
+  readonly fold: RunFold;
+  frame: number;
+  index: number;
+  at: number;
+}
+
+export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): ThreadEvents {
+  const foldOf = ({ graphId, kwargs }: RunRecord): RunFold =>
+    openRunFold({ graphId, modes: kwargs.streamMode });
+
+  const isExpired = async ({ runId, startedAt, endedAt }: RunRecord): Promise<boolean> =>
+    startedAt !== null && endedAt !== null && (await log.payloads.lastFrame(runId)) < 0;
+
+  return {
+    read(threadId, { after = START, visible }) {
+      const seen = after === START ? -1 : toSeq(after);
+      let current: Current | undefined;
+      let turn = after.turn - 1;
+      let pending: Wake | undefined;
+
+      function watch(id: string): void {
+        pending?.cancel();
+        pending = hub.next(id);
+      }
+
+      function place(run: Current, drafts: readonly Draft[], at: number): ThreadEvent[] {
+        run.at = at === 0 ? run.at : at;
+        return drafts
+          .map((draft) => {
+            const where = { turn: run.turn, index: run.index++ };
+            return { ...draft, seq: toSeq(where), eventId: toEventId(where), at: run.at };
+          })
+          .filter(({ seq }) => seq > seen);
+      }
+
+      function end(run: Current, ended: RunRecord | undefined): ThreadEvent[] {
+        turn = run.turn;
+        current = undefined;
+        return place(run, run.fold.end(endingOf(ended?.outcome ?? undefined)), ended?.endedAt ?? run.at);
+      }
+
+      async function begin(): Promise<ThreadEvent[] | undefined> {
+        watch(threadId);
+        const run = (await visible()) ? await nextTurn(log.rows, threadId, turn) : undefined;
+        if (run === undefined || run.turn === null) return undefined;
+        if (await isExpired(run)) {
+          turn = run.turn;
+          return [];
+        }
+        current = { run, turn: run.turn, fold: foldOf(run), frame: -1, index: 0, at: run.createdAt };
+        if (run.startedAt !== null) return [];
+        const began = place(current, current.fold.frame(FIRST_FRAME), run.endedAt ?? 0);
+        return [...began, ...end(current, run)];
+      }
+
+      async function goOn(run: Current): Promise<ThreadEvent[] | undefined> {
+        const { runId } = run.run;
+        watch(runId);
+        // The end is looked up before the frames: the last frames were committed no later than the end.
+        const open = await isRunOpen(log.rows, runId);
+        const page = await log.payloads.frames(runId, run.frame, PAGE);
+        run.frame = page.at(-1)?.id ?? run.frame;
+        if (page.length > 0) return page.flatMap((frame) => place(run, run.fold.frame(frame), frame.at));
+        return open ? undefined : end(run, await getRun(log.rows, runId));
+      }
+
+      return {
+        poll: () => (current === undefined ? begin() : goOn(current)),
+        async wait(signal) {
+          if (pending !== undefined) await pause(pending, clock, signal);
+        },
+        close: () => pending?.cancel(),
+      };
+    },
+
+    async nodes(run) {
+      const fold = foldOf(run);
+      let after = -1;
+      for (;;) {
+        const page = await log.payloads.frames(run.runId, after, PAGE);
+        const last = page.at(-1);
+        if (last === undefined) break;
+        after = last.id;
+        for (const frame of page) fold.frame(frame);
+      }
+      if (run.outcome !== null) fold.end(endingOf(run.outcome));
+      return fold.nodes();
+    },
+  };
+}
+
+/** A run that is gone was rolled back, or deleted with its thread. */
+function endingOf(outcome: Outcome | undefined): RunEnding {
+  switch (outcome?.kind) {
+    case 'success': {
+      const interrupts = Object.values(outcome.interrupts).flatMap(toList);
+      const paused = interrupts.length > 0 || outcome.next.length > 0;
+      return { status: paused ? 'interrupted' : 'completed', interrupts };
+    }
+    case 'error':
+    case 'timeout':
+      return { status: 'failed', error: outcome.message, interrupts: [] };
+    default:
+      return { status: 'interrupted', interrupts: [] };
+  }
+}
+
+const toList = (value: Json): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
