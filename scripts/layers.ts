@@ -25,7 +25,10 @@ const ARROWS: Record<string, readonly string[]> = {
   streams: ['kernel', 'thread', 'log', 'projections', 'protocol'],
   auth: ['kernel'],
   config: ['kernel'],
-  http: [...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config', 'graphs/port.ts'],
+  http: [
+    ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
+    ...['graphs/port.ts', 'graphs/state-port.ts'],
+  ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'http'],
   replay: DOMAIN,
   'main.ts': ['*'],

@@ -36,6 +36,11 @@ export interface DispatchOptions {
   readonly payloads?: readonly PayloadWrite[] | ((events: readonly ThreadEvent[]) => readonly PayloadWrite[]);
   /** X2: refused with `lease-stale` when this is no longer the run's lease at the moment of the commit. */
   readonly lease?: Lease;
+  /**
+   * The version of the thread's stream that the commands were worked out on: refused with `thread-changed` when the
+   * thread has gone on since. Without it they are decided on whatever the thread is then.
+   */
+  readonly workedOutOn?: number;
 }
 
 export interface Threads {
@@ -110,6 +115,8 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     const commandId = options.commandId ?? ids.uuid();
     let actor = await actorOf(threadId);
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+      if (options.workedOutOn !== undefined && options.workedOutOn !== actor.version)
+        return { ok: false, refusal: { code: 'thread-changed' } };
       const decided = actor.decide(commands);
       if (!decided.ok) {
         // What was done by the same command can look impossible, because it was done.

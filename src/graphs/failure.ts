@@ -1,4 +1,5 @@
 import type { RunEnd } from './port.ts';
+import type { Updated } from './state-port.ts';
 
 /** The end of a run that failed with `thrown`, which may be anything that can be thrown. */
 export function toErrorEnd(thrown: unknown): RunEnd {
@@ -8,6 +9,12 @@ export function toErrorEnd(thrown: unknown): RunEnd {
   // A subclass that never set `name` still says `Error`; its class name tells more.
   const error = given === 'Error' ? thrown.constructor?.name || given : given;
   return { kind: 'error', error, message: String(thrown.message) };
+}
+
+/** What the sender of an update of the state hears when the graph throws. */
+export function toRefusal(thrown: unknown): Updated {
+  const end = toErrorEnd(thrown);
+  return { kind: 'refused', message: end.kind === 'error' ? `${end.error}: ${end.message}` : end.kind };
 }
 
 const isErrorLike = (thrown: unknown): thrown is Error =>

@@ -6,6 +6,8 @@ export interface CompiledGraph {
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: object): AsyncIterable<unknown>;
   getState(config: object, options?: object): Promise<Snapshot>;
+  getStateHistory(config: object, options?: object): AsyncIterable<Snapshot>;
+  bulkUpdateState(config: object, supersteps: readonly object[]): Promise<SnapshotConfig>;
 }
 
 /** The runtime's answer to `getState`. */

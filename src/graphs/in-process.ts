@@ -2,16 +2,22 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
-import { toErrorEnd } from './failure.ts';
-import { readFunctionState, runFunction, type Outcome } from './function/adapter.ts';
+import { toErrorEnd, toRefusal } from './failure.ts';
+import { createCheckpointBuffer } from './checkpoint-buffer.ts';
+import { runFunction, type Outcome } from './function/adapter.ts';
 import { parseBody } from './function/checkpoint-body.ts';
+import { readFunctionHistory, readFunctionState } from './function/state-access.ts';
+import { updateFunctionState } from './function/update.ts';
 import type { GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
-import { readLangGraphState, runLangGraph } from './langgraph/adapter.ts';
+import { runLangGraph } from './langgraph/adapter.ts';
+import { readLangGraphHistory, readLangGraphState, updateLangGraphState } from './langgraph/state-access.ts';
 import type { LoadedGraph } from './loader.ts';
-import type { GraphHost, RunEnd, RunOrder, StateOrder } from './port.ts';
+import type { CheckpointReader, GraphHost, RunEnd, RunOrder, StateOrder } from './port.ts';
 import { toConfigurable } from './private-keys.ts';
 import { toRunConfig } from './run-config.ts';
+import type { StateHost, Updated } from './state-port.ts';
+import type { Reviver } from './codec.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
 interface Entry {
@@ -29,7 +35,7 @@ export function openInProcessGraphs({
   readonly graphs: readonly LoadedGraph[];
   readonly ids: Ids;
   readonly clock: Clock;
-}): GraphHost {
+}): GraphHost & StateHost {
   const entries = new Map<string, Entry>(
     graphs.map((graph) => [
       graph.graphId,
@@ -66,21 +72,42 @@ export function openInProcessGraphs({
     return runFunction(source.fn, order, attempt, ids, divert);
   };
 
+  /** The graph of a thread's states, in whichever of the two forms it is. */
+  const ask = async <T>(
+    order: StateOrder,
+    checkpoints: CheckpointReader,
+    forms: { plain(): Promise<T>; compiled(graph: CompiledGraph, library: Reviver): Promise<T> },
+  ): Promise<T> => {
+    const entry = find(order.graphId);
+    const { source } = entry.graph;
+    const compiled = async (graph: CompiledGraph) => forms.compiled(graph, await entry.library(graph));
+    if (source.kind === 'graph') return compiled(source.graph);
+    const head = entry.role === 'undecided' ? await checkpoints.load('') : undefined;
+    // The checkpoints of an undecided function tell what it was when it wrote them.
+    const isPlain = head === undefined || parseBody(head.body) !== undefined;
+    if (entry.role === 'plain' || (entry.role === 'undecided' && isPlain)) return forms.plain();
+    return compiled(await build(source.fn, stateConfig(order), order.graphId));
+  };
+
   return {
     graphIds: [...entries.keys()],
     run: (order, link, signal) => runAttempt(link, signal, clock, (attempt) => run(order, attempt)),
-    async state(order, checkpoints) {
-      const entry = find(order.graphId);
-      const { source } = entry.graph;
-      const read = async (graph: CompiledGraph) =>
-        readLangGraphState(graph, await entry.library(graph), order, checkpoints, ids);
-      if (source.kind === 'graph') return read(source.graph);
-      const head = entry.role === 'undecided' ? await checkpoints.load('') : undefined;
-      // The checkpoints of an undecided function tell what it was when it wrote them.
-      const isPlain = head === undefined || parseBody(head.body) !== undefined;
-      if (entry.role === 'plain' || (entry.role === 'undecided' && isPlain))
-        return readFunctionState(order, checkpoints, ids);
-      return read(await build(source.fn, stateConfig(order), order.graphId));
+    state: (order, checkpoints) =>
+      ask(order, checkpoints, {
+        plain: () => readFunctionState(order, checkpoints, ids),
+        compiled: (graph, library) => readLangGraphState(graph, library, order, checkpoints, ids),
+      }),
+    history: (order, checkpoints) =>
+      ask(order, checkpoints, {
+        plain: () => readFunctionHistory(order, checkpoints, ids),
+        compiled: (graph, library) => readLangGraphHistory(graph, library, order, checkpoints, ids),
+      }),
+    update(order, checkpoints) {
+      const buffer = createCheckpointBuffer(checkpoints, clock.now);
+      return ask<Updated>(order, checkpoints, {
+        plain: () => updateFunctionState(order, buffer, ids).catch(toRefusal),
+        compiled: (graph, library) => updateLangGraphState(graph, library, order, buffer, ids),
+      });
     },
     close: async () => undefined,
   };
@@ -101,11 +128,12 @@ const factoryConfig = (order: RunOrder): object => ({
   ...(order.context === undefined ? {} : { context: order.context }),
 });
 
-const stateConfig = ({ config, threadId, graphId }: StateOrder): object => ({
+const stateConfig = ({ config, context, threadId, graphId }: StateOrder): object => ({
   configurable: {
     ...toConfigurable(config.configurable, undefined),
     thread_id: threadId,
     graph_id: graphId,
   },
   metadata: config.metadata,
+  ...(context === undefined ? {} : { context }),
 });

@@ -187,7 +187,9 @@ export interface StateOrder {
   readonly ns?: string;
   readonly checkpointId?: string;
   readonly subgraphs: boolean;
+  /** The assistant's. */
   readonly config: GraphConfig;
+  readonly context?: Json;
 }
 
 /** Owns the loaded graphs. */
@@ -195,7 +197,6 @@ export interface GraphHost {
   readonly graphIds: readonly string[];
   /** Never rejects for a fault of graph code; `signal` aborts with a `StopReason` as its reason. */
   run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd>;
-  state(order: StateOrder, checkpoints: CheckpointReader): Promise<GraphState>;
   close(): Promise<void>;
 }
 

@@ -20,6 +20,7 @@ import { assistantRoutes } from './routes/assistants.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
 import { systemRoutes } from './routes/system.ts';
+import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadRoutes } from './routes/threads.ts';
 
 /** What clients in a browser need to see of a reply. */
@@ -48,6 +49,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', assistantRoutes(context));
   app.route('/', assistantChangeRoutes(context));
   app.route('/', threadRoutes(context));
+  app.route('/', threadStateRoutes(context));
   app.route('/', runRoutes(context));
   app.route('/', runReadRoutes(context));
 

@@ -7,6 +7,7 @@ import type { Assistants } from '../actors/assistants.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { GraphHost } from '../graphs/port.ts';
+import type { StateHost } from '../graphs/state-port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
@@ -17,7 +18,7 @@ export interface ServerContext {
   readonly log: EventLog;
   readonly threads: Threads;
   readonly assistants: Assistants;
-  readonly graphs: GraphHost;
+  readonly graphs: GraphHost & StateHost;
   readonly streams: RunStreams;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -42,6 +42,12 @@ const busy = (): HttpProblem =>
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
   );
 
+/** A run is open, or others write the state all the time. */
+export const stateBusy = (): HttpProblem => new HttpProblem(409, 'Thread is busy');
+export const noGraphId = (threadId: string): HttpProblem =>
+  new HttpProblem(400, `Thread ${threadId} has no graph ID`);
+export const noCheckpoint = (id: string): HttpProblem => new HttpProblem(404, `Checkpoint ${id} not found`);
+
 export const unavailable = (): HttpProblem =>
   new HttpProblem(503, 'The server cannot take changes now; try again later.', { 'retry-after': '1' });
 export const stopping = (): HttpProblem =>
@@ -67,6 +73,8 @@ export function refused(refusal: Refusal, threadId: string): HttpProblem {
       return threadExists();
     case 'thread-busy':
       return busy();
+    case 'thread-changed':
+      return stateBusy();
     case 'run-exists':
       return new HttpProblem(409, 'Run already exists');
     case 'run-not-open':

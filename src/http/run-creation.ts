@@ -197,7 +197,7 @@ function kwargsOf(
 }
 
 /** Members that were not given are left out: they would be stored as undefined. */
-function commandOf(command: NonNullable<RunCreate['command']>): JsonObject {
+export function commandOf(command: NonNullable<RunCreate['command']>): JsonObject {
   return JSON.parse(JSON.stringify(command)) as JsonObject;
 }
 

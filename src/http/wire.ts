@@ -151,5 +151,5 @@ function toTask(threadId: string, task: GraphTask): JsonObject {
 
 const toInterrupt = ({ id, value }: Interrupt): JsonObject => ({ id, value });
 
-const toCheckpoint = (threadId: string, ref: CheckpointRef | null): JsonObject | null =>
+export const toCheckpoint = (threadId: string, ref: CheckpointRef | null): JsonObject | null =>
   ref && { thread_id: threadId, checkpoint_ns: ref.ns, checkpoint_id: ref.id, checkpoint_map: null };

@@ -37,6 +37,7 @@ const TYPES: Record<DomainEvent['type'], true> = {
   RunRequeued: true,
   RunCancelRequested: true,
   CheckpointSaved: true,
+  StateUpdated: true,
   RunCompleted: true,
   ThreadDeleted: true,
   AssistantCreated: true,

@@ -79,6 +79,11 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       return [];
     case 'CheckpointSaved':
       return event.data.ns === '' ? [thread({ head: event.data.checkpointId, state_updated_at: at })] : [];
+    case 'StateUpdated': {
+      const { head, interrupts } = event.data;
+      // The status stays: a thread that was interrupted goes on only through a run.
+      return [thread({ head, interrupts: JSON.stringify(interrupts), state_updated_at: at })];
+    }
     case 'RunCompleted': {
       const { runId, outcome, remaining, head } = event.data;
       const paused = outcome.kind === 'success' && outcome.next.length > 0;

@@ -28,6 +28,16 @@ const CHECKS: readonly PayloadCheck[] = [
     problem: (checkpoint) => `checkpoint ${checkpoint} is missing`,
   },
   {
+    sql: `SELECT json_extract(saved.value, '$.checkpointId') AS subject, position
+          FROM events, json_each(data, '$.checkpoints') AS saved
+          WHERE events.type = 'StateUpdated'
+            AND NOT EXISTS (SELECT 1 FROM checkpoints
+              WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(saved.value, '$.ns')
+                AND checkpoint_id = json_extract(saved.value, '$.checkpointId'))
+          ORDER BY position`,
+    problem: (checkpoint) => `checkpoint ${checkpoint} of an update is missing`,
+  },
+  {
     sql: `SELECT run_id AS subject, NULL AS position FROM leases
           WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = leases.run_id AND status = 'running'
             AND runs.attempt = leases.attempt AND runs.lease_id = leases.lease_id)`,

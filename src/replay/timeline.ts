@@ -73,6 +73,10 @@ function summarise(event: Recorded<ThreadEvent> | Recorded<DeliveryEvent> | Reco
       const { checkpointId, ns, step, source } = event.data;
       return `checkpoint ${checkpointId} step ${step} (${source})${ns === '' ? '' : ` in ${ns}`}`;
     }
+    case 'StateUpdated': {
+      const { updateId, checkpoints, head } = event.data;
+      return `update ${updateId}: ${checkpoints.length} checkpoints, head ${head ?? 'none'}`;
+    }
     case 'RunCompleted':
       return `run ${event.data.runId} ${outcomeText(event.data.outcome)}`;
     case 'WebhookOwed':

@@ -33,6 +33,7 @@ export type ThreadCommand =
   | { type: 'RequestCancel'; runId: string; action: CancelAction; reason: string }
   | ({ type: 'SaveCheckpoint' } & Executing &
       Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
+  | ({ type: 'UpdateState' } & Omit<ThreadEventMap['StateUpdated'], 'threadId'>)
   | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
   | ({ type: 'RequeueRun'; reason: string; lost: boolean } & Executing)
   /** The process that executed the run is gone, and its lease with it. */
@@ -50,6 +51,8 @@ export type Refusal =
   | { readonly code: 'thread-missing' }
   | { readonly code: 'thread-exists' }
   | { readonly code: 'thread-busy'; readonly runId: string }
+  /** What the command was worked out on is no longer so. */
+  | { readonly code: 'thread-changed' }
   | { readonly code: 'run-exists' }
   | { readonly code: 'run-not-open' }
   | { readonly code: 'lease-stale' };
@@ -96,6 +99,11 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       const fact: ThreadEvent = { type: 'CheckpointSaved', data: { threadId, ...saved } };
       return can([fact]) ? accept(fact) : refuse({ code: 'lease-stale' });
     }
+    case 'UpdateState': {
+      const { type: _, ...update } = command;
+      const fact: ThreadEvent = { type: 'StateUpdated', data: { threadId, ...update } };
+      return can([fact]) ? accept(fact) : refuse(busyWith(state));
+    }
     case 'CompleteRun': {
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
       // A rollback was acknowledged: the runs behind it count on a thread without this run's checkpoints.
@@ -138,8 +146,13 @@ function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread,
   const facts = [created, ...supersede(command, state, created)];
   if (can(facts)) return accept(...facts);
   if (openRun(state, run.runId) !== undefined) return refuse({ code: 'run-exists' });
-  return refuse({ code: 'thread-busy', runId: activeOf(state)?.runId ?? state.queue[0]?.runId ?? '' });
+  return refuse(busyWith(state));
 }
+
+const busyWith = (state: LivingThread): Refusal => ({
+  code: 'thread-busy',
+  runId: activeOf(state)?.runId ?? state.queue[0]?.runId ?? '',
+});
 
 /** What `interrupt` and `rollback` do to the runs before the new one: the waiting end at once, the active is told. */
 function supersede({ strategy, runId }: NewRun, state: LivingThread, created: ThreadEvent): ThreadEvent[] {

@@ -36,6 +36,15 @@ export type Outcome =
   | { readonly kind: 'cancelled'; readonly reason: string }
   | { readonly kind: 'rolled-back'; readonly reason: string };
 
+/** Where a checkpoint stands among the others. */
+export interface CheckpointPlace {
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly ns: string;
+  readonly step: number;
+  readonly source: string;
+}
+
 export interface ThreadEventMap {
   /** `temporary`: the thread of a stateless run; clients see it only through that run. */
   ThreadCreated: { threadId: string; metadata: JsonObject; temporary: boolean };
@@ -66,6 +75,15 @@ export interface ThreadEventMap {
     ns: string;
     step: number;
     source: string;
+  };
+  /** A client wrote into the state between runs. `head` and `interrupts` are the thread's from now on. */
+  StateUpdated: {
+    threadId: string;
+    updateId: string;
+    /** What was saved, oldest first. */
+    checkpoints: readonly CheckpointPlace[];
+    head: string | null;
+    interrupts: JsonObject;
   };
   /** The one terminal fact of a run (X3). `remaining`: other runs of the thread still queued or running. */
   RunCompleted: {

@@ -12,6 +12,7 @@
  *   running, stopping  --RunCompleted-->  idle, or queued while others wait
  *   stopping --RunCancelRequested-->  stopping  (an interrupt becomes a rollback)
  *   running  --RunRequeued-->    queued    (lost with its process, or handed back at shutdown)
+ *   idle     --StateUpdated-->   idle      (only between runs: they and a client never write the state together)
  *   idle     --ThreadDeleted-->  deleted
  */
 import { assign, createActor, getNextSnapshot, setup, type SnapshotFrom } from 'xstate';
@@ -65,6 +66,7 @@ export const threadMachine = setup({
     idle: {
       on: {
         ThreadUpdated: 'idle',
+        StateUpdated: 'idle',
         RunCreated: { target: 'queued', actions: 'enqueue' },
         ThreadDeleted: 'deleted',
       },

@@ -82,6 +82,8 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       const head = event.data.ns === '' ? event.data.checkpointId : state.head;
       return { ...state, head, active: { ...active, checkpointed: true } } as ThreadState;
     }
+    case 'StateUpdated':
+      return { ...state, head: event.data.head };
     case 'RunCompleted':
       return settle(state, event.data.runId, event.data.head);
   }

@@ -49,8 +49,46 @@ const THREAD = {
   thread_id: ['x', 1, '', `${MISSING}0`],
   metadata: OBJECTS,
   if_exists: ['merge', 1],
-  supersteps: [[]],
+  supersteps: [
+    1,
+    {},
+    'x',
+    [1],
+    [null],
+    [{}],
+    [{ updates: [] }],
+    [{ updates: {} }],
+    [{ updates: [{}] }],
+    [{ updates: [{ as_node: 1 }] }],
+    [{ updates: [{ as_node: 'a', command: {} }] }],
+    Array(10_001).fill({ updates: [{ as_node: 'a' }] }),
+  ],
   ttl: [5],
+};
+const PLACES = [
+  1,
+  'x',
+  [],
+  { checkpoint_id: 1 },
+  { checkpoint_id: '' },
+  { checkpoint_id: '\u0000' },
+  { checkpoint_ns: 1 },
+  { checkpoint_ns: '\u0000' },
+  { checkpoint_ns: 'x'.repeat(4097) },
+  { checkpoint_map: [] },
+];
+const STATE = {
+  values: [1, 'x', true, [1], [[]], ['x']],
+  as_node: ['', 1, {}, '\u0000'],
+  checkpoint: PLACES,
+  checkpoint_id: ['', 1, {}, '\ud800'],
+};
+const STATE_AT = { checkpoint: PLACES, subgraphs: ['true', 1, {}] };
+const HISTORY = {
+  limit: LIMITS,
+  before: [1, '', true, [], { checkpoint_id: 1 }, { configurable: { checkpoint_id: [] } }],
+  metadata: OBJECTS,
+  checkpoint: PLACES,
 };
 const PATCH = { metadata: OBJECTS, ttl: [{ ttl: 1 }] };
 const SEARCH: Record<string, readonly unknown[]> = {
@@ -115,6 +153,10 @@ for (const [method, path, valid, fields] of [
   ['POST', '/runs/wait', { assistant_id: 'echo' }, RUN],
   ['POST', '/threads', {}, THREAD],
   ['PATCH', '/threads/:id', {}, PATCH],
+  ['POST', '/threads/:id/state', { values: {} }, STATE],
+  ['PATCH', '/threads/:id/state', {}, { metadata: OBJECTS }],
+  ['POST', '/threads/:id/state/checkpoint', {}, STATE_AT],
+  ['POST', '/threads/:id/history', {}, HISTORY],
   ['POST', '/threads/search', {}, SEARCH],
   ['POST', '/assistants/search', {}, ASSISTANTS],
   ['POST', '/assistants/count', {}, { metadata: OBJECTS, graph_id: NAMES, name: NAMES }],
@@ -167,6 +209,11 @@ test('given wrong query parameters, when they are sent, then 422 names the param
           },
         ],
         [`/threads/${threadId}/runs`, 'GET', { ...paging, status: ['x', 'done'], select: ['[null]'] }],
+        [
+          `/threads/${threadId}/history`,
+          'GET',
+          { limit: paging.limit, metadata: paging.metadata, checkpoint: ['x', '[]'] },
+        ],
         [`${runPath}/cancel`, 'POST', { action: ['stop', ''] }],
         [`${runPath}/stream`, 'GET', { stream_mode: ['x', '["x"]', 'values,x'] }],
         [`${runPath}/join`, 'GET', { stream_mode: ['x'] }],
@@ -223,7 +270,8 @@ test('given a path or a method that no route has, when it is asked for, then the
         const at = path.replace(':thread_id', threadId).replace(/:\w+/, MISSING);
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
           // Another route may take this path for an id.
-          if (methods.has(method) || (method === 'GET' && /^\/\w+\/(search|count)$/.test(at))) continue;
+          if (methods.has(method)) continue;
+          if (method === 'GET' && /^\/\w+\/(search|count)$|\/state\/checkpoint$/.test(at)) continue;
           if (/\/(search|count|stream|wait)$/.test(at) && method !== 'PUT') continue;
           const answer = await s.request(method, at, method === 'GET' ? undefined : {});
           assert.deepEqual([answer.status, answer.json], [404, { detail: 'Not found' }], `${method} ${at}`);

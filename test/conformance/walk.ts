@@ -14,7 +14,7 @@ import { activeOf, evolve, initial, isLiving, type ThreadState } from '../../src
 import type { TestServer } from '../support/with-server.ts';
 
 export type Step =
-  | { do: 'make' | 'patch' | 'finish' | 'restart' | 'delete' }
+  | { do: 'make' | 'patch' | 'write' | 'finish' | 'restart' | 'delete' }
   | { do: 'run'; strategy: MultitaskStrategy; delayed?: boolean }
   | { do: 'cancel'; which: 'active' | 'queued' | 'ended'; action: 'interrupt' | 'rollback' }
   /** Many requests at once: what they meet is up to chance. */
@@ -131,12 +131,20 @@ export function createWalk(s: TestServer): Walk {
     const queue = isLiving(state) ? state.queue.map(({ runId }) => runId) : [];
     switch (step.do) {
       case 'make': {
-        const { status } = await s.request('POST', '/threads', { thread_id: threadId });
+        const { status } = await s.request('POST', '/threads', {
+          thread_id: threadId,
+          metadata: { graph_id: 'gate' },
+        });
         return expect({ type: 'CreateThread', threadId, metadata: {}, temporary: false }, status, 200, 409);
       }
       case 'patch': {
         const { status } = await s.request('PATCH', url, { metadata: { at: version } });
         return expect({ type: 'UpdateThread', metadata: {} }, status, 200, 404);
+      }
+      case 'write': {
+        const { status } = await s.request('POST', `${url}/state`, { values: { at: version } });
+        const update = { updateId: randomUUID(), checkpoints: [], head: null, interrupts: {} };
+        return expect({ type: 'UpdateState', ...update }, status, 200, isLiving(state) ? 409 : 404);
       }
       case 'delete': {
         const { status } = await s.request('DELETE', url);

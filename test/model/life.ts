@@ -5,7 +5,7 @@ import type { Lease } from '../../src/log/log.ts';
 import type { CheckpointText, PayloadWrite } from '../../src/log/payloads.ts';
 import { claimableRuns, runningRuns } from '../../src/projections/run-queries.ts';
 import type { NewRun, ThreadCommand } from '../../src/thread/decide.ts';
-import type { Outcome } from '../../src/thread/events.ts';
+import { threadStream, type Outcome } from '../../src/thread/events.ts';
 import { ask, SUCCESS } from '../support/given.ts';
 import { batch } from '../support/log-contract.ts';
 import { createRandom } from '../support/random.ts';
@@ -54,11 +54,13 @@ export function startLife(given: TestLog, seed: number): Life {
     command: ThreadCommand,
     payloads: PayloadWrite[] = [],
     lease?: Lease,
+    workedOutOn?: number,
   ) {
     const writer = random.chance(0.8) ? 0 : writers.length - 1;
     const result = await writers[writer]!.dispatch(threadId, [command], {
       payloads,
       ...(lease && { lease }),
+      ...(workedOutOn !== undefined && { workedOutOn }),
     });
     const answer = result.ok ? result.events.map(({ type }) => type).join('+') : result.refusal.code;
     const text = Object.values(command).filter((value) => typeof value !== 'object');
@@ -146,6 +148,20 @@ export function startLife(given: TestLog, seed: number): Life {
     }
   }
 
+  /** Worked out on the thread as it is, or as it was a moment ago. */
+  async function updateState(threadId: string): Promise<unknown> {
+    const [updateId, checkpointId] = [ids.uuid(), ids.uuid()];
+    const { version = 0 } = (await given.log.loadSnapshot(threadStream(threadId))) ?? {};
+    const workedOutOn = random.chance(0.2) ? version - 1 : version;
+    return dispatch(
+      threadId,
+      ask.updateState(updateId, checkpointId),
+      [{ kind: 'checkpoint', threadId, runId: updateId, checkpoint: checkpointOf(checkpointId) }],
+      undefined,
+      workedOutOn,
+    );
+  }
+
   async function reopen(): Promise<void> {
     await given.reopen();
     open();
@@ -163,7 +179,8 @@ export function startLife(given: TestLog, seed: number): Life {
       known.length > 0 ? random.pick(known.slice(-4)) : undefined,
     ];
     if (roll <= 3) return dispatch(threadId, ask.createThread({}, threadId));
-    if (roll <= 7) return dispatch(threadId, ask.updateThread({ roll }));
+    if (roll <= 6) return dispatch(threadId, ask.updateThread({ roll }));
+    if (roll <= 9) return updateState(threadId);
     if (roll <= 28) return createRun();
     if (roll <= 48) return startRun();
     if (roll <= 88) return asExecutor();

@@ -33,6 +33,8 @@ const UNDONE = 'a checkpoint rolled back';
 export function createObserver(): Observer {
   const heard: Recorded[] = [];
   const runs = new Map<string, Run>();
+  /** Which thread a client's change of the state was of. */
+  const updates = new Map<string, string>();
   const heads = new Map<string, string | null>();
   const deleted = new Map<string, number>();
   const counts: Record<string, number> = {};
@@ -65,6 +67,10 @@ export function createObserver(): Observer {
       case 'CheckpointSaved':
         heads.set(event.data.threadId, event.data.checkpointId);
         runs.get(event.data.runId)!.hasCheckpoint = true;
+        return;
+      case 'StateUpdated':
+        heads.set(event.data.threadId, event.data.head);
+        updates.set(event.data.updateId, event.data.threadId);
         return;
       case 'RunCompleted': {
         const { runId, threadId, outcome } = event.data;
@@ -173,7 +179,7 @@ export function createObserver(): Observer {
     for (const id of left) {
       assert.ok(!undone.includes(id), `P3 run ${id} was rolled back and left something`);
       assert.ok(
-        !deleted.has(threadStream(runs.get(id)!.threadId)),
+        !deleted.has(threadStream(runs.get(id)?.threadId ?? updates.get(id)!)),
         `L3 run ${id} of a deleted thread left something`,
       );
     }

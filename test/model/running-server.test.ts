@@ -12,9 +12,9 @@ const STRATEGIES = ['reject', 'enqueue', 'interrupt', 'rollback'] as const;
 type Strategy = (typeof STRATEGIES)[number];
 type Which = 'active' | 'queued' | 'ended';
 
-const [make, patch, finish, restart, remove] = (
-  ['make', 'patch', 'finish', 'restart', 'delete'] as const
-).map((name): Step => ({ do: name })) as [Step, Step, Step, Step, Step];
+const [make, patch, write, finish, restart, remove] = (
+  ['make', 'patch', 'write', 'finish', 'restart', 'delete'] as const
+).map((name): Step => ({ do: name })) as [Step, Step, Step, Step, Step, Step];
 const run = (strategy: Strategy, delayed = false): Step => ({ do: 'run', strategy, delayed });
 const cancel = (which: Which, action: 'interrupt' | 'rollback' = 'interrupt'): Step => ({
   do: 'cancel',
@@ -24,21 +24,23 @@ const cancel = (which: Which, action: 'interrupt' | 'rollback' = 'interrupt'): S
 
 /** Every edge that a request reaches for certain, and the requests that none of them allows. */
 const TOUR: readonly Step[] = [
-  ...[patch, run('enqueue'), remove, make, make, patch],
+  ...[patch, run('enqueue'), remove, write, make, make, patch, write],
   // Waiting for its time.
-  ...[run('reject', true), run('reject'), patch, run('enqueue', true), cancel('queued')],
+  ...[run('reject', true), run('reject'), patch, write, run('enqueue', true), cancel('queued')],
   ...[cancel('queued', 'rollback'), cancel('ended')],
   // Running, with others behind.
-  ...[run('reject'), run('reject'), patch, run('enqueue'), run('enqueue'), cancel('queued'), restart],
+  ...[run('reject'), run('reject'), patch, write, run('enqueue'), run('enqueue'), cancel('queued'), restart],
   ...[finish, finish, cancel('ended', 'rollback')],
   // Told to stop.
-  ...[run('enqueue'), cancel('active'), run('enqueue'), run('interrupt'), run('rollback'), restart],
-  ...[run('enqueue', true), cancel('active', 'rollback'), run('enqueue'), remove, make, patch],
+  ...[run('enqueue'), cancel('active'), write, run('enqueue'), run('interrupt'), run('rollback'), restart],
+  ...[run('enqueue', true), cancel('active', 'rollback'), run('enqueue'), remove, make, patch, write],
 ];
 
 const EDGES = [
   'absent ThreadCreated idle',
-  ...['ThreadUpdated idle', 'RunCreated queued', 'ThreadDeleted deleted'].map((edge) => `idle ${edge}`),
+  ...['ThreadUpdated idle', 'StateUpdated idle', 'RunCreated queued', 'ThreadDeleted deleted'].map(
+    (edge) => `idle ${edge}`,
+  ),
   ...['ThreadUpdated queued', 'RunCreated queued', 'RunStarted running'].map((edge) => `queued ${edge}`),
   ...['RunCompleted queued', 'RunCompleted idle'].map((edge) => `queued ${edge}`),
   ...['ThreadUpdated running', 'RunCreated running', 'CheckpointSaved running'].map(
@@ -69,6 +71,7 @@ function randomStep(random: Random): Step {
   const step = random.int(1, 100);
   if (step <= 4) return make;
   if (step <= 10) return patch;
+  if (step <= 16) return write;
   if (step <= 48) return run(random.pick(STRATEGIES), random.chance(0.15));
   if (step <= 66) return cancel(which, random.pick(['interrupt', 'rollback'] as const));
   if (step <= 90) return finish;

@@ -24,6 +24,7 @@ const HAPPENS = [
     'refused',
     'reopened',
     'ThreadDeleted',
+    'StateUpdated',
     'RunCancelRequested',
     'RunRequeued',
     'RunStarted again',

@@ -14,6 +14,7 @@ const RUNS = ['a', 'b'];
 const FACTS: readonly ThreadEvent[] = [
   fact.created(),
   fact.updated({}),
+  fact.stateUpdated('u'),
   fact.deleted(),
   ...RUNS.flatMap((run) => [
     fact.runCreated(run, { strategy: 'reject' }),
@@ -103,6 +104,7 @@ function admissions(can: (event: ThreadEvent) => boolean, state: ThreadState): [
   return [
     [ask.createThread(), can(fact.created())],
     [ask.updateThread({}), can(fact.updated({}))],
+    [ask.updateState('u', 'u'), can(fact.stateUpdated('u'))],
     [ask.deleteThread(), isLiving(state)],
     ...RUNS.flatMap(ofRun),
   ];

@@ -57,6 +57,17 @@ export const fact = {
     type: 'CheckpointSaved',
     data: { threadId, runId, attempt, checkpointId, parentId: null, ns, step: 0, source: 'loop' },
   }),
+  stateUpdated: (head: string | null, given: Partial<ThreadEventMap['StateUpdated']> = {}): ThreadEvent => ({
+    type: 'StateUpdated',
+    data: {
+      threadId: THREAD,
+      updateId: 'update',
+      checkpoints: [],
+      head,
+      interrupts: {},
+      ...given,
+    },
+  }),
   completed: (runId: string, given: Partial<ThreadEventMap['RunCompleted']> = {}): ThreadEvent => ({
     type: 'RunCompleted',
     data: { threadId: THREAD, runId, attempt: 1, outcome: SUCCESS, remaining: 0, head: null, ...given },
@@ -99,6 +110,11 @@ export const ask = {
   save: (runId: string, checkpointId: string, attempt = 1, leaseId = 'lease', ns = ''): ThreadCommand => ({
     type: 'SaveCheckpoint',
     ...{ runId, attempt, leaseId, checkpointId, parentId: null, ns, step: 0, source: 'loop' },
+  }),
+  updateState: (updateId: string, head: string): ThreadCommand => ({
+    type: 'UpdateState',
+    ...{ updateId, head, interrupts: {} },
+    checkpoints: [{ checkpointId: head, parentId: null, ns: '', step: 0, source: 'update' }],
   }),
   complete: (runId: string, outcome: Outcome = SUCCESS, attempt = 1, leaseId = 'lease'): ThreadCommand => ({
     type: 'CompleteRun',

@@ -2,26 +2,18 @@
  * Runs plain functions `(state, config) => update | AsyncIterable<update>`. Every update is a checkpoint of its own;
  * its frames are handed over before it is saved, so that a crash in between repeats frames rather than loses some.
  */
-import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Attempt } from '../attempt.ts';
 import { toErrorEnd } from '../failure.ts';
 import { serveBoth, type GraphFunction } from '../graph-function.ts';
-import type { CheckpointReader, GraphState, Interrupt, RunEnd, RunOrder, StateOrder } from '../port.ts';
+import type { Interrupt, RunEnd, RunOrder } from '../port.ts';
 import { toWire } from '../wire.ts';
 import { openCall, type Call, type Question } from './call.ts';
-import {
-  interruptIdOf,
-  parseBody,
-  parseNotes,
-  taskIdOf,
-  toErrorWrite,
-  toPauseWrites,
-} from './checkpoint-body.ts';
+import { interruptIdOf, taskIdOf, toErrorWrite, toPauseWrites } from './checkpoint-body.ts';
 import { openJournal, type Journal, type StagedCheckpoint } from './journal.ts';
 import { openOutput, type Output } from './output.ts';
-import { planTurn, valuesOf, type Plan } from './turn.ts';
+import { planTurn, type Plan } from './turn.ts';
 import { toUpdate } from './values.ts';
 
 /** What a function returned, or that it threw. */
@@ -146,48 +138,4 @@ async function pause(
   );
   await attempt.store.saveWrites('', headId, writes);
   return { kind: 'success', next: [order.graphId], interrupts: { [taskIdOf(turn)]: [interrupt] } };
-}
-
-/** The state of a function's thread at a checkpoint or at its head; all zero for a thread that never ran. */
-export async function readFunctionState(
-  order: StateOrder,
-  checkpoints: CheckpointReader,
-  ids: Ids,
-): Promise<GraphState> {
-  const ns = order.ns ?? '';
-  const loaded = await checkpoints.load(ns, order.checkpointId);
-  if (loaded === undefined)
-    return {
-      values: {},
-      next: [],
-      tasks: [],
-      checkpoint: null,
-      parentCheckpoint: null,
-      createdAt: null,
-      interrupts: [],
-    };
-  const body = parseBody(loaded.body);
-  const { pending, error } = parseNotes(loaded);
-  const interrupts: Interrupt[] = pending === undefined ? [] : [{ id: pending.id, value: pending.value }];
-  const isOpen = pending !== undefined || error !== undefined || loaded.metadata['source'] !== 'loop';
-  const next = body !== undefined && isOpen ? [order.graphId] : [];
-  return {
-    values: JSON.parse(valuesOf(loaded, ids).wireText()) as Json,
-    next,
-    tasks: next.map((name) => ({
-      id: taskIdOf(body?.turn ?? { input: loaded.checkpointId }),
-      name,
-      path: ['__pregel_pull', name],
-      error: error ?? null,
-      interrupts,
-      checkpoint: null,
-      state: null,
-      result: null,
-    })),
-    checkpoint: { ns, id: loaded.checkpointId },
-    parentCheckpoint: loaded.parentId === null ? null : { ns, id: loaded.parentId },
-    metadata: loaded.metadata,
-    createdAt: toTimestamp(loaded.at),
-    interrupts,
-  };
 }

@@ -22,6 +22,8 @@ export interface TurnRecord {
 export interface Body {
   readonly runId: string;
   readonly turn: TurnRecord;
+  /** A client's change of the state that leaves nothing to do for the function. */
+  readonly over?: boolean;
 }
 
 /** A question that waits for its answer. */

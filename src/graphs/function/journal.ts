@@ -83,7 +83,7 @@ export function openJournal(
 }
 
 /** Ids made within one millisecond are in no order, and the newest checkpoint is the one with the highest id. */
-function laterId(ids: Ids, newest: string | null): string {
+export function laterId(ids: Ids, newest: string | null): string {
   const id = ids.uuid();
   if (newest === null || id > newest) return id;
   const tail = (BigInt(`0x${newest.slice(-12)}`) + 1n).toString(16).padStart(12, '0');

@@ -58,7 +58,7 @@ export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Id
     throw new Error(
       `The graph "${order.graphId}" is a plain function: it has no nodes, so goto is not possible`,
     );
-  const patch = isEmpty(update) ? undefined : toPatch(update, ids);
+  const patch = isEmpty(update) ? undefined : toPatch(update, 'command.update', ids);
   if (resume === undefined || resume === null)
     return { kind: 'begin', head, update: patch ?? toUpdate(order.input ?? {}, 'The input') };
   if (body === undefined || notes.pending === undefined) return { kind: 'nothing', head };
@@ -123,8 +123,8 @@ function pickAnswer(resume: Json, id: string): Json {
 }
 
 /** Ids are given once: the patch is applied again whenever the turn is called anew. */
-function toPatch(value: Json, ids: Ids): Record<string, unknown> {
-  const update = toUpdate(value, 'command.update');
+export function toPatch(value: Json, what: string, ids: Ids): Record<string, unknown> {
+  const update = toUpdate(value, what);
   return 'messages' in update ? { ...update, messages: toMessages(update['messages'], ids) } : update;
 }
 

@@ -1,20 +1,17 @@
-/**
- * Runs LangGraph.js graphs. A graph object is shared by all its runs, so none of them may leave a trace on it: every
- * run works on a shallow copy that has the run's own checkpoint saver.
- */
+/** Runs LangGraph.js graphs. */
 import type { Ids } from '../../kernel/ids.ts';
 import type { Attempt } from '../attempt.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
-import type { CheckpointReader, CheckpointStore, GraphState, RunEnd, RunOrder, StateOrder } from '../port.ts';
-import { toConfigurable } from '../private-keys.ts';
+import type { RunEnd, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { settleAnswers } from './answers.ts';
+import { bind, toView, valueChannels } from './binding.ts';
 import { createFrameMaker } from './frames.ts';
 import { needsEvents, toInput, toOptions } from './invocation.ts';
-import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
+import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
-import { toGraphState, toInterrupts } from './state.ts';
+import { toInterrupts } from './state.ts';
 
 /** Ends as the graph does; whatever the graph throws rejects. */
 export async function runLangGraph(
@@ -50,47 +47,6 @@ export async function runLangGraph(
   return readEnd(graph, saver, order);
 }
 
-/** The state at a checkpoint of the thread, or at its head. Rejects when the graph has no such subgraph. */
-export async function readLangGraphState(
-  graph: CompiledGraph,
-  reviver: Reviver,
-  order: StateOrder,
-  checkpoints: CheckpointReader,
-  ids: Ids,
-): Promise<GraphState> {
-  const saver = openSaver({
-    threadId: order.threadId,
-    store: readOnly(checkpoints),
-    decode: createDecoder(reviver),
-    ids,
-    runId: '',
-    metadata: {},
-    valueChannels: [],
-    fail: (error) => {
-      throw error;
-    },
-  });
-  const configurable = {
-    ...toConfigurable(order.config.configurable, undefined),
-    thread_id: order.threadId,
-    checkpoint_ns: order.ns ?? '',
-    checkpoint_id: order.checkpointId,
-  };
-  const view = toView(saver, saver.getTuple);
-  const snapshot = await bind(graph, view).getState({ configurable }, { subgraphs: order.subgraphs });
-  return toGraphState(snapshot);
-}
-
-const bind = (graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>): CompiledGraph =>
-  Object.assign(Object.create(Object.getPrototypeOf(graph) as object) as CompiledGraph, graph, {
-    checkpointer: saver,
-  });
-
-function valueChannels(graph: CompiledGraph): string[] {
-  const channels = graph.streamChannelsAsIs;
-  return typeof channels === 'string' ? [channels] : [...channels];
-}
-
 /** The last checkpoint is still in memory, so this reads nothing back unless the run saved none. */
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder): Promise<RunEnd> {
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
@@ -98,34 +54,4 @@ async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder): Pro
     configurable: { thread_id: order.threadId, checkpoint_ns: '' },
   });
   return { kind: 'success', next: [...next], interrupts: toInterrupts(tasks) };
-}
-
-/**
- * The saver for reading states. The runtime takes a task that has got an answer for a finished one, even if it waits
- * for the next answer; without the answers it sees what is still to run.
- */
-function toView(saver: Saver, read: Saver['getTuple']): Saver {
-  return Object.assign(Object.create(saver) as Saver, {
-    async getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined> {
-      const tuple = await read(config);
-      return (
-        tuple && {
-          ...tuple,
-          pendingWrites: tuple.pendingWrites.filter(([, channel]) => channel !== '__resume__'),
-        }
-      );
-    },
-  });
-}
-
-function readOnly(checkpoints: CheckpointReader): CheckpointStore {
-  const refuse = async (): Promise<never> => {
-    throw new Error('Reading the state saves nothing');
-  };
-  return {
-    load: (ns, checkpointId) => checkpoints.load(ns, checkpointId),
-    list: (query) => checkpoints.list(query),
-    save: refuse,
-    saveWrites: refuse,
-  };
 }

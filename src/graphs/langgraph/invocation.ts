@@ -9,7 +9,8 @@ export function toInput(order: RunOrder, reviver: Reviver): unknown {
   return order.command === undefined ? order.input : toCommand(order.command, reviver);
 }
 
-function toCommand({ goto, update, resume }: GraphCommand, reviver: Reviver): unknown {
+/** The command in the runtime's own class; members that were not given stay out. */
+export function toCommand({ goto, update, resume }: GraphCommand, reviver: Reviver): unknown {
   const targets = goto === undefined || goto === null ? [] : Array.isArray(goto) ? goto : [goto];
   return reviver.command({
     ...(targets.length === 0 ? {} : { goto: targets.map((target) => toTarget(target, reviver)) }),

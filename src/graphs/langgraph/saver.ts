@@ -178,6 +178,11 @@ export function openSaver(options: SaverOptions): Saver {
     async *list(config, { limit, before, filter } = {}) {
       const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
       const older = before?.configurable?.checkpoint_id;
+      if (id !== undefined && ns !== undefined && older === undefined && filter === undefined) {
+        const loaded = await store.load(ns, id);
+        if (loaded !== undefined) yield toTuple(config, loaded);
+        return;
+      }
       const found = await store.list({
         ...(ns === undefined ? {} : { ns }),
         ...(older === undefined ? {} : { before: older }),

@@ -3,11 +3,13 @@ import { assistantOperations } from './assistants.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { systemOperations } from './system.ts';
+import { threadStateOperations } from './thread-state.ts';
 import { threadOperations } from './threads.ts';
 
 export const OPERATIONS: readonly Operation[] = [
   ...assistantOperations,
   ...threadOperations,
+  ...threadStateOperations,
   ...runOperations,
   ...systemOperations,
 ];

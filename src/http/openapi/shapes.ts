@@ -13,7 +13,7 @@ const interrupt = z
   .object({ id: z.string(), value: json })
   .meta({ id: 'Interrupt', description: 'A question of the graph, answered by `command.resume`.' });
 
-const checkpoint = z
+export const checkpoint = z
   .object({
     thread_id: z.string(),
     checkpoint_ns: z.string(),

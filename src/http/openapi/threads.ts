@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { threadCreate, threadPatch, threadSearch } from '../schemas/threads.ts';
 import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
-import { thread, threadState } from './shapes.ts';
+import { thread } from './shapes.ts';
 
 const page = json(z.array(thread), 'A page of threads', PAGE_HEADERS);
 
@@ -12,7 +12,7 @@ export const threadOperations: readonly Operation[] = [
     tag: 'threads',
     summary: 'Create a thread',
     body: threadCreate,
-    replies: { 200: json(thread, 'The thread'), ...problems(409) },
+    replies: { 200: json(thread, 'The thread'), ...problems(400, 404, 409) },
   },
   {
     method: 'get',
@@ -56,13 +56,5 @@ export const threadOperations: readonly Operation[] = [
     tag: 'threads',
     summary: 'Delete a thread for good',
     replies: { 204: nothing('Deleted'), ...problems(404) },
-  },
-  {
-    method: 'get',
-    path: '/threads/{thread_id}/state',
-    tag: 'threads',
-    summary: 'Get the state of a thread',
-    query: z.object({ subgraphs: z.boolean().optional() }),
-    replies: { 200: json(threadState, 'The state'), ...problems(404) },
   },
 ];

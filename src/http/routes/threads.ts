@@ -1,18 +1,17 @@
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { getAssistant } from '../../projections/assistant-queries.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { AccessFilter } from '../../projections/filters.ts';
-import { lastStartedRun } from '../../projections/run-queries.ts';
 import { getThread, searchThreads, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { readQuery } from '../query.ts';
-import { noContent, noGraph, noThread, refused, threadExists } from '../replies.ts';
+import { noContent, noThread, refused, threadExists } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { threadCreate, threadPatch, threadSearch } from '../schemas/threads.ts';
-import { emptyState, toState, toThread } from '../wire.ts';
+import { createThread } from '../thread-creation.ts';
+import { toThread } from '../wire.ts';
 
 export function threadRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -67,9 +66,11 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
       if_exists: body.if_exists ?? 'raise',
     });
     const metadata = grantedMetadata(granted);
-    const done = await threads.dispatch(threadId, [
-      { type: 'CreateThread', threadId, metadata, temporary: false },
-    ]);
+    const done = await createThread(context, c.var.actor, {
+      threadId,
+      metadata,
+      supersteps: body.supersteps,
+    });
     if (done.ok) return c.json(await withValues(await find(threadId, undefined)));
     if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
     const existing = await getThread(log.rows, threadId, granted.filter);
@@ -126,33 +127,6 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
     const done = await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
     if (!done.ok) throw refused(done.refusal, threadId);
     return noContent();
-  });
-
-  app.get('/threads/:thread_id/state', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const { subgraphs } = readQuery(new URL(c.req.url), { subgraphs: 'boolean' });
-    const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
-    const thread = await find(threadId, filter);
-    // The run that executed last left the head; what clients write into the metadata decides nothing here.
-    const last = await lastStartedRun(log.rows, threadId);
-    if (last === undefined || thread.head === null) return c.json(emptyState);
-    const { graphId } = last;
-    if (!context.graphs.graphIds.includes(graphId)) throw noGraph(graphId);
-    const assistant = await getAssistant(log.rows, last.assistantId);
-    const configurable = assistant?.config['configurable'];
-    const state = await context.graphs.state(
-      {
-        graphId,
-        threadId,
-        subgraphs: subgraphs === true,
-        config: { configurable: isObject(configurable) ? configurable : {}, metadata: {} },
-      },
-      {
-        load: (ns, checkpointId) => log.payloads.checkpoint(threadId, ns, checkpointId),
-        list: (query) => log.payloads.checkpoints(threadId, query),
-      },
-    );
-    return c.json(toState(threadId, state));
   });
 
   return app;

@@ -60,6 +60,17 @@ export const sortOrder = z
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `expected one of ${values.map((value) => `"${value}"`).join(', ')}`);
 
+/** Null is "not given", here too: a command has to say something, or the run could only fail. */
+export const command = z
+  .object(
+    { goto: optional(json), update: optional(json), resume: optional(json) },
+    'expected an object with goto, update or resume',
+  )
+  .refine(
+    ({ goto, update, resume }) => [goto, update, resume].some((member) => member !== undefined),
+    'expected at least one of goto, update and resume',
+  );
+
 /** Validates what a client sent; throws a 422 that names every field at fault and what was expected there. */
 export function check<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, jsonObject, limit, list, name, offset, oneOf, optional, select } from './common.ts';
+import { command, json, jsonObject, limit, list, name, offset, oneOf, optional, select } from './common.ts';
 
 export const STREAM_MODES = [
   'values',
@@ -19,17 +19,6 @@ const nodes = z.union(
   [z.literal('*'), list(name, 1000, 'expected a list of node names')],
   'expected "*" or a list of node names',
 );
-
-/** Null is "not given", here too: a command has to say something, or the run could only fail. */
-const command = z
-  .object(
-    { goto: optional(json), update: optional(json), resume: optional(json) },
-    'expected an object with goto, update or resume',
-  )
-  .refine(
-    ({ goto, update, resume }) => [goto, update, resume].some((member) => member !== undefined),
-    'expected at least one of goto, update and resume',
-  );
 
 const checkpoint = z.object(
   {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { THREAD_SORTS } from '../../projections/thread-queries.ts';
+import { supersteps } from './thread-state.ts';
 import { jsonObject, limit, list, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
 
 /** A member of the interface that this version does not serve: refused by name rather than ignored. */
@@ -12,7 +13,7 @@ export const threadCreate = z.object({
   thread_id: optional(uuid),
   metadata: optional(jsonObject),
   if_exists: optional(oneOf(['raise', 'do_nothing'])),
-  supersteps: notServed('supersteps'),
+  supersteps: optional(supersteps),
   ttl: notServed('ttl'),
 });
 

@@ -36,6 +36,7 @@ const TABLE: [command: ThreadCommand, label: string, expected: Record<string, st
     { ...alive('!thread-exists'), absent: 'ThreadCreated', deleted: '!thread-exists' },
   ],
   [ask.updateThread({ k: 1 }), 'UpdateThread', alive('ThreadUpdated')],
+  [ask.updateState('u', 'u1'), 'UpdateState', { ...alive('!thread-busy'), idle: 'StateUpdated' }],
   [ask.createRun('c', 'reject'), 'CreateRun reject', { ...alive('!thread-busy'), idle: 'RunCreated' }],
   [ask.createRun('c', 'enqueue'), 'CreateRun enqueue', alive('RunCreated')],
   [
@@ -149,7 +150,7 @@ test('D2 D3 X1 X2 X3 given every state, when every command is decided, then fact
 
 test('given the table, when its commands are listed, then every kind of command is among them', () => {
   const kinds = new Set(TABLE.map(([command]) => command.type));
-  assert.equal(kinds.size, 10);
+  assert.equal(kinds.size, 11);
 });
 
 test.run();

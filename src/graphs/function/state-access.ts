@@ -1,0 +1,82 @@
+/** States of a plain function's thread, and changes that a client makes to them between runs. */
+import { toTimestamp } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { CheckpointReader, GraphState, Interrupt, LoadedCheckpoint, StateOrder } from '../port.ts';
+import type { HistoryOrder } from '../state-port.ts';
+import { parseBody, parseNotes, taskIdOf, type Body, type CheckpointNotes } from './checkpoint-body.ts';
+import { valuesOf } from './turn.ts';
+
+/** The state at a checkpoint of the thread, or at its head; all zero for a thread that never ran. */
+export async function readFunctionState(
+  order: StateOrder,
+  checkpoints: CheckpointReader,
+  ids: Ids,
+): Promise<GraphState> {
+  const loaded = await checkpoints.load(order.ns ?? '', order.checkpointId);
+  return loaded === undefined ? EMPTY : toFunctionState(order, loaded, ids);
+}
+
+export async function readFunctionHistory(
+  order: HistoryOrder,
+  checkpoints: CheckpointReader,
+  ids: Ids,
+): Promise<GraphState[]> {
+  const { ns = '', before, limit, metadata, checkpointId } = order;
+  const found = await checkpoints.list({
+    ns,
+    ...(before === undefined ? {} : { before }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(checkpointId === undefined ? { limit } : {}),
+  });
+  return found
+    .filter((loaded) => checkpointId === undefined || loaded.checkpointId === checkpointId)
+    .map((loaded) => toFunctionState(order, loaded, ids));
+}
+
+/** Whether the function has still to be called for this checkpoint, or called again. */
+export function isOpen(
+  { metadata }: LoadedCheckpoint,
+  body: Body | undefined,
+  { pending, error }: CheckpointNotes,
+): boolean {
+  if (body === undefined || body.over === true) return false;
+  return pending !== undefined || error !== undefined || metadata['source'] !== 'loop';
+}
+
+const EMPTY: GraphState = {
+  values: {},
+  next: [],
+  tasks: [],
+  checkpoint: null,
+  parentCheckpoint: null,
+  createdAt: null,
+  interrupts: [],
+};
+
+function toFunctionState({ graphId, ns = '' }: StateOrder, loaded: LoadedCheckpoint, ids: Ids): GraphState {
+  const body = parseBody(loaded.body);
+  const notes = parseNotes(loaded);
+  const { pending, error } = notes;
+  const interrupts: Interrupt[] = pending === undefined ? [] : [{ id: pending.id, value: pending.value }];
+  const next = isOpen(loaded, body, notes) ? [graphId] : [];
+  return {
+    values: JSON.parse(valuesOf(loaded, ids).wireText()) as Json,
+    next,
+    tasks: next.map((name) => ({
+      id: taskIdOf(body?.turn ?? { input: loaded.checkpointId }),
+      name,
+      path: ['__pregel_pull', name],
+      error: error ?? null,
+      interrupts,
+      checkpoint: null,
+      state: null,
+      result: null,
+    })),
+    checkpoint: { ns, id: loaded.checkpointId },
+    parentCheckpoint: loaded.parentId === null ? null : { ns, id: loaded.parentId },
+    metadata: loaded.metadata,
+    createdAt: toTimestamp(loaded.at),
+    interrupts,
+  };
+}

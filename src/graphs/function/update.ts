@@ -1,0 +1,131 @@
+/**
+ * A client's change to the state of a plain function's thread. The names mean what they mean to other graphs:
+ *
+ * - nobody: the values change and nothing else. A question that waits goes on waiting, and the function sees the
+ *   change when it is called anew with the answer; a turn that is over stays so.
+ * - the graph: as if the function had returned the values. The turn is over, its question is void.
+ * - `__input__` or `__start__`: as if the values had come as input. The function is still to be called.
+ * - `__end__`: the turn is over.
+ */
+import type { Ids } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { CheckpointBuffer } from '../checkpoint-buffer.ts';
+import type { ChannelBlob, LoadedCheckpoint } from '../port.ts';
+import { publicConfigurable } from '../private-keys.ts';
+import type { GraphUpdate, Updated, UpdateOrder } from '../state-port.ts';
+import { nextVersion } from '../versions.ts';
+import {
+  parseBody,
+  parseNotes,
+  taskIdOf,
+  toBody,
+  toPauseWrites,
+  type TurnRecord,
+} from './checkpoint-body.ts';
+import { laterId } from './journal.ts';
+import { isOpen } from './state-access.ts';
+import { toPatch, valuesOf } from './turn.ts';
+import { openValues } from './values.ts';
+
+const INPUT: ReadonlySet<string> = new Set(['__input__', '__start__']);
+
+/** Throws, in words for the client, when the update makes no sense for a plain function. */
+export async function updateFunctionState(
+  order: UpdateOrder,
+  buffer: CheckpointBuffer,
+  ids: Ids,
+): Promise<Updated> {
+  if ((order.ns ?? '') !== '') throw new Error(`The graph "${order.graphId}" has no subgraphs`);
+  let base = await buffer.load('', order.checkpointId);
+  for (const updates of order.supersteps) {
+    const patches = updates.map((update) => toChange(update, order.graphId, ids));
+    const names = new Set(updates.map(({ asNode }) => asNode));
+    if (names.size > 1) throw new Error('The updates of one superstep are all in the name of the same node');
+    base = await step(order, buffer, ids, base, patches, updates[0]?.asNode);
+  }
+  if (base === undefined) throw new Error('There is nothing to update');
+  const body = parseBody(base.body);
+  const { pending } = parseNotes((await buffer.load('')) ?? base);
+  return {
+    kind: 'updated',
+    saved: buffer.saved,
+    place: { ns: '', id: base.checkpointId },
+    interrupts:
+      pending === undefined || body === undefined
+        ? {}
+        : { [taskIdOf(body.turn)]: [{ id: pending.id, value: pending.value }] },
+  };
+}
+
+/** Saves one checkpoint upon `base` and returns it as it reads back. */
+async function step(
+  order: UpdateOrder,
+  buffer: CheckpointBuffer,
+  ids: Ids,
+  base: LoadedCheckpoint | undefined,
+  changes: readonly Record<string, unknown>[],
+  asNode: string | undefined,
+): Promise<LoadedCheckpoint | undefined> {
+  const newest = await buffer.load('');
+  const checkpointId = laterId(ids, newest?.checkpointId ?? null);
+  const values = base === undefined ? openValues([], ids) : valuesOf(base, ids);
+  const blobs = new Map<string, ChannelBlob>();
+  for (const change of changes) {
+    const version = nextVersion(Object.values(values.versions).sort().at(-1), ids);
+    for (const blob of values.apply(change, version).blobs) blobs.set(blob.channel, blob);
+  }
+  const before = base && parseBody(base.body);
+  const notes = base === undefined ? {} : parseNotes(base);
+  const begun: TurnRecord = { input: checkpointId, done: 0, answers: [], patches: [] };
+  const waits = asNode === undefined && before !== undefined && notes.pending !== undefined;
+  const { answers, patches } = notes.given ?? before?.turn ?? begun;
+  const turn = waits
+    ? { ...before.turn, answers, patches: [...patches, ...changes] }
+    : asNode !== undefined && INPUT.has(asNode)
+      ? begun
+      : (before?.turn ?? begun);
+  const over = asNode === undefined ? base === undefined || !isOpen(base, before, notes) : !INPUT.has(asNode);
+  const source = asNode !== undefined && INPUT.has(asNode) ? 'input' : 'update';
+  const last = base?.metadata['step'];
+  const number = (typeof last === 'number' ? last : -2) + 1;
+  await buffer.save({
+    ns: '',
+    checkpointId,
+    parentId: base?.checkpointId ?? null,
+    body: toBody({ runId: order.updateId, turn, ...(over && { over }) }),
+    metadata: {
+      ...publicConfigurable(order.config.configurable),
+      ...order.config.metadata,
+      thread_id: order.threadId,
+      source,
+      step: number,
+      parents: {},
+    },
+    channelVersions: values.versions,
+    blobs: [...blobs.values()],
+    valueChannels: Object.keys(values.versions),
+    step: number,
+    source,
+  });
+  if (waits && notes.pending !== undefined)
+    await buffer.saveWrites('', checkpointId, toPauseWrites(turn, notes.pending, notes.given?.runId ?? ''));
+  return buffer.load('', checkpointId);
+}
+
+function toChange(
+  { values, asNode, command }: GraphUpdate,
+  graphId: string,
+  ids: Ids,
+): Record<string, unknown> {
+  const isKnown = asNode === undefined || asNode === graphId || asNode === '__end__' || INPUT.has(asNode);
+  if (!isKnown)
+    throw new Error(
+      `The graph "${graphId}" is a plain function: its one node is "${graphId}", not "${asNode}"`,
+    );
+  const { goto, update, resume } = command ?? {};
+  const goes = Array.isArray(goto) ? goto.length > 0 : goto !== undefined && goto !== null;
+  if (goes || (resume !== undefined && resume !== null))
+    throw new Error(`The graph "${graphId}" is a plain function: an update of its state only has values`);
+  const given: Json = command === undefined ? values : (update ?? null);
+  return given === null ? {} : toPatch(given, 'The update', ids);
+}

@@ -1,0 +1,34 @@
+/** A graph object is shared by all that use it, so each use works on a shallow copy with a checkpoint saver of its own. */
+import type { CompiledGraph } from '../graph-shapes.ts';
+import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
+
+export const bind = (graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>): CompiledGraph =>
+  Object.assign(Object.create(Object.getPrototypeOf(graph) as object) as CompiledGraph, graph, {
+    checkpointer: saver,
+  });
+
+/** The channels whose values make up the state of the root graph. */
+export function valueChannels(graph: CompiledGraph): string[] {
+  const channels = graph.streamChannelsAsIs;
+  return typeof channels === 'string' ? [channels] : [...channels];
+}
+
+/**
+ * The saver for reading states. The runtime takes a task that has got an answer for a finished one, even if it waits
+ * for the next answer; without the answers it sees what is still to run.
+ */
+export function toView(saver: Saver, read: Saver['getTuple'] = saver.getTuple): Saver {
+  const unanswered = (tuple: CheckpointTuple): CheckpointTuple => ({
+    ...tuple,
+    pendingWrites: tuple.pendingWrites.filter(([, channel]) => channel !== '__resume__'),
+  });
+  return Object.assign(Object.create(saver) as Saver, {
+    async getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined> {
+      const tuple = await read(config);
+      return tuple && unanswered(tuple);
+    },
+    async *list(...args: Parameters<Saver['list']>) {
+      for await (const tuple of saver.list(...args)) yield unanswered(tuple);
+    },
+  } satisfies Partial<Saver>);
+}

@@ -1,0 +1,126 @@
+/** States of a LangGraph.js thread, and changes that a client makes to them between runs. */
+import type { Ids } from '../../kernel/ids.ts';
+import type { CheckpointBuffer } from '../checkpoint-buffer.ts';
+import { createDecoder, type Reviver } from '../codec.ts';
+import { toRefusal } from '../failure.ts';
+import type { CompiledGraph, SnapshotConfig } from '../graph-shapes.ts';
+import type { CheckpointReader, CheckpointStore, GraphState, StateOrder } from '../port.ts';
+import { publicConfigurable, toConfigurable } from '../private-keys.ts';
+import type { HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
+import { bind, toView, valueChannels } from './binding.ts';
+import { toCommand } from './invocation.ts';
+import type { Saver } from './saver-contract.ts';
+import { openSaver } from './saver.ts';
+import { toGraphState, toInterrupts } from './state.ts';
+
+/** The state at a checkpoint of the thread, or at its head. */
+export async function readLangGraphState(
+  graph: CompiledGraph,
+  reviver: Reviver,
+  order: StateOrder,
+  checkpoints: CheckpointReader,
+  ids: Ids,
+): Promise<GraphState> {
+  const bound = bind(graph, toView(openReader(order, reviver, readOnly(checkpoints), ids)));
+  return toGraphState(await bound.getState(toPlace(order), { subgraphs: order.subgraphs }));
+}
+
+export async function readLangGraphHistory(
+  graph: CompiledGraph,
+  reviver: Reviver,
+  order: HistoryOrder,
+  checkpoints: CheckpointReader,
+  ids: Ids,
+): Promise<GraphState[]> {
+  const bound = bind(graph, toView(openReader(order, reviver, readOnly(checkpoints), ids)));
+  const { before, limit, metadata } = order;
+  const history = bound.getStateHistory(toPlace(order), {
+    limit,
+    ...(before === undefined ? {} : { before: { configurable: { checkpoint_id: before } } }),
+    ...(metadata === undefined ? {} : { filter: metadata }),
+  });
+  const states: GraphState[] = [];
+  for await (const snapshot of history) {
+    states.push(toGraphState(snapshot));
+    if (states.length === limit) break;
+  }
+  return states;
+}
+
+/** Lets the graph write into the buffer. Whatever it throws is what it has to say against the update. */
+export async function updateLangGraphState(
+  graph: CompiledGraph,
+  reviver: Reviver,
+  order: UpdateOrder,
+  buffer: CheckpointBuffer,
+  ids: Ids,
+): Promise<Updated> {
+  const saver = openSaver({
+    threadId: order.threadId,
+    store: buffer,
+    decode: createDecoder(reviver),
+    ids,
+    runId: order.updateId,
+    metadata: {
+      ...publicConfigurable(order.config.configurable),
+      ...order.config.metadata,
+      thread_id: order.threadId,
+    },
+    valueChannels: valueChannels(graph),
+    fail: rethrow,
+  });
+  const bound = bind(graph, toView(saver));
+  const supersteps = order.supersteps.map((updates) => ({
+    updates: updates.map(({ values, asNode, command }) => ({
+      values: command === undefined ? values : toCommand(command, reviver),
+      ...(asNode === undefined ? {} : { asNode }),
+    })),
+  }));
+  let place: SnapshotConfig;
+  try {
+    place = await bound.bulkUpdateState(toPlace(order), supersteps);
+  } catch (error) {
+    return toRefusal(error);
+  }
+  const root = await bound.getState({ configurable: { thread_id: order.threadId, checkpoint_ns: '' } });
+  const { checkpoint_ns: ns = '', checkpoint_id: id = null } = place.configurable ?? {};
+  return { kind: 'updated', saved: buffer.saved, place: { ns, id }, interrupts: toInterrupts(root.tasks) };
+}
+
+const openReader = (order: StateOrder, reviver: Reviver, store: CheckpointStore, ids: Ids): Saver =>
+  openSaver({
+    threadId: order.threadId,
+    store,
+    decode: createDecoder(reviver),
+    ids,
+    runId: '',
+    metadata: {},
+    valueChannels: [],
+    fail: rethrow,
+  });
+
+const rethrow = (error: unknown): never => {
+  throw error;
+};
+
+/** A checkpoint that nobody names stays out: the runtime asks whether there is one. */
+const toPlace = ({ threadId, ns = '', checkpointId, config }: StateOrder) => ({
+  configurable: {
+    ...toConfigurable(config.configurable, undefined),
+    thread_id: threadId,
+    checkpoint_ns: ns,
+    checkpoint_id: checkpointId,
+  },
+});
+
+function readOnly(checkpoints: CheckpointReader): CheckpointStore {
+  const refuse = async (): Promise<never> => {
+    throw new Error('Reading the state saves nothing');
+  };
+  return {
+    load: (ns, checkpointId) => checkpoints.load(ns, checkpointId),
+    list: (query) => checkpoints.list(query),
+    save: refuse,
+    saveWrites: refuse,
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * From a client's change of a thread's state to one commit: the graph works it out on a buffer, the thread's actor
+ * says whether it may happen, and the fact is committed with everything that the graph wants saved (D1, L1).
+ *
+ * What was worked out on a thread that has gone on meanwhile is thrown away and worked out anew.
+ */
+import type { Actor } from '../auth/authenticate.ts';
+import type { CheckpointReader, CheckpointRef } from '../graphs/port.ts';
+import type { GraphUpdate, Saved, Updated, UpdateOrder } from '../graphs/state-port.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { PayloadWrite } from '../log/payloads.ts';
+import type { ThreadCommand } from '../thread/decide.ts';
+import { threadStream } from '../thread/events.ts';
+import type { ServerContext } from './context.ts';
+import { invalid, noCheckpoint, refused, stateBusy } from './replies.ts';
+import { checkpointsOf, type ThreadGraph } from './thread-graph.ts';
+
+export interface StateChange {
+  readonly threadId: string;
+  readonly graph: ThreadGraph;
+  readonly ns: string;
+  readonly checkpointId?: string;
+  readonly supersteps: readonly (readonly GraphUpdate[])[];
+}
+
+export interface WorkedOut {
+  readonly command: ThreadCommand;
+  readonly payloads: readonly PayloadWrite[];
+  readonly place: CheckpointRef;
+}
+
+/** How often an update is worked out anew because somebody else was faster. */
+const MOST_TRIES = 5;
+
+/** Commits the change and returns its last checkpoint. Throws a 409 while a run is open and nothing is saved. */
+export async function updateState(
+  context: ServerContext,
+  actor: Actor,
+  change: StateChange,
+): Promise<CheckpointRef> {
+  const { threadId, ns, checkpointId } = change;
+  const checkpoints = checkpointsOf(context, threadId);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    // Read before anything that the update rests on: a later change of the thread has a later version.
+    const snapshot = await context.log.loadSnapshot(threadStream(threadId));
+    if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
+      throw noCheckpoint(checkpointId);
+    const { command, payloads, place } = await workOut(context, actor, change, checkpoints);
+    const workedOutOn = snapshot?.version ?? 0;
+    const done = await context.threads.dispatch(threadId, [command], { payloads, workedOutOn });
+    if (done.ok) return place;
+    if (done.refusal.code === 'thread-busy') throw stateBusy();
+    if (done.refusal.code !== 'thread-changed') throw refused(done.refusal, threadId);
+  }
+  throw stateBusy();
+}
+
+/** What the graph makes of the change; throws a 422 with its words when it does not take it. Saves nothing. */
+export async function workOut(
+  context: ServerContext,
+  actor: Actor,
+  { threadId, graph, ns, checkpointId, supersteps }: StateChange,
+  checkpoints: CheckpointReader,
+): Promise<WorkedOut> {
+  const updateId = context.ids.uuid();
+  const head = await checkpoints.load('');
+  const updated = await context.graphs.update(
+    toOrder(
+      actor,
+      { threadId, graph, ns, ...(checkpointId !== undefined && { checkpointId }), supersteps },
+      updateId,
+    ),
+    checkpoints,
+  );
+  if (updated.kind === 'refused') throw invalid(`values: the graph refused the update: ${updated.message}`);
+  const { saved, place } = updated;
+  const places = saved.flatMap((each) => (each.kind === 'checkpoint' ? [each.checkpoint] : []));
+  const root = places.findLast((checkpoint) => checkpoint.ns === '');
+  return {
+    place,
+    payloads: saved.map((each) => toPayload(each, threadId, updateId)),
+    command: {
+      type: 'UpdateState',
+      updateId,
+      checkpoints: places.map(({ checkpointId: id, parentId, ns: at, step, source }) => ({
+        ...{ checkpointId: id, parentId, ns: at, step, source },
+      })),
+      head: root?.checkpointId ?? head?.checkpointId ?? null,
+      interrupts: toJson(updated),
+    },
+  };
+}
+
+const toOrder = (
+  { user }: Actor,
+  { threadId, graph, ns, checkpointId, supersteps }: StateChange,
+  updateId: string,
+): UpdateOrder => ({
+  graphId: graph.graphId,
+  threadId,
+  ns,
+  ...(checkpointId !== undefined && { checkpointId }),
+  subgraphs: false,
+  config: {
+    configurable: { ...(user && { user_id: user.identity }), ...graph.config.configurable },
+    metadata: graph.config.metadata,
+  },
+  ...(graph.context !== undefined && { context: graph.context }),
+  updateId,
+  supersteps,
+});
+
+const toPayload = (saved: Saved, threadId: string, runId: string): PayloadWrite =>
+  saved.kind === 'checkpoint'
+    ? { kind: 'checkpoint', threadId, runId, checkpoint: saved.checkpoint }
+    : {
+        kind: 'checkpoint-writes',
+        threadId,
+        runId,
+        ns: saved.ns,
+        checkpointId: saved.checkpointId,
+        writes: saved.writes,
+      };
+
+const toJson = ({ interrupts }: Extract<Updated, { kind: 'updated' }>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(interrupts).map(([task, waiting]) => [
+      task,
+      waiting.map(({ id, value }) => ({ id, value })),
+    ]),
+  );

@@ -1,0 +1,54 @@
+/** A new thread, empty or with a history of its own: creation and every superstep are one commit. */
+import type { Actor } from '../auth/authenticate.ts';
+import { matchesFilter } from '../auth/filters.ts';
+import type { Dispatched } from '../actors/threads.ts';
+import type { CheckpointReader } from '../graphs/port.ts';
+import type { GraphUpdate } from '../graphs/state-port.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { ThreadCommand } from '../thread/decide.ts';
+import { threadStream } from '../thread/events.ts';
+import { authorise } from './access.ts';
+import type { ServerContext } from './context.ts';
+import { noGraphId, notAuthorized } from './replies.ts';
+import { commandOf } from './run-creation.ts';
+import type { Supersteps } from './schemas/thread-state.ts';
+import { workOut } from './state-update.ts';
+import { findThreadGraph } from './thread-graph.ts';
+
+export interface NewThread {
+  readonly threadId: string;
+  readonly metadata: JsonObject;
+  readonly supersteps: Supersteps | undefined;
+}
+
+const NOTHING: CheckpointReader = { load: async () => undefined, list: async () => [] };
+
+/** Supersteps of a thread that exists already are not looked at. Throws a 400 when they have no graph. */
+export async function createThread(
+  context: ServerContext,
+  actor: Actor,
+  { threadId, metadata, supersteps = [] }: NewThread,
+): Promise<Dispatched> {
+  const create: ThreadCommand = { type: 'CreateThread', threadId, metadata, temporary: false };
+  const exists = (await context.log.loadSnapshot(threadStream(threadId))) !== undefined;
+  if (exists || supersteps.length === 0) return context.threads.dispatch(threadId, [create]);
+  const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId, metadata });
+  // The state is written into a thread with this metadata, so the filter of updates has to allow it.
+  if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();
+  const graph = await findThreadGraph(context, actor, threadId, metadata);
+  if (graph === undefined) throw noGraphId(threadId);
+  const { command, payloads } = await workOut(
+    context,
+    actor,
+    { threadId, graph, ns: '', supersteps: supersteps.map(toUpdates) },
+    NOTHING,
+  );
+  return context.threads.dispatch(threadId, [create, command], { payloads });
+}
+
+const toUpdates = ({ updates }: Supersteps[number]): GraphUpdate[] =>
+  updates.map(({ values = null, command, as_node }) => ({
+    values,
+    asNode: as_node,
+    ...(command !== undefined && { command: commandOf(command) }),
+  }));

@@ -1,0 +1,68 @@
+/** Which graph the states of a thread belong to, and the config of the assistant that it runs for. */
+import type { Actor } from '../auth/authenticate.ts';
+import { systemAssistantId } from '../actors/assistants.ts';
+import type { CheckpointReader, GraphConfig } from '../graphs/port.ts';
+import { isUuid } from '../kernel/ids.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
+import { lastStartedRun } from '../projections/run-queries.ts';
+import type { ServerContext } from './context.ts';
+import { noGraph } from './replies.ts';
+
+export interface ThreadGraph {
+  readonly graphId: string;
+  readonly config: GraphConfig;
+  readonly context?: Json;
+}
+
+/**
+ * The run that executed last left the head. A thread without one (made from supersteps, or a copy) says in its
+ * metadata what it is for. Undefined when nobody says; throws a 404 when the graph is not served here.
+ */
+export async function findThreadGraph(
+  context: ServerContext,
+  actor: Actor,
+  threadId: string,
+  metadata: JsonObject,
+): Promise<ThreadGraph | undefined> {
+  const last = await lastStartedRun(context.log.rows, threadId);
+  const named = metadata['graph_id'];
+  const graphId = last?.graphId ?? (typeof named === 'string' ? named : undefined);
+  if (graphId === undefined) return undefined;
+  if (!context.graphs.graphIds.includes(graphId)) throw noGraph(graphId);
+  const assistant = await (last === undefined
+    ? namedAssistant(context, actor, metadata['assistant_id'])
+    : getAssistant(context.log.rows, last.assistantId));
+  const used =
+    assistant?.graphId === graphId
+      ? assistant
+      : await getAssistant(context.log.rows, systemAssistantId(graphId));
+  const configurable = used?.config['configurable'];
+  return {
+    graphId,
+    config: {
+      configurable: isObject(configurable) ? configurable : {},
+      metadata: { graph_id: graphId, ...(used !== undefined && { assistant_id: used.assistantId }) },
+    },
+    ...(used !== undefined && { context: used.context }),
+  };
+}
+
+/** Metadata is what a client wrote: an assistant that the caller may not read does not lend its config (A3). */
+async function namedAssistant(
+  { authorize, log }: ServerContext,
+  actor: Actor,
+  given: Json | undefined,
+): Promise<AssistantRecord | undefined> {
+  if (typeof given !== 'string' || !isUuid(given)) return undefined;
+  const assistantId = given.toLowerCase();
+  const found = await getAssistant(log.rows, assistantId);
+  if (found === undefined || found.system) return found;
+  const granted = await authorize(actor, 'assistants:read', { assistant_id: assistantId });
+  return granted.ok ? getAssistant(log.rows, assistantId, granted.filter) : undefined;
+}
+
+export const checkpointsOf = ({ log }: ServerContext, threadId: string): CheckpointReader => ({
+  load: (ns, checkpointId) => log.payloads.checkpoint(threadId, ns, checkpointId),
+  list: (query) => log.payloads.checkpoints(threadId, query),
+});
