@@ -7,7 +7,7 @@ import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lineOf, maskSource, readImports } from './source.ts';
 
-const AGGREGATES = ['thread', 'assistant', 'delivery'];
+const AGGREGATES = ['thread', 'assistant', 'delivery', 'item'];
 const DOMAIN = ['kernel', ...AGGREGATES, 'log', 'projections'];
 
 /** What each folder of `src` may import besides itself: a folder, a single file, or `*` for everything. */
@@ -16,10 +16,11 @@ const ARROWS: Record<string, readonly string[]> = {
   thread: ['kernel'],
   assistant: ['kernel'],
   delivery: ['kernel'],
+  item: ['kernel'],
   log: ['kernel', ...AGGREGATES],
   projections: ['kernel', ...AGGREGATES, 'log'],
   actors: DOMAIN,
-  effects: [...DOMAIN, 'actors', 'graphs/port.ts'],
+  effects: [...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts'],
   graphs: ['kernel'],
   protocol: ['kernel'],
   streams: ['kernel', 'thread', 'log', 'projections', 'protocol'],
@@ -34,7 +35,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'main.ts': ['*'],
   'serve.ts': ['*'],
   // What queries call by name, gathered for the main and the reader thread alike.
-  'sql-functions.ts': ['kernel', 'auth', 'log', 'projections'],
+  'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],
   examples: ['threadwell/auth'],
   'examples/demo.ts': ['*'],
 };

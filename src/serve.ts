@@ -6,10 +6,13 @@ import { createAuthenticator } from './auth/authenticate.ts';
 import { createAuthorizer } from './auth/authorize.ts';
 import { recogniseAuth, type AuthHandler } from './auth/handler.ts';
 import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
+import { createItems, type Items } from './actors/items.ts';
+import { createStore } from './actors/store.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { startExecutor } from './effects/executor.ts';
 import { createHttpOut } from './effects/http-out.ts';
+import { startItemSweeper } from './effects/item-sweeper.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { startSweeper } from './effects/sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
@@ -39,6 +42,7 @@ export interface RunningServer {
   readonly graphIds: readonly string[];
   readonly log: EventLog;
   readonly threads: Threads;
+  readonly items: Items;
   /** The router, for tests that walk it. */
   readonly app: ReturnType<typeof createApp>;
   /** Takes no new requests, tells running graphs to stop, hands their runs back, closes the log. */
@@ -77,6 +81,19 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     log.onPoisoned(onPoisoned);
     const { enabled } = config.webhooks;
     const threads = createThreads({ log, clock, ids, webhooks: { enabled, render: renderDelivery } });
+    const items = createItems({ log, clock, ids });
+    const { refreshOnRead, defaultTtl, sweepIntervalMinutes } = config.store;
+    const store = createStore({ log, items, clock, ttl: { refreshOnRead, defaultTtl } });
+    if (sweepIntervalMinutes !== null) {
+      const sweeper = startItemSweeper({
+        log,
+        items,
+        clock,
+        onFault,
+        intervalMs: sweepIntervalMinutes * 60_000,
+      });
+      stops.push(() => sweeper.stop());
+    }
     const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
     stops.push(() => graphs.close());
     const assistants = createAssistants({ log, ids });
@@ -116,6 +133,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       log,
       threads,
       assistants,
+      store,
       graphs,
       streams: createRunStreams(log, hub, clock),
       clock,
@@ -147,6 +165,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       graphIds: graphs.graphIds,
       log,
       threads,
+      items,
       app,
       stop: () => (stopped ??= stopAll()),
     };

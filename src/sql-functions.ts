@@ -3,12 +3,17 @@
  * over text, and without a parameter that only the main thread has.
  */
 import { matchesFilter, type Filter } from './auth/filters.ts';
+import { matchesValue } from './item/filter.ts';
 import type { JsonObject } from './kernel/json.ts';
 import type { SqlFunctions } from './log/sqlite/connection.ts';
 import { containsJson } from './projections/filters.ts';
 
 export const sqlFunctions: SqlFunctions = {
   json_contains: containsJson,
+  item_matches: (value, filter) =>
+    value !== null &&
+    filter !== null &&
+    matchesValue(JSON.parse(value) as JsonObject, JSON.parse(filter) as JsonObject),
   access_allows: (metadata, filter) =>
     metadata !== null &&
     filter !== null &&

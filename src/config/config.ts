@@ -13,6 +13,19 @@ export interface Config {
   readonly graphs: readonly (ExportSpec & { readonly id: string })[];
   readonly auth?: ExportSpec;
   readonly webhooks: { readonly enabled: boolean; readonly allowPrivate: boolean };
+  readonly store: {
+    readonly refreshOnRead: boolean;
+    /** Minutes; null: for ever. */
+    readonly defaultTtl: number | null;
+    /** Null: what is expired is out of sight and stays on the disk. */
+    readonly sweepIntervalMinutes: number | null;
+    /** Search by meaning; there is none without it. */
+    readonly index?: {
+      readonly dims: number;
+      readonly embed: ExportSpec;
+      readonly fields: readonly string[];
+    };
+  };
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;

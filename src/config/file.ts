@@ -36,6 +36,43 @@ export const configFile = z.looseObject(
         'expected an object',
       )
       .optional(),
+    store: z
+      .looseObject(
+        {
+          /** Search by meaning: `embed` turns texts into vectors of `dims` numbers. */
+          index: z
+            .looseObject(
+              {
+                dims: z.int('expected a number of dimensions').min(1).max(65_536),
+                embed: z
+                  .string('expected "<file>:<function>"')
+                  .regex(
+                    /^(\.{0,2}\/[^:]+|[^:]+\.[cm]?[jt]sx?)(:[^:]+)?$/,
+                    'expected "<file>:<function>", relative to this file; embedding models of providers ' +
+                      '("provider:model") are not built in, call one from a function of yours',
+                  ),
+                /** Parts of a value that are embedded; `$` is the whole. */
+                fields: z.array(z.string('expected a path'), 'expected a list of paths').min(1).optional(),
+              },
+              'expected an object with "dims" and "embed"',
+            )
+            .optional(),
+          ttl: z
+            .looseObject(
+              {
+                refresh_on_read: z.boolean('expected true or false').optional(),
+                /** Minutes. */
+                default_ttl: z.number('expected minutes').positive('expected minutes').nullish(),
+                /** Minutes; without it nothing is deleted, only out of sight. */
+                sweep_interval_minutes: z.number('expected minutes').positive('expected minutes').nullish(),
+              },
+              'expected an object',
+            )
+            .optional(),
+        },
+        'expected an object',
+      )
+      .optional(),
     webhooks: z
       .looseObject(
         {
@@ -64,6 +101,12 @@ const KNOWN = new Set([
   'http.disable_webhooks',
   'http.max_body_bytes',
   'webhooks.url.disable_loopback',
+  'store.index.dims',
+  'store.index.embed',
+  'store.index.fields',
+  'store.ttl.refresh_on_read',
+  'store.ttl.default_ttl',
+  'store.ttl.sweep_interval_minutes',
   // These speak to tools that build or run the project elsewhere.
   '$schema',
   'node_version',

@@ -51,6 +51,18 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
         file.webhooks?.url?.disable_loopback === false,
       ),
     },
+    store: {
+      refreshOnRead: file.store?.ttl?.refresh_on_read ?? true,
+      defaultTtl: file.store?.ttl?.default_ttl ?? null,
+      sweepIntervalMinutes: file.store?.ttl?.sweep_interval_minutes ?? null,
+      ...(file.store?.index && {
+        index: {
+          dims: file.store.index.dims,
+          embed: toSpec(file.store.index.embed, dir),
+          fields: file.store.index.fields ?? ['$'],
+        },
+      }),
+    },
     host: overrides.host ?? settings.text('PLATFORM_HOST', '127.0.0.1'),
     port: settings.number('PLATFORM_PORT', 8123, { max: 65_535, given: overrides.port, label: '--port' }),
     dataDir: resolve(cwd, overrides.data ?? settings.text('PLATFORM_DATA', join(dir, '.platform'))),

@@ -19,6 +19,7 @@ import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
+import { storeRoutes } from './routes/store.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadRoutes } from './routes/threads.ts';
@@ -52,6 +53,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', threadStateRoutes(context));
   app.route('/', runRoutes(context));
   app.route('/', runReadRoutes(context));
+  app.route('/', storeRoutes(context));
 
   app.notFound(() => problemReply(noRoute()));
   app.onError((error) => {

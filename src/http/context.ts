@@ -4,6 +4,7 @@ import type { Actor } from '../auth/authenticate.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import type { AuthResult } from '../auth/authenticate.ts';
 import type { Assistants } from '../actors/assistants.ts';
+import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { GraphHost } from '../graphs/port.ts';
@@ -19,6 +20,7 @@ export interface ServerContext {
   readonly threads: Threads;
   readonly assistants: Assistants;
   readonly graphs: GraphHost & StateHost;
+  readonly store: Store;
   readonly streams: RunStreams;
   readonly clock: Clock;
   readonly ids: Ids;

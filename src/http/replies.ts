@@ -1,5 +1,6 @@
 /** What the edge answers. The only file that knows status codes, apart from those that an auth handler chose. */
 import type { SearchRefused } from '../log/rows.ts';
+import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
 
 /** Thrown by routes, rendered once by the app: `{"detail": …}`. */
@@ -35,6 +36,22 @@ export const assistantExists = (): HttpProblem => new HttpProblem(409, 'Assistan
 export const assistantBusy = (): HttpProblem =>
   new HttpProblem(409, 'The assistant has runs that have not ended. Cancel them or wait for them first.');
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
+
+export const noItem = (): HttpProblem => new HttpProblem(404, 'Item not found');
+export const noNamespace = (): HttpProblem => new HttpProblem(400, 'Namespace is required');
+
+/** What the store could not do. */
+export function storeRefused({ code, message }: StoreProblem): HttpProblem {
+  switch (code) {
+    case 'no-index':
+      return invalid(message);
+    case 'scan-limit':
+      return new HttpProblem(400, message);
+    case 'embedding':
+    case 'lease-stale':
+      return new HttpProblem(500, message);
+  }
+}
 
 const busy = (): HttpProblem =>
   new HttpProblem(

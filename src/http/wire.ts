@@ -1,7 +1,8 @@
 /** Records as clients see them: snake_case, timestamps with offset, nothing of the user's secrets (A4). */
-import { toTimestamp } from '../kernel/clock.ts';
+import { microsToTimestamp, toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
+import type { FoundItem } from '../actors/store.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { AssistantVersionRecord } from '../projections/assistant-versions.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
@@ -110,6 +111,19 @@ export function toAssistantVersion(version: AssistantVersionRecord): JsonObject 
     created_at: toTimestamp(version.createdAt),
   };
 }
+
+export function toItem(item: FoundItem): JsonObject {
+  return {
+    namespace: [...item.namespace],
+    key: item.key,
+    value: item.value,
+    created_at: microsToTimestamp(item.createdAt),
+    updated_at: microsToTimestamp(item.updatedAt),
+  };
+}
+
+/** `score` is null where nothing was ranked. */
+export const toSearchItem = (item: FoundItem): JsonObject => ({ ...toItem(item), score: item.score ?? null });
 
 /** The state of a thread that was never run. */
 export const emptyState: JsonObject = {

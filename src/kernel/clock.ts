@@ -32,3 +32,9 @@ export function systemClock(): Clock {
 export function toTimestamp(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000+00:00');
 }
+
+/** The same for microseconds since 1970. */
+export function microsToTimestamp(us: number): string {
+  const ms = Math.floor(us / 1000);
+  return `${new Date(ms).toISOString().slice(0, -1)}${String(us - ms * 1000).padStart(3, '0')}+00:00`;
+}

@@ -68,6 +68,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => UUID.test(text);
 
+/** A name for any text that tells nothing of it: SHA-256 in hex. */
+export const fingerprint = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
 /** Compares secrets without telling, by time, where they differ. */
 export function sameSecret(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();

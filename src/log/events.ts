@@ -1,10 +1,11 @@
 /** Every fact there is, and how it looks once recorded. */
 import type { AssistantEvent } from '../assistant/events.ts';
 import type { DeliveryEvent } from '../delivery/events.ts';
+import type { ItemEvent } from '../item/events.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import type { Upcasters } from '../thread/upcast.ts';
 
-export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent;
+export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent | ItemEvent;
 
 export interface EventMeta {
   /** Order in the whole log. Growing, with holes where a deleted thread was purged. */
@@ -47,6 +48,9 @@ const TYPES: Record<DomainEvent['type'], true> = {
   WebhookOwed: true,
   WebhookDelivered: true,
   WebhookAttemptFailed: true,
+  ItemPut: true,
+  ItemRefreshed: true,
+  ItemDeleted: true,
 };
 
 export const isKnownType = (type: string): type is DomainEvent['type'] => Object.hasOwn(TYPES, type);

@@ -64,12 +64,17 @@ export type PayloadWrite =
   | { kind: 'erase-secret'; runId: string }
   | { kind: 'body'; deliveryId: string; threadId: string; data: string }
   | { kind: 'erase-body'; deliveryId: string }
+  /** An item's value as JSON text, in the place of an earlier one. */
+  | { kind: 'item-value'; itemId: string; data: string }
+  /** All vectors that an item is found by, each as base64 of 32-bit floats. */
+  | { kind: 'item-vectors'; itemId: string; vectors: readonly string[] }
+  | { kind: 'erase-item'; itemId: string }
   /** Command ids older than this are no longer answered with their first receipt. */
   | { kind: 'forget-commands'; before: number }
   /** Rollback: the run's checkpoints vanish. */
   | { kind: 'forget-checkpoints'; threadId: string; runId: string }
   | { kind: 'forget-frames'; runId: string }
-  /** Deletion of what has no payloads: the stream's facts before its tombstone vanish for good (L3). */
+  /** The stream's facts before this one, which stands for all of them, vanish for good (L3). */
   | { kind: 'purge-stream'; stream: string; tombstone: number }
   /** Deletion: everything of the thread but its tombstone vanishes for good (L3). */
   | { kind: 'purge-thread'; threadId: string; stream: string; tombstone: number };

@@ -6,6 +6,7 @@ import type { Recorded } from '../log/events.ts';
 import type { Projection } from '../log/rows.ts';
 import { projectAssistant } from './assistants.ts';
 import { projectDelivery } from './deliveries.ts';
+import { projectItem } from './items.ts';
 import { DDL, TABLES, VERSION } from './tables.ts';
 import { projectThread } from './threads.ts';
 
@@ -24,6 +25,10 @@ export const projection: Projection = {
       case 'WebhookDelivered':
       case 'WebhookAttemptFailed':
         return projectDelivery(event);
+      case 'ItemPut':
+      case 'ItemRefreshed':
+      case 'ItemDeleted':
+        return projectItem(event);
       default:
         return projectThread(event satisfies Recorded);
     }

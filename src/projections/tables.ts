@@ -1,8 +1,8 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 
-export const VERSION = '5';
+export const VERSION = '6';
 
-export const TABLES = ['threads', 'runs', 'deliveries', 'assistants', 'assistant_versions'] as const;
+export const TABLES = ['threads', 'runs', 'deliveries', 'assistants', 'assistant_versions', 'items'] as const;
 
 export const DDL = `
 CREATE TABLE threads (
@@ -96,4 +96,21 @@ CREATE TABLE assistant_versions (
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX assistant_versions_in_order ON assistant_versions (assistant_id, version);
+
+-- Values are payloads: see item/events.ts.
+CREATE TABLE items (
+  item_id TEXT PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  key TEXT NOT NULL,
+  path TEXT NOT NULL,
+  reversed TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  ttl REAL,
+  expires_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX items_by_path ON items (path, item_id, expires_at);
+CREATE INDEX items_by_reversed ON items (reversed, path);
+CREATE INDEX items_by_update ON items (updated_at, item_id, path, expires_at);
+CREATE INDEX items_expiring ON items (expires_at) WHERE expires_at IS NOT NULL;
 `;

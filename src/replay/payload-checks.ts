@@ -2,7 +2,8 @@
  * What no event carries and no row repeats, checked against both.
  *
  * S1 A run's frames are dense from 0. A4 Only open runs have secrets. X2 Only running ones have leases. P3 Every
- * checkpoint that a fact speaks of is there, unless its run was rolled back.
+ * checkpoint that a fact speaks of is there, unless its run was rolled back. L3 Every item has its value, and no value
+ * is left of one that is gone.
  */
 import type { History } from '../log/sqlite/history.ts';
 
@@ -47,6 +48,17 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT run_id AS subject, NULL AS position FROM secrets
           WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = secrets.run_id AND ended_at IS NULL)`,
     problem: (run) => `run ${run}: a secret outlived it`,
+  },
+  {
+    sql: `SELECT item_id AS subject, NULL AS position FROM items
+          WHERE NOT EXISTS (SELECT 1 FROM item_values WHERE item_values.item_id = items.item_id)`,
+    problem: (item) => `item ${item}: its value is missing`,
+  },
+  {
+    sql: `SELECT item_id AS subject, NULL AS position
+          FROM (SELECT item_id FROM item_values UNION ALL SELECT item_id FROM item_vectors)
+          WHERE item_id NOT IN (SELECT item_id FROM items)`,
+    problem: (item) => `item ${item}: its value outlived it`,
   },
 ];
 

@@ -7,6 +7,7 @@
 import { isAssistantStream } from '../assistant/events.ts';
 import { canonical, type Json } from '../kernel/json.ts';
 import { UnreadableEvent, type Recorded } from '../log/events.ts';
+import { isItemStream } from '../item/events.ts';
 import type { History } from '../log/sqlite/history.ts';
 import { threadStream } from '../thread/events.ts';
 import { createAssistantFold, isAssistantEvent } from './assistant-fold.ts';
@@ -76,7 +77,9 @@ function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefine
     assistant: createAssistantFold(),
   };
   ends.set(stream, end);
-  const purged = end.version === 0 && TOMBSTONES.has(event.type);
+  const purged = end.version === 0 && (TOMBSTONES.has(event.type) || isItemStream(stream));
+  if (isItemStream(stream) && !purged)
+    return { position, problem: `${stream} keeps facts that a later one purged` };
   if (!purged && version !== end.version + 1)
     return { position, problem: `${stream} goes from version ${end.version} to ${version}` };
   end.version = version;

@@ -24,7 +24,10 @@ function requestsOf(s: TestServer): { method: string; path: string; route: strin
   );
   return [...routes].map(([route, { method, path }]) => ({
     method,
-    path: path.replace(':id', 'echo').replace(/:\w+/g, MISSING),
+    path: path
+      .replace(':id', 'echo')
+      .replace(/:\w+/g, MISSING)
+      .replace(/^\/store\/items$/, '$&?namespace=n&key=k'),
     route,
   }));
 }
@@ -33,7 +36,9 @@ const send = (s: TestServer, { method, path }: { method: string; path: string },
   s.request(
     method,
     path,
-    method === 'GET' || method === 'DELETE' ? undefined : { assistant_id: 'echo' },
+    method === 'GET' || method === 'DELETE'
+      ? undefined
+      : { assistant_id: 'echo', namespace: ['n'], key: 'k', value: { owner: 'alice' } },
     headers,
   );
 

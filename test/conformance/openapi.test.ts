@@ -120,6 +120,13 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, 'POST /runs/wait', '/runs/wait', { assistant_id: 'echo', input: say('hi') });
     await assertDescribed(s, 'POST /runs', '/runs', { assistant_id: 'echo', input: say('hi') });
     await assertDescribed(s, 'POST /runs', '/runs', {});
+    const item = { namespace: ['a'], key: 'k', value: { n: 1 } };
+    await assertDescribed(s, 'PUT /store/items', '/store/items', item);
+    await assertDescribed(s, 'GET /store/items', '/store/items?namespace=a&key=k');
+    await assertDescribed(s, 'GET /store/items', '/store/items?namespace=a&key=none');
+    await assertDescribed(s, 'POST /store/items/search', '/store/items/search', {});
+    await assertDescribed(s, 'POST /store/namespaces', '/store/namespaces', {});
+    await assertDescribed(s, 'DELETE /store/items', '/store/items', item);
     await assertDescribed(s, 'GET /threads', '/threads?limit=1');
     await assertDescribed(s, 'POST /threads/search', '/threads/search', {});
     await assertDescribed(s, `PATCH ${at}`, url, { metadata: { b: 2 } });

@@ -2,6 +2,7 @@
 import { assistantOperations } from './assistants.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
+import { storeOperations } from './store.ts';
 import { systemOperations } from './system.ts';
 import { threadStateOperations } from './thread-state.ts';
 import { threadOperations } from './threads.ts';
@@ -11,5 +12,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...threadOperations,
   ...threadStateOperations,
   ...runOperations,
+  ...storeOperations,
   ...systemOperations,
 ];

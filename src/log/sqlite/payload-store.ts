@@ -54,6 +54,20 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
     case 'erase-body':
       prepare('DELETE FROM bodies WHERE delivery_id = @deliveryId').run(write);
       return;
+    case 'item-value':
+      prepare('INSERT OR REPLACE INTO item_values VALUES (@itemId, @data)').run(write);
+      return;
+    case 'item-vectors': {
+      const { itemId, vectors } = write;
+      prepare('DELETE FROM item_vectors WHERE item_id = ?').run(itemId);
+      const insert = prepare('INSERT INTO item_vectors VALUES (@itemId, @idx, @data)');
+      vectors.forEach((data, idx) => insert.run({ itemId, idx, data }));
+      return;
+    }
+    case 'erase-item':
+      for (const table of ['item_values', 'item_vectors'])
+        prepare(`DELETE FROM ${table} WHERE item_id = @itemId`).run(write);
+      return;
     case 'forget-commands':
       prepare('DELETE FROM commands WHERE at < @before').run(write);
       return;

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -89,8 +89,18 @@ CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEX
 CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+const ITEMS = `
+CREATE TABLE item_values (item_id TEXT PRIMARY KEY, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE item_vectors (
+  item_id TEXT NOT NULL,
+  idx INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (item_id, idx)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** What leads from each version to the next one, in order, from version 1 on. */
-const STEPS: readonly string[] = ['ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0'];
+const STEPS: readonly string[] = ['ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0', ITEMS];
 
 /**
  * Creates the log's tables in a new file, and brings those of an earlier version up to date; refuses a file of another
@@ -101,6 +111,7 @@ export function prepareSchema(db: Connection): void {
   if (found === 0) {
     db.transaction(() => {
       db.exec(TABLES);
+      db.exec(ITEMS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

@@ -1,0 +1,154 @@
+/**
+ * The write path of items: one commit for everything that is written together.
+ *
+ * D1 Every change of an item passes through `write`. D3 A refusal is a value and writes nothing. L3 What a write
+ * replaces or deletes is purged in its commit. X2 A write with a lease is refused when the lease is stale. Writes of
+ * one item are decided one after the other; a version conflict (another writer of the same log) is decided anew.
+ */
+import { decideItem, evolveItem, type ItemCommand, type ItemState } from '../item/decide.ts';
+import { itemIdOf, itemStream, type ItemEvent } from '../item/events.ts';
+import type { Namespace } from '../item/namespace.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Append, EventLog, Lease } from '../log/log.ts';
+import type { PayloadWrite } from '../log/payloads.ts';
+import type { AccessFilter } from '../projections/filters.ts';
+import { getItems, lastItemUpdate } from '../projections/item-queries.ts';
+import { LogUnavailable } from './threads.ts';
+
+export type ItemWrite = { readonly namespace: Namespace; readonly key: string } & (
+  | {
+      readonly kind: 'put';
+      /** JSON text of an object. */
+      readonly value: string;
+      /** Minutes; null: for ever. */
+      readonly ttl: number | null;
+      readonly vectors: readonly string[];
+    }
+  | { readonly kind: 'delete' | 'refresh' | 'expire' }
+);
+
+export type ItemsWritten =
+  /** `changed`: how many of the items are not what they were. */
+  | { readonly ok: true; readonly changed: number }
+  /** An item that is there is not the caller's; or the run's lease is gone. */
+  | { readonly ok: false; readonly refusal: 'item-foreign' | 'lease-stale' };
+
+export interface ItemWriteOptions {
+  readonly lease?: Lease | undefined;
+  /** What the caller may touch of what is there already. */
+  readonly access?: AccessFilter | undefined;
+}
+
+export interface Items {
+  /** All or nothing; of several writes to one item the last counts. Throws `LogUnavailable`. */
+  write(writes: readonly ItemWrite[], options?: ItemWriteOptions): Promise<ItemsWritten>;
+}
+
+const MOST_CONFLICTS = 5;
+
+export function createItems({
+  log,
+  clock,
+  ids,
+}: {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}): Items {
+  /** By item: settles when the last write that was asked for is done. */
+  const lanes = new Map<string, Promise<unknown>>();
+  let lastUpdate = lastItemUpdate(log.rows);
+
+  async function inLanes<T>(itemIds: readonly string[], work: () => Promise<T>): Promise<T> {
+    const before = Promise.all(itemIds.map((itemId) => lanes.get(itemId)));
+    const done = before.then(work);
+    const lane = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const itemId of itemIds) lanes.set(itemId, lane);
+    await lane;
+    for (const itemId of itemIds) if (lanes.get(itemId) === lane) lanes.delete(itemId);
+    return done;
+  }
+
+  async function load(itemId: string): Promise<{ state: ItemState; version: number }> {
+    const events = await log.readStream(itemStream(itemId), 1, 10);
+    const state = events.reduce<ItemState>((now, event) => evolveItem(now, event as ItemEvent), undefined);
+    return { state, version: events.at(-1)?.meta.version ?? 0 };
+  }
+
+  function toCommand(write: ItemWrite): ItemCommand {
+    const { namespace, key } = write;
+    if (write.kind !== 'put') return { type: COMMANDS[write.kind], namespace, key };
+    lastUpdate = Math.max(lastUpdate + 1, clock.now() * 1000);
+    return { type: 'Put', namespace, key, ttl: write.ttl, at: lastUpdate };
+  }
+
+  async function perform(
+    writes: ReadonlyMap<string, ItemWrite>,
+    { lease, access }: ItemWriteOptions,
+  ): Promise<ItemsWritten> {
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+      const now = clock.now();
+      const appends: Append[] = [];
+      const payloads: PayloadWrite[] = [];
+      const touched: string[] = [];
+      for (const [itemId, write] of writes) {
+        const { state, version } = await load(itemId);
+        const event = decideItem(toCommand(write), state, now);
+        if (event === undefined) continue;
+        if (event.type === 'ItemPut') lastUpdate = Math.max(lastUpdate, event.data.updatedAt);
+        if (state !== undefined && (state.expiresAt ?? Infinity) > now) touched.push(itemId);
+        appends.push({ stream: itemStream(itemId), expected: version, events: [event] });
+        payloads.push(...payloadsOf(itemId, write, event, version));
+      }
+      // Asked after the versions were read: what changes from here on is a conflict.
+      if (access !== undefined && touched.length > 0)
+        if ((await getItems(log.rows, touched, now, access)).length < touched.length)
+          return { ok: false, refusal: 'item-foreign' };
+      if (appends.length === 0) return { ok: true, changed: 0 };
+      const result = await log.commit({ commandId: ids.uuid(), appends, payloads, ...(lease && { lease }) });
+      switch (result.kind) {
+        case 'committed':
+        case 'duplicate':
+          return { ok: true, changed: appends.length };
+        case 'fenced-out':
+          return { ok: false, refusal: 'lease-stale' };
+        case 'version-conflict':
+          break;
+        case 'unknown-outcome':
+          throw new LogUnavailable(result.cause);
+      }
+    }
+    throw new LogUnavailable(`an item changed ${MOST_CONFLICTS} times while deciding`);
+  }
+
+  return {
+    async write(writes, options = {}) {
+      const last = new Map<string, ItemWrite>();
+      for (const write of writes) {
+        const itemId = itemIdOf(write.namespace, write.key);
+        // Moved to the end: the order of updates is that of the writes that count.
+        last.delete(itemId);
+        last.set(itemId, write);
+      }
+      return inLanes([...last.keys()], () => perform(last, options));
+    },
+  };
+}
+
+const COMMANDS = { delete: 'Delete', refresh: 'Refresh', expire: 'Expire' } as const;
+
+function payloadsOf(itemId: string, write: ItemWrite, event: ItemEvent, version: number): PayloadWrite[] {
+  const payloads: PayloadWrite[] = [];
+  const isNew = version === 0;
+  if (!isNew) payloads.push({ kind: 'purge-stream', stream: itemStream(itemId), tombstone: version + 1 });
+  if (event.type === 'ItemDeleted') payloads.push({ kind: 'erase-item', itemId });
+  if (write.kind !== 'put') return payloads;
+  payloads.push({ kind: 'item-value', itemId, data: write.value });
+  if (!isNew || write.vectors.length > 0)
+    payloads.push({ kind: 'item-vectors', itemId, vectors: write.vectors });
+  return payloads;
+}

@@ -1,0 +1,225 @@
+/**
+ * The store as its users see it, over HTTP and inside graphs: what to embed, how long items live, what a read
+ * refreshes. X2 What a run does carries its lease. Embedding happens before a commit, never inside of one.
+ */
+import { EmbeddingFailed, similarity, textsOf, toVectorText } from '../item/embedding.ts';
+import type { Embedder, IndexChoice } from '../item/embedding.ts';
+import { itemIdOf } from '../item/events.ts';
+import { fromPath, toPath, type Namespace } from '../item/namespace.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { EventLog, Lease } from '../log/log.ts';
+import type { AccessFilter } from '../projections/filters.ts';
+import {
+  getItems,
+  getVectors,
+  scanItems,
+  type Candidate,
+  type ItemRecord,
+} from '../projections/item-queries.ts';
+import { scanNamespaces, type NamespaceMatch } from '../projections/namespace-queries.ts';
+import type { Items, ItemsWritten, ItemWrite } from './items.ts';
+
+export interface StoreTtl {
+  readonly refreshOnRead: boolean;
+  /** Minutes; null: items live for ever unless a write says otherwise. */
+  readonly defaultTtl: number | null;
+}
+
+/** A read or write that cannot be done; `message` is for the client. */
+export class StoreProblem extends Error {
+  readonly code: 'no-index' | 'embedding' | 'scan-limit' | 'lease-stale';
+  constructor(code: StoreProblem['code'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreProblem';
+    this.code = code;
+  }
+}
+
+/** On whose behalf. */
+export interface Caller {
+  readonly access?: AccessFilter | undefined;
+  readonly lease?: Lease | undefined;
+}
+
+export interface Reading extends Caller {
+  /** Whether what is read lives on; the configuration decides when absent. */
+  readonly refresh?: boolean | undefined;
+}
+
+export interface Put {
+  readonly kind: 'put';
+  readonly namespace: Namespace;
+  readonly key: string;
+  readonly value: JsonObject;
+  /** Minutes; null: for ever; absent: the configured default. */
+  readonly ttl?: number | null | undefined;
+  readonly index?: IndexChoice;
+}
+
+export interface Delete {
+  readonly kind: 'delete';
+  readonly namespace: Namespace;
+  readonly key: string;
+}
+
+export interface Search {
+  readonly prefix: Namespace;
+  readonly match?: JsonObject | undefined;
+  /** Ranks by meaning. */
+  readonly query?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type FoundItem = ItemRecord & { readonly score?: number };
+
+export interface NamespaceListing {
+  readonly matches: readonly NamespaceMatch[];
+  readonly maxDepth?: number | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** All methods throw `LogUnavailable`, and `StoreProblem` where it says so. */
+export interface Store {
+  get(namespace: Namespace, key: string, reading: Reading): Promise<ItemRecord | undefined>;
+  /** One commit. Throws `StoreProblem` when embedding fails: nothing is written then. */
+  write(changes: readonly (Put | Delete)[], caller: Caller): Promise<ItemsWritten>;
+  /** Throws `StoreProblem` for a query without an index, and for a filter that scans too much. */
+  search(search: Search, reading: Reading): Promise<FoundItem[]>;
+  namespaces(listing: NamespaceListing, caller: Caller): Promise<Namespace[]>;
+}
+
+export interface StoreOptions {
+  readonly log: EventLog;
+  readonly items: Items;
+  readonly clock: Clock;
+  readonly ttl: StoreTtl;
+  readonly embedder?: Embedder | undefined;
+}
+
+/** Items that a caller with a filter may have the server look at. */
+const MOST_SCANNED = 10_000;
+
+export function createStore({ log, items, clock, ttl, embedder }: StoreOptions): Store {
+  async function embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
+    if (texts.length === 0 || embedder === undefined) return [];
+    try {
+      return await embedder.embed(texts);
+    } catch (error) {
+      const reason = error instanceof EmbeddingFailed ? error.message : 'the embedding function failed';
+      throw new StoreProblem('embedding', `store: ${reason}`, error);
+    }
+  }
+
+  async function toWrites(changes: readonly (Put | Delete)[]): Promise<ItemWrite[]> {
+    const texts = changes.map((change) =>
+      change.kind === 'delete' || change.index === false || embedder === undefined
+        ? []
+        : textsOf(change.value, change.index ?? embedder.fields),
+    );
+    const wanted = [...new Set(texts.flat())];
+    const vectors = await embed(wanted);
+    const byText = new Map(wanted.map((text, index) => [text, toVectorText(vectors[index] ?? [])]));
+    return changes.map((change, index) => {
+      const { namespace, key } = change;
+      if (change.kind === 'delete') return change;
+      return {
+        kind: 'put',
+        namespace,
+        key,
+        value: JSON.stringify(change.value),
+        ttl: change.ttl === undefined ? ttl.defaultTtl : change.ttl,
+        vectors: texts[index]!.map((text) => byText.get(text)!),
+      };
+    });
+  }
+
+  async function refresh(found: readonly ItemRecord[], reading: Reading): Promise<void> {
+    if (!(reading.refresh ?? ttl.refreshOnRead) || found.length === 0) return;
+    const { lease } = reading;
+    const writes = found.map(({ namespace, key }) => ({ kind: 'refresh', namespace, key }) as const);
+    const written = await items.write(writes, { lease });
+    if (!written.ok) throw new StoreProblem('lease-stale', 'store: the run is no longer this one to execute');
+  }
+
+  /** The ids of one page, in order; with scores when there is a query. */
+  async function find(
+    { prefix, match, query, limit, offset }: Search,
+    access: AccessFilter | undefined,
+  ): Promise<{ itemId: string; score?: number }[]> {
+    if (query !== undefined && embedder === undefined)
+      throw new StoreProblem('no-index', 'query: expected a server with store.index in its configuration');
+    const [wanted] = query === undefined ? [] : await embed([query]);
+    const scan = { prefix, now: clock.now(), ...(match && { match }), ...(access && { access }) };
+    const found: { itemId: string; score?: number }[] = [];
+    let scanned = 0;
+    for await (const page of scanItems(log.rows, scan)) {
+      scanned += page.length;
+      const seen = page.filter(({ allowed }) => allowed);
+      found.push(...(wanted === undefined ? seen : await score(wanted, seen)));
+      if (wanted === undefined && found.length >= offset + limit) break;
+      assertScanned(scanned, access);
+    }
+    if (wanted !== undefined) found.sort((a, b) => b.score! - a.score!);
+    return found.slice(offset, offset + limit);
+  }
+
+  async function score(
+    wanted: readonly number[],
+    candidates: readonly Candidate[],
+  ): Promise<{ itemId: string; score: number }[]> {
+    const vectors = await getVectors(
+      log.rows,
+      candidates.map(({ itemId }) => itemId),
+    );
+    return candidates.flatMap(({ itemId }) => {
+      const own = vectors.get(itemId);
+      return own ? [{ itemId, score: Math.max(...own.map((vector) => similarity(wanted, vector))) }] : [];
+    });
+  }
+
+  return {
+    async get(namespace, key, reading) {
+      const [item] = await getItems(log.rows, [itemIdOf(namespace, key)], clock.now(), reading.access);
+      if (item !== undefined) await refresh([item], reading);
+      return item;
+    },
+    async write(changes, caller) {
+      return items.write(await toWrites(changes), caller);
+    },
+    async search(search, reading) {
+      const page = await find(search, reading.access);
+      const ids = page.map(({ itemId }) => itemId);
+      const records = await getItems(log.rows, ids, clock.now(), reading.access);
+      const byId = new Map(records.map((record) => [record.itemId, record]));
+      const found = page.flatMap(({ itemId, score }) => {
+        const record = byId.get(itemId);
+        return record === undefined ? [] : [{ ...record, ...(score !== undefined && { score }) }];
+      });
+      await refresh(found, reading);
+      return found;
+    },
+    async namespaces({ matches, maxDepth, limit, offset }, { access }) {
+      const search = { matches, now: clock.now(), ...(maxDepth && { maxDepth }), ...(access && { access }) };
+      const found: string[] = [];
+      let scanned = 0;
+      for await (const { namespaces, seen } of scanNamespaces(log.rows, search)) {
+        scanned += seen;
+        found.push(...namespaces.map(toPath));
+        if (found.length >= offset + limit) break;
+        assertScanned(scanned, access);
+      }
+      return found.slice(offset, offset + limit).map(fromPath);
+    },
+  };
+}
+
+function assertScanned(scanned: number, access: AccessFilter | undefined): void {
+  if (access !== undefined && scanned > MOST_SCANNED)
+    throw new StoreProblem(
+      'scan-limit',
+      'Authenticated store query exceeded maximum scan limit. Narrow the namespace or filters.',
+    );
+}

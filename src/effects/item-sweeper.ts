@@ -1,0 +1,49 @@
+/** The reactor that deletes items whose time is over, for good (L3). Nobody sees them before that either. */
+import type { Items } from '../actors/items.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { EventLog } from '../log/log.ts';
+import { expiredItems } from '../projections/item-queries.ts';
+import type { OnFault } from './fault.ts';
+
+export interface ItemSweeperOptions {
+  readonly log: EventLog;
+  readonly items: Items;
+  readonly clock: Clock;
+  readonly onFault: OnFault;
+  readonly intervalMs: number;
+}
+
+/** Small bites: a commit holds the writer while it runs. */
+const AT_ONCE = 100;
+
+export function startItemSweeper({ log, items, clock, onFault, intervalMs }: ItemSweeperOptions): {
+  stop(): Promise<void>;
+} {
+  let stopping = false;
+  let underWay: Promise<void> = Promise.resolve();
+  let cancel = clock.after(intervalMs, tick);
+
+  function tick(): void {
+    underWay = sweep()
+      .catch((error: unknown) => onFault(error, 'sweeping the store'))
+      .finally(() => {
+        if (!stopping) cancel = clock.after(intervalMs, tick);
+      });
+  }
+
+  async function sweep(): Promise<void> {
+    for (;;) {
+      const found = await expiredItems(log.rows, clock.now(), AT_ONCE);
+      if (found.length === 0 || stopping) return;
+      await items.write(found.map(({ namespace, key }) => ({ kind: 'expire', namespace, key }) as const));
+    }
+  }
+
+  return {
+    async stop() {
+      stopping = true;
+      cancel();
+      await underWay;
+    },
+  };
+}

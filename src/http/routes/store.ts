@@ -1,0 +1,138 @@
+/**
+ * A2 A handler's filter is matched against `{...value, namespace, key}`, inside the query. A3 With a filter, an item
+ * that is not there is judged by its namespace and key alone: what does not pass looks like somebody else's.
+ */
+import { Hono, type Context } from 'hono';
+import { StoreProblem } from '../../actors/store.ts';
+import { matchesFilter, type Filter } from '../../auth/filters.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { NamespaceMatch } from '../../projections/namespace-queries.ts';
+import { authorise } from '../access.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { readQuery } from '../query.ts';
+import { noContent, noItem, notAuthorized, storeRefused } from '../replies.ts';
+import { check } from '../schemas/common.ts';
+import {
+  checkLabels,
+  checkNamespace,
+  itemPlace,
+  itemPut,
+  itemSearch,
+  namespaceSearch,
+} from '../schemas/store.ts';
+import { toItem, toSearchItem } from '../wire.ts';
+
+export function storeRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { store } = context;
+
+  app.put('/store/items', async (c) => {
+    const body = check(itemPut, c.var.body ?? {});
+    checkNamespace(body.namespace);
+    const { namespace, key, value } = body;
+    const granted = await authorise(context, c.var.actor, 'store:put', { namespace, key, value });
+    const item = check(itemPut, { ...body, ...granted.value });
+    checkNamespace(item.namespace);
+    // First what is to be: whoever may not write there learns nothing of what is there.
+    if (!passes(item.value, item.namespace, item.key, granted.filter)) throw notAuthorized();
+    const { index, ttl } = body;
+    const put = { kind: 'put', ...item, index, ttl } as const;
+    const written = await store.write([put], { access: granted.filter }).catch(translate);
+    if (!written.ok) throw noItem();
+    return noContent();
+  });
+
+  app.get('/store/items', async (c) => {
+    const query = readQuery(new URL(c.req.url), { key: 'text', namespace: 'text', refresh_ttl: 'boolean' });
+    const { place, filter } = await locate(c, 'store:get', fromQuery(query));
+    const { namespace, key } = place;
+    const refresh = query['refresh_ttl'] as boolean | undefined;
+    const item = await store.get(namespace, key, { access: filter, refresh });
+    if (item === undefined && !passes({}, namespace, key, filter)) throw noItem();
+    return c.json(item === undefined ? null : toItem(item));
+  });
+
+  app.delete('/store/items', async (c) => {
+    const query = readQuery(new URL(c.req.url), { key: 'text', namespace: 'text' });
+    const given = c.var.body ?? fromQuery(query);
+    const { place, filter } = await locate(c, 'store:delete', given);
+    const { namespace, key } = place;
+    const written = await store.write([{ kind: 'delete', namespace, key }], { access: filter });
+    if (!written.ok) throw noItem();
+    if (written.changed === 0 && !passes({}, namespace, key, filter)) throw noItem();
+    return noContent();
+  });
+
+  app.post('/store/items/search', async (c) => {
+    const body = check(itemSearch, c.var.body ?? {});
+    checkLabels(body.namespace_prefix);
+    const { namespace_prefix: namespace, filter: match, limit, offset, query } = body;
+    const asked = { namespace, filter: match ?? null, limit, offset, query: query ?? null };
+    const granted = await authorise(context, c.var.actor, 'store:search', asked);
+    const search = check(itemSearch, { ...granted.value, namespace_prefix: granted.value['namespace'] });
+    checkLabels(search.namespace_prefix);
+    const found = await store
+      .search(
+        {
+          prefix: search.namespace_prefix,
+          match: search.filter,
+          query: search.query,
+          limit: search.limit,
+          offset: search.offset,
+        },
+        { access: granted.filter, refresh: body.refresh_ttl },
+      )
+      .catch(translate);
+    return c.json({ items: found.map(toSearchItem) });
+  });
+
+  app.post('/store/namespaces', async (c) => {
+    const body = check(namespaceSearch, c.var.body ?? {});
+    for (const labels of [body.prefix, body.suffix]) checkLabels(labels ?? []);
+    const granted = await authorise(context, c.var.actor, 'store:list_namespaces', {
+      namespace: body.prefix ?? null,
+      suffix: body.suffix ?? null,
+      max_depth: body.max_depth ?? null,
+      limit: body.limit,
+      offset: body.offset,
+    });
+    const listing = check(namespaceSearch, { ...granted.value, prefix: granted.value['namespace'] });
+    const matches: NamespaceMatch[] = [];
+    if (listing.prefix !== undefined) matches.push({ at: 'prefix', path: checkLabels(listing.prefix) });
+    if (listing.suffix !== undefined) matches.push({ at: 'suffix', path: checkLabels(listing.suffix) });
+    const { max_depth: maxDepth, limit, offset } = listing;
+    const namespaces = await store
+      .namespaces({ matches, maxDepth, limit, offset }, { access: granted.filter })
+      .catch(translate);
+    return c.json({ namespaces: namespaces.map((namespace) => [...namespace]) });
+  });
+
+  /** The item that a request names, as the handler left it, and what the handler asks of it. */
+  async function locate(c: Context<Env>, event: 'store:get' | 'store:delete', given: unknown) {
+    const asked = check(itemPlace, given);
+    checkNamespace(asked.namespace);
+    const { value, filter } = await authorise(context, c.var.actor, event, asked);
+    const place = check(itemPlace, value);
+    checkNamespace(place.namespace);
+    return { place, filter };
+  }
+
+  return app;
+}
+
+/** A namespace in a query has its labels joined by periods. */
+function fromQuery({ key, namespace }: JsonObject): object {
+  const text = typeof namespace === 'string' ? namespace : '';
+  return { key, namespace: text === '' ? [] : text.split('.') };
+}
+
+const passes = (
+  value: JsonObject,
+  namespace: readonly string[],
+  key: string,
+  filter: Filter | undefined,
+): boolean => filter === undefined || matchesFilter({ ...value, namespace: [...namespace], key }, filter);
+
+function translate(error: unknown): never {
+  throw error instanceof StoreProblem ? storeRefused(error) : error;
+}

@@ -1,0 +1,92 @@
+/** What an item is found by: texts of its value, turned into vectors by a function of the project. */
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+
+export interface Embedder {
+  /** Length of every vector. */
+  readonly dims: number;
+  /** The parts of a value that are embedded unless a write names others; `$` is the whole of it. */
+  readonly fields: readonly string[];
+  /** One vector of `dims` numbers for each text. Rejects with `EmbeddingFailed`. */
+  embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
+}
+
+/** Says what the function did wrong; nothing of the texts. */
+export class EmbeddingFailed extends Error {
+  override readonly name = 'EmbeddingFailed';
+}
+
+/** `false`: the item is not searched by meaning. */
+export type IndexChoice = false | readonly string[] | undefined;
+
+/** One text for each part of the value that a field points at, none for those that are not there. */
+export function textsOf(value: JsonObject, fields: readonly string[]): string[] {
+  return [...new Set(fields.flatMap((field) => partsAt(value, stepsOf(field)).flatMap(toText)))];
+}
+
+/** `a.b[0].c`, `a[*].b`, `a[-1]`, `$` for everything. */
+const stepsOf = (field: string): string[] =>
+  field === '$'
+    ? []
+    : field
+        .replace(/^\$\./, '')
+        .replaceAll('[', '.[')
+        .split('.')
+        .filter((step) => step !== '');
+
+function partsAt(value: Json, steps: readonly string[]): Json[] {
+  const [step, ...rest] = steps;
+  if (step === undefined) return [value];
+  return inside(value, step).flatMap((part) => partsAt(part, rest));
+}
+
+function inside(value: Json, step: string): Json[] {
+  const index = /^\[(\*|-?\d+)\]$/.exec(step)?.[1];
+  if (index !== undefined) {
+    if (!Array.isArray(value)) return [];
+    if (index === '*') return value;
+    const item = value.at(Number(index));
+    return item === undefined ? [] : [item];
+  }
+  if (step === '*') return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  return isObject(value) && Object.hasOwn(value, step) ? [value[step] ?? null] : [];
+}
+
+function toText(part: Json): string[] {
+  if (part === null || part === '') return [];
+  return [typeof part === 'object' ? JSON.stringify(part) : String(part)];
+}
+
+/** Throws `EmbeddingFailed` unless there is one vector of `dims` finite numbers for each of `count` texts. */
+export function checkVectors(answer: unknown, count: number, dims: number): readonly (readonly number[])[] {
+  if (!Array.isArray(answer) || answer.length !== count)
+    throw new EmbeddingFailed(
+      `the embedding function returned ${Array.isArray(answer) ? `${answer.length} vectors` : 'no list'} for ${count} texts`,
+    );
+  return answer.map((given: unknown) => {
+    const vector = ArrayBuffer.isView(given) ? Array.from(given as Float32Array) : given;
+    if (!Array.isArray(vector) || vector.some((x) => typeof x !== 'number' || !Number.isFinite(x)))
+      throw new EmbeddingFailed('the embedding function returned a vector that is no list of numbers');
+    if (vector.length !== dims)
+      throw new EmbeddingFailed(
+        `the embedding function returned a vector of ${vector.length} numbers; store.index.dims says ${dims}`,
+      );
+    return vector as number[];
+  });
+}
+
+export const toVectorText = (vector: readonly number[]): string =>
+  Buffer.from(Float32Array.from(vector).buffer).toString('base64');
+
+/** Cosine of the angle between two vectors: 1 the same direction, 0 unrelated or of another length. */
+export function similarity(query: readonly number[], stored: string): number {
+  const bytes = Buffer.from(stored, 'base64');
+  if (bytes.byteLength !== query.length * 4) return 0;
+  let [dot, a, b] = [0, 0, 0];
+  for (let i = 0; i < query.length; i++) {
+    const [x, y] = [query[i]!, bytes.readFloatLE(i * 4)];
+    dot += x * y;
+    a += x * x;
+    b += y * y;
+  }
+  return a === 0 || b === 0 ? 0 : dot / Math.sqrt(a * b);
+}
