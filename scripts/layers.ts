@@ -33,6 +33,7 @@ const ARROWS: Record<string, readonly string[]> = {
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'http'],
   replay: DOMAIN,
   'main.ts': ['*'],
+  'logger.ts': ['config'],
   'serve.ts': ['*'],
   // What queries call by name, gathered for the main and the reader thread alike.
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],

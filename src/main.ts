@@ -1,9 +1,9 @@
 /** Commands of the process; the only reader of arguments and signals. */
 import { parseArgs } from 'node:util';
-import pino from 'pino';
 import { ConfigError } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { systemClock } from './kernel/clock.ts';
+import { createLogger } from './logger.ts';
 import { runReplay } from './replay/command.ts';
 
 /** Exit codes beyond 0: a wrong call or configuration, and a log whose last commit is of unknown outcome. */
@@ -28,7 +28,7 @@ async function serve(args: string[]): Promise<void> {
   });
   const config = loadConfig(values, process.env, process.cwd());
   Object.assign(process.env, config.env);
-  const logger = pino({ level: process.env['LOG_LEVEL'] ?? 'warn' }, pino.destination(2));
+  const logger = createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
 
   // Faults of graph code that no promise chain of ours sees must not take the other runs down with them. Listened for
@@ -48,6 +48,7 @@ async function serve(args: string[]): Promise<void> {
   });
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
+    onRequest: (line) => logger.info(line, 'request'),
     onPoisoned: (cause) => {
       process.exitCode = EXIT_POISONED;
       logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');

@@ -4,12 +4,13 @@
  */
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createAuthorizer } from './auth/authorize.ts';
-import { recogniseAuth, type AuthHandler } from './auth/handler.ts';
+import { recogniseAuth } from './auth/handler.ts';
 import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
 import { createItems, type Items } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
 import { ConfigError, type Config } from './config/config.ts';
+import type { ExportSpec } from './config/export-spec.ts';
 import { startExecutor } from './effects/executor.ts';
 import { createHttpOut } from './effects/http-out.ts';
 import { startItemSweeper } from './effects/item-sweeper.ts';
@@ -20,10 +21,17 @@ import { openInProcessGraphs } from './graphs/in-process.ts';
 import { loadGraphs } from './graphs/loader.ts';
 import { importUserModule } from './graphs/user-modules.ts';
 import { createApp } from './http/app.ts';
-import { listen } from './http/server.ts';
+import type { RequestLine, ServerContext } from './http/context.ts';
+import { recogniseApp } from './http/custom-app.ts';
+import { createEdge } from './http/edge.ts';
+import { createInheritance } from './http/header-rules.ts';
+import { publishInProcess } from './http/in-process-client.ts';
+import { createMetrics } from './http/metrics.ts';
+import { listen, type HttpServer } from './http/server.ts';
 import { renderDelivery } from './http/wire.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
+import { watchLoopDelay } from './kernel/loop-delay.ts';
 import type { EventLog } from './log/log.ts';
 import { openSqliteLog } from './log/sqlite/log.ts';
 import { projection } from './projections/projection.ts';
@@ -52,6 +60,8 @@ export interface RunningServer {
 export interface ServeOptions {
   readonly clock?: Clock;
   readonly onFault: (error: unknown, context: string) => void;
+  /** Hears of every request, when its reply begins. */
+  readonly onRequest?: (line: RequestLine) => void;
   /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
   readonly onPoisoned: (cause: string) => void;
 }
@@ -62,7 +72,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const ids = randomIds(clock);
   const { graphs: loaded, problems } = await loadGraphs([...config.graphs]);
   const found = problems.map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`);
-  const handler = await loadAuth(config, found);
+  const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', found);
+  const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', found);
   if (found.length > 0) throw new ConfigError(found);
 
   const log = openSqliteLog({
@@ -115,6 +126,9 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const sweeper = startSweeper({ log, threads, clock, ids, onFault, retentionMs: config.frameRetentionMs });
     stops.push(() => sweeper.stop());
     const { concurrency, runTimeoutMs, shutdownGraceMs } = config;
+    // Before the first run begins, which may want it.
+    const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
+    stops.push(() => inProcess.close());
     const executor = startExecutor({
       log,
       threads,
@@ -128,8 +142,11 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     stops.push(() => executor.stop(shutdownGraceMs));
 
     const stopping = new AbortController();
+    const loopDelay = watchLoopDelay();
+    stops.push(() => loopDelay.stop());
+    let server: HttpServer | undefined;
     const authOptions = { ...(handler && { handler }), clock, onFault: (e: unknown) => onFault(e, 'auth') };
-    const app = createApp({
+    const context: ServerContext = {
       log,
       threads,
       assistants,
@@ -143,25 +160,40 @@ export async function startServer(config: Config, options: ServeOptions): Promis
         ...(config.apiKey !== undefined && { apiKey: config.apiKey }),
       }),
       authorize: createAuthorizer(authOptions),
+      http: config.http,
+      inherit: createInheritance(config.http.configurableHeaders),
+      metrics: createMetrics({
+        ...{ rows: log.rows, clock, loopDelay, readers: hub.readers },
+        connections: async () => server?.connections() ?? 0,
+      }),
+      describe: {
+        apiKey: config.apiKey !== undefined && handler === undefined,
+        merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
+      },
+      onRequest: options.onRequest ?? (() => undefined),
       urlPolicy: config.webhooks,
       maxBodyBytes: config.maxBodyBytes,
       version: VERSION,
       onFault,
       stopping: stopping.signal,
-    });
+    };
+    const app = createApp(context);
     const { host, port } = config;
-    const server = await listen({ fetch: app.fetch, host, port, clock }).catch((error: unknown) => {
+    const fetch = createEdge(context, app, custom);
+    const listening = await listen({ fetch, host, port, clock }).catch((error: unknown) => {
       throw new ConfigError([addressProblem(error, host, port)]);
     });
+    server = listening;
+    inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);
     stops.push(async () => {
       stopping.abort();
       // Together: a client that dawdles must not keep graphs from being told.
-      await Promise.all([server.close(shutdownGraceMs), executor.stop(shutdownGraceMs)]);
+      await Promise.all([listening.close(shutdownGraceMs), executor.stop(shutdownGraceMs)]);
     });
 
     let stopped: Promise<void> | undefined;
     return {
-      url: server.url,
+      url: `${listening.url}${config.http.mountPrefix}`,
       graphIds: graphs.graphIds,
       log,
       threads,
@@ -181,11 +213,18 @@ function addressProblem(error: unknown, host: string, port: number): string {
   return `port ${port} of ${host} ${reason}; choose another address with --host and --port`;
 }
 
-async function loadAuth(config: Config, problems: string[]): Promise<AuthHandler | undefined> {
-  if (config.auth === undefined) return undefined;
-  const { file, exportName } = config.auth;
+/** Undefined when there is none, or when it cannot be used, which is one more problem. */
+async function loadExport<T>(
+  key: string,
+  spec: ExportSpec | undefined,
+  recognise: (exported: unknown) => T | undefined,
+  wanted: string,
+  problems: string[],
+): Promise<T | undefined> {
+  if (spec === undefined) return undefined;
+  const { file, exportName } = spec;
   const blame = (reason: string): undefined => {
-    problems.push(`auth (${file}): ${reason}`);
+    problems.push(`${key} (${file}): ${reason}`);
     return undefined;
   };
   let exported: Record<string, unknown>;
@@ -196,5 +235,5 @@ async function loadAuth(config: Config, problems: string[]): Promise<AuthHandler
   }
   if (!Object.hasOwn(exported, exportName))
     return blame(`it does not export "${exportName}", only ${Object.keys(exported).join(', ') || 'nothing'}`);
-  return recogniseAuth(exported[exportName]) ?? blame(`its export "${exportName}" is no Auth object`);
+  return recognise(exported[exportName]) ?? blame(`its export "${exportName}" is no ${wanted}`);
 }

@@ -16,6 +16,8 @@ export interface Actor {
   readonly user?: AuthUser;
   /** The user's permissions. */
   readonly scopes: readonly string[];
+  /** Headers of the request that its runs inherit: for graph code alone, like the user's secrets. */
+  readonly inherited?: Readonly<Record<string, string>>;
 }
 
 export type AuthResult = { readonly ok: true; readonly actor: Actor } | Refusal;

@@ -1,17 +1,16 @@
 /** Everything the server was told, checked and frozen. */
 import type { JsonObject } from '../kernel/json.ts';
-
-/** Where an export of the project lies. */
-export interface ExportSpec {
-  /** Absolute path. */
-  readonly file: string;
-  readonly exportName: string;
-}
+import type { ExportSpec } from './export-spec.ts';
+import type { HttpConfig } from './http.ts';
+import type { AssistantDefaults, LogLevel } from './settings.ts';
 
 export interface Config {
   readonly configFile: string;
   readonly graphs: readonly (ExportSpec & { readonly id: string })[];
   readonly auth?: ExportSpec;
+  /** What `auth.openapi` adds to the description of the interface. */
+  readonly authOpenapi?: JsonObject;
+  readonly http: HttpConfig;
   readonly webhooks: { readonly enabled: boolean; readonly allowPrivate: boolean };
   readonly store: {
     readonly refreshOnRead: boolean;
@@ -42,8 +41,9 @@ export interface Config {
   readonly frameRetentionMs: number;
   /** How long a stop waits for running graphs and open replies. */
   readonly shutdownGraceMs: number;
+  readonly log: { readonly level: LogLevel; readonly json: boolean };
   /** Default config and context of the graphs' system assistants. */
-  readonly assistantDefaults: Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>>;
+  readonly assistantDefaults: AssistantDefaults;
   /** What `env` of the file adds to the process environment; the process's own values are left out. */
   readonly env: Readonly<Record<string, string>>;
   /** What is no reason to stop, told at start: keys that nothing here acts on, an env file that is not there. */

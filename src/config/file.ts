@@ -1,9 +1,9 @@
 /** The configuration file's shape. */
 import { z } from 'zod';
+import { exportSpec } from './export-spec.ts';
+import { httpBlock, HTTP_KEYS } from './http.ts';
 
-const exportSpec = z
-  .string('expected "<file>:<variable>"')
-  .regex(/^[^:]+(:[^:]+)?$/, 'expected "<file>:<variable>", relative to this file');
+const members = z.record(z.string(), z.json(), 'expected an object').optional();
 
 const graph = z.union(
   [exportSpec, z.looseObject({ path: exportSpec })],
@@ -24,16 +24,23 @@ export const configFile = z.looseObject(
     env: z
       .union([z.string(), z.record(z.string(), z.coerce.string())], 'expected a file path or an object')
       .optional(),
-    auth: z.looseObject({ path: exportSpec }, 'expected an object with "path"').optional(),
-    http: z
+    auth: z
       .looseObject(
         {
-          /** Runs are accepted and executed, and no webhook is sent. */
-          disable_webhooks: z.boolean('expected true or false').optional(),
-          /** Largest request body in bytes. */
-          max_body_bytes: z.int('expected a number of bytes').min(1024).optional(),
+          path: exportSpec,
+          /** Merged into the description of the interface: how callers prove who they are. */
+          openapi: z
+            .looseObject(
+              {
+                securitySchemes: members,
+                security: z.array(z.record(z.string(), z.json()), 'expected a list of objects').optional(),
+                paths: members,
+              },
+              'expected an object',
+            )
+            .optional(),
         },
-        'expected an object',
+        'expected an object with "path"',
       )
       .optional(),
     store: z
@@ -73,6 +80,7 @@ export const configFile = z.looseObject(
         'expected an object',
       )
       .optional(),
+    http: httpBlock.optional(),
     webhooks: z
       .looseObject(
         {
@@ -98,8 +106,8 @@ const KNOWN = new Set([
   'graphs',
   'env',
   'auth.path',
-  'http.disable_webhooks',
-  'http.max_body_bytes',
+  'auth.openapi',
+  ...HTTP_KEYS,
   'webhooks.url.disable_loopback',
   'store.index.dims',
   'store.index.embed',

@@ -2,8 +2,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
-import { ConfigError, type Config, type ExportSpec, type Overrides } from './config.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { ConfigError, type Config, type Overrides } from './config.ts';
+import { toExportSpec } from './export-spec.ts';
 import { configFile, ignoredKeys, type ConfigFile } from './file.ts';
+import { toHttpConfig } from './http.ts';
 import { createSettings, type Environment } from './settings.ts';
 
 /** Looked for in this order when no file is named. */
@@ -41,9 +44,12 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     configFile: path,
     graphs: Object.entries(file.graphs).map(([id, spec]) => ({
       id,
-      ...toSpec(typeof spec === 'string' ? spec : spec.path, dir),
+      ...toExportSpec(typeof spec === 'string' ? spec : spec.path, dir),
     })),
-    ...(file.auth && { auth: toSpec(file.auth.path, dir) }),
+    ...(file.auth && { auth: toExportSpec(file.auth.path, dir) }),
+    ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),
+    http: toHttpConfig(file.http ?? {}, settings, problems, warnings, (spec) => toExportSpec(spec, dir)),
+    log: { level: settings.logLevel('LOG_LEVEL', 'warn'), json: settings.flag('LOG_JSON', true) },
     webhooks: {
       enabled: file.http?.disable_webhooks !== true,
       allowPrivate: settings.flag(
@@ -58,7 +64,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       ...(file.store?.index && {
         index: {
           dims: file.store.index.dims,
-          embed: toSpec(file.store.index.embed, dir),
+          embed: toExportSpec(file.store.index.embed, dir),
           fields: file.store.index.fields ?? ['$'],
         },
       }),
@@ -67,9 +73,13 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     port: settings.number('PLATFORM_PORT', 8123, { max: 65_535, given: overrides.port, label: '--port' }),
     dataDir: resolve(cwd, overrides.data ?? settings.text('PLATFORM_DATA', join(dir, '.platform'))),
     ...(apiKey !== undefined && { apiKey }),
-    maxBodyBytes: settings.number('PLATFORM_MAX_BODY_BYTES', file.http?.max_body_bytes ?? 16 * 2 ** 20, {
-      min: 1024,
-    }),
+    maxBodyBytes: settings.number(
+      env['PLATFORM_MAX_BODY_BYTES'] === undefined
+        ? 'HTTP_MAX_REQUEST_BODY_BYTES'
+        : 'PLATFORM_MAX_BODY_BYTES',
+      file.http?.max_body_bytes ?? 16 * 2 ** 20,
+      { min: 1024 },
+    ),
     runTimeoutMs: 1000 * settings.number('PLATFORM_RUN_TIMEOUT_SECS', 86_400, { min: 1 }),
     maxAttempts: settings.number('PLATFORM_MAX_ATTEMPTS', 3, { min: 1 }),
     concurrency: settings.number('PLATFORM_CONCURRENCY', 64, { min: 1 }),
@@ -81,6 +91,17 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
+}
+
+/** In a document the schemes are components. */
+function toOpenapi({
+  securitySchemes,
+  security,
+  paths,
+}: NonNullable<NonNullable<ConfigFile['auth']>['openapi']>): JsonObject {
+  return JSON.parse(
+    JSON.stringify({ ...(securitySchemes && { components: { securitySchemes } }), security, paths }),
+  ) as JsonObject;
 }
 
 function findFile(path: string): string {
@@ -113,9 +134,4 @@ function readEnv(
   // A warning: projects name an env file that each machine may or may not have.
   warnings.push(`${path}: env: ${file} does not exist`);
   return {};
-}
-
-function toSpec(spec: string, dir: string): ExportSpec {
-  const [file, exportName] = spec.split(':');
-  return { file: resolve(dir, file!), exportName: exportName ?? 'default' };
 }

@@ -1,8 +1,11 @@
 /** Typed reads of environment variables; what is wrong is collected, so that all of it is told at once. */
 import { z } from 'zod';
-import type { Config } from './config.ts';
+import type { JsonObject } from '../kernel/json.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** By graph. */
+export type AssistantDefaults = Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>>;
 
 export interface Settings {
   text(name: string, byDefault: string): string;
@@ -13,8 +16,16 @@ export interface Settings {
     byDefault: number,
     options?: { min?: number; max?: number; given?: string | undefined; label?: string },
   ): number;
-  assistantDefaults(name: string): Config['assistantDefaults'];
+  /** Separated by commas. */
+  list(name: string, byDefault: readonly string[]): readonly string[];
+  logLevel(name: string, byDefault: LogLevel): LogLevel;
+  assistantDefaults(name: string): AssistantDefaults;
 }
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LEVELS)[number];
+/** Other tools' names. */
+const ALIASES: Readonly<Record<string, string>> = { critical: 'fatal', warning: 'warn' };
 
 const defaults = z.record(
   z.string(),
@@ -46,6 +57,20 @@ export function createSettings(env: Environment, problems: string[]): Settings {
           `${max === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${max}`}, found "${text}"`,
       );
       return byDefault;
+    },
+    list(name, byDefault) {
+      const parts = (env[name] ?? '')
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '');
+      return parts.length === 0 ? byDefault : parts;
+    },
+    logLevel(name, byDefault) {
+      const text = env[name]?.toLowerCase() ?? byDefault;
+      const level = LEVELS.find((each) => each === (ALIASES[text] ?? text));
+      if (level === undefined)
+        problems.push(`${name}: expected one of ${LEVELS.join(', ')}, found "${text}"`);
+      return level ?? byDefault;
     },
     assistantDefaults(name) {
       const text = env[name];

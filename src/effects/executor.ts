@@ -8,9 +8,10 @@ import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, RunEnd, RunOrder, StopReason, StreamMode } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import { isObject } from '../kernel/json.ts';
 import type { EventLog, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, type RunRecord } from '../projections/run-queries.ts';
+import { parseSecret, type RunSecret } from '../thread/secret.ts';
 import { openRun } from '../thread/state.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
@@ -120,8 +121,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     execution: Execution,
     stop: AbortController,
   ): Promise<void> {
-    const secret = await log.payloads.secret(run.runId);
-    const order = orderOf(run, resume, secret === undefined ? undefined : JSON.parse(secret));
+    const order = orderOf(run, resume, parseSecret(await log.payloads.secret(run.runId)));
     const cancelTimeout = clock.after(runTimeoutMs, () => stop.abort('timeout' satisfies StopReason));
     const abandoned = afterGrace(stop.signal, clock);
     const end = await Promise.race([graphs.run(order, execution.link, stop.signal), abandoned.end]).finally(
@@ -181,7 +181,7 @@ function afterGrace(signal: AbortSignal, clock: Clock): { end: Promise<RunEnd>; 
   return { end, cancel: () => cancel() };
 }
 
-function orderOf(run: RunRecord, resume: boolean, user: JsonObject | undefined): RunOrder {
+function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret): RunOrder {
   const { kwargs } = run;
   const { tags, recursion_limit, configurable } = kwargs.config;
   return {
@@ -197,6 +197,7 @@ function orderOf(run: RunRecord, resume: boolean, user: JsonObject | undefined):
       ...(Array.isArray(tags) && { tags: tags as string[] }),
       ...(typeof recursion_limit === 'number' && { recursion_limit }),
       configurable: isObject(configurable) ? configurable : {},
+      ...(inherited && { inherited }),
       metadata: { ...run.metadata, run_id: run.runId, thread_id: run.threadId, run_attempt: run.attempt },
     },
     ...(kwargs.context !== undefined && { context: kwargs.context }),

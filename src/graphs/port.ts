@@ -31,6 +31,8 @@ export interface GraphConfig {
   readonly tags?: readonly string[];
   readonly recursion_limit?: number;
   readonly configurable: JsonObject;
+  /** Headers of the request that the run inherits, into `configurable`: for graph code and nothing else (A4). */
+  readonly inherited?: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
 }
 

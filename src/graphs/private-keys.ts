@@ -50,9 +50,9 @@ export function publicMetadata(metadata: JsonObject, config: GraphConfig): JsonO
   return Object.fromEntries(
     Object.entries(metadata).filter(([key]) => {
       if (RESERVED.has(key) || key.startsWith('__')) return false;
-      return (
-        Object.hasOwn(config.metadata, key) || !(isPrivate(key) && Object.hasOwn(config.configurable, key))
-      );
+      if (Object.hasOwn(config.metadata, key)) return true;
+      if (config.inherited !== undefined && Object.hasOwn(config.inherited, key)) return false;
+      return !(isPrivate(key) && Object.hasOwn(config.configurable, key));
     }),
   );
 }

@@ -8,7 +8,7 @@ import { publicConfigurable, toConfigurable } from './private-keys.ts';
  */
 export function toRunConfig(order: RunOrder): { configurable: JsonObject; metadata: JsonObject } {
   const configurable = {
-    ...toConfigurable(order.config.configurable, order.user),
+    ...toConfigurable({ ...order.config.configurable, ...order.config.inherited }, order.user),
     run_id: order.runId,
     thread_id: order.threadId,
     graph_id: order.graphId,

@@ -9,30 +9,52 @@ import { allowsWrite, type Filter } from '../auth/filters.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { parseBody, readBytes } from './body.ts';
 import type { Env, ServerContext } from './context.ts';
+import { groupOf } from './groups.ts';
 import { HttpProblem, noRoute, notAuthorized } from './replies.ts';
 
-/** Frozen: these answer to anybody. */
-export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(['GET /ok', 'GET /info', 'GET /openapi.json']);
+/** Frozen: these answer to anybody. They hold nobody's data. */
+export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
+  'GET /',
+  'GET /ok',
+  'GET /info',
+  'GET /metrics',
+  'GET /docs',
+  'GET /openapi.json',
+]);
 
+export const isPublic = (method: string, path: string): boolean =>
+  PUBLIC_ROUTES.has(`${method === 'HEAD' ? 'GET' : method} ${path}`);
+
+/** Sets `actor` and `body`, which routes work with. Groups that are switched off are not there for anybody. */
 export function authenticateRequest(context: ServerContext): MiddlewareHandler<Env> {
+  const { disabled } = context.http;
   return async (c, next) => {
-    const { pathname } = new URL(c.req.url);
-    const open = PUBLIC_ROUTES.has(`${c.req.method} ${pathname}`) || c.req.method === 'OPTIONS';
-    const { method } = c.req;
-    // No route has it, and fetch's Request, which handlers are given, cannot carry it.
-    if (method === 'TRACE') throw noRoute();
+    const { method, path, raw } = c.req;
+    const group = groupOf(path);
+    if (group !== undefined && disabled.has(group)) throw noRoute();
+    const { admitted = {} } = c.env;
     const bytes =
-      method === 'GET' || method === 'HEAD' ? undefined : await readBytes(c.req.raw, context.maxBodyBytes);
-    if (!open) {
-      // A request of its own: what the handler reads of it is not missing afterwards.
-      const asked = new Request(c.req.url, { method, headers: c.req.raw.headers, body: bytes ?? null });
-      const result = await context.authenticate(asked);
-      if (!result.ok) throw new HttpProblem(result.status, result.detail, result.headers);
-      c.set('actor', result.actor);
-    }
+      method === 'GET' || method === 'HEAD'
+        ? undefined
+        : (admitted.bytes ?? (await readBytes(raw, context.maxBodyBytes)));
+    if (admitted.actor !== undefined) c.set('actor', admitted.actor);
+    else if (!isPublic(method, path)) c.set('actor', await identify(context, raw, bytes));
     if (bytes !== undefined) c.set('body', parseBody(bytes));
     await next();
   };
+}
+
+/** Who calls. Throws a denial. */
+export async function identify(
+  context: ServerContext,
+  { url, method, headers }: Request,
+  bytes: Uint8Array<ArrayBuffer> | undefined,
+): Promise<Actor> {
+  // A request of its own: what the handler reads of it is not missing afterwards.
+  const result = await context.authenticate(new Request(url, { method, headers, body: bytes ?? null }));
+  if (!result.ok) throw new HttpProblem(result.status, result.detail, result.headers);
+  const inherited = context.inherit(headers);
+  return Object.keys(inherited).length === 0 ? result.actor : { ...result.actor, inherited };
 }
 
 export interface Granted {

@@ -1,20 +1,12 @@
-/** The router: alias, authentication, routes, and the one place where a thrown problem becomes a reply. */
+/** The router of the built-in routes: alias, authentication, routes, and the one place where a thrown problem becomes a reply. */
 import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
-import { cors } from 'hono/cors';
 import { LogUnavailable } from '../actors/threads.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
-import {
-  HttpProblem,
-  internal,
-  noRoute,
-  notSearched,
-  problemReply,
-  stopping,
-  unavailable,
-} from './replies.ts';
+import { pluralPath, withoutPrefix } from './paths.ts';
+import { HttpProblem, internal, noRoute, notSearched, problemReply, unavailable } from './replies.ts';
 import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
@@ -24,26 +16,22 @@ import { systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadRoutes } from './routes/threads.ts';
 
-/** What clients in a browser need to see of a reply. */
-const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'];
-
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply listens for the stop.
   setMaxListeners(0, context.stopping);
   // The singular form of every thread path is the same route; rewritten before matching, so none can be forgotten.
   const app = new Hono<Env>({
-    getPath: (request) => new URL(request.url).pathname.replace(/^\/thread(?=\/|$)/, '/threads'),
+    getPath(request) {
+      const { pathname } = new URL(request.url);
+      return pluralPath(withoutPrefix(pathname, context.http.mountPrefix) ?? pathname);
+    },
   });
 
   app.use('*', async (c, next) => {
-    if (context.stopping.aborted) throw stopping();
     await next();
-    c.header('cache-control', 'no-store');
     // HEAD runs the route of GET and drops the body: one that waits has to hear that nobody reads it.
     if (c.req.method === 'HEAD') await c.res.body?.cancel();
   });
-  // Browsers may call from anywhere, without credentials of their own; who may do what is authentication's business.
-  app.use('*', cors({ origin: '*', exposeHeaders: EXPOSED, maxAge: 600 }));
   app.use('*', authenticateRequest(context));
 
   app.route('/', systemRoutes(context));

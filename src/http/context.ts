@@ -1,6 +1,7 @@
 /** What routes work with. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Actor } from '../auth/authenticate.ts';
+import type { HttpConfig } from '../config/http.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import type { AuthResult } from '../auth/authenticate.ts';
 import type { Assistants } from '../actors/assistants.ts';
@@ -14,6 +15,8 @@ import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
+import type { Metrics } from './metrics.ts';
+import type { DocumentOptions } from './openapi/document.ts';
 
 export interface ServerContext {
   readonly log: EventLog;
@@ -28,17 +31,46 @@ export interface ServerContext {
   readonly authorize: Authorize;
   readonly urlPolicy: UrlPolicy;
   readonly maxBodyBytes: number;
+  readonly http: HttpConfig;
+  readonly metrics: Metrics;
+  /** What the description of the interface needs beyond its operations. */
+  readonly describe: Pick<DocumentOptions, 'apiKey' | 'merge'>;
+  /** The headers that runs of this request find in their `configurable`. */
+  readonly inherit: (headers: Headers) => Record<string, string>;
   readonly version: string;
+  /** Hears of every request when its reply begins. */
+  readonly onRequest: (line: RequestLine) => void;
   readonly onFault: (error: unknown, context: string) => void;
   /** Aborts when the server stops: open streams end as a lost connection, so clients resume. */
   readonly stopping: AbortSignal;
 }
 
+export interface RequestLine {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** Until the reply began. */
+  readonly ms: number;
+  /** Those that the configuration lets be seen. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What was settled about a request before it came to the built-in routes. */
+export interface Admitted {
+  readonly actor?: Actor;
+  /** Its body; undefined when it was not read yet. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
+  /** The request that custom middlewares were given. */
+  readonly request?: Request;
+}
+
 /** Set by the app before a route runs. */
 export interface RequestState {
   actor: Actor;
+  /** The same, for handlers of the project's own app. */
+  auth: Actor;
   /** The parsed body; undefined when there was none. */
   body: Json | undefined;
 }
 
-export type Env = { Bindings: Partial<HttpBindings>; Variables: RequestState };
+export type Env = { Bindings: Partial<HttpBindings> & { admitted?: Admitted }; Variables: RequestState };

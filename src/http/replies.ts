@@ -69,6 +69,7 @@ export const unavailable = (): HttpProblem =>
   new HttpProblem(503, 'The server cannot take changes now; try again later.', { 'retry-after': '1' });
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
+export const notWell = (): HttpProblem => new HttpProblem(500, 'The log does not answer.');
 export const internal = (): HttpProblem => new HttpProblem(500, 'Internal server error');
 
 /** A search that the reader thread did not take or did not finish. */

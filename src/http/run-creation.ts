@@ -1,7 +1,8 @@
 /**
  * From a request's body to an accepted run: the one path behind all routes that create runs.
  *
- * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user goes into the run's secret row;
+ * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user and what is
+ * inherited of the request go into the run's secret row;
  * kwargs, which clients can read, never hold it.
  */
 import type { Actor } from '../auth/authenticate.ts';
@@ -14,6 +15,7 @@ import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import type { RunKwargs } from '../thread/events.ts';
+import { renderSecret } from '../thread/secret.ts';
 import { authorise, grantedMetadata } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { invalid, noAssistantFor, noGraph, noThread, refused } from './replies.ts';
@@ -72,7 +74,7 @@ export async function createRun(
     // Clients may send fractions of a millisecond; times in the log are whole.
     notBefore: context.clock.now() + Math.round((request.after_seconds ?? 0) * 1000),
   };
-  const secret = actor.user && JSON.stringify(actor.user);
+  const secret = renderSecret(actor);
   const dispatch = (...commands: ThreadCommand[]) =>
     context.threads.dispatch(target, commands, {
       payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],

@@ -1,18 +1,21 @@
 /** The listening socket. */
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
+import type { EdgeFetch } from './edge.ts';
 
 export interface HttpServer {
   /** `http://host:port`, with the port that was really taken. */
   readonly url: string;
+  /** Open sockets. */
+  connections(): Promise<number>;
   /** Takes no new connections and ends the idle ones; breaks off the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface ListenOptions {
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: EdgeFetch;
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -22,7 +25,8 @@ export interface ListenOptions {
 /** Rejects when the address cannot be taken. */
 export async function listen({ fetch, host, port, clock }: ListenOptions): Promise<HttpServer> {
   const server = createAdaptorServer({
-    fetch,
+    // HTTP/1 is all that this server speaks.
+    fetch: (request, bindings) => fetch(request, bindings as HttpBindings),
     serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
   await new Promise<void>((resolve, reject) => {
@@ -35,6 +39,10 @@ export async function listen({ fetch, host, port, clock }: ListenOptions): Promi
   const taken = (server.address() as AddressInfo).port;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();

@@ -12,6 +12,8 @@ export interface Hub {
    * falls between.
    */
   next(runOrThreadId: string): Wake;
+  /** How many wait. */
+  readers(): number;
   close(): void;
 }
 
@@ -45,6 +47,7 @@ export function createHub(log: EventLog): Hub {
         },
       };
     },
+    readers: () => [...waiting.values()].reduce((sum, { size }) => sum + size, 0),
     close() {
       unsubscribe();
       for (const runId of [...waiting.keys()]) wake(runId);

@@ -104,7 +104,7 @@ test('given runs of a user, when they wait, then their secret lies in a row of i
       deleted: await create(c, open),
     };
     for (const [name, id] of Object.entries(runs))
-      assert.deepEqual(JSON.parse((await secretOf(id))!).identity, 'alice', name);
+      assert.deepEqual(JSON.parse((await secretOf(id))!).user.identity, 'alice', name);
     const refused = await s.request(
       'POST',
       `/threads/${a}/runs`,

@@ -46,7 +46,8 @@ test('given every route of the router, when it is called without good credential
   withServer(AUTH, async (s) => {
     const requests = requestsOf(s);
     assert.ok(requests.length >= 24, `${requests.length}`);
-    assert.deepEqual([...PUBLIC_ROUTES], ['GET /ok', 'GET /info', 'GET /openapi.json']);
+    const PUBLIC = ['/', '/ok', '/info', '/metrics', '/docs', '/openapi.json'].map((path) => `GET ${path}`);
+    assert.deepEqual([...PUBLIC_ROUTES], PUBLIC);
     const before = await s.events();
     for (const request of [
       ...requests,

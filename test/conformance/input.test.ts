@@ -278,7 +278,6 @@ test('given a path or a method that no route has, when it is asked for, then the
         }
       }
       for (const path of [
-        '/',
         '/nothing',
         '/threads/',
         '/ok/',

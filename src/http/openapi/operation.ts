@@ -70,6 +70,11 @@ export const events = (description: string, headers?: Reply['headers']): Reply =
   ...(headers && { headers }),
 });
 
+export const text = (type: string, description: string): Reply => ({
+  description,
+  content: { [type]: z.string() },
+});
+
 export const nothing = (description: string): Reply => ({ description });
 
 const PROBLEMS = {

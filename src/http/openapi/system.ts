@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { json, type Operation } from './operation.ts';
+import { metricsQuery, okQuery } from '../schemas/system.ts';
+import { json, text, type Operation } from './operation.ts';
+import { problem } from './shapes.ts';
 
 const ok = z.object({ ok: z.literal(true) });
 
@@ -12,20 +14,50 @@ const info = z.object({
 
 const openapi = z.looseObject({ openapi: z.string() });
 
+const well = {
+  200: json(ok, 'It is'),
+  500: json(problem, 'With `check_db`: the log does not answer'),
+};
+
 export const systemOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/ok',
     tag: 'system',
     summary: 'Is the server up',
-    replies: { 200: json(ok, 'It is') },
+    query: okQuery,
+    replies: well,
   },
+  { method: 'get', path: '/', tag: 'system', summary: 'The same as /ok', query: okQuery, replies: well },
   {
     method: 'get',
     path: '/info',
     tag: 'system',
     summary: 'What this server is and can do',
     replies: { 200: json(info, 'Version and abilities') },
+  },
+  {
+    method: 'get',
+    path: '/metrics',
+    tag: 'system',
+    summary: 'How the server does',
+    query: metricsQuery,
+    replies: {
+      200: {
+        description: 'Numbers by name, as text for Prometheus unless `format` says otherwise',
+        content: {
+          ...text('text/plain', '').content,
+          'application/json': z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])),
+        },
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/docs',
+    tag: 'system',
+    summary: 'This description as a page',
+    replies: { 200: text('text/html', 'A page that needs nothing else') },
   },
   {
     method: 'get',

@@ -1,28 +1,81 @@
+/** The server itself: is it up, what is it, how does it do, what does it understand. */
 import { Hono } from 'hono';
 import { PUBLIC_ROUTES } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
+import { renderDocs } from '../docs/page.ts';
+import { groupOf } from '../groups.ts';
+import { toJsonMetrics, toPrometheus } from '../metrics.ts';
 import { createDocument } from '../openapi/document.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
+import { readQuery } from '../query.ts';
+import { notWell } from '../replies.ts';
+import { check } from '../schemas/common.ts';
+import { metricsQuery } from '../schemas/system.ts';
 
 export function systemRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
-  app.get('/ok', (c) => c.json({ ok: true }));
+  const { log } = context;
+  const { disabled, mountPrefix } = context.http;
+  const operations = OPERATIONS.filter(({ path }) => {
+    const group = groupOf(path);
+    return group === undefined || !disabled.has(group);
+  });
+  const document = createDocument({
+    ...context.describe,
+    version: context.version,
+    operations,
+    publicRoutes: PUBLIC_ROUTES,
+    base: mountPrefix === '' ? '/' : mountPrefix,
+  });
+  const docs = renderDocs(document);
+  let poisoned: string | undefined;
+  log.onPoisoned((cause) => (poisoned = cause));
+
+  const ok = async (url: string): Promise<Response> => {
+    const { check_db: wanted } = readQuery(new URL(url), { check_db: 'boolean' });
+    // Without the meta routes this one stays, and asks no further.
+    if (wanted === true && !disabled.has('meta'))
+      try {
+        if (poisoned !== undefined) throw new Error(poisoned);
+        await log.readAll(0, 1);
+      } catch (error) {
+        context.onFault(error, 'looking after the log');
+        throw notWell();
+      }
+    return Response.json({ ok: true });
+  };
+  app.get('/ok', (c) => ok(c.req.url));
+  app.get('/', (c) => ok(c.req.url));
+
   app.get('/info', (c) =>
     c.json({
       version: context.version,
       context: 'js',
-      flags: { assistants: true, crons: false, langsmith: false },
+      flags: {
+        assistants: !disabled.has('assistants'),
+        crons: operations.some(({ tag }) => tag === 'crons'),
+        langsmith: false,
+      },
       metadata: {},
     }),
   );
-  const document = createDocument({
-    version: context.version,
-    operations: OPERATIONS,
-    publicRoutes: PUBLIC_ROUTES,
-    base: '/',
-    apiKey: false,
-    merge: [],
+
+  app.get('/metrics', async (c) => {
+    const { format } = check(metricsQuery, readQuery(new URL(c.req.url), { format: 'text' }));
+    const metrics = await context.metrics.read();
+    if (format === 'json') return c.json(toJsonMetrics(metrics));
+    return c.body(toPrometheus(metrics), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
+
   app.get('/openapi.json', (c) => c.json(document));
+
+  app.get('/docs', (c) =>
+    c.body(docs.body, 200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': docs.policy,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    }),
+  );
   return app;
 }

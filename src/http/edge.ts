@@ -1,0 +1,170 @@
+/**
+ * What every request passes first, whoever answers it: the stop, the request log, the mount prefix, CORS, and the
+ * project's own app, whose middlewares wrap the built-in routes.
+ *
+ * A1 The built-in routes authenticate for themselves (`access.ts`), after the custom app changed the request or not;
+ * here, only what the configuration puts in front of the custom app is authenticated.
+ */
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { identify, isPublic } from './access.ts';
+import { readBytes } from './body.ts';
+import type { Admitted, Env, ServerContext } from './context.ts';
+import { corsOf } from './cors.ts';
+import { isMiddleware, NOT_MINE, type CustomApp } from './custom-app.ts';
+import { createHeaderFilter } from './header-rules.ts';
+import { withoutPrefix } from './paths.ts';
+import { HttpProblem, internal, noRoute, problemReply, stopping } from './replies.ts';
+
+export type EdgeFetch = (request: Request, bindings?: Env['Bindings']) => Promise<Response>;
+
+/** No route begins like this. */
+const OUTSIDE = '\u0000';
+
+export function createEdge(
+  context: ServerContext,
+  builtIn: Hono<Env>,
+  custom: CustomApp | undefined,
+): EdgeFetch {
+  const { clock, http } = context;
+  const prefix = http.mountPrefix;
+  const edge = new Hono<Env>({
+    getPath: (request) => withoutPrefix(new URL(request.url).pathname, prefix) ?? OUTSIDE,
+  });
+  const logged = createHeaderFilter(http.loggingHeaders);
+
+  edge.use('*', async (c, next) => {
+    const began = clock.monotonic();
+    await next();
+    // Names of resources are in the path; the query may hold tokens and stays out.
+    context.onRequest({
+      method: c.req.method,
+      path: new URL(c.req.url).pathname,
+      status: c.res.status,
+      ms: Math.round(clock.monotonic() - began),
+      headers: logged(c.req.raw.headers),
+    });
+  });
+  edge.use('*', async (c, next) => {
+    if (context.stopping.aborted) throw stopping();
+    await next();
+    if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+  });
+  edge.use('*', corsOf(http.cors));
+  edge.use('*', async (c, next) => {
+    // No route has TRACE, and fetch's Request, which handlers are given, cannot carry it.
+    if (c.req.path === OUTSIDE || c.req.method === 'TRACE') throw noRoute();
+    await next();
+  });
+
+  if (custom !== undefined) mountCustom(edge, context, custom);
+
+  edge.all('*', async (c) => {
+    const reply = await builtIn.fetch(c.req.raw, { ...c.env, admitted: await admittedOf(c, context) });
+    if (prefix !== '')
+      for (const name of ['location', 'content-location']) {
+        const place = reply.headers.get(name);
+        if (place?.startsWith('/') === true) reply.headers.set(name, `${prefix}${place}`);
+      }
+    return reply;
+  });
+
+  edge.onError((error) => {
+    if (error instanceof HttpProblem) return problemReply(error);
+    context.onFault(error, 'answering a request');
+    return problemReply(internal());
+  });
+
+  return async (request, bindings = {}) => {
+    try {
+      return await edge.fetch(request, { ...bindings });
+    } catch (error) {
+      // Thrown by a custom app, and no Error.
+      context.onFault(error, 'answering a request');
+      return problemReply(internal());
+    }
+  };
+}
+
+/** What of the request was settled on the way, so that the built-in routes need not ask again. */
+async function admittedOf(c: Context<Env>, context: ServerContext): Promise<Admitted> {
+  const admitted = c.env.admitted ?? {};
+  if (admitted.bytes === undefined) return admitted;
+  return { ...admitted, bytes: await bodyAfter(c, admitted, context.maxBodyBytes) };
+}
+
+/** The body as the custom app left it: in a request of its own, as parsed JSON or text of its own, or untouched. */
+async function bodyAfter(
+  c: Context<Env>,
+  { bytes, request }: Admitted,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { raw, bodyCache } = c.req;
+  if (raw !== request && !raw.bodyUsed) return readBytes(raw, limit);
+  const { json, text } = bodyCache;
+  if (json !== undefined) return new TextEncoder().encode(JSON.stringify(await json));
+  if (text !== undefined) return new TextEncoder().encode(await text);
+  return bytes ?? new Uint8Array();
+}
+
+function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp): void {
+  const { customRouteAuth, order } = context.http;
+  const guard: MiddlewareHandler<Env> = async (c, next) => {
+    await admit(c, context);
+    await next();
+  };
+
+  // Read once and bounded, so that the app and the built-in routes may both have it.
+  edge.use('*', async (c, next) => {
+    const { raw, method } = c.req;
+    if (method !== 'GET' && method !== 'HEAD') {
+      const bytes = await readBytes(raw, context.maxBodyBytes);
+      c.req.raw = new Request(raw.url, { method, headers: raw.headers, body: bytes });
+      c.env.admitted = { bytes, request: c.req.raw };
+    }
+    await next();
+  });
+
+  if (custom.kind === 'fetch') {
+    edge.use('*', async (c, next) => {
+      if ((customRouteAuth || order === 'auth_first') && !isPublic(c.req.method, c.req.path))
+        await admit(c, context);
+      const url = new URL(c.req.url);
+      url.pathname = c.req.path;
+      const answer = await custom.fetch(new Request(url, c.req.raw.clone()));
+      if (answer.status === 404 && answer.headers.has(NOT_MINE)) {
+        await answer.body?.cancel();
+        return next();
+      }
+      return answer;
+    });
+    return;
+  }
+
+  const own = new Hono<Env>();
+  for (const { method, path, handler } of custom.routes.filter((route) => !isMiddleware(route)))
+    own.on(method, path, handler);
+  const isOwn = (method: string, path: string): boolean =>
+    own.router.match(method === 'HEAD' ? 'GET' : method, path)[0].length > 0;
+  if (order === 'auth_first')
+    edge.use('*', async (c, next) => {
+      const open = isOwn(c.req.method, c.req.path) ? !customRouteAuth : isPublic(c.req.method, c.req.path);
+      if (!open) await admit(c, context);
+      await next();
+    });
+
+  for (const route of custom.routes) {
+    // Outside of what the app's error handler covers: denials are ours.
+    if (customRouteAuth && !isMiddleware(route)) edge.on(route.method, route.path, guard);
+    // What the app throws is the app's to answer; an error handler of its own also when it is the library's default.
+    const mounted = new Hono<Env>().onError((error, c) => custom.onError(error, c));
+    edge.route('/', mounted.on(route.method, route.path, route.handler));
+  }
+}
+
+/** Authenticates once; handlers of the custom app find who calls under `auth`. */
+async function admit(c: Context<Env>, context: ServerContext): Promise<void> {
+  if (c.env.admitted?.actor !== undefined) return;
+  const actor = await identify(context, c.req.raw, c.env.admitted?.bytes);
+  c.env.admitted = { ...c.env.admitted, actor };
+  c.set('auth', actor);
+}

@@ -1,0 +1,44 @@
+/** Which request headers may be shown to whom, by the rules of the configuration. */
+import { RE2JS } from 're2js';
+import type { HeaderRule } from '../config/http.ts';
+
+/** Credentials: no rule can let them out. */
+const NEVER: ReadonlySet<string> = new Set([
+  'x-api-key',
+  'x-tenant-id',
+  'x-service-key',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+]);
+
+/** Header names are lower case; a header sent twice is one text. */
+export type HeaderFilter = (headers: Headers) => Record<string, string>;
+
+export function createHeaderFilter({ include, exclude }: HeaderRule): HeaderFilter {
+  if (include.length === 0) return () => ({});
+  const included = toPattern(include);
+  const excluded = exclude.length === 0 ? undefined : toPattern(exclude);
+  return (headers) =>
+    Object.fromEntries(
+      [...headers].filter(
+        ([name]) => !NEVER.has(name) && included.matches(name) && excluded?.matches(name) !== true,
+      ),
+    );
+}
+
+/** Only `*` means something, and names are compared without regard to case. */
+function toPattern(names: readonly string[]): RE2JS {
+  const choices = names.map((name) => name.toLowerCase().split('*').map(RE2JS.quote).join('.*'));
+  return RE2JS.compile(choices.join('|'));
+}
+
+/** Keys of `configurable` that have a meaning: no header may pose as one. */
+const MEANT = /^(__|checkpoint_|platform_auth_|langgraph_auth_)|^(run|thread|graph|assistant|user)_id$/;
+
+/** The headers that runs of a request find in their `configurable`. */
+export function createInheritance(rule: HeaderRule): HeaderFilter {
+  const filter = createHeaderFilter(rule);
+  return (headers) =>
+    Object.fromEntries(Object.entries(filter(headers)).filter(([name]) => !MEANT.test(name)));
+}

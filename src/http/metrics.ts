@@ -1,0 +1,127 @@
+/**
+ * What `GET /metrics` shows, and nothing of anybody's data in it:
+ *
+ * - `threadwell_runs{status}`: runs that are there, by status
+ * - `threadwell_runs_queued`: pending runs that could start now
+ * - `threadwell_webhook_deliveries{status}`: `owed` ones are still to be delivered
+ * - `threadwell_stream_readers`: replies that wait for something to happen to a run
+ * - `threadwell_open_connections`: sockets of clients
+ * - `process_resident_memory_bytes`, `process_heap_bytes`, `process_cpu_seconds_total`, `process_uptime_seconds`
+ * - `nodejs_eventloop_delay_seconds{stat}`: `mean`, `p99`, `max` since the reading before
+ */
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { LoopDelay } from '../kernel/loop-delay.ts';
+import type { RowReader } from '../log/rows.ts';
+import { countAll } from '../projections/counts.ts';
+
+interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'gauge' | 'counter';
+  readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+}
+
+export interface Metrics {
+  /** At most a few seconds old, however many ask. Rejects with `SearchRefused`. */
+  read(): Promise<readonly Metric[]>;
+}
+
+export interface MetricsOptions {
+  readonly rows: RowReader;
+  readonly clock: Clock;
+  readonly loopDelay: LoopDelay;
+  readonly readers: () => number;
+  readonly connections: () => Promise<number>;
+}
+
+/** Anybody may ask, and counting takes the time of the reader thread. */
+const FRESH_MS = 2_000;
+
+const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
+const DELIVERY_STATUSES = ['owed', 'delivered', 'failed'];
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { rows, clock, loopDelay } = options;
+  let latest: { readonly at: number; readonly metrics: Promise<readonly Metric[]> } | undefined;
+
+  async function collect(): Promise<readonly Metric[]> {
+    const { runs, queued, deliveries } = await countAll(rows, clock.now());
+    const connections = await options.connections();
+    const { rss, heapUsed } = process.memoryUsage();
+    const { user, system } = process.cpuUsage();
+    const gauge = (name: string, help: string, value: number): Metric => ({
+      ...{ name, help, type: 'gauge' },
+      samples: [{ labels: {}, value }],
+    });
+    const family = (name: string, help: string, label: string, values: Record<string, number>): Metric => ({
+      ...{ name, help, type: 'gauge' },
+      samples: Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value })),
+    });
+    return [
+      family('threadwell_runs', 'Runs by status.', 'status', withZeros(RUN_STATUSES, runs)),
+      gauge('threadwell_runs_queued', 'Pending runs that could start now.', queued),
+      family(
+        'threadwell_webhook_deliveries',
+        'Webhook deliveries by status.',
+        'status',
+        withZeros(DELIVERY_STATUSES, deliveries),
+      ),
+      gauge('threadwell_stream_readers', 'Replies that wait for a run.', options.readers()),
+      gauge('threadwell_open_connections', 'Sockets of clients.', connections),
+      gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
+      gauge('process_heap_bytes', 'Used heap of the main thread.', heapUsed),
+      {
+        ...gauge('process_cpu_seconds_total', 'Processor time, of user and system.', (user + system) / 1e6),
+        type: 'counter',
+      },
+      gauge('process_uptime_seconds', 'Time since the process started.', process.uptime()),
+      family('nodejs_eventloop_delay_seconds', 'How late the event loop was.', 'stat', {
+        ...loopDelay.read(),
+      }),
+    ];
+  }
+
+  return {
+    read() {
+      const now = clock.monotonic();
+      if (latest === undefined || now - latest.at >= FRESH_MS) {
+        const metrics = collect();
+        const reading = { at: now, metrics };
+        latest = reading;
+        metrics.catch(() => {
+          if (latest === reading) latest = undefined;
+        });
+      }
+      return latest.metrics;
+    },
+  };
+}
+
+const withZeros = (known: readonly string[], found: Readonly<Record<string, number>>) => ({
+  ...Object.fromEntries(known.map((name) => [name, 0])),
+  ...found,
+});
+
+/** Text exposition format 0.0.4. All label values are words of this program. */
+export function toPrometheus(metrics: readonly Metric[]): string {
+  const lines = metrics.flatMap(({ name, help, type, samples }) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...samples.map(({ labels, value }) => {
+      const pairs = Object.entries(labels).map(([key, text]) => `${key}="${text}"`);
+      return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+    }),
+  ]);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Name to a number, or to numbers by label value. */
+export function toJsonMetrics(metrics: readonly Metric[]): JsonObject {
+  return Object.fromEntries(
+    metrics.map(({ name, samples }): [string, Json] => {
+      const byLabel = samples.map(({ labels, value }) => [Object.values(labels)[0], value] as const);
+      return [name, byLabel[0]?.[0] === undefined ? (byLabel[0]?.[1] ?? 0) : Object.fromEntries(byLabel)];
+    }),
+  );
+}

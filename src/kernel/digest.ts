@@ -1,0 +1,4 @@
+import { createHash } from 'node:crypto';
+
+/** SHA-256 in base64, as content security policies name what they allow. */
+export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64');
