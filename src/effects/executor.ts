@@ -183,10 +183,11 @@ function afterGrace(signal: AbortSignal, clock: Clock): { end: Promise<RunEnd>; 
 
 function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret): RunOrder {
   const { kwargs } = run;
-  const { tags, recursion_limit, configurable } = kwargs.config;
+  const { tags, recursion_limit, configurable, metadata } = kwargs.config;
+  const { runId, threadId } = run;
   return {
-    runId: run.runId,
-    threadId: run.threadId,
+    runId,
+    threadId,
     assistantId: run.assistantId,
     graphId: run.graphId,
     attempt: run.attempt,
@@ -198,7 +199,13 @@ function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret
       ...(typeof recursion_limit === 'number' && { recursion_limit }),
       configurable: isObject(configurable) ? configurable : {},
       ...(inherited && { inherited }),
-      metadata: { ...run.metadata, run_id: run.runId, thread_id: run.threadId, run_attempt: run.attempt },
+      metadata: {
+        ...(isObject(metadata) && metadata),
+        ...run.metadata,
+        run_id: runId,
+        thread_id: threadId,
+        run_attempt: run.attempt,
+      },
     },
     ...(kwargs.context !== undefined && { context: kwargs.context }),
     streamModes: kwargs.streamMode as StreamMode[],

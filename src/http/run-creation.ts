@@ -9,7 +9,7 @@ import type { Actor } from '../auth/authenticate.ts';
 import { systemAssistantId } from '../actors/assistants.ts';
 import { checkWebhookUrl } from '../delivery/url-policy.ts';
 import { isUuid } from '../kernel/ids.ts';
-import { findTextProblem, isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { findTextProblem, type Json, type JsonObject } from '../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
@@ -19,6 +19,7 @@ import { renderSecret } from '../thread/secret.ts';
 import { authorise, grantedMetadata } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { invalid, noAssistantFor, noGraph, noThread, refused } from './replies.ts';
+import { toRunKwargs } from './run-kwargs.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
 
@@ -34,12 +35,15 @@ export async function createRun(
   body: Json | undefined,
   threadId?: string,
 ): Promise<Created> {
-  const request = check(runCreate, body ?? {});
+  const asked = check(runCreate, body ?? {});
+  // A thread that is made for the run has no checkpoint to begin at.
+  const request =
+    threadId === undefined ? { ...asked, checkpoint: undefined, checkpoint_id: undefined } : asked;
   checkWebhook(context, request.webhook);
   const assistant = await findAssistant(context, actor, request.assistant_id);
   const runId = context.ids.uuid();
   const target = threadId ?? context.ids.uuid();
-  const kwargs = kwargsOf(actor, request, assistant, {
+  const kwargs = toRunKwargs(actor, request, assistant, {
     runId,
     threadId: target,
     temporary: threadId === undefined && request.on_completion !== 'keep',
@@ -152,58 +156,4 @@ async function newThread(
     if_exists: 'do_nothing',
   });
   return { type: 'CreateThread', threadId, metadata: grantedMetadata(granted), temporary };
-}
-
-/** Keys that only the server sets: a client's are dropped, so that graph code can trust them. */
-const RESERVED = /^(__|platform_auth_|langgraph_auth_)/;
-
-function kwargsOf(
-  actor: Actor,
-  request: RunCreate,
-  assistant: AssistantRecord,
-  ids: { runId: string; threadId: string; temporary: boolean },
-): RunKwargs {
-  const own = isObject(assistant.config['configurable']) ? assistant.config['configurable'] : {};
-  const given = { ...own, ...request.config?.configurable };
-  const configurable: JsonObject = Object.fromEntries(
-    Object.entries(given).filter(([key]) => !RESERVED.test(key)),
-  );
-  const { checkpoint } = request;
-  Object.assign(configurable, {
-    ...(request.checkpoint_id !== undefined && { checkpoint_id: request.checkpoint_id }),
-    ...(checkpoint?.checkpoint_id !== undefined && { checkpoint_id: checkpoint.checkpoint_id }),
-    ...(checkpoint?.checkpoint_ns !== undefined && { checkpoint_ns: checkpoint.checkpoint_ns }),
-    ...(checkpoint?.checkpoint_map !== undefined && { checkpoint_map: checkpoint.checkpoint_map }),
-    ...(configurable['user_id'] === undefined && actor.user && { user_id: actor.user.identity }),
-    run_id: ids.runId,
-    thread_id: ids.threadId,
-    graph_id: assistant.graphId,
-    assistant_id: assistant.assistantId,
-  });
-  const config = { ...assistant.config, ...(request.config as JsonObject | undefined), configurable };
-  const runContext = mergeContext(assistant.context, request.context);
-  const webhook = request.webhook;
-  return {
-    input: request.command === undefined ? (request.input ?? null) : null,
-    ...(request.command && { command: commandOf(request.command) }),
-    config: JSON.parse(JSON.stringify(config)) as JsonObject,
-    ...(runContext !== undefined && { context: runContext }),
-    streamMode: request.stream_mode,
-    streamSubgraphs: request.stream_subgraphs ?? false,
-    ...(request.interrupt_before !== undefined && { interruptBefore: request.interrupt_before }),
-    ...(request.interrupt_after !== undefined && { interruptAfter: request.interrupt_after }),
-    ...(request.durability !== undefined && { durability: request.durability }),
-    ...(webhook !== undefined && { webhook }),
-    onCompletion: ids.temporary ? 'delete' : 'keep',
-  };
-}
-
-/** Members that were not given are left out: they would be stored as undefined. */
-export function commandOf(command: NonNullable<RunCreate['command']>): JsonObject {
-  return JSON.parse(JSON.stringify(command)) as JsonObject;
-}
-
-function mergeContext(own: Json, given: Json | undefined): Json | undefined {
-  if (given === undefined) return isObject(own) && Object.keys(own).length === 0 ? undefined : own;
-  return isObject(own) && isObject(given) ? { ...own, ...given } : given;
 }

@@ -10,7 +10,7 @@ import { threadStream } from '../thread/events.ts';
 import { authorise } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { noGraphId, notAuthorized } from './replies.ts';
-import { commandOf } from './run-creation.ts';
+import { commandOf } from './run-kwargs.ts';
 import type { Supersteps } from './schemas/thread-state.ts';
 import { workOut } from './state-update.ts';
 import { findThreadGraph } from './thread-graph.ts';

@@ -8,7 +8,7 @@ import type { AssistantVersionRecord } from '../projections/assistant-versions.t
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { ThreadRecord } from '../projections/thread-queries.ts';
 import { runStatus } from '../projections/threads.ts';
-import type { Outcome, RunKwargs } from '../thread/events.ts';
+import type { Outcome } from '../thread/events.ts';
 
 export function toThread(thread: ThreadRecord, values: Json | undefined): JsonObject {
   return {
@@ -34,21 +34,25 @@ export function toRun(run: RunRecord): JsonObject {
     updated_at: toTimestamp(run.updatedAt),
     status: run.status,
     metadata: run.metadata,
-    kwargs: toKwargs(run.kwargs),
+    kwargs: toKwargs(run),
     multitask_strategy: run.strategy,
   };
 }
 
-function toKwargs(kwargs: RunKwargs): JsonObject {
+function toKwargs({ kwargs, metadata }: RunRecord): JsonObject {
   return {
     input: kwargs.input,
     command: kwargs.command ?? null,
-    config: kwargs.config,
+    config: {
+      ...kwargs.config,
+      metadata: { ...(kwargs.config['metadata'] as JsonObject | undefined), ...metadata },
+    },
     context: kwargs.context ?? null,
     stream_mode: [...kwargs.streamMode],
     interrupt_before: kwargs.interruptBefore ?? null,
     interrupt_after: kwargs.interruptAfter ?? null,
     webhook: kwargs.webhook ?? null,
+    feedback_keys: [...(kwargs.feedbackKeys ?? [])],
     subgraphs: kwargs.streamSubgraphs,
     resumable: true,
     temporary: kwargs.onCompletion === 'delete',

@@ -5,7 +5,7 @@
  * restart. S3 A reader holds one page; it asks for the next when it has passed that one on.
  */
 import type { Clock } from '../kernel/clock.ts';
-import type { Json } from '../kernel/json.ts';
+import { isObject, type Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { getRun, isRunOpen, type RunRecord } from '../projections/run-queries.ts';
@@ -17,7 +17,10 @@ export interface RunStreams {
   read(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
   /** The run once it has ended; undefined when it is gone (rolled back, deleted) or the signal aborts. */
   ended(runId: string, signal: AbortSignal): Promise<RunRecord | undefined>;
-  /** What `wait` and `join` answer for an ended run. */
+  /**
+   * What `wait` and `join` answer for an ended run: what its last frame of the mode `values` would show, read from
+   * the thread's head, so it needs neither that mode nor the frames.
+   */
   result(run: RunRecord | undefined): Promise<Json>;
 }
 
@@ -67,7 +70,7 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       if (outcome.kind !== 'success') return values ?? {};
       const interrupts = Object.values(outcome.interrupts).flat();
       if (interrupts.length === 0) return values ?? {};
-      return { ...(values as Record<string, Json> | undefined), __interrupt__: interrupts };
+      return { ...(isObject(values) && values), __interrupt__: interrupts };
     },
   };
 }

@@ -19,6 +19,7 @@ export interface RunKwargs {
   readonly interruptBefore?: Json;
   readonly interruptAfter?: Json;
   readonly durability?: string;
+  readonly feedbackKeys?: readonly string[];
   readonly webhook?: string;
   readonly onCompletion?: 'delete' | 'keep';
 }

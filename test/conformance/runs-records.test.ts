@@ -46,8 +46,10 @@ test('given everything a run can be told, when it is created, then its record te
         config: {
           tags: ['t'],
           recursion_limit: 7,
+          metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2 },
           configurable: {
             mine: 1,
+            langsmith_project: 'x',
             run_id: runId,
             thread_id: threadId,
             graph_id: 'echo',
@@ -58,6 +60,7 @@ test('given everything a run can be told, when it is created, then its record te
         stream_mode: ['updates', 'values'],
         interrupt_before: ['a'],
         interrupt_after: '*',
+        feedback_keys: ['k'],
         webhook: 'https://example.com/hook?token=1',
         subgraphs: true,
         resumable: true,

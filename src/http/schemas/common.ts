@@ -60,10 +60,30 @@ export const sortOrder = z
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `expected one of ${values.map((value) => `"${value}"`).join(', ')}`);
 
+/** A node by name, or with an input of its own. */
+const target = z.union(
+  [name, z.object({ node: name, input: json.nullish() }, 'expected an object with node')],
+  'expected the name of a node, or an object with node and input',
+);
+
 /** Null is "not given", here too: a command has to say something, or the run could only fail. */
 export const command = z
   .object(
-    { goto: optional(json), update: optional(json), resume: optional(json) },
+    {
+      goto: optional(
+        z.union(
+          [target, list(target, 1000, 'expected a list of targets')],
+          'expected a node, an object with node and input, or a list of these',
+        ),
+      ),
+      update: optional(
+        z.union(
+          [jsonObject, list(z.tuple([name, json]), 1000, 'expected a list of pairs')],
+          'expected an object or a list of [key, value] pairs',
+        ),
+      ),
+      resume: optional(json),
+    },
     'expected an object with goto, update or resume',
   )
   .refine(

@@ -71,6 +71,21 @@ export const runCreate = z.object(
       z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000, 'expected at most 31536000'),
     ),
     durability: optional(oneOf(['sync', 'async', 'exit'])),
+    /** The older way to say `durability`: true is `async`, false is `exit`. */
+    checkpoint_during: optional(z.boolean('expected true or false')),
+    /** Accepted: the frames of every run are kept. */
+    stream_resumable: optional(z.boolean('expected true or false')),
+    /** Kept with the run; nothing here collects feedback, so no frame comes of it. */
+    feedback_keys: optional(list(name, 100, 'expected a list of keys')),
+    langsmith_tracer: optional(
+      z.object(
+        {
+          project_name: optional(z.string('expected a string')),
+          example_id: optional(z.string('expected a string')),
+        },
+        'expected an object',
+      ),
+    ),
   },
   'expected an object',
 );

@@ -1,0 +1,82 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withServer } from '../support/with-server.ts';
+import { config, leapingClock, newThread, say } from './scene.ts';
+import { dataOf, streamRun } from './stream-reader.ts';
+
+const test = suite('conformance: what wait and join answer');
+const MODES = { config: config('platform.modes.json') };
+
+for (const [graph, input] of [
+  ['agent', say('hi')],
+  ['weather', say('SF')],
+  ['chain', {}],
+  ['shows', { draft: 'x' }],
+  ['flow', { n: 2 }],
+  ['steps', say('hi')],
+] as const)
+  test(`given the graph ${graph}, when its run is joined, then the answer is what its last values frame showed`, () =>
+    withServer(MODES, async (s) => {
+      for (const path of [`/threads/${await newThread(s)}/runs`, '/runs']) {
+        const { text } = await s.request('POST', `${path}/stream`, {
+          assistant_id: graph,
+          input,
+          stream_subgraphs: true,
+        });
+        const runId = /"run_id":"([^"]+)"/.exec(text)![1]!;
+        const last = text.split('event: values\ndata: ').at(-1)!.split('\n')[0]!;
+        const joined = await s.request('GET', `${path}/${runId}/join`);
+        assert.deepEqual(joined.json, JSON.parse(last), path);
+        assert.match(joined.text, /^\n/);
+      }
+    }));
+
+test('given a workflow that returns nothing, when it is waited for, then the answer is an object all the same', () =>
+  withServer(MODES, async (s) => {
+    const body = { assistant_id: 'flow', input: { n: -1 } };
+    assert.deepEqual((await s.request('POST', '/runs/wait', body)).json, {});
+  }));
+
+test('given two nodes that ask at once, when the run is waited for and joined, then both questions are there', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    for (const path of [`/threads/${threadId}/runs`, '/runs']) {
+      const asked = (
+        await s.request('POST', `${path}/wait`, { assistant_id: 'pair', input: { seen: ['x'] } })
+      ).json;
+      assert.deepEqual(asked.seen, ['x'], path);
+      assert.deepEqual(asked.__interrupt__.map(({ value }: { value: string }) => value).sort(), [
+        'left?',
+        'right?',
+      ]);
+    }
+    const [run] = await s.client.runs.list(threadId);
+    const asked = (await s.client.runs.join(threadId, run!.run_id)) as any;
+    assert.equal(asked.__interrupt__.length, 2);
+    const resume = Object.fromEntries(
+      asked.__interrupt__.map(({ id, value }: { id: string; value: string }) => [id, value[0]]),
+    );
+    const frames = await streamRun(s, threadId, { assistant_id: 'pair', command: { resume } });
+    assert.deepEqual(dataOf(frames, 'values')[0].seen, ['x']);
+    assert.deepEqual(dataOf(frames, 'values').at(-1).seen, ['x', 'left l', 'right r', 'last']);
+    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+  }));
+
+test('given a run whose frames are gone, when it is joined, then the answer is the same as ever', () => {
+  const clock = leapingClock();
+  return withServer({ ...MODES, clock, overrides: { frameRetentionMs: 1000 } }, async (s) => {
+    const threadId = await newThread(s);
+    const body = { assistant_id: 'pair', input: { seen: ['x'] } };
+    const { json } = await s.request('POST', `/threads/${threadId}/runs/wait`, body);
+    const [run] = await s.client.runs.list(threadId);
+    while ((await s.server.log.payloads.lastFrame(run!.run_id)) >= 0) {
+      clock.leap(61_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(await s.client.runs.join(threadId, run!.run_id), json);
+    await s.restart();
+    assert.deepEqual(await s.client.runs.join(threadId, run!.run_id), json);
+  });
+});
+
+test.run();

@@ -1,0 +1,206 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, newThread, say } from './scene.ts';
+
+const test = suite('conformance: what a run is told');
+const MODES = { config: config('platform.modes.json') };
+
+/** Untyped, because its shape is what tests assert. */
+async function told(s: TestServer, body: object, threadId?: string): Promise<any> {
+  const values = await s.request('POST', `/threads/${threadId ?? (await newThread(s))}/runs/wait`, {
+    assistant_id: 'tells',
+    input: {},
+    ...body,
+  });
+  return values.json.told;
+}
+
+test('given an assistant and a request with configuration, when a run starts, then the request wins key by key', () =>
+  withServer(
+    {
+      ...MODES,
+      overrides: {
+        assistantDefaults: {
+          tells: {
+            config: {
+              tags: ['assistant'],
+              recursion_limit: 9,
+              metadata: { from: 'assistant', kept: 1 },
+              configurable: { model: 'a', size: 'small', user_id: 'of-assistant', run_id: 'forged' },
+            },
+            context: { tone: 'dry', lang: 'en' },
+          },
+        },
+      },
+    },
+    async (s) => {
+      const plain = await told(s, {});
+      assert.deepEqual([plain.tags, plain.context], [['assistant'], { tone: 'dry', lang: 'en' }]);
+      const threadId = await newThread(s, { metadata: { of: 'thread' } });
+      const seen = await told(
+        s,
+        {
+          metadata: { of: 'run', asked: true },
+          config: {
+            configurable: { model: 'b', user_id: null, graph_id: 'forged', platform_auth_user_id: 'forged' },
+            metadata: { from: 'config', of: 'config' },
+          },
+          context: { lang: 'de' },
+          langsmith_tracer: { project_name: 'p', example_id: 'e' },
+        },
+        threadId,
+      );
+      const [run] = (await s.request('GET', `/threads/${threadId}/runs`)).json;
+      const { model, size, user_id: user, checkpoint_ns: _, checkpoint_map: __, ...rest } = seen.configurable;
+      assert.deepEqual([model, size, user], ['b', 'small', 'of-assistant']);
+      assert.deepEqual(rest, {
+        langsmith_project: 'p',
+        langsmith_example_id: 'e',
+        run_id: run.run_id,
+        thread_id: threadId,
+        graph_id: 'tells',
+        assistant_id: run.assistant_id,
+      });
+      assert.deepEqual(seen.context, { tone: 'dry', lang: 'de' });
+      assert.deepEqual(seen.tags, ['assistant']);
+      const { from, kept, of, asked, run_id: runId, run_attempt: attempt } = seen.metadata;
+      assert.deepEqual([from, kept, of, asked, runId, attempt], ['config', 1, 'run', true, run.run_id, 1]);
+      assert.equal(run.kwargs.config.recursion_limit, 9);
+      assert.deepEqual(run.kwargs.config.metadata, {
+        created_by: 'system',
+        from: 'config',
+        kept: 1,
+        of: 'run',
+        asked: true,
+      });
+      const thread = (await s.request('GET', `/threads/${threadId}`)).json;
+      assert.deepEqual(thread.metadata, {
+        of: 'thread',
+        graph_id: 'tells',
+        assistant_id: run.assistant_id,
+      });
+      assert.deepEqual(thread.config, {});
+    },
+  ));
+
+test('given an assistant whose context is no object, when a run brings one, then the assistant keeps its own', () =>
+  withServer(
+    {
+      ...MODES,
+      overrides: { assistantDefaults: { tells: { context: 'mine' as never }, echo: { context: {} } } },
+    },
+    async (s) => {
+      assert.equal((await told(s, { context: { theirs: 1 } })).context, 'mine');
+      const { kwargs } = (
+        await s.request('POST', '/runs', { assistant_id: 'echo', input: {}, context: 'whole' })
+      ).json;
+      assert.equal(kwargs.context, 'whole');
+    },
+  ));
+
+test('given an authenticated user, when a run starts, then the graph knows who it is under every name', () =>
+  withServer({ config: config('platform.auth.json') }, async (s) => {
+    const headers = { authorization: 'Bearer alice-token' };
+    const { run_id: runId, kwargs } = (
+      await s.request('POST', '/runs', { assistant_id: 'sees', input: {} }, headers)
+    ).json;
+    assert.equal(kwargs.config.configurable.user_id, 'alice');
+    const values = (await s.request('GET', `/runs/${runId}/join`, undefined, headers)).json;
+    assert.deepEqual([values.identity, values.user_id, values.alias], ['alice', 'alice', true]);
+  }));
+
+test('given the older name of durability, when it is used, then only the last checkpoint or every one is kept', () =>
+  withServer(MODES, async (s) => {
+    const saved = async (body: object): Promise<[unknown, number]> => {
+      const threadId = await newThread(s);
+      const run = { assistant_id: 'chain', input: {}, ...body };
+      await s.request('POST', `/threads/${threadId}/runs/wait`, run);
+      const [{ kwargs }] = (await s.request('GET', `/threads/${threadId}/runs`)).json;
+      return [kwargs.durability, (await s.server.log.payloads.checkpoints(threadId, { ns: '' })).length];
+    };
+    assert.deepEqual(await saved({ checkpoint_during: false }), ['exit', 1]);
+    assert.deepEqual(await saved({ checkpoint_during: true }), ['async', 7]);
+    assert.deepEqual(await saved({ checkpoint_during: false, durability: 'sync' }), ['sync', 7]);
+    assert.deepEqual(await saved({ checkpoint_during: null }), [undefined, 7]);
+  }));
+
+test('given fields of other servers, when a run has them, then it runs, and what is malformed is named', () =>
+  withServer(MODES, async (s) => {
+    const body = { assistant_id: 'echo', input: say('hi') };
+    for (const more of [
+      { on_completion: 'complete' },
+      { feedback_keys: ['a'], stream_resumable: false },
+      { langsmith_tracer: {}, feedback_keys: null, stream_resumable: null, checkpoint_during: null },
+    ]) {
+      const answer = await s.request('POST', '/runs/wait', { ...body, ...more });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(Object.keys(answer.json), ['messages']);
+    }
+    for (const [field, value] of Object.entries({
+      checkpoint_during: 'yes',
+      stream_resumable: 1,
+      feedback_keys: 'all',
+      langsmith_tracer: 'on',
+      stream_mode: 'loud',
+      'command.goto': { command: { goto: 7 } },
+      'command.goto.1': { command: { goto: ['work', { input: 1 }] } },
+      'command.update': { command: { update: 'x' } },
+    })) {
+      const more = field.startsWith('command') ? (value as object) : { [field]: value };
+      const answer = await s.request('POST', '/runs', { ...body, ...more });
+      assert.equal(answer.status, 422, field);
+      assert.ok(answer.json.detail.startsWith(field.split('.').slice(0, 2).join('.')), answer.json.detail);
+    }
+  }));
+
+test('given a stateless run, when it names a checkpoint, then it starts from nothing all the same', () =>
+  withServer(MODES, async (s) => {
+    const place = { checkpoint_id: '11111111-1111-1111-8111-111111111111', checkpoint_ns: '' };
+    for (const more of [{ checkpoint: place }, { checkpoint_id: place.checkpoint_id }]) {
+      const answer = await s.request('POST', '/runs/wait', { assistant_id: 'chain', input: {}, ...more });
+      assert.deepEqual(answer.json, { visited: ['one', 'two', 'three', 'four', 'five'] });
+    }
+  }));
+
+test('given a graph with a limit of its own, when a run names none, then that holds, and a named one wins', () =>
+  withServer(MODES, async (s) => {
+    const run = async (config?: object): Promise<any> =>
+      (await s.request('POST', '/runs/wait', { assistant_id: 'bound', input: {}, config })).json;
+    assert.equal((await run()).seen.length, 30);
+    assert.equal((await run({ tags: [] })).seen.length, 30);
+    assert.equal((await run({ recursion_limit: 5 })).__error__.error, 'GraphRecursionError');
+  }));
+
+test('given a command, when it goes to nodes with inputs of their own, then those run and nothing else', () =>
+  withServer(MODES, async (s) => {
+    const commands: [object, string[]][] = [
+      [{ goto: 'work' }, ['work nothing']],
+      [{ goto: ['work', 'first'] }, ['first', 'work nothing']],
+      [{ goto: { node: 'work', input: { item: 'x' } } }, ['work x']],
+      [
+        {
+          goto: [
+            { node: 'work', input: { item: 'x' } },
+            { node: 'work', input: null },
+          ],
+        },
+        ['work x', 'work nothing'],
+      ],
+      [{ goto: 'fan' }, ['fan', 'work a', 'work b']],
+      [{ update: { seen: ['told'] }, goto: 'work' }, ['told', 'work nothing']],
+      [{ update: [['seen', ['pairs']]], goto: 'work' }, ['pairs', 'work nothing']],
+      [{ update: null, goto: 'work', resume: null }, ['work nothing']],
+    ];
+    for (const [command, expected] of commands) {
+      const threadId = await newThread(s);
+      const answer = await s.request('POST', `/threads/${threadId}/runs/wait`, {
+        assistant_id: 'errands',
+        command,
+        input: { seen: ['ignored'] },
+      });
+      assert.deepEqual(answer.json.seen, expected, JSON.stringify(command));
+    }
+  }));
+
+test.run();
