@@ -28,7 +28,7 @@ const ARROWS: Record<string, readonly string[]> = {
   config: ['kernel'],
   http: [
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
-    ...['graphs/port.ts', 'graphs/state-port.ts'],
+    ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts'],
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'http'],
   replay: DOMAIN,

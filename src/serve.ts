@@ -19,6 +19,7 @@ import { startSweeper } from './effects/sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { openInProcessGraphs } from './graphs/in-process.ts';
 import { loadGraphs } from './graphs/loader.ts';
+import { openDescriber } from './graphs/schemas/describer.ts';
 import { importUserModule } from './graphs/user-modules.ts';
 import { createApp } from './http/app.ts';
 import type { RequestLine, ServerContext } from './http/context.ts';
@@ -107,6 +108,14 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     }
     const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
     stops.push(() => graphs.close());
+    const describer = openDescriber({
+      graphs: loaded,
+      specs: config.graphs,
+      clock,
+      limitMs: config.schemaTimeoutMs,
+      onFault: (error) => onFault(error, 'reading what types say of graphs'),
+    });
+    stops.push(() => describer.close());
     const assistants = createAssistants({ log, ids });
     await ensureSystemAssistants(assistants, graphs.graphIds, config.assistantDefaults);
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
@@ -150,6 +159,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       log,
       threads,
       assistants,
+      describer,
       store,
       graphs,
       streams: createRunStreams(log, hub, clock),

@@ -42,6 +42,8 @@ export interface Config {
   /** How long a stop waits for running graphs and open replies. */
   readonly shutdownGraceMs: number;
   readonly log: { readonly level: LogLevel; readonly json: boolean };
+  /** How long reading the types of one source file of graphs may take. */
+  readonly schemaTimeoutMs: number;
   /** Default config and context of the graphs' system assistants. */
   readonly assistantDefaults: AssistantDefaults;
   /** What `env` of the file adds to the process environment; the process's own values are left out. */

@@ -85,6 +85,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     concurrency: settings.number('PLATFORM_CONCURRENCY', 64, { min: 1 }),
     frameRetentionMs: 1000 * settings.number('PLATFORM_FRAME_RETENTION_SECS', 3_600, { min: 1 }),
     shutdownGraceMs: 1000 * settings.number('PLATFORM_SHUTDOWN_GRACE_SECS', 5),
+    schemaTimeoutMs: settings.number('LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS', 30_000, { min: 1 }),
     assistantDefaults: settings.assistantDefaults('LANGGRAPH_CONFIG'),
     env: Object.fromEntries(Object.entries(fileEnv).filter(([name]) => processEnv[name] === undefined)),
     warnings,

@@ -8,6 +8,7 @@ import type { Env, ServerContext } from './context.ts';
 import { pluralPath, withoutPrefix } from './paths.ts';
 import { HttpProblem, internal, noRoute, notSearched, problemReply, unavailable } from './replies.ts';
 import { assistantChangeRoutes } from './routes/assistant-changes.ts';
+import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -37,6 +38,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', systemRoutes(context));
   app.route('/', assistantRoutes(context));
   app.route('/', assistantChangeRoutes(context));
+  app.route('/', assistantGraphRoutes(context));
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
   app.route('/', runRoutes(context));

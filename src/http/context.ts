@@ -10,6 +10,7 @@ import type { Threads } from '../actors/threads.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { GraphHost } from '../graphs/port.ts';
 import type { StateHost } from '../graphs/state-port.ts';
+import type { GraphDescriber } from '../graphs/schema-port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
@@ -22,6 +23,7 @@ export interface ServerContext {
   readonly log: EventLog;
   readonly threads: Threads;
   readonly assistants: Assistants;
+  readonly describer: GraphDescriber;
   readonly graphs: GraphHost & StateHost;
   readonly store: Store;
   readonly streams: RunStreams;

@@ -228,6 +228,10 @@ test('given each operation, when its handler is asked, then it is the one of the
       ['PATCH', '/assistants/echo', 'assistants:update assistant_id,metadata'],
       ['POST', '/assistants/echo/latest', 'assistants:update assistant_id,version'],
       ['DELETE', '/assistants/echo', 'assistants:delete assistant_id'],
+      ['GET', '/assistants/echo/graph', 'assistants:read assistant_id'],
+      ['GET', '/assistants/echo/schemas', 'assistants:read assistant_id'],
+      ['GET', '/assistants/echo/subgraphs', 'assistants:read assistant_id'],
+      ['GET', '/assistants/echo/subgraphs/a', 'assistants:read assistant_id'],
     ] as const) {
       const id = path === '/assistants' ? MISSING : 'echo';
       const body = method === 'POST' ? { assistant_id: id, graph_id: 'echo', version: 1 } : undefined;

@@ -93,6 +93,13 @@ test('given replies of all resources, when they are held against their schemas, 
     const own = '/assistants/{assistant_id}';
     const ownUrl = `/assistants/${made.assistant_id}`;
     await assertDescribed(s, `PATCH ${own}`, ownUrl, {});
+    for (const [path, asked] of [
+      ['graph', 'graph?xray=1'],
+      ['subgraphs', 'subgraphs?recurse=true'],
+      ['subgraphs/{namespace}', 'subgraphs/x'],
+      ['schemas', 'schemas'],
+    ])
+      await assertDescribed(s, `GET ${own}/${path}`, `${ownUrl}/${asked}`);
     await assertDescribed(s, `POST ${own}/versions`, `${ownUrl}/versions`);
     await assertDescribed(s, `POST ${own}/latest`, `${ownUrl}/latest`, { version: 1 });
     await assertDescribed(s, `DELETE ${own}`, ownUrl);

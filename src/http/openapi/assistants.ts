@@ -9,7 +9,7 @@ import {
   versionSearch,
 } from '../schemas/assistants.ts';
 import { json, PAGE_HEADERS, problems, type Operation } from './operation.ts';
-import { assistant, assistantVersion } from './shapes.ts';
+import { assistant, assistantVersion, drawing, graphSchemas, subgraphSchemas } from './shapes.ts';
 
 export const assistantOperations: readonly Operation[] = [
   {
@@ -77,4 +77,35 @@ export const assistantOperations: readonly Operation[] = [
     body: versionChoice,
     replies: { 200: json(assistant, 'The assistant, with all that the version holds'), ...problems(404) },
   },
+  {
+    method: 'get',
+    path: '/assistants/{assistant_id}/graph',
+    tag: 'assistants',
+    summary: 'Draw the graph of an assistant',
+    query: z.object({
+      xray: z
+        .union([z.boolean(), z.int().min(0)])
+        .optional()
+        .meta({ description: 'Subgraphs are drawn too, with a number so many levels of them.' }),
+    }),
+    replies: { 200: json(drawing, 'Nodes and edges'), ...problems(404) },
+  },
+  {
+    method: 'get',
+    path: '/assistants/{assistant_id}/schemas',
+    tag: 'assistants',
+    summary: 'Get what the graph of an assistant takes and gives',
+    replies: { 200: json(graphSchemas, 'JSON Schemas, draft-07'), ...problems(404) },
+  },
+  ...['/assistants/{assistant_id}/subgraphs', '/assistants/{assistant_id}/subgraphs/{namespace}'].map(
+    (path): Operation => ({
+      method: 'get',
+      path,
+      tag: 'assistants',
+      summary: 'Get what the subgraphs of an assistant take and give',
+      description: 'Keys are names of nodes, those of inner subgraphs joined by `|`.',
+      query: z.object({ recurse: z.boolean().optional() }),
+      replies: { 200: json(z.record(z.string(), subgraphSchemas), 'By node'), ...problems(404) },
+    }),
+  ),
 ];

@@ -99,6 +99,39 @@ export const assistant = z
   })
   .meta({ id: 'Assistant' });
 
+const schema = jsonObject.nullable().meta({ description: 'JSON Schema; null when nothing is known.' });
+
+export const graphSchemas = z
+  .object({
+    graph_id: z.string(),
+    input_schema: schema,
+    output_schema: schema,
+    state_schema: schema,
+    config_schema: schema,
+    context_schema: schema,
+  })
+  .meta({ id: 'GraphSchemas' });
+
+export const subgraphSchemas = graphSchemas
+  .extend({ input: schema, output: schema, state: schema, config: schema })
+  .meta({ id: 'SubgraphSchemas', description: 'The same schemas under both names that clients know.' });
+
+export const drawing = z
+  .object({
+    nodes: z.array(
+      z.looseObject({ id: z.string(), type: z.enum(['schema', 'runnable']), data: json.optional() }),
+    ),
+    edges: z.array(
+      z.looseObject({
+        source: z.string(),
+        target: z.string(),
+        conditional: z.boolean().optional(),
+        data: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'Drawing' });
+
 export const assistantVersion = assistant.omit({ updated_at: true }).meta({
   id: 'AssistantVersion',
   description: 'Like the assistant; `created_at` is the time of the version.',

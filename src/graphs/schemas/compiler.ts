@@ -1,0 +1,44 @@
+/**
+ * The TypeScript compiler with an API: the one that `ts-json-schema-generator` brings along, because the newest
+ * compiler has none yet. Only what is used here is declared.
+ */
+import { createRequire } from 'node:module';
+import type { createProgram } from 'ts-json-schema-generator';
+
+export type Program = ReturnType<typeof createProgram>;
+export type Checker = ReturnType<Program['getTypeChecker']>;
+export type Type = ReturnType<Checker['getStringType']>;
+export type TypeSymbol = ReturnType<Type['getProperties']>[number];
+export type SourceFile = NonNullable<ReturnType<Program['getSourceFile']>>;
+export type SyntaxNode = Parameters<Checker['getTypeAtLocation']>[0];
+export type Options = ReturnType<Program['getCompilerOptions']>;
+
+export interface Compiler {
+  readonly sys: { fileExists(path: string): boolean; readFile(path: string): string | undefined };
+  readonly SymbolFlags: { readonly Optional: number; readonly Alias: number };
+  readonly ScriptTarget: { readonly ESNext: number };
+  readonly ModuleKind: { readonly ESNext: number };
+  readonly ModuleResolutionKind: { readonly Bundler: number };
+  readonly JsxEmit: { readonly Preserve: number };
+  createProgram(files: readonly string[], options: object): Program;
+  findConfigFile(folder: string, fileExists: (path: string) => boolean): string | undefined;
+  readConfigFile(
+    path: string,
+    readFile: (path: string) => string | undefined,
+  ): { config?: unknown; error?: unknown };
+  parseJsonConfigFileContent(config: unknown, host: object, folder: string): { options: Options };
+  forEachChild(node: SyntaxNode, visit: (child: SyntaxNode) => void): void;
+  isCallExpression(node: SyntaxNode): node is CallNode;
+  isPropertyAccessExpression(node: SyntaxNode): node is SyntaxNode & { readonly name: { text: string } };
+  isStringLiteralLike(node: SyntaxNode): node is SyntaxNode & { readonly text: string };
+}
+
+export type CallNode = SyntaxNode & {
+  readonly expression: SyntaxNode;
+  readonly arguments: readonly SyntaxNode[];
+};
+
+export function loadCompiler(): Compiler {
+  const near = createRequire(import.meta.url).resolve('ts-json-schema-generator');
+  return createRequire(near)('typescript') as Compiler;
+}

@@ -1,0 +1,86 @@
+/**
+ * Describes loaded graphs. Graph code runs here only where a factory has to make the graph that is asked about; what
+ * its types do not call a graph is never called to find out (see graph-function.ts).
+ */
+import type { Clock } from '../../kernel/clock.ts';
+import { toCompiledGraph } from '../graph-shapes.ts';
+import type { GraphSpec, LoadedGraph } from '../loader.ts';
+import { toConfigurable } from '../private-keys.ts';
+import type { GraphDescriber, GraphOrder } from '../schema-port.ts';
+import { importFrom } from '../user-modules.ts';
+import type { DescribedGraph } from './builder.ts';
+import { describeFunction, describeGraph, describeSubgraphs, drawGraph, drawNode } from './describe.ts';
+import type { SchemaHelpers } from './runtime-schemas.ts';
+import { createSourceAnalysis } from './source-analysis.ts';
+import type { SourceReport } from './source-report.ts';
+
+export interface DescriberOptions {
+  readonly graphs: readonly LoadedGraph[];
+  readonly specs: readonly GraphSpec[];
+  readonly clock: Clock;
+  /** How long the reading of one source file may take, in milliseconds. */
+  readonly limitMs: number;
+  /** Hears why a source file could not be read; its graphs are described without it. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export function openDescriber(options: DescriberOptions): GraphDescriber & { close(): Promise<void> } {
+  const { graphs, specs, clock, limitMs, onFault } = options;
+  const analysis = createSourceAnalysis({ clock, exports: specs, limitMs, onFault });
+  const helpers = new Map<string, Promise<SchemaHelpers | undefined>>();
+
+  const sourceOf = async ({ graphId, file }: LoadedGraph): Promise<SourceReport | undefined> => {
+    const spec = specs.find(({ id }) => id === graphId);
+    return spec && analysis.read(file, spec.exportName);
+  };
+
+  function helpersFor({ file }: LoadedGraph): Promise<SchemaHelpers | undefined> {
+    const known = helpers.get(file);
+    if (known !== undefined) return known;
+    // Not every version of the library has them, and a plain function's project has no library at all.
+    const found = importFrom(file, '@langchain/langgraph/zod/schema').catch(() => undefined);
+    helpers.set(file, found);
+    return found;
+  }
+
+  /** The graph to describe; undefined for a plain function. */
+  async function open(order: GraphOrder): Promise<{ loaded: LoadedGraph; graph?: DescribedGraph }> {
+    const loaded = graphs.find(({ graphId }) => graphId === order.graphId);
+    if (loaded === undefined) throw new Error(`There is no graph "${order.graphId}"`);
+    const { source } = loaded;
+    if (source.kind === 'graph') return { loaded, graph: source.graph as DescribedGraph };
+    const makesGraphs =
+      source.kind === 'factory' ||
+      (source.kind === 'undecided' && (await sourceOf(loaded))?.kind === 'graph');
+    if (!makesGraphs) return { loaded };
+    const made = toCompiledGraph(await source.fn(configFor(order)));
+    if (made === undefined)
+      throw new TypeError(`The function of the graph "${order.graphId}" returned no graph`);
+    return { loaded, graph: made as DescribedGraph };
+  }
+
+  return {
+    async drawing(order, xray) {
+      const { graph } = await open(order);
+      return graph === undefined ? drawNode(order.graphId) : drawGraph(graph, xray);
+    },
+    async schemas(order) {
+      const { loaded, graph } = await open(order);
+      if (graph === undefined) return describeFunction(await sourceOf(loaded));
+      return describeGraph(graph, await helpersFor(loaded), () => sourceOf(loaded));
+    },
+    async subgraphs(order) {
+      const { loaded, graph } = await open(order);
+      if (graph === undefined) return {};
+      return describeSubgraphs(graph, order, await helpersFor(loaded), () => sourceOf(loaded));
+    },
+    close: () => analysis.close(),
+  };
+}
+
+const configFor = ({ configurable, context, graphId }: GraphOrder): object => ({
+  configurable: { ...toConfigurable(configurable, undefined), graph_id: graphId },
+  metadata: {},
+  tags: [],
+  ...(context === undefined ? {} : { context }),
+});
