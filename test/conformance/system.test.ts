@@ -1,7 +1,10 @@
 import * as assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { OPERATIONS } from '../../src/http/openapi/operations.ts';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
-import { config, MISSING, say } from './scene.ts';
+import { withWebhookSink } from '../support/webhook-sink.ts';
+import { config, MISSING, newThread, say } from './scene.ts';
 
 const test = suite('conformance: the server itself');
 
@@ -12,6 +15,64 @@ test('given a server, when it is asked how it is and what it is, then it tells',
     const { json } = await s.request('GET', '/info');
     assert.equal(typeof json.version, 'string');
     assert.deepEqual(json.flags, { assistants: true, crons: false, langsmith: false });
+  }));
+
+test('given a server whose log does not answer, when it is asked how it is, then it says so only when it is to look', () =>
+  withServer({ allowFaults: true }, async (s) => {
+    for (const path of ['/ok', '/', '/ok?check_db=0'])
+      assert.equal((await s.request('GET', path)).status, 200);
+    await s.server.log.close();
+    assert.deepEqual((await s.request('GET', '/ok')).json, { ok: true });
+    for (const path of ['/ok?check_db=1', '/?check_db=true']) {
+      const { status, json } = await s.request('GET', path);
+      assert.deepEqual([status, json], [500, { detail: 'The log does not answer.' }]);
+    }
+    assert.equal(s.faults.length, 2);
+  }));
+
+test('given runs and deliveries, when the metrics are read, then they count them, as text and as JSON', () =>
+  withWebhookSink((sink) =>
+    withServer({}, async (s) => {
+      const body = { assistant_id: 'echo', input: say('hi') };
+      await s.request('POST', '/runs/wait', { ...body, on_completion: 'keep', webhook: sink.url() });
+      await sink.next(1);
+      await s.until(({ type }) => type === 'WebhookDelivered');
+      const threadId = await newThread(s);
+      await s.request('POST', `/threads/${threadId}/runs`, { ...body, after_seconds: 3600 });
+      const { json } = await s.request('GET', '/metrics?format=json');
+      const { threadwell_runs: runs, threadwell_webhook_deliveries: deliveries } = json;
+      assert.deepEqual(runs, { pending: 1, running: 0, success: 1, error: 0, timeout: 0, interrupted: 0 });
+      assert.deepEqual(deliveries, { owed: 0, delivered: 1, failed: 0 });
+      assert.equal(json.threadwell_runs_queued, 0);
+      assert.equal(json.threadwell_stream_readers, 0);
+      assert.ok(json.threadwell_open_connections >= 1 && json.process_resident_memory_bytes > 1e6);
+      assert.deepEqual(Object.keys(json.nodejs_eventloop_delay_seconds), ['mean', 'p99', 'max']);
+      const { text, headers } = await s.request('GET', '/metrics');
+      assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+      assert.match(text, /^# TYPE threadwell_runs gauge$/m);
+      assert.match(text, /^threadwell_runs\{status="success"\} 1$/m);
+      for (const line of text.trimEnd().split('\n'))
+        assert.match(line, /^# (HELP|TYPE) [a-z_]+ .+$|^[a-z_]+(\{[a-z]+="[a-z0-9]+"\})? [\d.e+-]+$/);
+      assert.equal((await s.request('GET', '/metrics?format=xml')).status, 422);
+    }),
+  ));
+
+test('given the page of the description, when it is read, then it needs nothing else, allows nothing else, and shows every operation', () =>
+  withServer({}, async (s) => {
+    const { text, headers } = await s.request('GET', '/docs');
+    assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'/);
+    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(text) ?? [];
+    assert.ok(policy.includes(createHash('sha256').update(style).digest('base64')));
+    assert.doesNotMatch(text, /<script|\son\w+=|style=|https?:\/\/|\bsrc=/);
+    const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link);
+    const ids = new Set([...text.matchAll(/id="([^"]*)"/g)].map(([, id]) => `#${id}`));
+    for (const link of links) assert.ok(link === 'openapi.json' || ids.has(link), link);
+    for (const { method, path, summary } of OPERATIONS) {
+      assert.ok(text.includes(`<span class="m ${method}">${method}</span> <code>${path}</code>`), path);
+      assert.ok(text.includes(summary), summary);
+    }
   }));
 
 test('given a page of another origin, when its browser asks first and then calls, then it may read every answer', () =>

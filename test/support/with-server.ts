@@ -9,6 +9,7 @@ import { Client } from '@langchain/langgraph-sdk';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import type { RequestLine } from '../../src/http/context.ts';
 import type { Recorded } from '../../src/log/events.ts';
 import { openHistory } from '../../src/log/sqlite/history.ts';
 import { containsJson } from '../../src/projections/filters.ts';
@@ -43,7 +44,11 @@ export interface TestServer {
   readonly dir: string;
   readonly client: Client;
   readonly server: RunningServer;
+  /** What the file and the environment say, without overrides. */
+  readonly config: Config;
   readonly faults: readonly unknown[];
+  /** The request log. */
+  readonly requests: readonly RequestLine[];
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Resolves with the first event, already recorded or to come, for which `wanted` is true. */
   until(wanted: (event: Recorded) => boolean): Promise<Recorded>;
@@ -59,18 +64,22 @@ export async function withServer<T>(
 ): Promise<T> {
   return withTempDir(async (dir) => {
     const faults: unknown[] = [];
+    const requests: RequestLine[] = [];
     const data = join(dir, 'data');
+    let configured: Config | undefined;
     const start = (more: Partial<Config> = {}): Promise<RunningServer> => {
       const loaded = loadConfig(
         { config: options.config ?? join(PROJECT, 'platform.json'), port: '0', data },
         { ...options.env },
         dir,
       );
+      configured = loaded;
       return startServer(
         { ...loaded, ...options.overrides, ...more },
         {
           ...(options.clock && { clock: options.clock }),
           onFault: (error) => faults.push(error),
+          onRequest: (line) => requests.push(line),
           onPoisoned: (cause) => faults.push(new Error(cause)),
         },
       );
@@ -79,8 +88,13 @@ export async function withServer<T>(
     const testServer: TestServer = {
       dir,
       faults,
+      requests,
       get server() {
         return server;
+      },
+      get config() {
+        assert.ok(configured);
+        return configured;
       },
       get url() {
         return server.url;

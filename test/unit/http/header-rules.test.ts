@@ -1,0 +1,42 @@
+import * as assert from 'node:assert/strict';
+import { createHeaderFilter, createInheritance } from '../../../src/http/header-rules.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('rules for headers');
+
+const headers = new Headers({
+  'x-one': '1',
+  'x-two': '2',
+  'x.one': 'dot',
+  'X-Api-Key': 'secret',
+  'x-tenant-id': 'secret',
+  'x-service-key': 'secret',
+  authorization: 'secret',
+  'proxy-authorization': 'secret',
+  cookie: 'secret',
+  accept: 'a',
+  thread_id: 'posing',
+  checkpoint_id: 'posing',
+  langgraph_auth_user: 'posing',
+  __pregel: 'posing',
+});
+const names = (include: string[], exclude: string[] = []): string[] =>
+  Object.keys(createHeaderFilter({ include, exclude })(headers));
+
+test('A4 given any rule, when headers are chosen, then credentials never are, and no name poses as a key with a meaning', () => {
+  const all = createHeaderFilter({ include: ['*', 'cookie', 'Authorization'], exclude: [] })(headers);
+  assert.ok(!Object.values(all).includes('secret'));
+  const inherited = createInheritance({ include: ['*'], exclude: [] })(headers);
+  assert.deepEqual(Object.keys(inherited).sort(), ['accept', 'x-one', 'x-two', 'x.one']);
+});
+
+test('given wildcards, when headers are chosen, then only a star is special, case counts for nothing, and what is excluded stays out', () => {
+  assert.deepEqual(names([]), []);
+  assert.deepEqual(names(['X-*']), ['x-one', 'x-two']);
+  assert.deepEqual(names(['x.one']), ['x.one']);
+  assert.deepEqual(names(['x-*'], ['*-ONE']), ['x-two']);
+  assert.deepEqual(names(['*ccep*', 'x-two']), ['accept', 'x-two']);
+  assert.deepEqual(names(['x-'], []), []);
+});
+
+test.run();
