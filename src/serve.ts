@@ -39,6 +39,7 @@ import { projection } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 import { createHub } from './streams/hub.ts';
 import { createRunStreams } from './streams/run-stream.ts';
+import { createThreadStreams } from './streams/thread-stream.ts';
 
 /** What the client of `GET /info` reads. */
 export const VERSION = '0.1.0';
@@ -121,6 +122,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
     const hub = createHub(log);
+    const streams = createRunStreams(log, hub, clock);
     stops.push(() => hub.close());
     if (enabled) {
       const out = createHttpOut(config.webhooks, clock, WEBHOOK_DEADLINE_MS);
@@ -162,7 +164,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       describer,
       store,
       graphs,
-      streams: createRunStreams(log, hub, clock),
+      streams,
+      threadStreams: createThreadStreams(log, hub, streams, clock),
       clock,
       ids,
       authenticate: createAuthenticator({

@@ -15,6 +15,7 @@ import { runRoutes } from './routes/runs.ts';
 import { storeRoutes } from './routes/store.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
+import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadRoutes } from './routes/threads.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
@@ -41,6 +42,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', assistantGraphRoutes(context));
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
+  app.route('/', threadStreamRoutes(context));
   app.route('/', runRoutes(context));
   app.route('/', runReadRoutes(context));
   app.route('/', storeRoutes(context));

@@ -16,6 +16,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
+import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Metrics } from './metrics.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 
@@ -27,6 +28,7 @@ export interface ServerContext {
   readonly graphs: GraphHost & StateHost;
   readonly store: Store;
   readonly streams: RunStreams;
+  readonly threadStreams: ThreadStreams;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly authenticate: (request: Request) => Promise<AuthResult>;

@@ -5,7 +5,6 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { Json } from '../kernel/json.ts';
-import type { StoredFrame } from '../log/payloads.ts';
 
 /** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
 const HEARTBEAT_MS = 5_000;
@@ -82,11 +81,18 @@ function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Pr
 
 const clean = (text: string): string => text.replace(/[\r\n\u0000]/g, '');
 
-const toText = (frame: StoredFrame): string =>
+/** A frame under the id that a reader comes back with. */
+export interface SentFrame {
+  readonly event: string;
+  readonly data: string;
+  readonly id: number | string;
+}
+
+const toText = (frame: SentFrame): string =>
   `event: ${clean(frame.event)}\ndata: ${frame.data}\nid: ${frame.id}\n\n`;
 
 export function sseReply(
-  pages: AsyncGenerator<StoredFrame[]>,
+  pages: AsyncGenerator<SentFrame[]>,
   reply: HeldReply,
   wanted: (event: string) => boolean = () => true,
 ): Response {
@@ -112,8 +118,8 @@ export function sseReply(
 }
 
 /** One frame, then the end: how a join-stream says that there is nothing to read. */
-export async function* singleFrame(event: string, data: Json): AsyncGenerator<StoredFrame[]> {
-  yield [{ id: 0, at: 0, event, data: JSON.stringify(data) }];
+export async function* singleFrame(event: string, data: Json): AsyncGenerator<SentFrame[]> {
+  yield [{ id: 0, event, data: JSON.stringify(data) }];
 }
 
 /** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */

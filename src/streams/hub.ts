@@ -29,7 +29,7 @@ export function createHub(log: EventLog): Hub {
     for (const runId of frames) wake(runId);
     for (const { type, data } of events) {
       if (type === 'RunCompleted') wake(data.runId);
-      if (type === 'RunStarted' || type === 'RunCompleted') wake(data.threadId);
+      if (type === 'RunStarted' || type === 'RunCompleted' || type === 'ThreadDeleted') wake(data.threadId);
     }
   });
   return {

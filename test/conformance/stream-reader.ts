@@ -85,7 +85,7 @@ export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\
 
 /** Throws for a frame that is not exactly event, data and id on one line each. */
 function parseFrame(block: string): Frame {
-  const match = /^event: (.+)\ndata: (.+)\nid: (\d+)$/.exec(withoutComments(`${block}\n`).trimEnd());
+  const match = /^event: (.+)\ndata: (.+)\nid: (.+)$/.exec(withoutComments(`${block}\n`).trimEnd());
   if (match === null) throw new Error(`not a frame: ${JSON.stringify(block)}`);
   const [, event, data, id] = match;
   return { event: event!, data: JSON.parse(data!) as unknown, id: id! };

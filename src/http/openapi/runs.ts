@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cancelQuery, joinQuery, runCreate, runList } from '../schemas/runs.ts';
+import { cancelQuery, joinQuery, runCreate, runList, threadStreamQuery } from '../schemas/runs.ts';
 import {
   events,
   json,
@@ -83,6 +83,15 @@ export const runOperations: readonly Operation[] = [
   join('/runs/{run_id}/join', 'stateless runs'),
   joinStream(`${ON_THREAD}/{run_id}/stream`, 'runs'),
   joinStream('/runs/{run_id}/stream', 'stateless runs'),
+  {
+    method: 'get',
+    path: '/threads/{thread_id}/stream',
+    tag: 'threads',
+    summary: 'Follow all runs of a thread',
+    query: threadStreamQuery,
+    headers: { 'Last-Event-ID': 'The last event that arrived; `-` is the beginning of the thread.' },
+    replies: { 200: events('Frames of all runs, from now on or after Last-Event-ID'), ...problems(404) },
+  },
   {
     method: 'post',
     path: `${ON_THREAD}/{run_id}/cancel`,

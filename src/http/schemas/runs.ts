@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { THREAD_STREAM_MODES } from '../../streams/thread-stream.ts';
 import { command, json, jsonObject, limit, list, name, offset, oneOf, optional, select } from './common.ts';
 
 export const STREAM_MODES = [
@@ -108,4 +109,12 @@ export const cancelQuery = z.object({
 export const joinQuery = z.object({
   cancel_on_disconnect: z.boolean().nullish(),
   stream_mode: optional(list(streamMode, 100, 'expected a list of stream modes')),
+});
+
+const threadStreamModes = optional(list(oneOf(THREAD_STREAM_MODES), 100, 'expected a list of stream modes'));
+
+/** Either name will do. */
+export const threadStreamQuery = z.object({
+  stream_modes: threadStreamModes,
+  stream_mode: threadStreamModes,
 });

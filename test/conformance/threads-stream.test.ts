@@ -1,0 +1,189 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, ended, MISSING, newThread, say, startGated } from './scene.ts';
+import { openStream, readFrames, type Frame, type StreamReader } from './stream-reader.ts';
+
+const test = suite('conformance: thread streams');
+const MODES = { config: config('platform.modes.json') };
+
+const open = (s: TestServer, threadId: string, query = '', after?: string): Promise<StreamReader> =>
+  openStream(`${s.url}/threads/${threadId}/stream${query}`, {
+    ...(after !== undefined && { headers: { 'last-event-id': after } }),
+  });
+
+/** Reads until a frame for which `last` is true, and leaves. */
+async function until(reader: StreamReader, last: (frame: Frame) => boolean): Promise<Frame[]> {
+  const frames: Frame[] = [];
+  for (let frame = await reader.next(); frame !== undefined; frame = await reader.next()) {
+    frames.push(frame);
+    if (last(frame)) break;
+  }
+  reader.leave();
+  return frames;
+}
+
+const doneTimes = (times: number) => {
+  let left = times;
+  return ({ event }: Frame): boolean => event === 'run_done' && --left === 0;
+};
+
+async function wait(s: TestServer, threadId: string, body: object): Promise<string> {
+  const run = { input: say('hi'), ...body };
+  const answer = await s.request('POST', `/threads/${threadId}/runs/wait`, run);
+  return answer.headers.get('content-location')!.split('/').at(-1)!;
+}
+
+test('given runs one after the other, when a thread is read from its beginning, then it is their streams in order (S2)', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    const runs = [
+      await wait(s, threadId, { assistant_id: 'agent' }),
+      await wait(s, threadId, { assistant_id: 'fails' }),
+      await wait(s, threadId, { assistant_id: 'steps', stream_mode: 'custom' }),
+    ];
+    const frames = await until(await open(s, threadId, '', '-'), doneTimes(3));
+    const expected: Omit<Frame, 'id'>[] = [];
+    for (const [index, runId] of runs.entries()) {
+      const own = await readFrames(`${s.url}/threads/${threadId}/runs/${runId}/stream`);
+      expected.push(...own.map(({ event, data }) => ({ event, data })));
+      const status = index === 1 ? 'error' : 'success';
+      expected.push({ event: 'run_done', data: { run_id: runId, status } });
+    }
+    assert.deepEqual(
+      frames.map(({ event, data }) => ({ event, data })),
+      expected,
+    );
+    assert.equal(new Set(frames.map(({ id }) => id)).size, frames.length);
+  }));
+
+test('given a thread, when it is read again after each of its frames, then the rest follows, also after a restart (S2)', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    await wait(s, threadId, { assistant_id: 'steps' });
+    await wait(s, threadId, { assistant_id: 'echo' });
+    const all = await until(await open(s, threadId, '', '-'), doneTimes(2));
+    const check = async (from: number): Promise<void> => {
+      const times = all.slice(from + 1).filter(({ event }) => event === 'run_done').length;
+      const rest = await until(await open(s, threadId, '', all[from]!.id), doneTimes(times));
+      assert.deepEqual(rest, all.slice(from + 1));
+    };
+    for (let from = 0; from < all.length - 1; from++) await check(from);
+    await s.restart();
+    for (const from of [0, 3, all.length - 3]) await check(from);
+    for (const unknown of ['-1', '0', 'x', '999-1', '1-x'])
+      assert.deepEqual(await until(await open(s, threadId, '', unknown), doneTimes(2)), all, unknown);
+  }));
+
+test('given a thread that runs, when it is joined without an id, then the stream goes on from now, over all later runs', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    await wait(s, threadId, { assistant_id: 'echo' });
+    const gated = await startGated(s, threadId);
+    const reader = await open(s, threadId);
+    gated.open();
+    const first = await until(reader, doneTimes(1));
+    // What the run had told before is not told again, and neither is the run before it.
+    assert.ok(first.every(({ event }) => event !== 'metadata'));
+    assert.deepEqual(first.at(-1)!.data, { run_id: gated.runId, status: 'success' });
+    const idle = await open(s, threadId);
+    const later = await wait(s, threadId, { assistant_id: 'echo' });
+    const frames = await until(idle, doneTimes(1));
+    assert.deepEqual(frames[0]!.data, { run_id: later, attempt: 1 });
+  }));
+
+test('given a thread without runs, when it is read, then the stream waits, and a run that comes is in it', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    const readers = [await open(s, threadId), await open(s, threadId, '', '-'), await open(s, threadId)];
+    await wait(s, threadId, { assistant_id: 'agent' });
+    const [a, b, c] = await Promise.all(readers.map((reader) => until(reader, doneTimes(1))));
+    assert.ok(a!.length > 3);
+    assert.deepEqual([b, c], [a, a]);
+  }));
+
+test('given the modes of a thread stream, when one is asked for, then only its frames come, under the same ids', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    const runId = await wait(s, threadId, { assistant_id: 'agent' });
+    await wait(s, threadId, { assistant_id: 'approve' });
+    const all = await until(await open(s, threadId, '', '-'), doneTimes(2));
+    const own = all.filter(({ event }) => event === 'metadata' || event === 'run_done');
+    for (const query of ['stream_modes=lifecycle', 'stream_mode=lifecycle', 'stream_modes=["lifecycle"]'])
+      assert.deepEqual(await until(await open(s, threadId, `?${query}`, '-'), doneTimes(2)), own);
+    const states: Frame[] = [];
+    const reader = await open(s, threadId, '?stream_modes=state_update', '-');
+    while (states.length < 2) states.push((await reader.next())!);
+    reader.leave();
+    assert.deepEqual([...new Set(states.map(({ event }) => event))], ['state_update']);
+    const [first, second] = states.map(({ data }) => data as any);
+    assert.equal(first.metadata.run_id, runId);
+    assert.deepEqual([first.next, first.values.messages.length], [[], 4]);
+    assert.deepEqual(second, (await s.request('GET', `/threads/${threadId}/state`)).json);
+    assert.equal(second.interrupts.length, 1);
+    const both = '?stream_modes=state_update&stream_modes=run_modes,lifecycle';
+    const every = await until(await open(s, threadId, both, '-'), ({ id }) => id === states[1]!.id);
+    assert.deepEqual(
+      every.filter(({ event }) => event !== 'state_update'),
+      all,
+    );
+    assert.deepEqual(
+      every.filter(({ event }) => event === 'state_update'),
+      states,
+    );
+    assert.equal((await s.request('GET', `/threads/${threadId}/stream?stream_modes=loud`)).status, 422);
+  }));
+
+test('given a thread that is deleted, when its stream is open, then it ends; of a missing thread there is none', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    const reader = await open(s, threadId);
+    await s.request('DELETE', `/threads/${threadId}`);
+    assert.deepEqual(await reader.rest(), []);
+    for (const id of [threadId, MISSING]) {
+      const answer = await s.request('GET', `/threads/${id}/stream`);
+      assert.deepEqual([answer.status, answer.json], [404, { detail: `Thread with ID ${id} not found` }]);
+    }
+  }));
+
+test("given another user's thread, when its stream is asked for, then it is as missing as any (A3)", () =>
+  withServer({ config: config('platform.auth.json') }, async (s) => {
+    const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
+    const { thread_id: threadId } = (await s.request('POST', '/threads', {}, as('alice'))).json;
+    const path = `/threads/${threadId}/stream`;
+    assert.equal((await s.request('GET', path)).status, 401);
+    assert.deepEqual((await s.request('GET', path, undefined, as('bob'))).json, {
+      detail: `Thread with ID ${threadId} not found`,
+    });
+    const own = await openStream(`${s.url}${path}`, { headers: as('alice') });
+    assert.equal(own.status, 200);
+    own.leave();
+  }));
+
+test('client.threads.joinStream: given a run that is cancelled and one after it, when the thread is followed, then both ends come', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    const events: unknown[] = [];
+    const leave = new AbortController();
+    const gated = await startGated(s, threadId);
+    await s.client.runs.cancel(threadId, gated.runId, true);
+    const next = await s.client.runs.create(threadId, 'echo', { input: say('next') });
+    await s.until(ended(next.run_id));
+    for await (const { event, data } of s.client.threads.joinStream(threadId, {
+      lastEventId: '-',
+      streamMode: ['lifecycle'],
+      signal: leave.signal,
+    })) {
+      events.push([event, data]);
+      if (events.length === 4) break;
+    }
+    leave.abort();
+    assert.deepEqual(events, [
+      ['metadata', { run_id: gated.runId, attempt: 1 }],
+      ['run_done', { run_id: gated.runId, status: 'interrupted' }],
+      ['metadata', { run_id: next.run_id, attempt: 1 }],
+      ['run_done', { run_id: next.run_id, status: 'success' }],
+    ]);
+  }));
+
+test.run();
