@@ -143,6 +143,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const executor = startExecutor({
       log,
       threads,
+      store,
       graphs,
       clock,
       ids,

@@ -5,12 +5,14 @@
  * S1 Frame ids continue after those of earlier attempts; a frame is committed before a reader can see it.
  */
 import type { Ids } from '../kernel/ids.ts';
+import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { CheckpointStore, Frame, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing } from '../thread/decide.ts';
 import type { Outcome } from '../thread/events.ts';
+import { openRunStore } from './run-store.ts';
 
 /** The attempt's lease is gone: somebody else owns the run, or nobody does. Whatever still runs must stop. */
 export class Fenced extends Error {
@@ -31,6 +33,7 @@ export interface Execution {
 export interface ExecutionOptions {
   readonly log: EventLog;
   readonly threads: Threads;
+  readonly store: Store;
   readonly ids: Ids;
   readonly threadId: string;
   readonly lease: Lease;
@@ -82,6 +85,7 @@ export function createExecution(options: ExecutionOptions): Execution {
   return {
     link: {
       checkpoints,
+      store: openRunStore({ store: options.store, lease, fenced }),
       emit: async (frames) => {
         if (frames.length > 0) await commit([framesWrite(frames)]);
       },

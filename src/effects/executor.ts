@@ -4,6 +4,7 @@
  * X1 The claim is a fact that the thread's machine allows once. X3 Every execution ends with one terminal fact, or is
  * handed back. X5 What is pending in the log is found by reading, so a lost wake-up delays a run and never loses it.
  */
+import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, RunEnd, RunOrder, StopReason, StreamMode } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -19,6 +20,8 @@ import type { OnFault } from './fault.ts';
 export interface ExecutorOptions {
   readonly log: EventLog;
   readonly threads: Threads;
+  /** What graphs keep beyond their threads. */
+  readonly store: Store;
   readonly graphs: GraphHost;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -44,7 +47,7 @@ interface Running {
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
-  const { log, threads, graphs, clock, ids, onFault, concurrency, runTimeoutMs } = options;
+  const { log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs } = options;
   const running = new Map<string, Running>();
   let stopping = false;
   let claiming: Promise<void> | undefined;
@@ -99,6 +102,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const execution = createExecution({
       log,
       threads,
+      store,
       ids,
       threadId,
       lease,

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { CheckpointStore, RunEnd, RunLink } from './port.ts';
+import type { StorePort } from './store-port.ts';
 import { toErrorEnd } from './failure.ts';
 import { openFrameSink, type FrameSink } from './frame-sink.ts';
 
@@ -17,6 +18,8 @@ export interface Attempt {
   readonly frames: FrameSink;
   /** The server's store; its writes reject once the attempt is over. */
   readonly store: CheckpointStore;
+  /** The items that graph code keeps beyond its thread; refuses once the attempt is over. */
+  readonly items: StorePort;
   /** Ends the attempt with this error; the first one counts. */
   fail(error: unknown): void;
 }
@@ -43,11 +46,11 @@ export async function runAttempt(
     own.abort(error);
   };
   const frames = openFrameSink(link.emit.bind(link), fail);
-  const tracked = async (write: () => Promise<void>): Promise<void> => {
+  const tracked = async <T>(write: () => Promise<T>): Promise<T> => {
     if (over) throw new Error('The attempt is over; nothing more is saved');
     const writing = write();
     underWay.add(writing);
-    await writing.finally(() => underWay.delete(writing));
+    return writing.finally(() => underWay.delete(writing));
   };
   const attempt: Attempt = {
     signal: AbortSignal.any([signal, own.signal]),
@@ -63,6 +66,7 @@ export async function runAttempt(
       },
       saveWrites: (ns, id, writes) => tracked(() => link.checkpoints.saveWrites(ns, id, writes)),
     },
+    items: { batch: (requests) => tracked(() => link.store.batch(requests)) },
     fail,
   };
 

@@ -13,6 +13,8 @@ export interface Reviver {
   message(fields: Record<string, unknown>): unknown;
   command(fields: Record<string, unknown>): unknown;
   send(fields: Record<string, unknown>): unknown;
+  /** An empty object of the class that stores have; a library without stores has none. */
+  store?(): object;
 }
 
 /**

@@ -6,6 +6,7 @@
  * executor whose attempt or lease is stale, by throwing; the graph side lets that error end the run.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { StorePort } from './store-port.ts';
 
 /** `messages` sends messages as they grow, `messages-tuple` their pieces. */
 export type StreamMode =
@@ -82,6 +83,7 @@ export type RunEnd =
 
 export interface RunLink {
   readonly checkpoints: CheckpointStore;
+  readonly store: StorePort;
   /** Resolves when the frames are durable. Call it in order; await it before producing more (back-pressure). */
   emit(frames: readonly Frame[]): Promise<void>;
 }

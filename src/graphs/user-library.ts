@@ -91,6 +91,9 @@ function toReviver(graphs: Namespace, messages: Namespace): Reviver {
       // A kind that this version of the library does not know stays in wire form, which its reducers accept.
       return typeof Message === 'function' ? new (Message as Constructor)(fields) : { type, ...fields };
     },
+    ...(typeof graphs['BaseStore'] === 'function' && {
+      store: () => new (graphs['BaseStore'] as Constructor)() as object,
+    }),
     command: (fields: Fields) => new (graphs['Command'] as Constructor)(fields),
     send: ({ node, args, timeout }: Fields) =>
       new (graphs['Send'] as Constructor)(node, args, timeout === undefined ? undefined : { timeout }),

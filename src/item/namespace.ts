@@ -12,7 +12,7 @@ export const LONGEST_LABEL = 512;
 
 /** What is wrong with a namespace, in words for the client; an empty one is the caller's business. */
 export function findNamespaceProblem(namespace: Namespace): string | undefined {
-  if (namespace.some((label) => label === '' || label.includes('.')))
+  if (namespace.some((label) => typeof label !== 'string' || label === '' || label.includes('.')))
     return `Namespace labels cannot be empty or contain periods. Received: ${namespace.join('.')}`;
   if (namespace.length > MOST_LABELS) return `namespace: expected at most ${MOST_LABELS} labels`;
   for (const label of namespace) {

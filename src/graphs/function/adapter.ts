@@ -8,6 +8,7 @@ import type { Attempt } from '../attempt.ts';
 import { toErrorEnd } from '../failure.ts';
 import { serveBoth, type GraphFunction } from '../graph-function.ts';
 import type { Interrupt, RunEnd, RunOrder } from '../port.ts';
+import { createGraphStore } from '../store.ts';
 import { toWire } from '../wire.ts';
 import { openCall, type Call, type Question } from './call.ts';
 import { interruptIdOf, taskIdOf, toErrorWrite, toPauseWrites } from './checkpoint-body.ts';
@@ -61,6 +62,7 @@ export async function runFunction(
     },
     custom: output.custom,
     ready: attempt.frames.ready,
+    store: createGraphStore(attempt.items),
   });
 
   let result = (): unknown => fn(start, call.config);

@@ -4,6 +4,7 @@
  * the order of the questions, and the writer is silent until new ground is reached.
  */
 import type { RunOrder } from '../port.ts';
+import type { GraphStore } from '../store.ts';
 import { toRunConfig } from '../run-config.ts';
 
 export interface Replay {
@@ -18,6 +19,8 @@ export interface CallHandlers {
   custom(chunk: unknown): void;
   /** Resolves when the function may write more. */
   ready(): Promise<void>;
+  /** What the function finds as `config.store`. */
+  readonly store: GraphStore;
 }
 
 export interface Question {
@@ -74,6 +77,7 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
         return handlers.ready();
       },
       interrupt,
+      store: handlers.store,
     },
     question: () => question,
     async drain(result) {

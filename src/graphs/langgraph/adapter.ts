@@ -5,6 +5,7 @@ import { createDecoder, type Reviver } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunEnd, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
+import { createGraphStore } from '../store.ts';
 import { settleAnswers } from './answers.ts';
 import { bind, toView, valueChannels } from './binding.ts';
 import { createFrameMaker } from './frames.ts';
@@ -31,7 +32,7 @@ export async function runLangGraph(
     valueChannels: valueChannels(graph),
     fail: attempt.fail,
   });
-  const bound = bind(graph, saver);
+  const bound = bind(graph, saver, createGraphStore(attempt.items, reviver.store?.()));
   const input = toInput(await settleAnswers(order, bound, attempt.store), reviver);
   const options = toOptions(order, attempt.signal);
   const frames = createFrameMaker(order);

@@ -2,9 +2,10 @@
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 
-export const bind = (graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>): CompiledGraph =>
+export const bind = (graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store?: object): CompiledGraph =>
   Object.assign(Object.create(Object.getPrototypeOf(graph) as object) as CompiledGraph, graph, {
     checkpointer: saver,
+    ...(store && { store }),
   });
 
 /** The channels whose values make up the state of the root graph. */

@@ -6,6 +6,7 @@ import type { CompiledGraph } from '../../../src/graphs/graph-shapes.ts';
 import { openInProcessGraphs } from '../../../src/graphs/in-process.ts';
 import type { LoadedGraph } from '../../../src/graphs/loader.ts';
 import type { Frame, GraphState, RunEnd, RunOrder, StateOrder } from '../../../src/graphs/port.ts';
+import type { StorePort } from '../../../src/graphs/store-port.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 
 export interface ShownFrame {
@@ -56,6 +57,7 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
       const frames: ShownFrame[] = [];
       const link = {
         checkpoints,
+        store: NO_STORE,
         emit: async (batch: readonly Frame[]) => {
           await emit?.(batch);
           for (const { event, data } of batch) frames.push({ event, data: JSON.parse(data) as Json });
@@ -69,6 +71,12 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
     restart: () => openLoaded(graph, checkpoints),
   };
 }
+
+const NO_STORE: StorePort = {
+  batch: async () => {
+    throw new Error('the bench has no store');
+  },
+};
 
 const toConfig = (): RunOrder['config'] => ({ configurable: {}, metadata: {} });
 

@@ -1,0 +1,105 @@
+/** The store as one attempt at a run reaches it. X2 Everything it writes carries the attempt's lease. */
+import { StoreProblem, type FoundItem, type Store } from '../actors/store.ts';
+import type { StoreAnswer, StoredItem, StorePort, StoreRequest } from '../graphs/store-port.ts';
+import { findFilterProblem } from '../item/filter.ts';
+import { findNamespaceProblem } from '../item/namespace.ts';
+import { findJsonProblem, findTextProblem, isObject } from '../kernel/json.ts';
+import type { Lease } from '../log/log.ts';
+
+export interface RunStoreOptions {
+  readonly store: Store;
+  readonly lease: Lease;
+  /** Makes the error for a write that found the lease gone. */
+  readonly fenced: () => Error;
+}
+
+type Write = Extract<StoreRequest, { kind: 'put' | 'delete' }>;
+type Read = Exclude<StoreRequest, Write>;
+
+export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePort {
+  async function read(request: Read): Promise<StoreAnswer> {
+    switch (request.kind) {
+      case 'get': {
+        const item = await store.get(request.namespace, request.key, { lease });
+        return item === undefined ? null : toStored(item);
+      }
+      case 'search': {
+        const { filter, ...search } = request;
+        const match = isObject(filter) ? filter : undefined;
+        return (await store.search({ ...search, match }, { lease })).map(toStored);
+      }
+      case 'namespaces':
+        return store.namespaces(request, {});
+    }
+  }
+
+  return {
+    async batch(requests) {
+      for (const request of requests) assertGood(request);
+      const writes = requests.filter(isWrite);
+      try {
+        const answers = await Promise.all(
+          requests.map((request) => (isWrite(request) ? null : read(request))),
+        );
+        const written = writes.length === 0 ? undefined : await store.write(writes, { lease });
+        if (written?.ok === false) throw fenced();
+        return answers;
+      } catch (error) {
+        if (error instanceof StoreProblem && error.code === 'lease-stale') throw fenced();
+        throw error;
+      }
+    },
+  };
+}
+
+const isWrite = (request: StoreRequest): request is Write =>
+  request.kind === 'put' || request.kind === 'delete';
+
+/** Throws, in words for whoever wrote the graph. */
+function assertGood(request: StoreRequest): void {
+  const problem = problemOf(request);
+  if (problem !== undefined) throw new TypeError(`store: ${problem}`);
+}
+
+function problemOf(request: StoreRequest): string | undefined {
+  switch (request.kind) {
+    case 'search': {
+      const { filter, prefix } = request;
+      return (
+        findNamespaceProblem(prefix) ??
+        pageProblem(request) ??
+        (isObject(filter) ? findFilterProblem(filter) : undefined)
+      );
+    }
+    case 'namespaces': {
+      const paths = request.matches.map(({ path }) => findNamespaceProblem(path));
+      return paths.find((problem) => problem !== undefined) ?? pageProblem(request);
+    }
+    default: {
+      const { namespace, key } = request;
+      if (namespace.length === 0) return 'Namespace is required';
+      if (typeof key !== 'string' || key === '') return 'key: expected at least 1 character';
+      const text = findTextProblem(key);
+      if (text !== undefined) return `key: expected plain text, found ${text}`;
+      const place = findNamespaceProblem(namespace);
+      if (place !== undefined || request.kind !== 'put') return place;
+      const found = findJsonProblem(request.value);
+      return found && `value: ${found.path}: ${found.problem}`;
+    }
+  }
+}
+
+function pageProblem({ limit, offset }: { limit: number; offset: number }): string | undefined {
+  if (!Number.isInteger(limit) || limit < 0) return 'limit: expected an integer of 0 or more';
+  if (!Number.isInteger(offset) || offset < 0) return 'offset: expected an integer of 0 or more';
+  return undefined;
+}
+
+const toStored = ({ namespace, key, value, createdAt, updatedAt, score }: FoundItem): StoredItem => ({
+  namespace,
+  key,
+  value,
+  createdAt: Math.floor(createdAt / 1000),
+  updatedAt: Math.floor(updatedAt / 1000),
+  ...(score !== undefined && { score }),
+});
