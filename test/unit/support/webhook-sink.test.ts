@@ -4,7 +4,7 @@ import { withWebhookSink } from '../../support/webhook-sink.ts';
 
 const test = suite('support/webhook-sink', { timeoutMs: 5_000 });
 
-const post = (url: string, body: string | Uint8Array = 'x', init: RequestInit = {}) =>
+const post = (url: string, body: string | Uint8Array<ArrayBuffer> = 'x', init: RequestInit = {}) =>
   fetch(url, { method: 'POST', body, redirect: 'manual', ...init });
 const failure = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(

@@ -1,0 +1,103 @@
+import * as assert from 'node:assert/strict';
+import { HumanMessage } from '@langchain/core/messages';
+import { MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { RemoteGraph } from '@langchain/langgraph/remote';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, newThread, say, textsOf } from './scene.ts';
+
+const test = suite('conformance: graphs run from afar');
+const MODES = { config: config('platform.modes.json') };
+
+const remote = (s: TestServer, graphId: string): RemoteGraph =>
+  new RemoteGraph({ graphId, url: s.url, streamResumable: true });
+const onThread = (thread_id: string) => ({ configurable: { thread_id } });
+
+test('client.RemoteGraph.invoke: given a remote graph, when it is invoked with and without a thread, then its state comes back', () =>
+  withServer(MODES, async (s) => {
+    const graph = remote(s, 'agent');
+    assert.deepEqual(textsOf(await graph.invoke(say('hi'))).slice(0, 2), ['hi', 'begin']);
+    const threadId = await newThread(s);
+    await graph.invoke({ messages: [new HumanMessage('one')] }, onThread(threadId));
+    const values = await graph.invoke(say('two'), onThread(threadId));
+    assert.equal(textsOf(values).filter((text) => text === 'one' || text === 'two').length, 2);
+    const state = await graph.getState(onThread(threadId));
+    assert.deepEqual(textsOf(state.values), textsOf(values));
+    assert.deepEqual(
+      (await s.client.threads.search({})).map(({ thread_id }) => thread_id),
+      [threadId],
+    );
+  }));
+
+test('client.RemoteGraph.stream: given every mode, when a remote graph is streamed, then chunks carry mode and place', () =>
+  withServer(MODES, async (s) => {
+    const modes = ['values', 'updates', 'messages', 'custom', 'tasks', 'checkpoints', 'debug'] as const;
+    const seen = new Set<string>();
+    const letters: string[] = [];
+    for await (const chunk of await remote(s, 'weather').stream(say('SF'), {
+      streamMode: [...modes],
+      subgraphs: true,
+    })) {
+      const [namespace, mode, data] = chunk as [string[], string, any];
+      seen.add(`${namespace.map((part) => part.split(':')[0]).join('|')} ${mode}`);
+      if (mode === 'messages' && data[0].type === 'AIMessageChunk') letters.push(data[0].content);
+    }
+    assert.deepEqual(
+      seen,
+      new Set([
+        ...modes.filter((mode) => mode !== 'messages' && mode !== 'custom').map((mode) => ` ${mode}`),
+        ...modes.map((mode) => `weather_graph ${mode}`),
+      ]),
+    );
+    assert.equal(letters.join(''), 'sun');
+    const updates: string[] = [];
+    for await (const chunk of await remote(s, 'chain').stream({}, { streamMode: 'updates' }))
+      updates.push(...Object.keys(chunk as object));
+    assert.deepEqual(updates, ['one', 'two', 'three', 'four', 'five']);
+  }));
+
+test('given a remote graph that fails, when it is streamed, then the failure is thrown here', () =>
+  withServer(MODES, async (s) => {
+    await assert.rejects(remote(s, 'breaks').invoke(say('hi')), /the node broke/);
+  }));
+
+test('given a remote graph, when it is a node of a local one, then its result and its steps are part of that', () =>
+  withServer(MODES, async (s) => {
+    const local = new StateGraph(MessagesAnnotation)
+      .addNode('far', remote(s, 'weather'))
+      .addEdge(START, 'far')
+      .compile({ checkpointer: new MemorySaver() });
+    const threadId = crypto.randomUUID();
+    const places = new Set<string>();
+    for await (const [namespace, update] of (await local.stream(say('SF'), {
+      ...onThread(threadId),
+      streamMode: 'updates',
+      subgraphs: true,
+    })) as AsyncIterable<[string[], object]>)
+      places.add([...namespace.map((part) => part.split(':')[0]), Object.keys(update)[0]].join('/'));
+    // Of the far graph's own subgraphs the client passes nothing on.
+    assert.deepEqual(places, new Set(['far/router', 'far/weather_graph', 'far']));
+    const { values } = await local.getState(onThread(threadId));
+    assert.deepEqual(textsOf(values), ['SF', '', 'sunny in SF', 'sun']);
+  }));
+
+test('given a remote graph that asks, when it is run on a thread, then the question is its state, and an answer goes on', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    const graph = remote(s, 'approve');
+    await graph.invoke(say('?'), onThread(threadId)).catch((error: Error) => {
+      assert.equal(error.name, 'GraphInterrupt');
+    });
+    const state = await graph.getState(onThread(threadId));
+    assert.deepEqual([state.next, state.tasks[0]!.interrupts[0]!.value], [['ask'], { question: 'Shall I?' }]);
+    const { Command } = await import('@langchain/langgraph');
+    const values = await graph.invoke(new Command({ resume: 'yes' }), onThread(threadId));
+    assert.equal(textsOf(values).at(-1), 'The answer was "yes"');
+    await graph.updateState(onThread(threadId), { messages: [{ role: 'user', content: 'by hand' }] });
+    assert.equal(textsOf((await graph.getState(onThread(threadId))).values).at(-1), 'by hand');
+    const history = [];
+    for await (const each of graph.getStateHistory(onThread(threadId))) history.push(each);
+    assert.ok(history.length >= 4);
+  }));
+
+test.run();
