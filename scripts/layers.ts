@@ -23,7 +23,7 @@ const ARROWS: Record<string, readonly string[]> = {
   effects: [...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts'],
   graphs: ['kernel'],
   protocol: ['kernel'],
-  streams: ['kernel', 'thread', 'log', 'projections', 'protocol'],
+  streams: ['kernel', 'log', 'projections', 'protocol'],
   auth: ['kernel'],
   config: ['kernel'],
   http: [

@@ -13,7 +13,6 @@ import { getRun, isRunOpen, nextTurn, type RunRecord } from '../projections/run-
 import type { Draft, ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type Place } from '../protocol/place.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
-import type { Outcome } from '../thread/events.ts';
 import type { Hub, Wake } from './hub.ts';
 import { pause } from './pause.ts';
 
@@ -138,7 +137,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 }
 
 /** A run that is gone was rolled back, or deleted with its thread. */
-function endingOf(outcome: Outcome | undefined): RunEnding {
+function endingOf(outcome: RunRecord['outcome'] | undefined): RunEnding {
   switch (outcome?.kind) {
     case 'success': {
       const interrupts = Object.values(outcome.interrupts).flatMap(toList);
