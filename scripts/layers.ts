@@ -30,7 +30,7 @@ const ARROWS: Record<string, readonly string[]> = {
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
     ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts'],
   ],
-  ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'http'],
+  ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   replay: DOMAIN,
   'main.ts': ['*'],
   'logger.ts': ['config'],

@@ -40,12 +40,16 @@ import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 import { createHub } from './streams/hub.ts';
 import { createRunStreams } from './streams/run-stream.ts';
 import { createThreadStreams } from './streams/thread-stream.ts';
+import { createThreadEvents } from './streams/thread-events.ts';
+import { openSockets } from './ws/sockets.ts';
 
 /** What the client of `GET /info` reads. */
 export const VERSION = '0.1.0';
 
 /** A receiver that has not answered by then has failed. */
 const WEBHOOK_DEADLINE_MS = 10_000;
+/** How long the client of a socket may take to say goodbye. */
+const SOCKET_GRACE_MS = 1_000;
 
 export interface RunningServer {
   readonly url: string;
@@ -167,6 +171,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       graphs,
       streams,
       threadStreams: createThreadStreams(log, hub, streams, clock),
+      threadEvents: createThreadEvents(log, hub, clock),
       clock,
       ids,
       authenticate: createAuthenticator({
@@ -194,7 +199,9 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const app = createApp(context);
     const { host, port } = config;
     const fetch = createEdge(context, app, custom);
-    const listening = await listen({ fetch, host, port, clock }).catch((error: unknown) => {
+    const sockets = openSockets({ context, fetch, cors: config.http.cors });
+    const prepare = sockets.attach;
+    const listening = await listen({ fetch, host, port, clock, prepare }).catch((error: unknown) => {
       throw new ConfigError([addressProblem(error, host, port)]);
     });
     server = listening;
@@ -202,7 +209,11 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     stops.push(async () => {
       stopping.abort();
       // Together: a client that dawdles must not keep graphs from being told.
-      await Promise.all([listening.close(shutdownGraceMs), executor.stop(shutdownGraceMs)]);
+      await Promise.all([
+        listening.close(shutdownGraceMs),
+        sockets.close(Math.min(shutdownGraceMs, SOCKET_GRACE_MS)),
+        executor.stop(shutdownGraceMs),
+      ]);
     });
 
     let stopped: Promise<void> | undefined;

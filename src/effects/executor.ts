@@ -219,6 +219,7 @@ function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret
     }),
     ...(kwargs.interruptAfter !== undefined && { interruptAfter: kwargs.interruptAfter as '*' | string[] }),
     ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
+    protocolFrames: kwargs.protocol === 'v2',
     ...(user && { user }),
   };
 }

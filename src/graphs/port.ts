@@ -56,6 +56,11 @@ export interface RunOrder {
   readonly interruptBefore?: '*' | readonly string[];
   readonly interruptAfter?: '*' | readonly string[];
   readonly durability?: 'sync' | 'async' | 'exit';
+  /**
+   * Frames as the readers of a thread need them: before each state of the mode `values` one `checkpoints` with
+   * `{id, parent_id, step, source}` and no state, and `tools` in the namespace of their node.
+   */
+  readonly protocolFrames?: boolean;
   /** The authenticated user with all custom fields. Reaches graph code and nothing else (A4). */
   readonly user?: JsonObject;
 }

@@ -10,6 +10,7 @@ import { HttpProblem, internal, noRoute, notSearched, problemReply, unavailable 
 import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantRoutes } from './routes/assistants.ts';
+import { protocolRoutes } from './routes/protocol.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
 import { storeRoutes } from './routes/store.ts';
@@ -46,6 +47,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', runRoutes(context));
   app.route('/', runReadRoutes(context));
   app.route('/', storeRoutes(context));
+  app.route('/', protocolRoutes(context));
 
   app.notFound(() => problemReply(noRoute()));
   app.onError((error) => {

@@ -15,10 +15,12 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
+import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Metrics } from './metrics.ts';
 import type { DocumentOptions } from './openapi/document.ts';
+import type { ThreadEvents } from '../streams/thread-events.ts';
 
 export interface ServerContext {
   readonly log: EventLog;
@@ -29,6 +31,7 @@ export interface ServerContext {
   readonly store: Store;
   readonly streams: RunStreams;
   readonly threadStreams: ThreadStreams;
+  readonly threadEvents: ThreadEvents;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly authenticate: (request: Request) => Promise<AuthResult>;
@@ -77,4 +80,20 @@ export interface RequestState {
   body: Json | undefined;
 }
 
-export type Env = { Bindings: Partial<HttpBindings> & { admitted?: Admitted }; Variables: RequestState };
+/** What the caller of a request to upgrade may do with the socket. */
+export interface SocketGrant {
+  readonly threadId: string;
+  readonly actor: Actor;
+  /** Of `threads:read`. */
+  readonly filter: AccessFilter | undefined;
+}
+
+/** Present on requests to upgrade: the route that serves the socket says that it may be opened. */
+export interface Upgrade {
+  readonly upgrade: { grant(grant: SocketGrant): void };
+}
+
+export type Env = {
+  Bindings: Partial<HttpBindings & Upgrade> & { admitted?: Admitted };
+  Variables: RequestState;
+};

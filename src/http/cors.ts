@@ -17,10 +17,38 @@ export function corsOf(config: CorsConfig): MiddlewareHandler {
   };
   // Browsers may call from anywhere, without credentials of their own; who may do what is authentication's business.
   if (originRegex === undefined && origins.includes('*')) return cors({ ...options, origin: '*' });
-  const pattern = originRegex === undefined ? undefined : RE2JS.compile(originRegex);
-  const allowed = (origin: string): boolean =>
-    origin !== '' && (pattern === undefined ? origins.includes(origin) : pattern.matches(origin));
+  const allowed = allowedOrigins(config);
   const yes = cors({ ...options, credentials, origin: (origin) => origin });
   const no = cors({ ...options, origin: () => null });
   return (c, next) => (allowed(c.req.header('origin') ?? '') ? yes(c, next) : no(c, next));
 }
+
+/** Whether pages of an origin may call, where not all may. */
+function allowedOrigins({ origins, originRegex }: CorsConfig): (origin: string) => boolean {
+  const pattern = originRegex === undefined ? undefined : RE2JS.compile(originRegex);
+  return (origin) =>
+    origin !== '' && (pattern === undefined ? origins.includes(origin) : pattern.matches(origin));
+}
+
+export type SocketOrigin = 'no' | 'with-credentials' | 'without-credentials';
+
+/**
+ * What a page of an origin may do with a socket. Browsers ask nobody before they open one and send their cookies along,
+ * so what they enforce for other requests is enforced here. Without an origin it is no page that asks.
+ */
+export function socketOrigins(
+  config: CorsConfig,
+): (origin: string | undefined, host: string) => SocketOrigin {
+  const { origins, originRegex, credentials } = config;
+  const all = originRegex === undefined && origins.includes('*');
+  const allowed = allowedOrigins(config);
+  return (origin, host) => {
+    if (origin === undefined || isOwn(origin, host)) return 'with-credentials';
+    if (all) return 'without-credentials';
+    if (!allowed(origin)) return 'no';
+    return credentials ? 'with-credentials' : 'without-credentials';
+  };
+}
+
+const isOwn = (origin: string, host: string): boolean =>
+  URL.canParse(origin) && new URL(origin).host === host.toLowerCase();

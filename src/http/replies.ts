@@ -15,6 +15,14 @@ export class HttpProblem extends Error {
   }
 }
 
+/** Somebody else was first to change the thread. */
+export class ThreadMoved extends HttpProblem {
+  constructor() {
+    super(409, 'The thread has moved on.');
+    this.name = 'ThreadMoved';
+  }
+}
+
 export const invalid = (detail: string): HttpProblem => new HttpProblem(422, detail);
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
@@ -102,6 +110,14 @@ export function refused(refusal: Refusal, threadId: string): HttpProblem {
 }
 
 /** Accepted, to be done soon; and done, nothing to say. */
+export const needsUpgrade = (): HttpProblem =>
+  new HttpProblem(426, 'This is a WebSocket; for a stream, POST a subscription here.', {
+    upgrade: 'websocket',
+    connection: 'upgrade',
+  });
+/** The connection is no HTTP any more: nobody sees this. */
+export const switched = (): Response => new Response(null, { status: 204 });
+
 export const accepted = (): Response => new Response(null, { status: 202 });
 export const noContent = (): Response => new Response(null, { status: 204 });
 

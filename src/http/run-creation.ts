@@ -18,10 +18,17 @@ import type { RunKwargs } from '../thread/events.ts';
 import { renderSecret } from '../thread/secret.ts';
 import { authorise, grantedMetadata } from './access.ts';
 import type { ServerContext } from './context.ts';
-import { invalid, noAssistantFor, noGraph, noThread, refused } from './replies.ts';
+import { invalid, noAssistantFor, noGraph, noThread, refused, ThreadMoved } from './replies.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
+
+/** What only some of the routes ask for. */
+export interface RunExtras {
+  readonly protocol?: 'v2';
+  /** Refused with `ThreadMoved` unless the thread is idle with this head. */
+  readonly onHead?: string | null;
+}
 
 export interface Created {
   readonly run: RunRecord;
@@ -34,6 +41,7 @@ export async function createRun(
   actor: Actor,
   body: Json | undefined,
   threadId?: string,
+  { protocol, onHead }: RunExtras = {},
 ): Promise<Created> {
   const asked = check(runCreate, body ?? {});
   // A thread that is made for the run has no checkpoint to begin at.
@@ -43,11 +51,12 @@ export async function createRun(
   const assistant = await findAssistant(context, actor, request.assistant_id);
   const runId = context.ids.uuid();
   const target = threadId ?? context.ids.uuid();
-  const kwargs = toRunKwargs(actor, request, assistant, {
+  const wanted = toRunKwargs(actor, request, assistant, {
     runId,
     threadId: target,
     temporary: threadId === undefined && request.on_completion !== 'keep',
   });
+  const kwargs = protocol === undefined ? wanted : { ...wanted, protocol };
   const granted = await authorise(context, actor, 'threads:create_run', {
     ...(threadId !== undefined && { thread_id: threadId }),
     assistant_id: assistant.assistantId,
@@ -75,6 +84,7 @@ export async function createRun(
     assistantMetadata: assistant.metadata,
     metadata,
     kwargs,
+    ...(onHead !== undefined && { onHead }),
     // Clients may send fractions of a millisecond; times in the log are whole.
     notBefore: context.clock.now() + Math.round((request.after_seconds ?? 0) * 1000),
   };
@@ -95,6 +105,7 @@ export async function createRun(
     if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
     done = await dispatch(create);
   }
+  if (!done.ok && done.refusal.code === 'thread-changed') throw new ThreadMoved();
   if (!done.ok) throw refused(done.refusal, target);
   const run = await getRun(context.log.rows, runId);
   if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);

@@ -20,15 +20,18 @@ export interface ListenOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly clock: Clock;
+  /** Given the server before it listens. */
+  readonly prepare?: (server: Server) => void;
 }
 
 /** Rejects when the address cannot be taken. */
-export async function listen({ fetch, host, port, clock }: ListenOptions): Promise<HttpServer> {
+export async function listen({ fetch, host, port, clock, prepare }: ListenOptions): Promise<HttpServer> {
   const server = createAdaptorServer({
     // HTTP/1 is all that this server speaks.
     fetch: (request, bindings) => fetch(request, bindings as HttpBindings),
     serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
+  prepare?.(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

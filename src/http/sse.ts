@@ -96,16 +96,25 @@ export function sseReply(
   reply: HeldReply,
   wanted: (event: string) => boolean = () => true,
 ): Response {
+  return textReply(textsOf(pages, wanted), reply);
+}
+
+async function* textsOf(
+  pages: AsyncGenerator<StoredFrame[]>,
+  wanted: (event: string) => boolean,
+): AsyncGenerator<string> {
+  for await (const page of pages)
+    yield page
+      .filter((frame) => wanted(frame.event))
+      .map(toText)
+      .join('');
+}
+
+/** Server-sent events that are text already. */
+export function textReply(pages: AsyncGenerator<string>, reply: HeldReply): Response {
   const body = held(reply, HEARTBEAT_MS, ': heartbeat\n', async () => {
     const page = await pages.next();
-    if (page.done === true) return { text: '', last: true };
-    return {
-      text: page.value
-        .filter((frame) => wanted(frame.event))
-        .map(toText)
-        .join(''),
-      last: false,
-    };
+    return page.done === true ? { text: '', last: true } : { text: page.value, last: false };
   });
   return new Response(body, {
     headers: {

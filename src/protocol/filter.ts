@@ -4,9 +4,9 @@ import type { Draft, Namespace } from './event.ts';
 export interface Subscription {
   readonly channels: readonly string[];
   /** Prefixes, of which one has to match; none is everything. */
-  readonly namespaces?: readonly Namespace[];
+  readonly namespaces?: readonly Namespace[] | undefined;
   /** How far below its prefix an event may lie. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
 }
 
 const CHANNELS: ReadonlySet<string> = new Set([

@@ -9,7 +9,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
-import { getRun, isRunOpen, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import { getRun, isRunOpen, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
 import type { Draft, ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type Place } from '../protocol/place.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
@@ -34,6 +34,8 @@ export interface ReadOptions {
 export interface ThreadEvents {
   /** The thread need not exist yet. */
   read(threadId: string, options: ReadOptions): ThreadReader;
+  /** Settles when a run of the thread has started or ended and the reader may see it, or on abort. */
+  begun(threadId: string, visible: () => Promise<boolean>, signal: AbortSignal): Promise<void>;
   /** The graphs and nodes of a run, as far as its kept frames tell. */
   nodes(run: RunRecord): Promise<ReturnType<RunFold['nodes']>>;
 }
@@ -118,6 +120,14 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         },
         close: () => pending?.cancel(),
       };
+    },
+
+    async begun(threadId, visible, signal) {
+      while (!signal.aborted) {
+        const next = hub.next(threadId);
+        if ((await visible()) && (await latestTurn(log.rows, threadId)) !== undefined) return next.cancel();
+        await pause(next, clock, signal);
+      }
     },
 
     async nodes(run) {

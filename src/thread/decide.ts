@@ -23,6 +23,8 @@ export interface NewRun {
   readonly metadata: JsonObject;
   readonly kwargs: RunKwargs;
   readonly notBefore: number;
+  /** Only when the thread is idle and this is still its head: what the client decided on has not changed. */
+  readonly onHead?: string | null;
 }
 
 export type ThreadCommand =
@@ -133,7 +135,9 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
 }
 
 function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread, can: Can): Decision {
-  const { type: _, assistantMetadata, ...run } = command;
+  const { type: _, assistantMetadata, onHead, ...run } = command;
+  if (onHead !== undefined && (state.status !== 'idle' || state.head !== onHead))
+    return refuse({ code: 'thread-changed' });
   const created: ThreadEvent = {
     type: 'RunCreated',
     data: {

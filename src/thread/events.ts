@@ -22,6 +22,8 @@ export interface RunKwargs {
   readonly feedbackKeys?: readonly string[];
   readonly webhook?: string;
   readonly onCompletion?: 'delete' | 'keep';
+  /** Started by a command about the thread: its readers are told of every checkpoint as well. */
+  readonly protocol?: 'v2';
 }
 
 /** The thread's saved state that a run left behind: nodes still to run, and questions to a person by task id. */

@@ -47,6 +47,7 @@ export async function runFunction(
   const going = plan.kind === 'continue' ? plan : undefined;
   const journal = openJournal(order, plan.head, going, attempt.store, ids);
   const show = async (staged: StagedCheckpoint): Promise<void> => {
+    output.note(staged);
     output.values(state);
     output.checkpoint(staged, state, taskIdOf(journal.turn));
     await staged.write();

@@ -14,6 +14,8 @@ export interface Output {
   started(input: Json): void;
   /** `state` is JSON text. */
   values(state: () => string): void;
+  /** Goes before the state that the checkpoint holds. */
+  note(staged: StagedCheckpoint): void;
   task(taskId: string, state: () => string): void;
   update(applied: Applied, step: number): void;
   checkpoint(staged: StagedCheckpoint, state: () => string, taskId: string): void;
@@ -53,6 +55,11 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
   return {
     started: (input) => event('on_chain_start', graphId, JSON.stringify({ input })),
     values,
+    note({ checkpointId, parentId, step, metadata: { source } }) {
+      if (order.protocolFrames !== true || modes.has('checkpoints')) return;
+      const parent = parentId === null ? {} : { parent_id: parentId };
+      frames.push('checkpoints', JSON.stringify({ id: checkpointId, ...parent, step, source }));
+    },
     task: debug.started,
     update({ update, messages }, step) {
       const place = { ...metadata, tags, langgraph_node: graphId, langgraph_step: step };

@@ -45,7 +45,7 @@ export function createFrameMaker(order: RunOrder): FrameMaker {
         return frame([toMessageChunk(message), withPublicMetadata(toWire(metadata))], owner);
       }
       case 'tools':
-        return frame(toWire(payload), owner);
+        return frame(toWire(payload), order.protocolFrames === true ? namespace : owner);
       case 'debug':
         return frame(debug.entry(payload));
       case 'tasks':
@@ -61,6 +61,10 @@ export function createFrameMaker(order: RunOrder): FrameMaker {
     const [namespace, mode, payload] = order.streamSubgraphs
       ? (value as [string[], string, unknown])
       : [[], ...(value as [string, unknown])];
+    if (mode === 'checkpoints' && !wanted.has(mode))
+      return order.protocolFrames === true
+        ? [{ event: [mode, ...namespace].join('|'), data: JSON.stringify(toWire(payload)) }]
+        : [];
     const frames = wanted.has(mode) ? [toFrame(namespace, mode, payload)] : [];
     if (mode === 'values' && namespace.length === 0) frames.push(...(accumulated?.completed(payload) ?? []));
     return frames;

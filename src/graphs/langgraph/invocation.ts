@@ -59,6 +59,8 @@ export function toOptions(order: RunOrder, signal: AbortSignal): object {
         ? [...new Set([...modes, 'values'])]
         : modes,
     subgraphs: order.streamSubgraphs,
+    // With a version, the runtime names the checkpoint of every state it streams, in a chunk before it.
+    ...(order.protocolFrames === true && { version: 'v2' }),
     ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
     ...(context === undefined || context === null ? {} : { context }),
     ...(interruptBefore === undefined ? {} : { interruptBefore }),

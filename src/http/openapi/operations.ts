@@ -1,6 +1,7 @@
 /** All operations of the interface, one list per resource. */
 import { assistantOperations } from './assistants.ts';
 import type { Operation } from './operation.ts';
+import { protocolOperations } from './protocol.ts';
 import { runOperations } from './runs.ts';
 import { storeOperations } from './store.ts';
 import { systemOperations } from './system.ts';
@@ -13,5 +14,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...threadStateOperations,
   ...runOperations,
   ...storeOperations,
+  ...protocolOperations,
   ...systemOperations,
 ];

@@ -1,0 +1,74 @@
+/**
+ * Carries out a command about a thread, whatever brought it.
+ *
+ * A1 The caller was authenticated with the connection; every command asks for its own right. A3 A thread that the
+ * caller may not see answers like one that is not there.
+ */
+import type { JsonObject } from '../../kernel/json.ts';
+import { latestTurn } from '../../projections/run-queries.ts';
+import {
+  CommandProblem,
+  toError,
+  toSuccess,
+  type Command,
+  type CommandCode,
+} from '../../protocol/command.ts';
+import { beforeTurn } from '../../protocol/place.ts';
+import { HttpProblem } from '../replies.ts';
+import type { Caller, Perform } from './caller.ts';
+import { forkState, respond, startRun } from './runs.ts';
+import { getState, getTree, listCheckpoints } from './state.ts';
+
+const COMMANDS: Readonly<Record<string, Perform>> = {
+  'run.start': startRun,
+  'input.respond': respond,
+  'input.inject': notSupported('input.inject is not supported: start a run with the message as its input.'),
+  'state.get': getState,
+  'state.listCheckpoints': listCheckpoints,
+  'state.fork': forkState,
+  'agent.getTree': getTree,
+  'subscription.subscribe': notSupported('subscription.subscribe needs a WebSocket; open a stream instead.'),
+  'subscription.unsubscribe': notSupported('subscription.unsubscribe needs a WebSocket; close the stream.'),
+  'subscription.reconnect': notSupported('subscription.reconnect is not supported by this server yet.'),
+};
+
+function notSupported(message: string): Perform {
+  return async () => {
+    throw new CommandProblem('not_supported', message);
+  };
+}
+
+/** Never rejects. `more` are commands that only this kind of connection knows. */
+export async function perform(
+  caller: Caller,
+  { id, method, params }: Command,
+  more: Readonly<Record<string, Perform>> = {},
+): Promise<JsonObject> {
+  const { context, threadId } = caller;
+  const command = [more, COMMANDS].find((known) => Object.hasOwn(known, method))?.[method];
+  if (command === undefined) return toError(id, 'unknown_command', `Unknown protocol command: ${method}`);
+  try {
+    // Looked up first: events of what the command sets off lie behind it.
+    const through = await appliedThrough(caller);
+    return toSuccess(id, await command(caller, params), threadId, through);
+  } catch (error) {
+    if (error instanceof CommandProblem) return toError(id, error.code, error.message);
+    if (error instanceof HttpProblem) return toError(id, codeOf(error), error.message);
+    context.onFault(error, `carrying out ${method}`);
+    return toError(id, 'unknown_error', 'Internal server error');
+  }
+}
+
+/** Everything before this has happened, and nothing of it will be told later than what follows. */
+async function appliedThrough({ context, threadId }: Caller): Promise<number> {
+  const run = await latestTurn(context.log.rows, threadId);
+  if (run === undefined || run.turn === null) return 0;
+  return beforeTurn(run.endedAt === null ? run.turn : run.turn + 1);
+}
+
+function codeOf({ status, message }: HttpProblem): CommandCode {
+  if (/^checkpoint_id: the thread has no /.test(message)) return 'no_such_checkpoint';
+  if (status === 404) return 'no_such_run';
+  if (status === 401 || status === 403) return 'permission_denied';
+  return status < 500 ? 'invalid_argument' : 'unknown_error';
+}

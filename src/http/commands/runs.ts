@@ -1,0 +1,145 @@
+/** Commands that start runs: with input, with the answers to questions, from an earlier checkpoint. */
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { lastStartedRun } from '../../projections/run-queries.ts';
+import type { ThreadRecord } from '../../projections/thread-queries.ts';
+import { CommandProblem } from '../../protocol/command.ts';
+import { createRun } from '../run-creation.ts';
+import { HttpProblem, ThreadMoved } from '../replies.ts';
+import { check } from '../schemas/common.ts';
+import { forkParams, respondParams, startParams } from '../schemas/commands.ts';
+import type { Caller } from './caller.ts';
+import { findThread, waitingQuestions } from './state.ts';
+
+/** Everything that the channels of a thread's readers carry. */
+const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
+/** A thread that moves on between look and act this often has other clients to answer to. */
+const MOST_LOOKS = 5;
+
+const NOT_INTERRUPTED = 'input.respond can only be used while the run is interrupted.';
+
+/** `onHead`: only if the thread is idle and its head is still this checkpoint. */
+async function create(
+  { context, actor, threadId }: Caller,
+  body: JsonObject,
+  onHead?: string | null,
+): Promise<string> {
+  const { run } = await createRun(
+    context,
+    actor,
+    { ...body, if_not_exists: 'create', stream_mode: MODES, stream_subgraphs: true },
+    threadId,
+    { protocol: 'v2', ...(onHead !== undefined && { onHead }) },
+  );
+  return run.runId;
+}
+
+/** Input for a thread that waits for an answer is the answer. */
+export async function startRun(caller: Caller, given: JsonObject): Promise<JsonObject> {
+  if (typeof given['assistant_id'] !== 'string' || given['assistant_id'] === '')
+    throw new CommandProblem('invalid_argument', 'run.start requires an assistant_id.');
+  const params = check(startParams, given);
+  const body: JsonObject = {
+    assistant_id: params.assistant_id,
+    ...(params.config && { config: params.config as JsonObject }),
+    ...(params.metadata && { metadata: params.metadata }),
+    multitask_strategy: params.multitaskStrategy ?? params.multitask_strategy ?? 'enqueue',
+  };
+  const { input = null } = params;
+  const command = toCommand(input);
+  if (command !== undefined) return { run_id: await create(caller, { ...body, command }) };
+  const isFork = typeof params.config?.configurable?.['checkpoint_id'] === 'string';
+  for (let look = 0; input !== null && !isFork && look < MOST_LOOKS; look += 1) {
+    const thread = await findThread(caller).catch(asUndefined);
+    if (thread?.status !== 'interrupted' || Object.keys(thread.interrupts).length === 0) break;
+    try {
+      return { run_id: await create(caller, { ...body, command: { resume: input } }, thread.head) };
+    } catch (error) {
+      if (!(error instanceof ThreadMoved)) throw error;
+    }
+  }
+  return { run_id: await create(caller, { ...body, input }) };
+}
+
+/** What graph code of another process sends as its input when it means a command. */
+function toCommand(input: Json): JsonObject | undefined {
+  if (!isObject(input) || input['lg_name'] !== 'Command') return undefined;
+  const { goto, update, resume } = input;
+  const targets = (Array.isArray(goto) ? goto : goto === undefined || goto === null ? [] : [goto]).map(
+    (target) =>
+      isObject(target) && target['lg_name'] === 'Send'
+        ? { node: target['node'] ?? null, input: target['args'] ?? null }
+        : target,
+  );
+  return {
+    ...(targets.length > 0 && { goto: targets }),
+    ...(update !== undefined && update !== null && { update }),
+    ...(resume !== undefined && resume !== null && { resume }),
+  };
+}
+
+/** Each question is answered once: the run is created only if the thread still waits where its questions were read. */
+export async function respond(caller: Caller, given: JsonObject): Promise<JsonObject> {
+  const answers = answersOf(given);
+  const params = check(respondParams, given);
+  const thread = await findThread(caller).catch(asUndefined);
+  const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
+  if (thread === undefined || last === undefined)
+    throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
+  const waiting = await waitingQuestions(caller, thread);
+  if (waiting.size === 0) throw new CommandProblem('invalid_argument', NOT_INTERRUPTED);
+  for (const id of Object.keys(answers))
+    if (!waiting.has(id))
+      throw new CommandProblem('no_such_interrupt', `No interrupt ${id} waits for an answer.`);
+  const body: JsonObject = {
+    assistant_id: last.assistantId,
+    command: {
+      resume: answers,
+      ...(params.update !== undefined && { update: params.update }),
+      ...(params.goto !== undefined && { goto: params.goto }),
+    },
+    ...(params.config && { config: params.config as JsonObject }),
+    ...(params.metadata && { metadata: params.metadata }),
+  };
+  try {
+    return { run_id: await create(caller, body, thread.head) };
+  } catch (error) {
+    throw error instanceof ThreadMoved ? new CommandProblem('invalid_argument', NOT_INTERRUPTED) : error;
+  }
+}
+
+function answersOf(params: JsonObject): JsonObject {
+  const { responses } = params;
+  if (responses !== undefined && responses !== null && (!Array.isArray(responses) || responses.length === 0))
+    throw new CommandProblem('invalid_argument', 'input.respond requires at least one response.');
+  const given = Array.isArray(responses) ? responses : [params];
+  return Object.fromEntries(
+    given.map((each) => {
+      const { interrupt_id: id, response = null } = isObject(each) ? each : {};
+      if (typeof id !== 'string' || id === '')
+        throw new CommandProblem('invalid_argument', 'input.respond requires an interrupt_id.');
+      return [id, response];
+    }),
+  );
+}
+
+export async function forkState(caller: Caller, given: JsonObject): Promise<JsonObject> {
+  const params = check(forkParams, given);
+  const { threadId }: ThreadRecord = await findThread(caller);
+  const last = await lastStartedRun(caller.context.log.rows, threadId);
+  if (last === undefined)
+    throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
+  const { config } = params;
+  const configurable = { ...config?.configurable, checkpoint_id: params.checkpoint_id };
+  const runId = await create(caller, {
+    assistant_id: last.assistantId,
+    input: params.input ?? null,
+    config: { ...config, configurable } as JsonObject,
+  });
+  return { run_id: runId, thread_id: threadId };
+}
+
+/** A thread that is not there, or not for this caller. */
+function asUndefined(error: unknown): undefined {
+  if (error instanceof HttpProblem && error.status === 404) return undefined;
+  throw error;
+}

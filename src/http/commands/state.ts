@@ -1,0 +1,99 @@
+/** Commands that read a thread: its state, its checkpoints, the tree of its graphs. */
+import type { GraphState } from '../../graphs/port.ts';
+import { toTimestamp } from '../../kernel/clock.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { getRun, latestTurn } from '../../projections/run-queries.ts';
+import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import { CommandProblem } from '../../protocol/command.ts';
+import { toTree } from '../../protocol/tree.ts';
+import { authorise } from '../access.ts';
+import { noThread } from '../replies.ts';
+import { check } from '../schemas/common.ts';
+import { checkpointsOf, findThreadGraph } from '../thread-graph.ts';
+import { checkpointParams, stateParams, treeParams } from '../schemas/commands.ts';
+import type { Caller } from './caller.ts';
+
+/** Throws a 404 for a thread that is not there or not for this caller. */
+export async function findThread({ context, actor, threadId }: Caller): Promise<ThreadRecord> {
+  const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
+  const thread = await getThread(context.log.rows, threadId, filter);
+  if (thread === undefined) throw noThread(threadId);
+  return thread;
+}
+
+/** Undefined for a thread without a state. Rejects when the graph has no such namespace. */
+async function readState(
+  { context, actor }: Caller,
+  { threadId, head, metadata }: ThreadRecord,
+  ns = '',
+): Promise<GraphState | undefined> {
+  const graph = head === null ? undefined : await findThreadGraph(context, actor, threadId, metadata);
+  return (
+    graph &&
+    context.graphs.state(
+      { graphId: graph.graphId, threadId, ns, subgraphs: false, config: graph.config },
+      checkpointsOf(context, threadId),
+    )
+  );
+}
+
+/** The ids of the questions that wait for an answer, none while a run may still answer them. */
+export async function waitingQuestions(caller: Caller, thread: ThreadRecord): Promise<ReadonlySet<string>> {
+  if (thread.status === 'busy') return new Set();
+  const known = Object.values(thread.interrupts).flatMap(idsOf);
+  if (known.length > 0) return new Set(known);
+  // A run that was to answer may have ended before it could: its question waits in the state.
+  return new Set(((await readState(caller, thread))?.interrupts ?? []).map(({ id }) => id));
+}
+
+const idsOf = (questions: Json): string[] =>
+  (Array.isArray(questions) ? questions : []).flatMap((each) =>
+    isObject(each) && typeof each['id'] === 'string' ? [each['id']] : [],
+  );
+
+export async function getState(caller: Caller, given: JsonObject): Promise<JsonObject> {
+  const { namespace = [], keys } = check(stateParams, given);
+  const thread = await findThread(caller);
+  const ns = namespace.join('|');
+  if (ns !== '' && (await caller.context.log.payloads.checkpoint(thread.threadId, ns)) === undefined)
+    throw new CommandProblem('no_such_namespace', `The thread has no state in the namespace ${ns}.`);
+  const state = await readState(caller, thread, ns);
+  const values = state?.values ?? {};
+  const id = state?.checkpoint?.id;
+  return {
+    values:
+      keys === undefined || !isObject(values)
+        ? values
+        : Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key))),
+    ...(id !== undefined && id !== null && { checkpoint: { id, ...(ns !== '' && { ns }) } }),
+  };
+}
+
+/** Newest first. */
+export async function listCheckpoints(caller: Caller, given: JsonObject): Promise<JsonObject> {
+  const { namespace = [], limit, before } = check(checkpointParams, given);
+  const { threadId } = await findThread(caller);
+  const found = await caller.context.log.payloads.checkpoints(threadId, {
+    ns: namespace.join('|'),
+    limit,
+    ...(before !== undefined && { before }),
+  });
+  return {
+    checkpoints: found.map(({ checkpointId, at, metadata }) => ({
+      id: checkpointId,
+      timestamp: toTimestamp(at),
+      step: typeof metadata['step'] === 'number' ? metadata['step'] : 0,
+      metadata,
+    })),
+  };
+}
+
+/** Of the run that is asked for, or of the last one that did something. */
+export async function getTree(caller: Caller, given: JsonObject): Promise<JsonObject> {
+  const { run_id: runId } = check(treeParams, given);
+  const { threadId } = await findThread(caller);
+  const { rows } = caller.context.log;
+  const run = await (runId === undefined ? latestTurn(rows, threadId) : getRun(rows, runId, { threadId }));
+  if (run === undefined) throw new CommandProblem('no_such_run', 'No active run is bound to this thread.');
+  return { tree: toTree(await caller.context.threadEvents.nodes(run)) };
+}

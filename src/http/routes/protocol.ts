@@ -1,0 +1,93 @@
+/** Commands about a thread, and its events as a stream. */
+import { Hono, type Context } from 'hono';
+import { breathe } from '../../kernel/breathe.ts';
+import type { Json } from '../../kernel/json.ts';
+import { getThread } from '../../projections/thread-queries.ts';
+import { MALFORMED, parseCommand } from '../../protocol/command.ts';
+import { toEventText, type ThreadEvent } from '../../protocol/event.ts';
+import { matches } from '../../protocol/filter.ts';
+import type { ThreadReader } from '../../streams/thread-events.ts';
+import { authorise } from '../access.ts';
+import { perform } from '../commands/perform.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { invalid, needsUpgrade, switched } from '../replies.ts';
+import { resumePlace } from '../resume-place.ts';
+import { subscription, type SubscriptionParams } from '../schemas/commands.ts';
+import { check, pathUuid } from '../schemas/common.ts';
+import { textReply } from '../sse.ts';
+
+/** S3 What is held for one reader, in characters: events of a page can be many times as large as its frames. */
+const MOST_TEXT = 262_144;
+
+export function protocolRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const threadIdOf = (c: Context<Env>): string => pathUuid(c.req.param('thread_id'), 'thread_id');
+
+  app.post('/threads/:thread_id/commands', async (c) => {
+    const threadId = threadIdOf(c);
+    const command = parseCommand(c.var.body);
+    if (command === undefined) throw invalid(`body: ${MALFORMED}`);
+    return c.json(await perform({ context, actor: c.var.actor, threadId }, command));
+  });
+
+  /** A3 A thread that is not there yet, or not for this caller, is silent. */
+  app.post('/threads/:thread_id/stream/events', async (c) => {
+    const threadId = threadIdOf(c);
+    const wanted = check(subscription, (c.var.body ?? {}) as Json);
+    const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
+    const after = resumePlace(wanted, c.req.header('last-event-id'));
+    const reader = context.threadEvents.read(threadId, {
+      ...(after && { after }),
+      visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
+    });
+    const over = new AbortController();
+    return textReply(pages(reader, wanted, over.signal), {
+      clock: context.clock,
+      over,
+      stopping: context.stopping,
+      breakOff: () => void c.env.outgoing?.destroy(),
+      headers: {},
+    });
+  });
+
+  /** Reached by requests to upgrade as well: what they pass on the way is what every other request passes. */
+  app.get('/threads/:thread_id/stream/events', async (c) => {
+    const threadId = threadIdOf(c);
+    const { upgrade } = c.env;
+    if (upgrade === undefined) throw needsUpgrade();
+    const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
+    upgrade.grant({ threadId, actor: c.var.actor, filter });
+    return switched();
+  });
+
+  return app;
+}
+
+async function* pages(
+  reader: ThreadReader,
+  wanted: SubscriptionParams,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    while (!signal.aborted) {
+      const events = await reader.poll();
+      if (events === undefined) await reader.wait(signal);
+      else {
+        let text = '';
+        for (const event of events) {
+          if (matches(wanted, event)) text += toSse(event);
+          if (text.length < MOST_TEXT) continue;
+          yield text;
+          text = '';
+        }
+        if (text === '') await breathe();
+        else yield text;
+      }
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+const toSse = (event: ThreadEvent): string =>
+  `id: ${event.eventId}\nevent: ${event.method}\ndata: ${toEventText(event)}\n\n`;

@@ -1,0 +1,59 @@
+/** Parameters of protocol commands. Members they do not know are ignored. */
+import { z } from 'zod';
+import { json, jsonObject, limit, list, name, oneOf, optional, uuid } from './common.ts';
+import { runConfig } from './runs.ts';
+
+const strategy = optional(oneOf(['reject', 'enqueue', 'interrupt', 'rollback']));
+const segment = z.string('expected a string').max(1024, 'expected at most 1024 characters');
+export const namespace = list(segment, 100, 'expected a list of names');
+
+export const startParams = z.object({
+  assistant_id: name,
+  input: optional(json),
+  config: optional(runConfig),
+  metadata: optional(jsonObject),
+  multitaskStrategy: strategy,
+  multitask_strategy: strategy,
+});
+
+export const respondParams = z.object({
+  update: optional(json),
+  goto: optional(json),
+  config: optional(runConfig),
+  metadata: optional(jsonObject),
+});
+
+export const forkParams = z.object({
+  checkpoint_id: name,
+  input: optional(json),
+  config: optional(runConfig),
+});
+
+export const stateParams = z.object({
+  namespace: optional(namespace),
+  keys: optional(list(name, 1000, 'expected a list of keys')),
+});
+
+export const checkpointParams = z.object({
+  namespace: optional(namespace),
+  limit: limit(10),
+  before: optional(name),
+});
+
+export const treeParams = z.object({ run_id: optional(uuid) });
+
+const place = optional(z.int('expected an integer of 0 or more').min(0, 'expected an integer of 0 or more'));
+
+/** What a reader of a thread wants: the body of a stream, and the parameters of a subscription. */
+export const subscription = z.object(
+  {
+    channels: list(segment, 100, 'expected a list of channels').min(1, 'expected at least one channel'),
+    namespaces: optional(list(namespace, 1000, 'expected a list of namespaces')),
+    depth: place,
+    since: place,
+    since_event_id: optional(z.string('expected an event id').max(64, 'expected an event id')),
+  },
+  'expected an object with channels',
+);
+
+export type SubscriptionParams = z.output<typeof subscription>;

@@ -1,0 +1,27 @@
+import type { JsonObject } from '../kernel/json.ts';
+import { namespaceKey, startsWith } from './event.ts';
+import type { Node } from './lifecycle.ts';
+
+/** The graphs and nodes of a run below each other; the first is the root. Children are sorted by their namespaces. */
+export function toTree(nodes: readonly Node[]): JsonObject {
+  const below = (parent: Node): JsonObject[] =>
+    nodes
+      .filter(
+        ({ namespace }) =>
+          namespace.length === parent.namespace.length + 1 && startsWith(namespace, parent.namespace),
+      )
+      .sort((a, b) => (namespaceKey(a.namespace) < namespaceKey(b.namespace) ? -1 : 1))
+      .map(toNode);
+  const toNode = (node: Node): JsonObject => {
+    const children = below(node);
+    return {
+      namespace: [...node.namespace],
+      status: node.status,
+      graph_name: node.graphName,
+      ...(children.length > 0 && { children }),
+    };
+  };
+  const [root] = nodes;
+  if (root === undefined) throw new RangeError('a tree has a root');
+  return toNode(root);
+}

@@ -1,0 +1,161 @@
+/**
+ * One socket: commands in, answers and events out.
+ *
+ * A1 It was authenticated as a request; every command asks for its own right. S3 Commands are carried out one after
+ * the other, and a client that sends faster is not read meanwhile. Its end ends nothing but itself: runs go on.
+ */
+import type { RawData, WebSocket } from 'ws';
+import { parseBody } from '../http/body.ts';
+import { assistantKey } from '../http/commands/assistant-key.ts';
+import type { Caller, Perform } from '../http/commands/caller.ts';
+import { perform } from '../http/commands/perform.ts';
+import { startRun } from '../http/commands/runs.ts';
+import type { ServerContext, SocketGrant } from '../http/context.ts';
+import { HttpProblem } from '../http/replies.ts';
+import { resumePlace } from '../http/resume-place.ts';
+import { check } from '../http/schemas/common.ts';
+import { subscription } from '../http/schemas/commands.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import { createMailbox } from '../kernel/mailbox.ts';
+import { getThread } from '../projections/thread-queries.ts';
+import {
+  CommandProblem,
+  MALFORMED,
+  NO_JSON,
+  parseCommand,
+  toError,
+  type Command,
+} from '../protocol/command.ts';
+import { isChannel } from '../protocol/filter.ts';
+import { openOutlet } from './outlet.ts';
+import { keepAlive } from './keep-alive.ts';
+import { openSubscriptions } from './subscriptions.ts';
+
+/** Commands that wait before the socket is read on. */
+const MOST_WAITING = 16;
+
+export interface Connection {
+  /** Settles when nothing of it is left. */
+  readonly done: Promise<void>;
+}
+
+export function serveSocket(
+  socket: WebSocket,
+  { threadId, actor, filter }: SocketGrant,
+  context: ServerContext,
+): Connection {
+  const caller: Caller = { context, actor, threadId };
+  const over = new AbortController();
+  const outlet = openOutlet(socket);
+  const commands = createMailbox();
+  const subscriptions = openSubscriptions({
+    threadId,
+    events: context.threadEvents,
+    outlet,
+    visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
+    signal: over.signal,
+  });
+  const stopBeating = keepAlive(socket, outlet, context.clock);
+  let bound: string | undefined;
+  let waiting = 0;
+
+  const start: Perform = async (who, params) => {
+    const given = params['assistant_id'];
+    const key = typeof given === 'string' ? assistantKey(given) : undefined;
+    if (bound !== undefined && key !== undefined && key !== bound)
+      throw new CommandProblem(
+        'invalid_argument',
+        `Thread ${threadId} is bound to assistant ${bound}; cannot run ${String(given)}.`,
+      );
+    const result = await startRun(who, params);
+    bound ??= key;
+    return result;
+  };
+  const unsubscribe: Perform = async (_, { subscription_id: id }) => {
+    if (typeof id !== 'string' || !subscriptions.remove(id))
+      throw new CommandProblem('no_such_subscription', `Unknown subscription: ${String(id)}`);
+    return {};
+  };
+
+  /** Answered when the subscription is served, so the answer is not waited for. */
+  function subscribe({ id, params }: Command): JsonObject | undefined {
+    try {
+      const { channels } = params;
+      if (!Array.isArray(channels) || channels.length === 0)
+        throw new CommandProblem(
+          'invalid_argument',
+          'subscription.subscribe requires a non-empty channels array.',
+        );
+      const wanted = check(subscription, params);
+      if (!wanted.channels.every(isChannel))
+        throw new CommandProblem(
+          'invalid_argument',
+          'subscription.subscribe received an unsupported channel.',
+        );
+      subscriptions.add(id, wanted, resumePlace(wanted));
+      return undefined;
+    } catch (error) {
+      if (error instanceof CommandProblem) return toError(id, error.code, error.message);
+      if (error instanceof HttpProblem) return toError(id, 'invalid_argument', error.message);
+      throw error;
+    }
+  }
+
+  async function answer(data: RawData): Promise<JsonObject | undefined> {
+    const command = parseCommand(parse(data));
+    if (command === undefined) throw new CommandProblem('invalid_argument', MALFORMED);
+    if (command.method === 'subscription.subscribe') return subscribe(command);
+    return perform(caller, command, { 'run.start': start, 'subscription.unsubscribe': unsubscribe });
+  }
+
+  async function receive(data: RawData): Promise<void> {
+    if (over.signal.aborted) return;
+    try {
+      const reply = await answer(data);
+      if (reply !== undefined) await outlet.reply(reply);
+    } catch (error) {
+      const known = error instanceof CommandProblem;
+      if (!known) context.onFault(error, 'answering a command');
+      await outlet.reply(
+        known
+          ? toError(null, error.code, error.message)
+          : toError(null, 'unknown_error', 'Internal server error'),
+      );
+    }
+  }
+
+  socket.on('message', (data) => {
+    waiting += 1;
+    if (waiting >= MOST_WAITING) socket.pause();
+    void commands
+      .post(() => receive(data))
+      .finally(() => {
+        waiting -= 1;
+        if (waiting < MOST_WAITING && socket.isPaused) socket.resume();
+      });
+  });
+  // What breaks a socket is told by its close.
+  socket.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  void closed.then(() => {
+    stopBeating();
+    over.abort();
+  });
+  const served = subscriptions.done.catch((error: unknown) => {
+    context.onFault(error, `serving a socket of thread ${threadId}`);
+    socket.close(1011, 'Internal server error');
+  });
+  return { done: Promise.all([closed, served]).then(() => undefined) };
+}
+
+/** Binary frames are read as text. Throws a `CommandProblem` for what cannot be read. */
+function parse(data: RawData): Json | undefined {
+  const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer);
+  try {
+    return parseBody(new Uint8Array(bytes));
+  } catch (error) {
+    if (!(error instanceof HttpProblem)) throw error;
+    const isSyntax = error.message.startsWith('body: expected JSON');
+    throw new CommandProblem('invalid_argument', isSyntax ? NO_JSON : error.message);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * WebSockets of the server: requests to upgrade, and the end of all sockets.
+ *
+ * A1 A request to upgrade passes the same router as every other request; only the route that serves the socket can
+ * grant it, after authentication.
+ */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { CorsConfig } from '../config/http.ts';
+import type { Env, ServerContext, SocketGrant } from '../http/context.ts';
+import { socketOrigins } from '../http/cors.ts';
+import { serveSocket } from './connection.ts';
+import { withoutUpgrade } from './plain-request.ts';
+
+export interface SocketsOptions {
+  readonly context: ServerContext;
+  /** The router. */
+  readonly fetch: (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>;
+  /** Pages of other origins may open sockets where they may call. */
+  readonly cors: CorsConfig;
+}
+
+export interface Sockets {
+  /** Takes over what the server does with requests to upgrade. */
+  attach(server: Server): void;
+  /** Tells every client to come back later, and ends those that do not leave within the grace. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** The end that says: the server is restarting, come back. */
+const RESTART = 1012;
+
+export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
+  const originOf = socketOrigins(cors);
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: context.maxBodyBytes,
+    clientTracking: true,
+  });
+  const connections = new Set<Promise<void>>();
+
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    let granted: SocketGrant | undefined;
+    const reply = await ask(request, (grant) => (granted = grant));
+    if (granted === undefined || !reply.ok) return refuse(socket, reply);
+    const grant = granted;
+    // The client may have left meanwhile; then there is nobody to tell.
+    if (socket.destroyed) return;
+    server.handleUpgrade(request, socket, head, (opened) => {
+      const done = serveSocket(opened, grant, context).done.finally(() => connections.delete(done));
+      connections.add(done);
+      if (context.stopping.aborted) opened.close(RESTART, 'The server is stopping.');
+    });
+  }
+
+  async function ask(request: IncomingMessage, grant: (grant: SocketGrant) => void): Promise<Response> {
+    const { origin, host = 'localhost' } = request.headers;
+    const allowed = originOf(origin, host);
+    if (allowed === 'no')
+      return Response.json({ detail: 'This origin may not open sockets.' }, { status: 403 });
+    const headers = new Headers();
+    for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
+      headers.append(request.rawHeaders[i]!, request.rawHeaders[i + 1]!);
+    // Browsers send them with every request to upgrade, whoever asks for it.
+    if (allowed === 'without-credentials') headers.delete('cookie');
+    const asked = new Request(new URL(request.url ?? '/', `http://${host}`), { headers });
+    return fetch(asked, { upgrade: { grant } });
+  }
+
+  return {
+    attach(http) {
+      http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        // Anything may break before the socket is one; nobody else listens then.
+        socket.on('error', () => socket.destroy());
+        if (request.headers.upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
+          return withoutUpgrade(http, request, socket, head);
+        upgrade(request, socket, head).catch((error: unknown) => {
+          context.onFault(error, 'opening a socket');
+          socket.destroy();
+        });
+      });
+    },
+    async close(graceMs) {
+      for (const socket of server.clients) socket.close(RESTART, 'The server is stopping.');
+      const cancel = context.clock.after(graceMs, () => {
+        for (const socket of server.clients) socket.terminate();
+      });
+      await Promise.all(connections);
+      cancel();
+      server.close();
+    },
+  };
+}
+
+/** The reply of the router on a connection that no HTTP server looks after any more. */
+async function refuse(socket: Duplex, reply: Response): Promise<void> {
+  // A reply that goes on for ever has no place here.
+  const isText = /json|text\/plain/.test(reply.headers.get('content-type') ?? '');
+  const body = isText ? await reply.text() : '';
+  if (!isText) await reply.body?.cancel();
+  const status = reply.ok ? 426 : reply.status;
+  const headers = [...reply.headers]
+    .filter(([name]) => !/^(connection|content-length|transfer-encoding)$/.test(name))
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  const length = Buffer.byteLength(body);
+  socket.end(
+    `HTTP/1.1 ${status} ${reply.statusText || 'Refused'}\r\n${headers}content-length: ${length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,141 @@
+/**
+ * The subscriptions of one socket, served by one reader of the thread.
+ *
+ * S2 All of them are served in the order of the thread: whoever joins late is brought up to where the others are
+ * before these go on, so that the end of a run never overtakes what belongs to it. S3 One page is held at a time.
+ */
+import { breathe } from '../kernel/breathe.ts';
+import { CommandProblem, toError, toSuccess } from '../protocol/command.ts';
+import { toEventText, type ThreadEvent } from '../protocol/event.ts';
+import { matches, type Subscription } from '../protocol/filter.ts';
+import { toSeq, type Place } from '../protocol/place.ts';
+import type { ThreadEvents, ThreadReader } from '../streams/thread-events.ts';
+import type { Outlet } from './outlet.ts';
+
+export interface Subscriptions {
+  /** Answers the command when the thread has had a run, then sends what is there, then what comes. */
+  add(commandId: number, wanted: Subscription, after: Place | undefined): void;
+  /** False when there is no such subscription. */
+  remove(id: string): boolean;
+  /** Settles when the signal was aborted and nothing is sent any more. */
+  readonly done: Promise<void>;
+}
+
+export interface SubscriptionsOptions {
+  readonly threadId: string;
+  readonly events: ThreadEvents;
+  readonly outlet: Outlet;
+  readonly visible: () => Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+interface Active {
+  readonly wanted: Subscription;
+  /** Only what comes after. */
+  readonly after: number;
+}
+
+const MOST = 100;
+
+export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
+  const { threadId, events, outlet, visible, signal } = options;
+  const active = new Map<string, Active>();
+  const fresh: { commandId: number; wanted: Subscription; after: Place | undefined }[] = [];
+  let live: ThreadReader | undefined;
+  /** Where all active subscriptions are. */
+  let cursor = -1;
+  let count = 0;
+  let poke: () => void = () => undefined;
+
+  const until = (other: Promise<void>[]): Promise<void> => {
+    const poked = new Promise<void>((resolve) => (poke = resolve));
+    return fresh.length > 0 ? Promise.resolve() : Promise.race([poked, ...other]);
+  };
+
+  /** Passes the events up to the cursor, or all there are now, to `use`. */
+  async function replay(
+    { wanted }: Active,
+    after: Place | undefined,
+    last: number,
+    use: (event: ThreadEvent) => Promise<void> | void,
+  ): Promise<void> {
+    const reader = events.read(threadId, { ...(after && { after }), visible });
+    try {
+      while (!signal.aborted) {
+        const page = await reader.poll();
+        if (page === undefined) return;
+        for (const event of page) {
+          if (event.seq > last) return;
+          if (matches(wanted, event)) await use(event);
+        }
+        await breathe();
+      }
+    } finally {
+      reader.close();
+    }
+  }
+
+  async function admit({ commandId, wanted, after }: (typeof fresh)[number]): Promise<void> {
+    // Before the first run nobody is served yet, so nobody is kept waiting.
+    await events.begun(threadId, visible, signal);
+    if (signal.aborted)
+      return outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
+    const each = { wanted, after: after === undefined ? -1 : toSeq(after) };
+    const isFirst = live === undefined;
+    live ??= events.read(threadId, { ...(after && { after }), visible });
+    if (isFirst) cursor = each.after;
+    let replayed = 0;
+    await replay(each, after, isFirst ? Infinity : cursor, () => void (replayed += 1));
+    count += 1;
+    const id = `subscription-${count}`;
+    const result = { subscription_id: id, replayed_events: replayed };
+    await outlet.reply(toSuccess(commandId, result, threadId, Math.max(0, each.after)));
+    active.set(id, each);
+    if (!isFirst)
+      await replay(each, after, cursor, (event) =>
+        active.has(id) ? outlet.send(toEventText(event)) : undefined,
+      );
+  }
+
+  async function serve(reader: ThreadReader): Promise<void> {
+    const page = await reader.poll();
+    if (page === undefined) return until([reader.wait(signal)]);
+    for (const event of page) {
+      cursor = event.seq;
+      // Once, whoever asked for it: clients hand it to all their subscriptions that match.
+      if ([...active.values()].some(({ wanted, after }) => event.seq > after && matches(wanted, event)))
+        await outlet.send(toEventText(event));
+    }
+    await breathe();
+  }
+
+  async function run(): Promise<void> {
+    const stopped = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    try {
+      while (!signal.aborted) {
+        const next = fresh.shift();
+        if (next !== undefined) await admit(next);
+        else if (live === undefined || active.size === 0) await until([stopped]);
+        else await serve(live);
+      }
+      for (const { commandId } of fresh.splice(0))
+        await outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
+    } finally {
+      live?.close();
+    }
+  }
+
+  const done = run();
+  return {
+    add(commandId, wanted, after) {
+      if (active.size + fresh.length >= MOST)
+        throw new CommandProblem('invalid_argument', `A socket can hold at most ${MOST} subscriptions.`);
+      fresh.push({ commandId, wanted, after });
+      poke();
+    },
+    remove: (id) => active.delete(id),
+    done,
+  };
+}
