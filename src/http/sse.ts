@@ -100,7 +100,7 @@ export function sseReply(
 }
 
 async function* textsOf(
-  pages: AsyncGenerator<StoredFrame[]>,
+  pages: AsyncGenerator<SentFrame[]>,
   wanted: (event: string) => boolean,
 ): AsyncGenerator<string> {
   for await (const page of pages)
