@@ -9,6 +9,7 @@ import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts
 import { createItems, type Items } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
+import { createUpkeep } from './actors/upkeep.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import type { ExportSpec } from './config/export-spec.ts';
 import { startExecutor } from './effects/executor.ts';
@@ -17,6 +18,7 @@ import { startItemSweeper } from './effects/item-sweeper.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { startSweeper } from './effects/sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
+import { leansOn } from './graphs/checkpoint-needs.ts';
 import { openInProcessGraphs } from './graphs/in-process.ts';
 import { loadGraphs } from './graphs/loader.ts';
 import { openDescriber } from './graphs/schemas/describer.ts';
@@ -111,6 +113,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       });
       stops.push(() => sweeper.stop());
     }
+    const upkeep = createUpkeep({ log, threads, leansOn });
     const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
     stops.push(() => graphs.close());
     const describer = openDescriber({
@@ -168,6 +171,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       assistants,
       describer,
       store,
+      upkeep,
       graphs,
       streams,
       threadStreams: createThreadStreams(log, hub, streams, clock),

@@ -12,7 +12,7 @@ import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { failedDeliveries } from '../projections/delivery-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
-import type { Outcome, ThreadEvent } from '../thread/events.ts';
+import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
 
 /** Writes the text that a webhook's receiver gets. */
 export type RenderDelivery = (
@@ -68,7 +68,32 @@ export async function consequencesOf(
         }
         // After the body was read: the values it reports are those that the rollback returns to.
         if (outcome.kind === 'rolled-back')
-          payloads.push({ kind: 'forget-checkpoints', threadId, runId }, { kind: 'forget-frames', runId });
+          payloads.push(
+            { kind: 'forget-checkpoints', threadId, runId, kept: [] },
+            { kind: 'forget-frames', runId },
+          );
+        break;
+      }
+      case 'ThreadCopied':
+        payloads.push({ kind: 'copy-checkpoints', from: data.from, threadId: data.threadId });
+        break;
+      case 'ThreadPruned': {
+        const { threadId, kept } = data;
+        payloads.push(
+          { kind: 'keep-checkpoints', threadId, kept },
+          { kind: 'forget-thread-frames', threadId },
+        );
+        break;
+      }
+      case 'RunDeleted': {
+        const { threadId, runId, kept } = data;
+        for (const deliveryId of await failedDeliveries(log.rows, threadId, runId))
+          payloads.push({ kind: 'erase-body', deliveryId });
+        payloads.push(
+          { kind: 'forget-checkpoints', threadId, runId, kept },
+          { kind: 'forget-frames', runId },
+          { kind: 'redact-run', stream: threadStream(threadId), runId },
+        );
         break;
       }
       case 'ThreadDeleted': {
@@ -78,7 +103,7 @@ export async function consequencesOf(
         payloads.push({
           kind: 'purge-thread',
           threadId,
-          stream: `thread-${threadId}`,
+          stream: threadStream(threadId),
           tombstone: version + index + 1,
         });
         break;

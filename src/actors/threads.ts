@@ -43,13 +43,18 @@ export interface DispatchOptions {
   readonly workedOutOn?: number;
 }
 
+/** Makes the commands from what the thread is when they are decided; nothing of the thread changes meanwhile. */
+export type Prepare = (state: ThreadState) => Promise<readonly ThreadCommand[]>;
+
 export interface Threads {
   /** Throws `LogUnavailable` when the outcome is unknown; never rejects for a refusal. */
   dispatch(
     threadId: string,
-    commands: readonly ThreadCommand[],
+    commands: readonly ThreadCommand[] | Prepare,
     options?: DispatchOptions,
   ): Promise<Dispatched>;
+  /** Runs `use` while no command of the thread is decided. `use` must not dispatch to the same thread. */
+  still<T>(threadId: string, use: (state: ThreadState) => Promise<T>): Promise<T>;
 }
 
 export interface ThreadsOptions {
@@ -109,7 +114,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
 
   async function perform(
     threadId: string,
-    commands: readonly ThreadCommand[],
+    commands: readonly ThreadCommand[] | Prepare,
     options: DispatchOptions,
   ): Promise<Dispatched> {
     const commandId = options.commandId ?? ids.uuid();
@@ -117,7 +122,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       if (options.workedOutOn !== undefined && options.workedOutOn !== actor.version)
         return { ok: false, refusal: { code: 'thread-changed' } };
-      const decided = actor.decide(commands);
+      const decided = actor.decide(typeof commands === 'function' ? await commands(actor.state) : commands);
       if (!decided.ok) {
         // What was done by the same command can look impossible, because it was done.
         const earlier = options.commandId && (await receiptOf(options.commandId, actor));
@@ -157,6 +162,10 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     async dispatch(threadId, commands, options = {}) {
       const { mailbox } = await actorOf(threadId);
       return mailbox.post(() => perform(threadId, commands, options));
+    },
+    async still(threadId, use) {
+      const { mailbox } = await actorOf(threadId);
+      return mailbox.post(async () => use((await actorOf(threadId)).state));
     },
   };
 }

@@ -18,6 +18,8 @@ import { systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadRoutes } from './routes/threads.ts';
+import { threadSearchRoutes } from './routes/thread-search.ts';
+import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply listens for the stop.
@@ -41,6 +43,8 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', assistantRoutes(context));
   app.route('/', assistantChangeRoutes(context));
   app.route('/', assistantGraphRoutes(context));
+  app.route('/', threadSearchRoutes(context));
+  app.route('/', threadUpkeepRoutes(context));
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
   app.route('/', threadStreamRoutes(context));

@@ -44,7 +44,7 @@ async function threadsToDelete(context: ServerContext, actor: Actor, assistantId
   const found: string[] = [];
   const search = { metadata: { assistant_id: assistantId }, sortBy: 'thread_id', sortOrder: 'asc' } as const;
   for (let offset = 0; ; offset += PAGE) {
-    const { threads } = await searchThreads(rows, { ...search, limit: PAGE, offset });
+    const { threads } = await searchThreads(context.log, { ...search, limit: PAGE, offset });
     for (const { threadId } of threads) {
       const { filter } = await authorise(context, actor, 'threads:delete', { thread_id: threadId });
       if ((await getThread(rows, threadId, filter)) !== undefined) found.push(threadId);

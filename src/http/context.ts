@@ -7,6 +7,7 @@ import type { AuthResult } from '../auth/authenticate.ts';
 import type { Assistants } from '../actors/assistants.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
+import type { Upkeep } from '../actors/upkeep.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { GraphHost } from '../graphs/port.ts';
 import type { StateHost } from '../graphs/state-port.ts';
@@ -21,6 +22,7 @@ import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Metrics } from './metrics.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ThreadEvents } from '../streams/thread-events.ts';
+import type { Ttl } from '../thread/events.ts';
 
 export interface ServerContext {
   readonly log: EventLog;
@@ -29,6 +31,7 @@ export interface ServerContext {
   readonly describer: GraphDescriber;
   readonly graphs: GraphHost & StateHost;
   readonly store: Store;
+  readonly upkeep: Upkeep;
   readonly streams: RunStreams;
   readonly threadStreams: ThreadStreams;
   readonly threadEvents: ThreadEvents;
@@ -44,6 +47,8 @@ export interface ServerContext {
   readonly describe: Pick<DocumentOptions, 'apiKey' | 'merge'>;
   /** The headers that runs of this request find in their `configurable`. */
   readonly inherit: (headers: Headers) => Record<string, string>;
+  /** What new threads get when their maker says nothing. */
+  readonly defaultTtl?: Ttl | undefined;
   readonly version: string;
   /** Hears of every request when its reply begins. */
   readonly onRequest: (line: RequestLine) => void;

@@ -61,6 +61,9 @@ export function storeRefused({ code, message }: StoreProblem): HttpProblem {
   }
 }
 
+/** Existing clients expect this of a copy. */
+export const nothingToCopy = (): HttpProblem => new HttpProblem(409, 'Thread not found');
+
 const busy = (): HttpProblem =>
   new HttpProblem(
     409,

@@ -6,7 +6,7 @@ import type { CheckpointReader } from '../graphs/port.ts';
 import type { GraphUpdate } from '../graphs/state-port.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
-import { threadStream } from '../thread/events.ts';
+import { threadStream, type Ttl } from '../thread/events.ts';
 import { authorise } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { noGraphId, notAuthorized } from './replies.ts';
@@ -19,6 +19,7 @@ export interface NewThread {
   readonly threadId: string;
   readonly metadata: JsonObject;
   readonly supersteps: Supersteps | undefined;
+  readonly ttl: Ttl | undefined;
 }
 
 const NOTHING: CheckpointReader = { load: async () => undefined, list: async () => [] };
@@ -27,9 +28,12 @@ const NOTHING: CheckpointReader = { load: async () => undefined, list: async () 
 export async function createThread(
   context: ServerContext,
   actor: Actor,
-  { threadId, metadata, supersteps = [] }: NewThread,
+  { threadId, metadata, supersteps = [], ttl }: NewThread,
 ): Promise<Dispatched> {
-  const create: ThreadCommand = { type: 'CreateThread', threadId, metadata, temporary: false };
+  const create: ThreadCommand = {
+    type: 'CreateThread',
+    ...{ threadId, metadata, temporary: false, ...(ttl && { ttl }) },
+  };
   const exists = (await context.log.loadSnapshot(threadStream(threadId))) !== undefined;
   if (exists || supersteps.length === 0) return context.threads.dispatch(threadId, [create]);
   const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId, metadata });

@@ -5,7 +5,7 @@ import type { CheckpointReader, GraphConfig } from '../graphs/port.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
-import { lastStartedRun } from '../projections/run-queries.ts';
+import { boundGraph } from '../projections/run-queries.ts';
 import type { ServerContext } from './context.ts';
 import { noGraph } from './replies.ts';
 
@@ -16,8 +16,8 @@ export interface ThreadGraph {
 }
 
 /**
- * The run that executed last left the head. A thread without one (made from supersteps, or a copy) says in its
- * metadata what it is for. Undefined when nobody says; throws a 404 when the graph is not served here.
+ * The run that executed last left the head, here or in the thread that this one is a copy of. A thread without one
+ * (made from supersteps) says in its metadata what it is for. Undefined when nobody says; throws a 404 when the graph is not served here.
  */
 export async function findThreadGraph(
   context: ServerContext,
@@ -25,7 +25,7 @@ export async function findThreadGraph(
   threadId: string,
   metadata: JsonObject,
 ): Promise<ThreadGraph | undefined> {
-  const last = await lastStartedRun(context.log.rows, threadId);
+  const last = await boundGraph(context.log.rows, threadId);
   const named = metadata['graph_id'];
   const graphId = last?.graphId ?? (typeof named === 'string' ? named : undefined);
   if (graphId === undefined) return undefined;

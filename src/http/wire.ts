@@ -6,7 +6,8 @@ import type { FoundItem } from '../actors/store.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { AssistantVersionRecord } from '../projections/assistant-versions.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
-import type { ThreadRecord } from '../projections/thread-queries.ts';
+import type { StorageSum, StorageUse } from '../log/payloads.ts';
+import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
 import { runStatus } from '../projections/threads.ts';
 import type { Outcome } from '../thread/events.ts';
 
@@ -22,6 +23,32 @@ export function toThread(thread: ThreadRecord, values: Json | undefined): JsonOb
     values: values ?? null,
     interrupts: thread.interrupts,
     ...(thread.error !== null && { error: thread.error }),
+  };
+}
+
+/** `expires_at` is null when nothing is due: the thread was pruned and no run has ended since. */
+export const toTtl = ({ strategy, minutes, expiresAt }: ThreadTtl): JsonObject => ({
+  strategy: strategy === 'delete' ? 'delete' : 'keep_latest',
+  ttl_minutes: minutes,
+  expires_at: expiresAt === null ? null : toTimestamp(expiresAt),
+});
+
+export function toStorage(threadId: string, { checkpoints, channels, writes }: StorageUse): JsonObject {
+  const sum = (pick: (each: StorageSum) => number): number =>
+    channels.reduce((total, each) => total + pick(each), 0);
+  const bytes = sum((each) => each.bytes);
+  return {
+    thread_id: threadId,
+    total_bytes: checkpoints.bytes + bytes + writes.bytes,
+    checkpoints: { ...checkpoints },
+    channel_values: {
+      count: sum((each) => each.count),
+      bytes,
+      by_channel: Object.fromEntries(
+        channels.map((each) => [each.channel, { versions: each.count, bytes: each.bytes }]),
+      ),
+    },
+    pending_writes: { ...writes },
   };
 }
 

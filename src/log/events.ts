@@ -32,7 +32,9 @@ export class UnreadableEvent extends Error {
 
 const TYPES: Record<DomainEvent['type'], true> = {
   ThreadCreated: true,
+  ThreadCopied: true,
   ThreadUpdated: true,
+  ThreadPruned: true,
   RunCreated: true,
   RunStarted: true,
   RunRequeued: true,
@@ -40,6 +42,7 @@ const TYPES: Record<DomainEvent['type'], true> = {
   CheckpointSaved: true,
   StateUpdated: true,
   RunCompleted: true,
+  RunDeleted: true,
   ThreadDeleted: true,
   AssistantCreated: true,
   AssistantUpdated: true,

@@ -3,6 +3,7 @@
  * in the transaction of the commit they belong to and kept as text that nobody re-encodes.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { CheckpointKey } from '../thread/events.ts';
 
 export interface FrameText {
   readonly event: string;
@@ -71,13 +72,45 @@ export type PayloadWrite =
   | { kind: 'erase-item'; itemId: string }
   /** Command ids older than this are no longer answered with their first receipt. */
   | { kind: 'forget-commands'; before: number }
-  /** Rollback: the run's checkpoints vanish. */
-  | { kind: 'forget-checkpoints'; threadId: string; runId: string }
+  /**
+   * The run's checkpoints vanish, but those of `kept`, and so does what it wrote on others and every value that no
+   * checkpoint refers to any more.
+   */
+  | { kind: 'forget-checkpoints'; threadId: string; runId: string; kept: readonly CheckpointKey[] }
+  /** All checkpoints of the thread vanish but those of `kept`, in the same manner. */
+  | { kind: 'keep-checkpoints'; threadId: string; kept: readonly CheckpointKey[] }
+  /** Everything that is stored of the thread's checkpoints, for another thread that has none. */
+  | { kind: 'copy-checkpoints'; from: string; threadId: string }
+  /** The content of a run's facts vanishes (thread/redact.ts). */
+  | { kind: 'redact-run'; stream: string; runId: string }
   | { kind: 'forget-frames'; runId: string }
   /** The stream's facts before this one, which stands for all of them, vanish for good (L3). */
   | { kind: 'purge-stream'; stream: string; tombstone: number }
+  | { kind: 'forget-thread-frames'; threadId: string }
   /** Deletion: everything of the thread but its tombstone vanishes for good (L3). */
   | { kind: 'purge-thread'; threadId: string; stream: string; tombstone: number };
+
+/** A checkpoint without its values. */
+export interface CheckpointOutline extends CheckpointKey {
+  readonly parentId: string | null;
+  readonly runId: string;
+  readonly body: string;
+  readonly metadata: JsonObject;
+  /** The channels of the writes on it. */
+  readonly written: readonly string[];
+}
+
+/** What a thread occupies, in bytes of text. */
+export interface StorageUse {
+  readonly checkpoints: StorageSum;
+  readonly channels: readonly (StorageSum & { readonly channel: string })[];
+  readonly writes: StorageSum;
+}
+
+export interface StorageSum {
+  readonly count: number;
+  readonly bytes: number;
+}
 
 export interface CheckpointFilter {
   readonly ns?: string;
@@ -91,8 +124,16 @@ export interface PayloadReader {
   checkpoint(threadId: string, ns: string, checkpointId?: string): Promise<StoredCheckpoint | undefined>;
   /** Newest first. */
   checkpoints(threadId: string, filter: CheckpointFilter): Promise<StoredCheckpoint[]>;
+  /** All of a thread's checkpoints, newest first. */
+  outline(threadId: string): Promise<CheckpointOutline[]>;
+  storage(threadId: string): Promise<StorageUse>;
   /** The thread's values as clients see them, or undefined when the checkpoint is gone or never was. */
   values(threadId: string, checkpointId: string): Promise<Json | undefined>;
+  /** The threads, in the order given, whose values at that checkpoint contain `part` (kernel/containment.ts). */
+  containing(
+    heads: readonly { readonly threadId: string; readonly checkpointId: string }[],
+    part: JsonObject,
+  ): Promise<string[]>;
   /** At most `limit` frames with ids above `after`, in order, and fewer when they are large; never none of some. */
   frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;
   /** The highest frame id of the run, -1 before the first. */

@@ -52,11 +52,12 @@ export async function nextDueDelivery(rows: RowReader, now: number): Promise<num
   return row?.at ?? undefined;
 }
 
-/** Deliveries of a thread that nobody will try again. */
-export async function failedDeliveries(rows: RowReader, threadId: string): Promise<string[]> {
+/** Deliveries of a thread, or of one run of it, that nobody will try again. */
+export async function failedDeliveries(rows: RowReader, threadId: string, runId?: string): Promise<string[]> {
   return rows
-    .all<DeliveryRow>("SELECT * FROM deliveries WHERE thread_id = @threadId AND status = 'failed'", {
-      threadId,
-    })
+    .all<DeliveryRow>(
+      "SELECT * FROM deliveries WHERE thread_id = @threadId AND status = 'failed' AND (@runId IS NULL OR run_id = @runId)",
+      { threadId, runId: runId ?? null },
+    )
     .map((row) => row.delivery_id);
 }

@@ -1,7 +1,7 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
-import type { MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
+import type { GraphBinding, MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 import type { RunStatus } from './threads.ts';
 
@@ -109,6 +109,32 @@ export async function latestTurn(rows: RowReader, threadId: string): Promise<Run
     { threadId },
   );
   return row && toRecord(row);
+}
+
+/** The run of the thread that ended last, but `except`. */
+export async function lastEndedRun(
+  rows: RowReader,
+  threadId: string,
+  except = '',
+): Promise<RunRecord | undefined> {
+  const row = rows.get<RunRow>(
+    `SELECT * FROM runs WHERE thread_id = @threadId AND run_id <> @except AND ended_at IS NOT NULL
+     ORDER BY ended_at DESC, position DESC LIMIT 1`,
+    { threadId, except },
+  );
+  return row && toRecord(row);
+}
+
+/** The graph that a thread's state is of: that of its own runs, or of those that the state was copied from. */
+export async function boundGraph(rows: RowReader, threadId: string): Promise<GraphBinding | undefined> {
+  const last = await lastStartedRun(rows, threadId);
+  if (last !== undefined) return last;
+  const row = rows.get<{ graph_id: string; assistant_id: string }>(
+    `SELECT copied_graph_id AS graph_id, copied_assistant_id AS assistant_id FROM threads
+     WHERE thread_id = @threadId AND copied_graph_id IS NOT NULL`,
+    { threadId },
+  );
+  return row && { graphId: row.graph_id, assistantId: row.assistant_id };
 }
 
 export interface RunSearch {

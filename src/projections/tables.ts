@@ -1,6 +1,6 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 
-export const VERSION = '6';
+export const VERSION = '7';
 
 export const TABLES = ['threads', 'runs', 'deliveries', 'assistants', 'assistant_versions', 'items'] as const;
 
@@ -15,8 +15,15 @@ CREATE TABLE threads (
   head TEXT,
   interrupts TEXT NOT NULL,
   error TEXT,
-  temporary INTEGER NOT NULL
+  temporary INTEGER NOT NULL,
+  -- What the state of a copy is of; its own runs come before it.
+  copied_graph_id TEXT,
+  copied_assistant_id TEXT,
+  ttl_strategy TEXT,
+  ttl_minutes REAL,
+  expires_at INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX threads_expiring ON threads (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX threads_by_update ON threads (updated_at, created_at, thread_id);
 CREATE INDEX threads_by_creation ON threads (created_at, thread_id);
 CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;

@@ -1,7 +1,7 @@
 /** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
 import type { Recorded } from '../log/events.ts';
-import type { RowWrite } from '../log/rows.ts';
-import type { Outcome, ThreadEvent } from '../thread/events.ts';
+import type { Row, RowWrite } from '../log/rows.ts';
+import type { Outcome, ThreadEvent, Ttl } from '../thread/events.ts';
 
 export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
@@ -15,28 +15,58 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     key: { thread_id: threadId },
     set: { ...set, updated_at: at },
   });
+  const created = (more: Row): RowWrite => ({
+    op: 'put',
+    table: 'threads',
+    row: {
+      thread_id: threadId,
+      created_at: at,
+      updated_at: at,
+      state_updated_at: null,
+      status: 'idle' satisfies ThreadStatus,
+      head: null,
+      interrupts: '{}',
+      error: null,
+      temporary: 0,
+      copied_graph_id: null,
+      copied_assistant_id: null,
+      ...NO_TTL,
+      ...more,
+    },
+  });
   switch (event.type) {
-    case 'ThreadCreated':
+    case 'ThreadCreated': {
+      const { metadata, temporary, ttl } = event.data;
       return [
-        {
-          op: 'put',
-          table: 'threads',
-          row: {
-            thread_id: threadId,
-            created_at: at,
-            updated_at: at,
-            state_updated_at: null,
-            status: 'idle' satisfies ThreadStatus,
-            metadata: JSON.stringify(event.data.metadata),
-            head: null,
-            interrupts: '{}',
-            error: null,
-            temporary: event.data.temporary ? 1 : 0,
-          },
-        },
+        created({
+          metadata: JSON.stringify(metadata),
+          temporary: temporary ? 1 : 0,
+          ...(ttl && armed(ttl, at)),
+        }),
       ];
-    case 'ThreadUpdated':
-      return [thread({ metadata: JSON.stringify(event.data.metadata) })];
+    }
+    case 'ThreadCopied': {
+      const { metadata, head, graph, ttl } = event.data;
+      return [
+        created({
+          metadata: JSON.stringify(metadata),
+          head,
+          state_updated_at: head === null ? null : at,
+          copied_graph_id: graph?.graphId ?? null,
+          copied_assistant_id: graph?.assistantId ?? null,
+          ...(ttl && armed(ttl, at)),
+        }),
+      ];
+    }
+    case 'ThreadUpdated': {
+      const { metadata, ttl } = event.data;
+      return [thread({ metadata: JSON.stringify(metadata), ...(ttl && armed(ttl, at)) })];
+    }
+    case 'ThreadPruned':
+      // Nothing that a client sees has changed, so the time of the last change stays.
+      return event.data.disarms
+        ? [{ op: 'set', table: 'threads', key: { thread_id: threadId }, set: { expires_at: null } }]
+        : [];
     case 'RunCreated': {
       const { runId, assistantId, graphId, metadata, kwargs, strategy, notBefore } = event.data;
       return [
@@ -85,8 +115,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       return [thread({ head, interrupts: JSON.stringify(interrupts), state_updated_at: at })];
     }
     case 'RunCompleted': {
-      const { runId, outcome, remaining, head } = event.data;
-      const paused = outcome.kind === 'success' && outcome.next.length > 0;
+      const { runId, outcome, remaining, head, rearm } = event.data;
       return [
         outcome.kind === 'rolled-back'
           ? { op: 'drop', table: 'runs', key: { run_id: runId } }
@@ -100,10 +129,17 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
             }),
         thread({
           head,
-          status: remaining > 0 ? 'busy' : threadStatus(outcome),
-          interrupts: paused ? JSON.stringify(outcome.interrupts) : '{}',
-          error: errorOf(outcome),
+          ...shown(outcome),
+          ...(remaining > 0 && { status: 'busy' satisfies ThreadStatus }),
+          ...(rearm !== undefined && { expires_at: expiry(rearm, at) }),
         }),
+      ];
+    }
+    case 'RunDeleted': {
+      const { runId, head, left } = event.data;
+      return [
+        { op: 'drop', table: 'runs', key: { run_id: runId } },
+        thread({ head, ...shown(left?.outcome) }),
       ];
     }
     case 'ThreadDeleted':
@@ -113,6 +149,16 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       ];
   }
 }
+
+const NO_TTL = { ttl_strategy: null, ttl_minutes: null, expires_at: null };
+
+const armed = ({ strategy, minutes }: Ttl, at: number): Row => ({
+  ttl_strategy: strategy,
+  ttl_minutes: minutes,
+  expires_at: expiry(minutes, at),
+});
+
+const expiry = (minutes: number, at: number): number => at + Math.round(minutes * 60_000);
 
 const run = (runId: string, at: number, set: Extract<RowWrite, { op: 'set' }>['set']): RowWrite => ({
   op: 'set',
@@ -135,6 +181,17 @@ export function runStatus(outcome: Outcome): RunStatus {
   }
 }
 
+/** What a thread shows of the run that ended last. */
+function shown(outcome: Outcome | undefined): Row {
+  if (outcome === undefined) return { status: 'idle' satisfies ThreadStatus, interrupts: '{}', error: null };
+  const paused = outcome.kind === 'success' && outcome.next.length > 0;
+  return {
+    status: threadStatus(outcome),
+    interrupts: paused ? JSON.stringify(outcome.interrupts) : '{}',
+    error: errorOf(outcome),
+  };
+}
+
 function threadStatus(outcome: Outcome): ThreadStatus {
   if (outcome.kind === 'error' || outcome.kind === 'timeout') return 'error';
   return outcome.kind === 'success' && outcome.next.length > 0 ? 'interrupted' : 'idle';
@@ -143,5 +200,7 @@ function threadStatus(outcome: Outcome): ThreadStatus {
 function errorOf(outcome: Outcome): string | null {
   if (outcome.kind === 'error') return JSON.stringify({ error: outcome.error, message: outcome.message });
   if (outcome.kind === 'timeout') return JSON.stringify({ error: 'TimeoutError', message: outcome.message });
+  // Nothing went wrong: somebody stopped it, and said why.
+  if (outcome.kind === 'cancelled') return JSON.stringify(outcome.reason);
   return null;
 }

@@ -2,8 +2,9 @@
  * What no event carries and no row repeats, checked against both.
  *
  * S1 A run's frames are dense from 0. A4 Only open runs have secrets. X2 Only running ones have leases. P3 Every
- * checkpoint that a fact speaks of is there, unless its run was rolled back. L3 Every item has its value, and no value
- * is left of one that is gone.
+ * checkpoint that a fact speaks of is there, unless its run was rolled back or deleted or the thread was pruned since,
+ * and so is every value that another one continues. L3 Every item has its value, and no value is left of one that is
+ * gone.
  */
 import type { History } from '../log/sqlite/history.ts';
 
@@ -25,6 +26,8 @@ const CHECKS: readonly PayloadCheck[] = [
             AND NOT EXISTS (SELECT 1 FROM checkpoints
               WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(data, '$.ns')
                 AND checkpoint_id = json_extract(data, '$.checkpointId'))
+            AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
+              AND later.version > events.version AND later.type = 'ThreadPruned')
           ORDER BY position`,
     problem: (checkpoint) => `checkpoint ${checkpoint} is missing`,
   },
@@ -35,8 +38,27 @@ const CHECKS: readonly PayloadCheck[] = [
             AND NOT EXISTS (SELECT 1 FROM checkpoints
               WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(saved.value, '$.ns')
                 AND checkpoint_id = json_extract(saved.value, '$.checkpointId'))
+            AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
+              AND later.version > events.version AND later.type = 'ThreadPruned')
           ORDER BY position`,
     problem: (checkpoint) => `checkpoint ${checkpoint} of an update is missing`,
+  },
+  {
+    sql: `SELECT kept.value ->> 'checkpointId' AS subject, position FROM events, json_each(data, '$.kept') AS kept
+          WHERE events.type = 'ThreadPruned'
+            AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = data ->> 'threadId'
+              AND ns = kept.value ->> 'ns' AND checkpoint_id = kept.value ->> 'checkpointId')
+            AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
+              AND later.version > events.version AND later.type IN ('ThreadPruned', 'RunDeleted'))
+          ORDER BY position`,
+    problem: (checkpoint) => `checkpoint ${checkpoint}, which a pruning left, is missing`,
+  },
+  {
+    sql: `SELECT thread_id || ' ' || channel || ' ' || version AS subject, NULL AS position
+          FROM channel_blobs AS leaning WHERE base IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM channel_blobs AS below WHERE below.thread_id = leaning.thread_id
+              AND below.ns = leaning.ns AND below.channel = leaning.channel AND below.version = leaning.base)`,
+    problem: (value) => `value ${value} leans on one that is gone`,
   },
   {
     sql: `SELECT run_id AS subject, NULL AS position FROM leases

@@ -79,6 +79,12 @@ function summarise(event: Recorded<ThreadEvent> | Recorded<DeliveryEvent> | Reco
     }
     case 'RunCompleted':
       return `run ${event.data.runId} ${outcomeText(event.data.outcome)}`;
+    case 'ThreadCopied':
+      return `copy of ${event.data.from}`;
+    case 'ThreadPruned':
+      return `pruned to ${event.data.kept.length} checkpoints`;
+    case 'RunDeleted':
+      return `run ${event.data.runId} deleted, head ${event.data.head ?? 'none'}`;
     case 'WebhookOwed':
       return `webhook ${event.data.deliveryId} for run ${event.data.runId}`;
     case 'WebhookDelivered':

@@ -5,11 +5,13 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type {
   CancelAction,
+  CheckpointKey,
   MultitaskStrategy,
   Outcome,
   RunKwargs,
   ThreadEvent,
   ThreadEventMap,
+  Ttl,
 } from './events.ts';
 import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
 
@@ -28,8 +30,12 @@ export interface NewRun {
 }
 
 export type ThreadCommand =
-  | { type: 'CreateThread'; threadId: string; metadata: JsonObject; temporary: boolean }
-  | { type: 'UpdateThread'; metadata: JsonObject }
+  | { type: 'CreateThread'; threadId: string; metadata: JsonObject; temporary: boolean; ttl?: Ttl }
+  | ({ type: 'CopyThread' } & ThreadEventMap['ThreadCopied'])
+  | { type: 'UpdateThread'; metadata: JsonObject; ttl?: Ttl }
+  /** `kept` was read of the thread as it is now. */
+  | { type: 'PruneThread'; kept: readonly CheckpointKey[] }
+  | ({ type: 'DeleteRun' } & Omit<ThreadEventMap['RunDeleted'], 'threadId'>)
   | ({ type: 'CreateRun' } & NewRun)
   | { type: 'StartRun'; runId: string; leaseId: string }
   | { type: 'RequestCancel'; runId: string; action: CancelAction; reason: string }
@@ -70,8 +76,13 @@ const refuse = (refusal: Refusal): Decision => ({ ok: false, refusal });
 
 export function decide(command: ThreadCommand, state: ThreadState, can: Can): Decision {
   if (command.type === 'CreateThread') {
-    const { threadId, metadata, temporary } = command;
-    const fact: ThreadEvent = { type: 'ThreadCreated', data: { threadId, metadata, temporary } };
+    const { type: _, ...data } = command;
+    const fact: ThreadEvent = { type: 'ThreadCreated', data };
+    return can([fact]) ? accept(fact) : refuse({ code: 'thread-exists' });
+  }
+  if (command.type === 'CopyThread') {
+    const { type: _, ...data } = command;
+    const fact: ThreadEvent = { type: 'ThreadCopied', data };
     return can([fact]) ? accept(fact) : refuse({ code: 'thread-exists' });
   }
   if (!isLiving(state)) return refuse({ code: 'thread-missing' });
@@ -79,7 +90,18 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
   switch (command.type) {
     case 'UpdateThread': {
       const metadata = { ...state.metadata, ...command.metadata };
-      return accept({ type: 'ThreadUpdated', data: { threadId, metadata } });
+      const { ttl } = command;
+      return accept({ type: 'ThreadUpdated', data: { threadId, metadata, ...(ttl && { ttl }) } });
+    }
+    case 'PruneThread': {
+      const disarms = state.ttl?.strategy === 'keep-latest';
+      const fact: ThreadEvent = { type: 'ThreadPruned', data: { threadId, kept: command.kept, disarms } };
+      return can([fact]) ? accept(fact) : refuse(busyWith(state));
+    }
+    case 'DeleteRun': {
+      const { type: _, ...deleted } = command;
+      const fact: ThreadEvent = { type: 'RunDeleted', data: { threadId, ...deleted } };
+      return can([fact]) ? accept(fact) : refuse(busyWith(state));
     }
     case 'CreateRun':
       return createRun(command, state, can);
@@ -110,7 +132,9 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
       // A rollback was acknowledged: the runs behind it count on a thread without this run's checkpoints.
       const undone = state.status === 'stopping' && state.action === 'rollback';
-      const outcome = undone ? cancelOutcome('rollback', 'Rolled back by request.') : command.outcome;
+      const told = state.status === 'stopping' && command.outcome.kind === 'cancelled';
+      // The one who asked gave the reason; the executor only knows that somebody did.
+      const outcome = undone || told ? cancelOutcome(state.action, state.reason) : command.outcome;
       const fact = completed(state, command.runId, outcome);
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }
@@ -228,6 +252,7 @@ function completed(state: LivingThread, runId: string, outcome: Outcome): Thread
       outcome,
       remaining: open - 1,
       head: outcome.kind === 'rolled-back' && started ? run.base : state.head,
+      ...(state.ttl?.strategy === 'keep-latest' && { rearm: state.ttl.minutes }),
     },
   };
 }

@@ -48,11 +48,40 @@ export interface CheckpointPlace {
   readonly source: string;
 }
 
+/** What happens to a thread `minutes` after the clock was set, unless it is busy then. */
+export interface Ttl {
+  readonly strategy: 'delete' | 'keep-latest';
+  /** More than 0; may be a fraction. */
+  readonly minutes: number;
+}
+
+export interface CheckpointKey {
+  readonly ns: string;
+  readonly checkpointId: string;
+}
+
+/** The graph that a thread's state is of. */
+export interface GraphBinding {
+  readonly graphId: string;
+  readonly assistantId: string;
+}
+
 export interface ThreadEventMap {
   /** `temporary`: the thread of a stateless run; clients see it only through that run. */
-  ThreadCreated: { threadId: string; metadata: JsonObject; temporary: boolean };
-  /** `metadata` is the whole object after the change. */
-  ThreadUpdated: { threadId: string; metadata: JsonObject };
+  ThreadCreated: { threadId: string; metadata: JsonObject; temporary: boolean; ttl?: Ttl };
+  /** A new thread with the checkpoints that another one had at this moment; `head` is the same there and here. */
+  ThreadCopied: {
+    threadId: string;
+    from: string;
+    metadata: JsonObject;
+    head: string | null;
+    graph: GraphBinding | null;
+    ttl?: Ttl;
+  };
+  /** `metadata` is the whole object after the change. `ttl` is set anew when it is there. */
+  ThreadUpdated: { threadId: string; metadata: JsonObject; ttl?: Ttl };
+  /** All checkpoints but `kept` are gone, and the frames of all runs. `disarms`: a time to live is over with it. */
+  ThreadPruned: { threadId: string; kept: readonly CheckpointKey[]; disarms: boolean };
   /** `threadMetadata` is the thread's whole metadata from now on. `notBefore`: milliseconds since 1970. */
   RunCreated: {
     threadId: string;
@@ -97,6 +126,20 @@ export interface ThreadEventMap {
     remaining: number;
     /** The thread's head checkpoint of the root namespace after this run. */
     head: string | null;
+    /** Minutes until the thread is pruned, counted from now on. */
+    rearm?: number;
+  };
+  /**
+   * A run that had ended is gone with its content: its checkpoints but `kept` (those that a later one cannot be read
+   * without), its frames, its input. `left` is the end of a run that the thread shows from now on, null when
+   * no other has ended; it is of no run when a client wrote into the state since.
+   */
+  RunDeleted: {
+    threadId: string;
+    runId: string;
+    kept: readonly CheckpointKey[];
+    head: string | null;
+    left: { readonly runId: string | null; readonly outcome: Outcome } | null;
   };
   /** The stream's tombstone: everything before it is purged in the same commit (L3). */
   ThreadDeleted: { threadId: string };

@@ -7,12 +7,13 @@
  * No invoke, no timers, no effectful actions: restoring a snapshot must start nothing. Context holds only what guards
  * read. An edge that changes nothing names its own state as target, else `can()` would deny it.
  *
- *   absent   --ThreadCreated-->  idle
+ *   absent   --ThreadCreated, ThreadCopied-->  idle
  *   idle     --RunCreated-->     queued    --RunStarted-->  running  --RunCancelRequested-->  stopping
  *   running, stopping  --RunCompleted-->  idle, or queued while others wait
  *   stopping --RunCancelRequested-->  stopping  (an interrupt becomes a rollback)
  *   running  --RunRequeued-->    queued    (lost with its process, or handed back at shutdown)
  *   idle     --StateUpdated-->   idle      (only between runs: they and a client never write the state together)
+ *   idle     --RunDeleted, ThreadPruned-->  idle    (no run is open that could lean on what goes)
  *   idle     --ThreadDeleted-->  deleted
  */
 import { assign, createActor, getNextSnapshot, setup, type SnapshotFrom } from 'xstate';
@@ -62,12 +63,14 @@ export const threadMachine = setup({
   initial: 'absent',
   context: { active: null, queue: [] },
   states: {
-    absent: { on: { ThreadCreated: 'idle' } },
+    absent: { on: { ThreadCreated: 'idle', ThreadCopied: 'idle' } },
     idle: {
       on: {
         ThreadUpdated: 'idle',
         StateUpdated: 'idle',
         RunCreated: { target: 'queued', actions: 'enqueue' },
+        RunDeleted: 'idle',
+        ThreadPruned: 'idle',
         ThreadDeleted: 'deleted',
       },
     },

@@ -1,6 +1,6 @@
 /** What decisions about a thread need to know, folded from its facts. Plain JSON: it is stored as the snapshot. */
 import type { JsonObject } from '../kernel/json.ts';
-import type { CancelAction, ThreadEvent } from './events.ts';
+import type { CancelAction, ThreadEvent, Ttl } from './events.ts';
 
 export interface QueuedRun {
   readonly runId: string;
@@ -24,6 +24,7 @@ interface Life {
   /** Head checkpoint of the root namespace. */
   readonly head: string | null;
   readonly queue: readonly QueuedRun[];
+  readonly ttl?: Ttl;
 }
 
 export type ThreadState =
@@ -31,7 +32,12 @@ export type ThreadState =
   | ({ readonly status: 'idle' } & Life)
   | ({ readonly status: 'queued' } & Life)
   | ({ readonly status: 'running'; readonly active: ActiveRun } & Life)
-  | ({ readonly status: 'stopping'; readonly active: ActiveRun; readonly action: CancelAction } & Life)
+  | ({
+      readonly status: 'stopping';
+      readonly active: ActiveRun;
+      readonly action: CancelAction;
+      readonly reason: string;
+    } & Life)
   | { readonly status: 'deleted'; readonly threadId: string };
 
 export type LivingThread = Exclude<ThreadState, { status: 'absent' | 'deleted' }>;
@@ -44,14 +50,22 @@ export const initial: ThreadState = { status: 'absent' };
 /** Total and pure: whether a fact can happen is the machine's business, what it means is told here. */
 export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
   if (event.type === 'ThreadCreated') {
-    const { threadId, metadata, temporary } = event.data;
-    return { status: 'idle', threadId, metadata, temporary, head: null, queue: [] };
+    const { threadId, metadata, temporary, ttl } = event.data;
+    return { status: 'idle', threadId, metadata, temporary, head: null, queue: [], ...(ttl && { ttl }) };
+  }
+  if (event.type === 'ThreadCopied') {
+    const { threadId, metadata, head, ttl } = event.data;
+    return { status: 'idle', threadId, metadata, temporary: false, head, queue: [], ...(ttl && { ttl }) };
   }
   if (event.type === 'ThreadDeleted') return { status: 'deleted', threadId: event.data.threadId };
   if (!isLiving(state)) return state;
   switch (event.type) {
     case 'ThreadUpdated':
-      return { ...state, metadata: event.data.metadata };
+      return { ...state, metadata: event.data.metadata, ...(event.data.ttl && { ttl: event.data.ttl }) };
+    case 'ThreadPruned':
+      return state;
+    case 'RunDeleted':
+      return { ...state, head: event.data.head };
     case 'RunCreated': {
       const run = { runId: event.data.runId, attempt: 0, lost: 0, base: null, checkpointed: false };
       const grown = { ...state, metadata: event.data.threadMetadata, queue: [...state.queue, run] };
@@ -74,7 +88,7 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     }
     case 'RunCancelRequested':
       return state.status === 'running' || state.status === 'stopping'
-        ? { ...state, status: 'stopping', action: event.data.action }
+        ? { ...state, status: 'stopping', action: event.data.action, reason: event.data.reason }
         : state;
     case 'CheckpointSaved': {
       const active = activeOf(state);
@@ -110,10 +124,11 @@ export function openRun(state: ThreadState, runId: string): QueuedRun | undefine
   return active?.runId === runId ? active : state.queue.find((queued) => queued.runId === runId);
 }
 
-const lifeOf = ({ threadId, metadata, temporary, head, queue }: LivingThread): Life => ({
+const lifeOf = ({ threadId, metadata, temporary, head, queue, ttl }: LivingThread): Life => ({
   threadId,
   metadata,
   temporary,
   head,
   queue,
+  ...(ttl && { ttl }),
 });

@@ -38,7 +38,7 @@ const send = (s: TestServer, { method, path }: { method: string; path: string },
     path,
     method === 'GET' || method === 'DELETE'
       ? undefined
-      : { assistant_id: 'echo', namespace: ['n'], key: 'k', value: { owner: 'alice' } },
+      : { assistant_id: 'echo', thread_ids: [], namespace: ['n'], key: 'k', value: { owner: 'alice' } },
     headers,
   );
 
@@ -77,10 +77,9 @@ test('given good credentials, when every route is called, then none answers 401 
   withServer(AUTH, async (s) => {
     for (const request of requestsOf(s)) {
       const answer = await send(s, request, { authorization: 'Bearer alice-token' });
-      assert.ok(
-        [200, 202, 204, 403, 404, 422, 426].includes(answer.status),
-        `${request.route}: ${answer.text}`,
-      );
+      // A copy of a thread that is not there is a conflict, as existing clients have it.
+      const expected = request.route.endsWith('/copy') ? [409] : [200, 202, 204, 403, 404, 422, 426];
+      assert.ok(expected.includes(answer.status), `${request.route}: ${answer.text}`);
     }
     assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true });
     assert.equal((await s.request('GET', '/info')).json.flags.assistants, true);

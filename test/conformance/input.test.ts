@@ -2,125 +2,26 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { MISSING, newThread } from './scene.ts';
+import {
+  OBJECTS,
+  NAMES,
+  LIMITS,
+  OFFSETS,
+  RUN,
+  THREAD,
+  STATE,
+  STATE_AT,
+  HISTORY,
+  PATCH,
+  SEARCH,
+  PRUNE,
+  COUNT,
+  ASSISTANTS,
+  ASSISTANT,
+  NEW_ASSISTANT,
+} from './wrong-values.ts';
 
 const test = suite('conformance: bad input');
-
-const OBJECTS = ['text', 1, true, [], [{}]];
-const NAMES = [1, {}, [], '', 'x'.repeat(513), 'a\u0000b', '\ud800'];
-const LIMITS = [0, 1001, -1, 1.5, 'x', '10', [], 1e300];
-const OFFSETS = [-1, 1.5, 'x', {}, 1e300];
-
-/** Values that are wrong for the field, for each body. */
-const RUN: Record<string, readonly unknown[]> = {
-  assistant_id: [undefined, null, ...NAMES],
-  command: ['resume', 1, []],
-  metadata: OBJECTS,
-  config: OBJECTS,
-  'config.configurable': OBJECTS,
-  'config.tags': ['t', [1], {}, Array(1001).fill('t')],
-  'config.recursion_limit': [0, -1, 1.5, '5'],
-  checkpoint: OBJECTS,
-  'checkpoint.checkpoint_id': [...NAMES],
-  'checkpoint.checkpoint_map': OBJECTS,
-  'checkpoint.checkpoint_ns': [1, {}],
-  checkpoint_id: [...NAMES],
-  webhook: [
-    1,
-    {},
-    '',
-    'no url',
-    '/path',
-    'ftp://example.com/',
-    'http://',
-    `https://example.com/${'x'.repeat(3000)}`,
-  ],
-  interrupt_before: ['node', 1, [1], [''], {}, Array(1001).fill('node')],
-  interrupt_after: ['node', true, [null], ['\u0000']],
-  stream_mode: [Array(101).fill('values'), 'nothing', 1, {}, ['values', 'nothing'], [1], 'VALUES'],
-  stream_subgraphs: ['true', 1, {}],
-  on_disconnect: ['stop', 1, ''],
-  on_completion: [1, {}],
-  multitask_strategy: ['REJECT', 'reject ', 1, {}, ['reject']],
-  if_not_exists: ['make', 1],
-  after_seconds: [-1, '5', 31_536_001, 1e300, {}],
-  durability: ['never', 1],
-};
-const THREAD = {
-  thread_id: ['x', 1, '', `${MISSING}0`],
-  metadata: OBJECTS,
-  if_exists: ['merge', 1],
-  supersteps: [
-    1,
-    {},
-    'x',
-    [1],
-    [null],
-    [{}],
-    [{ updates: [] }],
-    [{ updates: {} }],
-    [{ updates: [{}] }],
-    [{ updates: [{ as_node: 1 }] }],
-    [{ updates: [{ as_node: 'a', command: {} }] }],
-    Array(10_001).fill({ updates: [{ as_node: 'a' }] }),
-  ],
-  ttl: [5],
-};
-const PLACES = [
-  1,
-  'x',
-  [],
-  { checkpoint_id: 1 },
-  { checkpoint_id: '' },
-  { checkpoint_id: '\u0000' },
-  { checkpoint_ns: 1 },
-  { checkpoint_ns: '\u0000' },
-  { checkpoint_ns: 'x'.repeat(4097) },
-  { checkpoint_map: [] },
-];
-const STATE = {
-  values: [1, 'x', true, [1], [[]], ['x']],
-  as_node: ['', 1, {}, '\u0000'],
-  checkpoint: PLACES,
-  checkpoint_id: ['', 1, {}, '\ud800'],
-};
-const STATE_AT = { checkpoint: PLACES, subgraphs: ['true', 1, {}] };
-const HISTORY = {
-  limit: LIMITS,
-  before: [1, '', true, [], { checkpoint_id: 1 }, { configurable: { checkpoint_id: [] } }],
-  metadata: OBJECTS,
-  checkpoint: PLACES,
-};
-const PATCH = { metadata: OBJECTS, ttl: [{ ttl: 1 }] };
-const SEARCH: Record<string, readonly unknown[]> = {
-  ids: ['x', ['x'], [1], {}, [MISSING, ''], Array(1001).fill(MISSING)],
-  metadata: OBJECTS,
-  status: ['done', 1, 'IDLE'],
-  sort_by: ['values', 1, 'constructor', 'thread_id; DROP TABLE threads'],
-  sort_order: ['up', 1, 'ASC'],
-  limit: LIMITS,
-  offset: OFFSETS,
-  select: [1, {}, [1], [''], Array(101).fill('status')],
-  values: [{}],
-  extract: [{}],
-};
-const { ids: _ids, status: _status, sort_by: _sorts, values: _v, extract: _e, ...PAGE } = SEARCH;
-const ASSISTANTS = { ...PAGE, graph_id: NAMES, name: NAMES, sort_by: ['version', 1] };
-const ASSISTANT: Record<string, readonly unknown[]> = {
-  graph_id: NAMES,
-  config: OBJECTS,
-  'config.configurable': OBJECTS,
-  'config.tags': ['t', [1], {}],
-  'config.recursion_limit': [0, -1, 1.5, '5'],
-  metadata: OBJECTS,
-  name: NAMES,
-  description: [1, {}, [], 'x'.repeat(10_001), '\ud800'],
-};
-const NEW_ASSISTANT = {
-  ...ASSISTANT,
-  graph_id: [undefined, null, ...NAMES],
-  assistant_id: ['x', 1, '', `${MISSING}0`],
-  if_exists: ['merge', 1],
-};
 
 /** The field set to the value, also when it lies in an inner object. */
 function withField(body: object, field: string, value: unknown): object {
@@ -158,6 +59,8 @@ for (const [method, path, valid, fields] of [
   ['POST', '/threads/:id/state/checkpoint', {}, STATE_AT],
   ['POST', '/threads/:id/history', {}, HISTORY],
   ['POST', '/threads/search', {}, SEARCH],
+  ['POST', '/threads/count', {}, COUNT],
+  ['POST', '/threads/prune', { thread_ids: [] }, PRUNE],
   ['POST', '/assistants/search', {}, ASSISTANTS],
   ['POST', '/assistants/count', {}, { metadata: OBJECTS, graph_id: NAMES, name: NAMES }],
   ['POST', '/assistants', { graph_id: 'echo' }, NEW_ASSISTANT],
@@ -204,10 +107,11 @@ test('given wrong query parameters, when they are sent, then 422 names the param
             sort_by: ['x', '', 'created_at,status'],
             sort_order: ['x'],
             select: ['%00', '[1]', '[{}]'],
-            values: ['{}'],
-            extract: ['{}'],
+            values: ['x', '[]'],
+            extract: ['x', '{"a":"b"}'],
           },
         ],
+        [`/threads/${threadId}`, 'GET', { include: ['values', 'ttl,x'] }],
         [`/threads/${threadId}/runs`, 'GET', { ...paging, status: ['x', 'done'], select: ['[null]'] }],
         [
           `/threads/${threadId}/history`,
@@ -271,8 +175,8 @@ test('given a path or a method that no route has, when it is asked for, then the
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
           // Another route may take this path for an id.
           if (methods.has(method)) continue;
-          if (method === 'GET' && /^\/\w+\/(search|count)$|\/state\/checkpoint$/.test(at)) continue;
-          if (/\/(search|count|stream|wait)$/.test(at) && method !== 'PUT') continue;
+          if (method === 'GET' && /^\/\w+\/(search|count|prune)$|\/state\/checkpoint$/.test(at)) continue;
+          if (/\/(search|count|prune|stream|wait)$/.test(at) && method !== 'PUT') continue;
           const answer = await s.request(method, at, method === 'GET' ? undefined : {});
           assert.deepEqual([answer.status, answer.json], [404, { detail: 'Not found' }], `${method} ${at}`);
         }

@@ -13,8 +13,10 @@ const test = suite('model/thread-machine');
 const RUNS = ['a', 'b'];
 const FACTS: readonly ThreadEvent[] = [
   fact.created(),
+  fact.copied('other'),
   fact.updated({}),
   fact.stateUpdated('u'),
+  fact.pruned(),
   fact.deleted(),
   ...RUNS.flatMap((run) => [
     fact.runCreated(run, { strategy: 'reject' }),
@@ -25,6 +27,7 @@ const FACTS: readonly ThreadEvent[] = [
       fact.cancelRequested(run),
       fact.saved(run, 'c'),
       fact.completed(run),
+      fact.runDeleted(run),
     ],
   ]),
 ];
@@ -99,12 +102,15 @@ function admissions(can: (event: ThreadEvent) => boolean, state: ThreadState): [
       [ask.requeue(run), can(fact.requeued(run))],
       [ask.abandon(run), isActive],
       [ask.abandon(run, 1), isActive],
+      [ask.deleteRun(run), can(fact.runDeleted(run))],
     ];
   };
   return [
     [ask.createThread(), can(fact.created())],
+    [ask.copyThread('other'), can(fact.copied('other'))],
     [ask.updateThread({}), can(fact.updated({}))],
     [ask.updateState('u', 'u'), can(fact.stateUpdated('u'))],
+    [ask.pruneThread(), can(fact.pruned())],
     [ask.deleteThread(), isLiving(state)],
     ...RUNS.flatMap(ofRun),
   ];

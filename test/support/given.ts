@@ -22,6 +22,22 @@ export const fact = {
     type: 'ThreadCreated',
     data: { threadId, metadata, temporary },
   }),
+  copied: (from: string, head: string | null = null, threadId = THREAD): ThreadEvent => ({
+    type: 'ThreadCopied',
+    data: { threadId, from, metadata: {}, head, graph: null },
+  }),
+  pruned: (...kept: string[]): ThreadEvent => ({
+    type: 'ThreadPruned',
+    data: {
+      threadId: THREAD,
+      kept: kept.map((checkpointId) => ({ ns: '', checkpointId })),
+      disarms: false,
+    },
+  }),
+  runDeleted: (runId: string, head: string | null = null): ThreadEvent => ({
+    type: 'RunDeleted',
+    data: { threadId: THREAD, runId, kept: [], head, left: null },
+  }),
   updated: (metadata: JsonObject, threadId = THREAD): ThreadEvent => ({
     type: 'ThreadUpdated',
     data: { threadId, metadata },
@@ -82,6 +98,15 @@ export const ask = {
     threadId,
     metadata,
     temporary: false,
+  }),
+  copyThread: (from: string, threadId = THREAD): ThreadCommand => ({
+    type: 'CopyThread',
+    ...{ threadId, from, metadata: {}, head: null, graph: null },
+  }),
+  pruneThread: (): ThreadCommand => ({ type: 'PruneThread', kept: [] }),
+  deleteRun: (runId: string): ThreadCommand => ({
+    type: 'DeleteRun',
+    ...{ runId, kept: [], head: null, left: null },
   }),
   updateThread: (metadata: JsonObject): ThreadCommand => ({ type: 'UpdateThread', metadata }),
   createRun: (

@@ -1,6 +1,8 @@
 import type { DomainEvent, Recorded } from '../../src/log/events.ts';
 import type { Batch, CommitResult, EventLog, Notice, Receipt, Snapshot } from '../../src/log/log.ts';
 import type { PayloadWrite } from '../../src/log/payloads.ts';
+import type { ThreadEvent } from '../../src/thread/events.ts';
+import { redact } from '../../src/thread/redact.ts';
 
 /**
  * An event log without a disk: events, snapshots, receipts, leases and the purge of a stream, by the rules of the
@@ -66,6 +68,12 @@ export function createMemoryLog(options: {
       );
       events.splice(0, Infinity, ...kept);
     }
+    if (write.kind === 'redact-run')
+      events.forEach((event, index) => {
+        if (event.meta.stream !== write.stream) return;
+        const { data } = redact(event as ThreadEvent, write.runId);
+        events[index] = { ...event, data } as Recorded;
+      });
   }
 
   function flush(): void {

@@ -58,6 +58,9 @@ const ERROR = { channel: '__error__', idx: -1 };
 const INTERRUPT = { channel: '__interrupt__', idx: -3 };
 const RESUME = { channel: '__resume__', idx: -4 };
 
+/** Whether a question waits on a checkpoint with writes of these channels. */
+export const isTurnOpen = (written: readonly string[]): boolean => written.includes(INTERRUPT.channel);
+
 /** Saved in one batch: a question is never recorded without the answers that led to it. */
 export function toPauseWrites(
   turn: TurnRecord,

@@ -79,6 +79,13 @@ export const runOperations: readonly Operation[] = [
     summary: 'Get a run',
     replies: { 200: json(run, 'The run'), ...problems(404) },
   },
+  {
+    method: 'delete',
+    path: `${ON_THREAD}/{run_id}`,
+    tag: 'runs',
+    summary: 'Delete a run and its checkpoints for good',
+    replies: { 204: nothing('Deleted'), ...problems(404, 409) },
+  },
   join(`${ON_THREAD}/{run_id}/join`, 'runs'),
   join('/runs/{run_id}/join', 'stateless runs'),
   joinStream(`${ON_THREAD}/{run_id}/stream`, 'runs'),

@@ -34,8 +34,31 @@ export const thread = z
     values: json.nullable().meta({ description: 'The state; null before the first run.' }),
     interrupts: z.record(z.string(), z.array(interrupt)),
     error: json.optional(),
+    ttl: z
+      .object({
+        strategy: z.enum(['delete', 'keep_latest']),
+        ttl_minutes: z.number(),
+        expires_at: time.nullable(),
+      })
+      .optional()
+      .meta({ description: 'Only with `include=ttl`.' }),
+    extracted: jsonObject.optional().meta({ description: 'Only with `extract`.' }),
   })
   .meta({ id: 'Thread' });
+
+const use = z.object({ count: z.int(), bytes: z.int() });
+
+export const storage = z
+  .object({
+    thread_id: id,
+    total_bytes: z.int(),
+    checkpoints: use,
+    channel_values: use.extend({
+      by_channel: z.record(z.string(), z.object({ versions: z.int(), bytes: z.int() })),
+    }),
+    pending_writes: use,
+  })
+  .meta({ id: 'ThreadStorage' });
 
 const task = z
   .object({

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { threadCreate, threadPatch, threadSearch } from '../schemas/threads.ts';
+import {
+  threadCount,
+  threadCreate,
+  threadGet,
+  threadPatch,
+  threadPrune,
+  threadSearch,
+} from '../schemas/threads.ts';
 import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
-import { thread } from './shapes.ts';
+import { storage, thread } from './shapes.ts';
 
 const page = json(z.array(thread), 'A page of threads', PAGE_HEADERS);
 
@@ -31,10 +38,42 @@ export const threadOperations: readonly Operation[] = [
     replies: { 200: page },
   },
   {
+    method: 'post',
+    path: '/threads/count',
+    tag: 'threads',
+    summary: 'Count threads',
+    body: threadCount,
+    replies: { 200: json(z.int(), 'How many match') },
+  },
+  {
+    method: 'post',
+    path: '/threads/prune',
+    tag: 'threads',
+    summary: 'Delete threads, or all but their latest state',
+    description: 'Threads that are not there are passed over, as are busy ones with `keep_latest`.',
+    body: threadPrune,
+    replies: { 200: json(z.object({ pruned_count: z.int() }), 'How many were pruned') },
+  },
+  {
+    method: 'post',
+    path: '/threads/{thread_id}/copy',
+    tag: 'threads',
+    summary: 'Copy a thread with its checkpoints and without its runs',
+    replies: { 200: json(thread, 'The new thread'), ...problems(409) },
+  },
+  {
+    method: 'get',
+    path: '/threads/{thread_id}/storage',
+    tag: 'threads',
+    summary: 'Tell how much a thread occupies',
+    replies: { 200: json(storage, 'Bytes of text, as stored'), ...problems(404) },
+  },
+  {
     method: 'get',
     path: '/threads/{thread_id}',
     tag: 'threads',
     summary: 'Get a thread',
+    query: threadGet,
     replies: { 200: json(thread, 'The thread'), ...problems(404) },
   },
   {

@@ -1,28 +1,80 @@
 import { z } from 'zod';
 import { THREAD_SORTS } from '../../projections/thread-queries.ts';
 import { supersteps } from './thread-state.ts';
+import type { Ttl } from '../../thread/events.ts';
+import { parsePath } from '../extract.ts';
 import { jsonObject, limit, list, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
 
-/** A member of the interface that this version does not serve: refused by name rather than ignored. */
-const notServed = (field: string) =>
-  z
-    .custom<undefined>((value) => value === undefined || value === null, `${field} is not supported`)
-    .optional();
+/** Some 190 years. */
+const LONGEST_MINUTES = 100_000_000;
+const MINUTES = `expected a number of minutes above 0 and at most ${LONGEST_MINUTES}`;
+const minutes = z.number(MINUTES).positive(MINUTES).max(LONGEST_MINUTES, MINUTES);
+const pruning = oneOf(['delete', 'keep_latest'])
+  .nullish()
+  .transform((value): Ttl['strategy'] => (value === 'keep_latest' ? 'keep-latest' : 'delete'));
+
+/** Minutes, or an object that says what happens then. */
+const ttl = z.union(
+  [
+    minutes.transform((given): Ttl => ({ strategy: 'delete', minutes: given })),
+    z
+      .object({ strategy: pruning, ttl: minutes })
+      .transform((given): Ttl => ({ strategy: given.strategy, minutes: given.ttl })),
+  ],
+  'expected a number of minutes, or an object with ttl and strategy ("delete" or "keep_latest")',
+);
 
 export const threadCreate = z.object({
   thread_id: optional(uuid),
   metadata: optional(jsonObject),
   if_exists: optional(oneOf(['raise', 'do_nothing'])),
   supersteps: optional(supersteps),
-  ttl: notServed('ttl'),
+  ttl: optional(ttl),
 });
 
-export const threadPatch = z.object({ metadata: optional(jsonObject), ttl: notServed('ttl') });
+export const threadPatch = z.object({ metadata: optional(jsonObject), ttl: optional(ttl) });
+
+export const threadGet = z.object({
+  include: optional(list(oneOf(['ttl']), 10, 'expected a list of "ttl"')),
+});
+
+export const threadPrune = z.object({
+  thread_ids: list(uuid, 1000, 'expected a list of UUIDs'),
+  strategy: pruning,
+});
+
+const status = optional(oneOf(['idle', 'busy', 'interrupted', 'error']));
+
+export const threadCount = z.object({
+  metadata: optional(jsonObject),
+  values: optional(jsonObject),
+  status,
+});
+
+const MOST_EXTRACTS = 10;
+const PATH =
+  'expected a path such as values.messages[-1].content that begins with values, metadata, config or interrupts';
+
+const extract = z
+  .record(
+    z.string(),
+    z.string(PATH).transform((text, context) => {
+      const path = parsePath(text);
+      if (path === undefined) context.addIssue({ code: 'custom', message: PATH });
+      return path ?? [];
+    }),
+    'expected an object of names and paths',
+  )
+  .refine(
+    (paths) => Object.keys(paths).length <= MOST_EXTRACTS,
+    `expected at most ${MOST_EXTRACTS} names and paths`,
+  );
 
 export const threadSearch = z.object({
   ids: optional(list(uuid, 1000, 'expected a list of UUIDs')),
   metadata: optional(jsonObject),
-  status: optional(oneOf(['idle', 'busy', 'interrupted', 'error'])),
+  values: optional(jsonObject),
+  status,
   sort_by: oneOf(THREAD_SORTS)
     .nullish()
     .transform((value) => value ?? 'updated_at'),
@@ -30,6 +82,7 @@ export const threadSearch = z.object({
   limit: limit(10),
   offset,
   select: optional(select),
-  values: notServed('values'),
-  extract: notServed('extract'),
+  extract: optional(extract),
 });
+
+export type ThreadSearchBody = z.output<typeof threadSearch>;

@@ -76,6 +76,29 @@ export function readChannel(
   return rows.reduce((text, { kept, data }) => text.slice(0, kept) + data, '');
 }
 
+/** Stores a value by itself; what leans on it is as before. Comes before its base goes. */
+export function makeWhole(prepare: Prepare, place: ChannelPlace, channel: string, version: string): void {
+  const data = readChannel(prepare, place, channel, version);
+  prepare(
+    `UPDATE channel_blobs SET base = NULL, kept = 0, depth = 0, anchor = version, data = @data
+     WHERE thread_id = @threadId AND ns = @ns AND channel = @channel AND version = @version`,
+  ).run({ ...place, channel, version, data });
+}
+
+export function dropChannel(
+  prepare: Prepare,
+  { threadId, ns }: ChannelPlace,
+  channel: string,
+  version: string,
+): void {
+  prepare('DELETE FROM channel_blobs WHERE thread_id = ? AND ns = ? AND channel = ? AND version = ?').run(
+    threadId,
+    ns,
+    channel,
+    version,
+  );
+}
+
 function latestOf(prepare: Prepare, { threadId, ns }: ChannelPlace, channel: string): Link | undefined {
   return prepare(
     `SELECT version, depth, anchor FROM channel_blobs

@@ -1,5 +1,7 @@
 /** Event rows: appending inside a transaction, reading with upcasting. */
 import type { JsonObject } from '../../kernel/json.ts';
+import type { ThreadEvent } from '../../thread/events.ts';
+import { redact } from '../../thread/redact.ts';
 import { schemaVersionOf, upcast } from '../../thread/upcast.ts';
 import { isKnownType, UnreadableEvent, upcasters, type Recorded } from '../events.ts';
 import type { Batch, Receipt, Snapshot } from '../log.ts';
@@ -87,6 +89,24 @@ export function readAll(prepare: Prepare, after: number, limit: number): Recorde
     limit,
   ) as EventRow[];
   return rows.map(toRecorded);
+}
+
+/** Takes a run's content out of its stream's facts, for good (thread/redact.ts). */
+export function redactRun(prepare: Prepare, stream: string, runId: string): void {
+  const rows = prepare(
+    `SELECT * FROM events WHERE stream = @stream
+       AND (json_extract(data, '$.runId') = @runId OR json_extract(data, '$.left.runId') = @runId)`,
+  ).all({ stream, runId }) as EventRow[];
+  for (const row of rows) {
+    const event = toRecorded(row);
+    const redacted = redact(event as ThreadEvent, runId);
+    if (redacted === event) continue;
+    prepare('UPDATE events SET data = @data, schema = @schema WHERE position = @position').run({
+      data: JSON.stringify(redacted.data),
+      schema: schemaVersionOf(event.type, upcasters),
+      position: row.position,
+    });
+  }
 }
 
 export function loadSnapshot(prepare: Prepare, stream: string): Snapshot | undefined {

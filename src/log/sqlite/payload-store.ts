@@ -1,4 +1,5 @@
 /** Payload tables: writes inside the commit's transaction, reads of what is committed. */
+import { contains } from '../../kernel/containment.ts';
 import { flatten } from '../../kernel/tagged.ts';
 import { startTurn } from '../../kernel/turn.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -12,6 +13,9 @@ import type {
 } from '../payloads.ts';
 import type { Row, RowReader } from '../rows.ts';
 import { readChannel, writeChannel } from './channel-store.ts';
+import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
+import { redactRun } from './event-store.ts';
+import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
 
 export function writePayload(prepare: Prepare, write: PayloadWrite, at: number): void {
@@ -72,8 +76,19 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       prepare('DELETE FROM commands WHERE at < @before').run(write);
       return;
     case 'forget-checkpoints':
-      for (const table of ['checkpoints', 'channel_blobs', 'checkpoint_writes'])
-        prepare(`DELETE FROM ${table} WHERE thread_id = @threadId AND run_id = @runId`).run(write);
+      forgetCheckpoints(prepare, write);
+      return;
+    case 'keep-checkpoints':
+      keepCheckpoints(prepare, write);
+      return;
+    case 'copy-checkpoints':
+      copyCheckpoints(prepare, write);
+      return;
+    case 'redact-run':
+      redactRun(prepare, write.stream, write.runId);
+      return;
+    case 'forget-thread-frames':
+      prepare('DELETE FROM frames WHERE thread_id = @threadId').run(write);
       return;
     case 'forget-frames':
       prepare('DELETE FROM frames WHERE run_id = @runId').run(write);
@@ -174,6 +189,16 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
           checkpointId,
         )) as CheckpointRow | undefined;
 
+  const valuesOf = (threadId: string, checkpointId: string): Json | undefined => {
+    const row = find(threadId, '', checkpointId);
+    if (row === undefined) return undefined;
+    const versions = JSON.parse(row.channel_versions) as Record<string, string>;
+    const blobs = blobsOf(threadId, '', versions, JSON.parse(row.value_channels) as string[]);
+    const whole = blobs.find(({ channel }) => WHOLE_STATE.has(channel));
+    if (whole !== undefined) return flatten(JSON.parse(whole.data) as Json);
+    return Object.fromEntries(blobs.map(({ channel, data }) => [channel, flatten(JSON.parse(data) as Json)]));
+  };
+
   return {
     async checkpoint(threadId, ns, checkpointId) {
       const row = find(threadId, ns, checkpointId);
@@ -190,16 +215,17 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
       }
       return stored;
     },
-    async values(threadId, checkpointId) {
-      const row = find(threadId, '', checkpointId);
-      if (row === undefined) return undefined;
-      const versions = JSON.parse(row.channel_versions) as Record<string, string>;
-      const blobs = blobsOf(threadId, '', versions, JSON.parse(row.value_channels) as string[]);
-      const whole = blobs.find(({ channel }) => WHOLE_STATE.has(channel));
-      if (whole !== undefined) return flatten(JSON.parse(whole.data) as Json);
-      return Object.fromEntries(
-        blobs.map(({ channel, data }) => [channel, flatten(JSON.parse(data) as Json)]),
-      );
+    outline: async (threadId) => readOutline(prepare, threadId),
+    storage: async (threadId) => readStorage(prepare, threadId),
+    values: async (threadId, checkpointId) => valuesOf(threadId, checkpointId),
+    async containing(heads, part) {
+      const matches: string[] = [];
+      const turn = startTurn();
+      for (const { threadId, checkpointId } of heads) {
+        if (contains(valuesOf(threadId, checkpointId), part)) matches.push(threadId);
+        await turn();
+      }
+      return matches;
     },
     async frames(runId, after, limit) {
       const page: StoredFrame[] = [];

@@ -6,6 +6,14 @@
 import type { Batch } from '../log.ts';
 import type { Connection } from './connection.ts';
 
+/** What was deleted, pruned or rolled back. */
+const ERASING: ReadonlySet<string> = new Set([
+  'purge-thread',
+  'purge-stream',
+  'forget-checkpoints',
+  'keep-checkpoints',
+]);
+
 export type Later = (ms: number, fn: () => void) => () => void;
 
 /** Long enough for a burst of run ends to share one pass. */
@@ -52,8 +60,7 @@ export function createShredder(
         for (const write of payloads) {
           if (write.kind === 'secret') secretive.add(write.runId);
           const erases =
-            write.kind === 'purge-thread' ||
-            write.kind === 'purge-stream' ||
+            ERASING.has(write.kind) ||
             (write.kind === 'erase-secret' && (secretive.delete(write.runId) || unsure));
           if (erases) soon();
         }

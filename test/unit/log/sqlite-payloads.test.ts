@@ -135,7 +135,7 @@ test('given a run that is rolled back, when its checkpoints are forgotten, then 
   lend(async ({ log, behind }) => {
     await write(log, saved(checkpoint('c1', { a: '1', b: '1' }, { a: 1, b: 1 }), 'kept'));
     await write(log, saved(checkpoint('c2', { a: '2', b: '1' }, { a: 2 }), 'undone'));
-    await write(log, { kind: 'forget-checkpoints', threadId: 't', runId: 'undone' });
+    await write(log, { kind: 'forget-checkpoints', threadId: 't', runId: 'undone', kept: [] });
     assert.deepEqual(await log.payloads.values('t', 'c1'), { a: 1, b: 1 });
     assert.equal(await log.payloads.values('t', 'c2'), undefined);
     assert.equal(

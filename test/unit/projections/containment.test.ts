@@ -149,7 +149,7 @@ test('A2 given hostile keys and values, when threads are searched by metadata, t
         random.chance(0.5) ? shrink(random, random.pick([...docs.values()])) : { [key]: value }
       ) as JsonObject;
       const expected = [...docs].filter(([, doc]) => partsOf(doc).has(setText(part))).map(([id]) => id);
-      const { threads, total } = await searchThreads(log.rows, {
+      const { threads, total } = await searchThreads(log, {
         ...{ metadata: part, sortBy: 'thread_id', sortOrder: 'asc', limit: 100, offset: 0 },
       });
       assert.deepEqual(

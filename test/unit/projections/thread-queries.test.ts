@@ -34,7 +34,7 @@ async function thread(
 }
 
 async function find(log: EventLog, search: Partial<ThreadSearch> = {}, filter?: AccessFilter) {
-  const { threads, total } = await searchThreads(log.rows, { ...PAGE, ...search }, filter);
+  const { threads, total } = await searchThreads(log, { ...PAGE, ...search }, filter);
   return { ids: threads.map(({ threadId }) => threadId).join(' '), total };
 }
 
@@ -117,13 +117,13 @@ test('given more threads than a page, when pages are read in every order, then e
       for (const sortOrder of ['asc', 'desc'] as const) {
         const pages: string[] = [];
         for (let offset = 0; offset < 30; offset += 5) {
-          const { threads, total } = await searchThreads(log.rows, { sortBy, sortOrder, limit: 5, offset });
+          const { threads, total } = await searchThreads(log, { sortBy, sortOrder, limit: 5, offset });
           assert.equal(total, 23);
           pages.push(...threads.map(({ threadId }) => threadId));
         }
         assert.equal(pages.length, 23, `${sortBy} ${sortOrder}`);
         assert.equal(new Set(pages).size, 23, `${sortBy} ${sortOrder}`);
-        const whole = await searchThreads(log.rows, { sortBy, sortOrder, limit: 100, offset: 0 });
+        const whole = await searchThreads(log, { sortBy, sortOrder, limit: 100, offset: 0 });
         const keys = whole.threads.map(({ updatedAt, createdAt }) =>
           sortBy === 'created_at' ? createdAt : updatedAt,
         );

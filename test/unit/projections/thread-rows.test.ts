@@ -41,6 +41,7 @@ test('given a thread, when it is created and updated, then its row says so with 
       head: null,
       interrupts: {},
       error: null,
+      ttl: null,
     });
   }));
 
@@ -139,7 +140,7 @@ test('given every outcome, when a run ends with it, then the statuses and the er
       {},
       { error: 'TimeoutError', message: 'too long' },
     ],
-    [{ kind: 'cancelled', reason: 'asked' }, 'interrupted', 'idle', {}, null],
+    [{ kind: 'cancelled', reason: 'asked' }, 'interrupted', 'idle', {}, 'asked'],
     [{ kind: 'rolled-back', reason: 'asked' }, undefined, 'idle', {}, null],
   ];
   for (const [outcome, run, thread, interrupts, error] of table)

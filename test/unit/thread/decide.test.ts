@@ -132,7 +132,7 @@ test('given a run being undone, when its graph reports success, then the run is 
     .when(ask.complete('a'))
     .then(
       fact.completed('a', {
-        outcome: { kind: 'rolled-back', reason: 'Rolled back by request.' },
+        outcome: { kind: 'rolled-back', reason: 'asked' },
         head: 'c0',
       }),
     );

@@ -1,0 +1,137 @@
+/**
+ * Changes of a thread that depend on its checkpoints: copying it, pruning it, deleting a run.
+ *
+ * P3 Checkpoints lean on each other: what one that stays cannot be read or resumed without stays with it. L3 What goes,
+ * goes in the commit of the fact that says so. A busy thread is refused: its open runs lean on what is there.
+ */
+import type { JsonObject } from '../kernel/json.ts';
+import type { EventLog } from '../log/log.ts';
+import type { CheckpointOutline } from '../log/payloads.ts';
+import { boundGraph, getRun, lastEndedRun, type RunRecord } from '../projections/run-queries.ts';
+import { getThread } from '../projections/thread-queries.ts';
+import type { CheckpointKey, ThreadEventMap, Ttl } from '../thread/events.ts';
+import { isLiving, type ThreadState } from '../thread/state.ts';
+import type { Dispatched, Threads } from './threads.ts';
+
+/** The ids of the checkpoints of the same namespace that this one cannot be read or resumed without. */
+export type LeansOn = (checkpoint: CheckpointOutline) => readonly string[];
+
+export interface Upkeep {
+  /** A new thread with everything that the other one has saved, but its runs. */
+  copy(from: string, make: { threadId: string; metadata: JsonObject; ttl?: Ttl }): Promise<Dispatched>;
+  /** Without facts when the run is gone already. Refused while a run of the thread is open. */
+  deleteRun(threadId: string, runId: string): Promise<Dispatched>;
+  /**
+   * Drops all checkpoints but the newest and what resuming it needs. Refused while a run is open. `isDue` is asked
+   * when nothing can change any more; without it the thread is pruned in any case.
+   */
+  keepLatest(threadId: string, isDue?: (state: ThreadState) => Promise<boolean>): Promise<Dispatched>;
+}
+
+export interface UpkeepOptions {
+  readonly log: EventLog;
+  readonly threads: Threads;
+  readonly leansOn: LeansOn;
+}
+
+const ROOT = '';
+
+export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
+  /** What the thread shows once the run is gone: the end of the run before, unless something came after this one. */
+  async function shownAfter(
+    { runId, threadId }: RunRecord,
+    all: readonly CheckpointOutline[],
+    head: string | null,
+  ): Promise<ThreadEventMap['RunDeleted']['left']> {
+    const last = await lastEndedRun(log.rows, threadId);
+    const own = all.findIndex((checkpoint) => checkpoint.runId === last?.runId);
+    const at = all.findIndex(({ ns, checkpointId }) => ns === ROOT && checkpointId === head);
+    // A client wrote into the state after the last run: its interrupts are no longer those of the run.
+    const isWritten = own !== -1 && at !== -1 && at < own;
+    const base = last?.runId === runId && !isWritten ? await lastEndedRun(log.rows, threadId, runId) : last;
+    if (!base?.outcome) return null;
+    if (!isWritten) return { runId: base.runId, outcome: base.outcome };
+    const interrupts = (await getThread(log.rows, threadId))?.interrupts ?? {};
+    const next = base.outcome.kind === 'success' ? base.outcome.next : [];
+    if (base.runId === runId || base.outcome.kind === 'success')
+      return { runId: null, outcome: { kind: 'success', next, interrupts } };
+    return { runId: base.runId, outcome: base.outcome };
+  }
+
+  return {
+    copy: (from, make) =>
+      // The other thread stands still: what is copied is what its head was read with.
+      threads.still(from, async (state) => {
+        if (!isLiving(state)) return { ok: false, refusal: { code: 'thread-missing' } };
+        const graph = (await boundGraph(log.rows, from)) ?? null;
+        return threads.dispatch(make.threadId, [
+          { type: 'CopyThread', ...make, from, head: state.head, graph },
+        ]);
+      }),
+
+    deleteRun: (threadId, runId) =>
+      threads.dispatch(threadId, async (state) => {
+        const run = await getRun(log.rows, runId, { threadId });
+        if (run === undefined) return [];
+        const all = await log.payloads.outline(threadId);
+        const staying = all.filter((checkpoint) => checkpoint.runId !== runId);
+        const head = headOf(staying, isLiving(state) ? state.head : null);
+        const left = await shownAfter(run, all, head);
+        const kept = leanedOn(staying, all, leansOn);
+        return [{ type: 'DeleteRun', runId, kept, head, left }];
+      }),
+
+    keepLatest: (threadId, isDue = async () => true) =>
+      threads.dispatch(threadId, async (state) => {
+        if (!(await isDue(state))) return [];
+        const all = await log.payloads.outline(threadId);
+        const latest = latestOf(all, isLiving(state) ? state.head : null);
+        return [{ type: 'PruneThread', kept: [...latest, ...leanedOn(latest, all, leansOn)].map(toPlace) }];
+      }),
+  };
+}
+
+/** The head as it is, or when it goes the newest checkpoint of the root namespace that stays. */
+function headOf(staying: readonly CheckpointOutline[], head: string | null): string | null {
+  const roots = staying.filter(({ ns }) => ns === ROOT).map(({ checkpointId }) => checkpointId);
+  return head !== null && roots.includes(head) ? head : (roots[0] ?? null);
+}
+
+/**
+ * The head, and the newest checkpoint of every namespace that goes on from there: a subgraph that is not done with the
+ * head's step says so in its `parents`, one that remembers from run to run has a namespace without tasks.
+ */
+function latestOf(all: readonly CheckpointOutline[], head: string | null): CheckpointOutline[] {
+  const seen = new Set<string>([ROOT]);
+  return all.filter((checkpoint) => {
+    const { ns, checkpointId, metadata } = checkpoint;
+    if (ns === ROOT) return checkpointId === head;
+    if (seen.has(ns)) return false;
+    seen.add(ns);
+    const parents = metadata['parents'] as JsonObject | undefined;
+    return parents?.[ROOT] === head || ns.split('|').every((segment) => !segment.includes(':'));
+  });
+}
+
+/** All that `staying` lean on, directly or not, and are not themselves. */
+function leanedOn(
+  staying: readonly CheckpointOutline[],
+  all: readonly CheckpointOutline[],
+  leansOn: LeansOn,
+): CheckpointKey[] {
+  const keyOf = ({ ns, checkpointId }: CheckpointKey): string => JSON.stringify([ns, checkpointId]);
+  const known = new Map(all.map((checkpoint) => [keyOf(checkpoint), checkpoint]));
+  const held = new Map<string, CheckpointOutline>();
+  const open = [...staying];
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (const checkpointId of leansOn(next)) {
+      const key = keyOf({ ns: next.ns, checkpointId });
+      const found = known.get(key);
+      if (found === undefined || held.has(key)) continue;
+      held.set(key, found);
+      open.push(found);
+    }
+  return [...held.values()].map(toPlace);
+}
+
+const toPlace = ({ ns, checkpointId }: CheckpointKey): CheckpointKey => ({ ns, checkpointId });

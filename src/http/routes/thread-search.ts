@@ -1,0 +1,96 @@
+/** Threads found, listed and counted. A2 The filter of `threads:search` is a part of every query. */
+import { Hono } from 'hono';
+import type { Actor } from '../../auth/authenticate.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { searchThreads, type ThreadRecord } from '../../projections/thread-queries.ts';
+import { authorise } from '../access.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { valueAt } from '../extract.ts';
+import { paginationHeaders } from '../pagination.ts';
+import { readQuery } from '../query.ts';
+import { check, pick } from '../schemas/common.ts';
+import { threadCount, threadSearch, type ThreadSearchBody } from '../schemas/threads.ts';
+import { toThread } from '../wire.ts';
+
+export function threadSearchRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { log } = context;
+
+  async function find(actor: Actor, wanted: Omit<ThreadSearchBody, 'select' | 'extract'>) {
+    const { ids, metadata, values, status, limit, offset } = wanted;
+    const { filter } = await authorise(context, actor, 'threads:search', {
+      ...(ids !== undefined && { ids }),
+      ...(status !== undefined && { status }),
+      ...(values !== undefined && { values }),
+      metadata: metadata ?? {},
+      limit,
+      offset,
+    });
+    return searchThreads(
+      log,
+      {
+        ...(ids !== undefined && { ids }),
+        ...(metadata !== undefined && { metadata }),
+        ...(values !== undefined && { values }),
+        ...(status !== undefined && { status }),
+        sortBy: wanted.sort_by,
+        sortOrder: wanted.sort_order,
+        limit,
+        offset,
+      },
+      filter,
+    );
+  }
+
+  /** Values are read only when somebody asks for them. */
+  async function render(thread: ThreadRecord, { select, extract }: ThreadSearchBody): Promise<JsonObject> {
+    const paths = Object.entries(extract ?? {});
+    const isWhole = select === undefined || select.length === 0 || select.includes('values');
+    const needsValues = isWhole || paths.some(([, path]) => path[0] === 'values');
+    const values =
+      needsValues && thread.head !== null
+        ? await log.payloads.values(thread.threadId, thread.head)
+        : undefined;
+    const record = toThread(thread, values);
+    if (extract === undefined) return pick(record, select);
+    const extracted = Object.fromEntries(paths.map(([alias, path]) => [alias, valueAt(record, path)]));
+    return { ...pick(record, select), extracted };
+  }
+
+  async function search(actor: Actor, body: Json | undefined): Promise<Response> {
+    const wanted = check(threadSearch, body ?? {});
+    const { threads, total } = await find(actor, wanted);
+    const page: JsonObject[] = [];
+    for (const thread of threads) page.push(await render(thread, wanted));
+    return Response.json(page, { headers: paginationHeaders(wanted.offset, threads.length, total) });
+  }
+
+  app.get('/threads', (c) =>
+    search(
+      c.var.actor,
+      readQuery(new URL(c.req.url), {
+        limit: 'number',
+        offset: 'number',
+        status: 'text',
+        metadata: 'json',
+        values: 'json',
+        extract: 'json',
+        ids: 'list',
+        sort_by: 'text',
+        sort_order: 'text',
+        select: 'list',
+      }),
+    ),
+  );
+
+  app.post('/threads/search', (c) => search(c.var.actor, c.var.body));
+
+  app.post('/threads/count', async (c) => {
+    const wanted = check(threadCount, c.var.body ?? {});
+    const page = { ids: undefined, sort_by: 'thread_id', sort_order: 'asc', limit: 0, offset: 0 } as const;
+    const { total } = await find(c.var.actor, { ...page, ...wanted });
+    return c.json(total);
+  });
+
+  return app;
+}
