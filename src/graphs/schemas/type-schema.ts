@@ -66,7 +66,13 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
       }
       if (checker.isTupleType(type)) {
         const items = elements(type).map((item) => convert(item, depth + 1));
-        return { type: 'array', items, minItems: items.length, maxItems: items.length };
+        const { target } = type as { target?: { minLength?: number; hasRestElement?: boolean } };
+        return {
+          type: 'array',
+          items,
+          minItems: target?.minLength ?? items.length,
+          ...(target?.hasRestElement !== true && { maxItems: items.length }),
+        };
       }
       if (checker.isArrayType(type)) {
         const [item] = elements(type);
@@ -120,7 +126,7 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
       const required: string[] = [];
       for (const property of type.getProperties()) {
         const own = checker.getTypeOfSymbol(property);
-        if (property.name.startsWith('__@') || own.getCallSignatures().length > 0) continue;
+        if (/^#|^__[@#]/.test(property.name) || own.getCallSignatures().length > 0) continue;
         const text = property
           .getDocumentationComment(checker)
           .map((part) => part.text)

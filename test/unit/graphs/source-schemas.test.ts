@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createSourceAnalysis } from '../../../src/graphs/schemas/source-analysis.ts';
+import { readSourceFile } from '../../../src/graphs/schemas/source-reader.ts';
+import { suite } from '../../support/suite.ts';
+import { withTempDir } from '../../support/temp-dir.ts';
+
+const test = suite('graphs/schemas: what types say', { timeoutMs: 120_000 });
+
+/** A value of the shape by which a compiled graph is recognised, with this state. */
+const GRAPH = `
+type Graph<S, C = object> = {
+  '~InputType': Partial<S>; '~OutputType': S; '~RunOutput': S;
+  invoke(input: unknown, options?: { context?: C }): Promise<S>;
+};
+`;
+
+function inProject<T>(files: Record<string, string>, use: (dir: string) => T | Promise<T>): Promise<T> {
+  return withTempDir(async (dir) => {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(dir, name)), { recursive: true });
+      writeFileSync(join(dir, name), text);
+    }
+    return use(dir);
+  });
+}
+
+const stateOf = (text: string): Promise<any> =>
+  inProject({ 'graph.ts': `${GRAPH}\n${text}` }, (dir) => {
+    const report = readSourceFile({ file: join(dir, 'graph.ts'), exportNames: ['graph', 'default'] });
+    return (report['graph'] ?? report['default'])?.schemas.state;
+  });
+
+test('given types of every sort, when they are read, then each member is what JSON can say of it', async () => {
+  const state = await stateOf(`
+    enum Size { Small = 'small', Large = 'large' }
+    class Thing { name = ''; #hidden = 1; rename(): void {} }
+    interface Tree { value: number; left?: Tree; right: Tree | null }
+    interface State {
+      text: string; count: number; flag: boolean; nothing: null; big: bigint; yes: true; three: 3;
+      maybe?: string; either: string | number; choice: 'a' | 'b' | undefined; size: Size;
+      list: readonly string[]; pair: [string, number?]; dict: Record<string, string[]>;
+      at: Date; thing: Thing; branded: string & { readonly brand: 1 }; both: { a: 1 } & { b: 'x' };
+      anything: any; unknown: unknown; bag: Map<string, number>; bytes: Uint8Array; path: \`/\${string}\`;
+      run(): void; callback: () => void; tree: Tree; json: object;
+      /** Said of it. */
+      told: string;
+    }
+    export declare const graph: Graph<State>;`);
+  const { properties, definitions, required } = state;
+  assert.deepEqual(properties, {
+    ...{ text: { type: 'string' }, count: { type: 'number' }, flag: { type: 'boolean' } },
+    ...{ nothing: { type: 'null' }, big: { type: 'integer' }, maybe: { type: 'string' } },
+    ...{ yes: { type: 'boolean', const: true }, three: { type: 'number', const: 3 } },
+    either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    choice: { type: 'string', enum: ['a', 'b'] },
+    size: { type: 'string', enum: ['small', 'large'] },
+    list: { type: 'array', items: { type: 'string' } },
+    pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }], minItems: 1, maxItems: 2 },
+    dict: {
+      type: 'object',
+      properties: {},
+      additionalProperties: { type: 'array', items: { type: 'string' } },
+    },
+    at: { type: 'string', format: 'date-time' },
+    thing: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    branded: { type: 'string' },
+    both: {
+      type: 'object',
+      properties: { a: { type: 'number', const: 1 }, b: { type: 'string', const: 'x' } },
+      required: ['a', 'b'],
+    },
+    ...{ anything: {}, unknown: {}, bag: {}, bytes: {}, json: {}, path: { type: 'string' } },
+    tree: { $ref: '#/definitions/Tree' },
+    told: { type: 'string', description: 'Said of it.' },
+  });
+  assert.deepEqual(definitions, {
+    Tree: {
+      type: 'object',
+      properties: {
+        value: { type: 'number' },
+        left: { $ref: '#/definitions/Tree' },
+        right: { anyOf: [{ type: 'null' }, { $ref: '#/definitions/Tree' }] },
+      },
+      required: ['value', 'right'],
+    },
+  });
+  for (const name of ['maybe', 'choice', 'run', 'callback']) assert.ok(!required.includes(name), name);
+  assert.ok(required.includes('text') && required.includes('nothing'));
+});
+
+test('given a type that grows for ever, when it is read, then it ends somewhere', async () => {
+  const state = await stateOf(`
+    interface Box<T> { inner: Box<T[]>; value: T }
+    export declare const graph: Graph<{ box: Box<string> }>;`);
+  assert.ok(JSON.stringify(state).length < 20_000);
+});
+
+test('given promises, builders, wrappers and functions, when they are read, then all lead to the graph', async () => {
+  for (const text of [
+    'export default null as unknown as Promise<Graph<{ a: string }>>;',
+    'export declare const graph: { compile(options?: object): Graph<{ a: string }> };',
+    'export declare const graph: { graph: Graph<{ a: string }> };',
+    'export const graph = async (config: object) => null as unknown as Graph<{ a: string }>;',
+    'declare const inner: Graph<{ a: string }>; export { inner as graph };',
+  ])
+    assert.deepEqual((await stateOf(text))?.properties, { a: { type: 'string' } }, text);
+  for (const text of ['export const graph = 1;', 'export const graph: any = 1;', 'export const other = 1;'])
+    assert.equal(await stateOf(text), undefined, text);
+});
+
+test('given JavaScript, and paths of a tsconfig with a mistake in the code, when it is read, then types are found all the same', () =>
+  inProject(
+    {
+      'tsconfig.json':
+        '{ "compilerOptions": { "baseUrl": ".", "paths": { "@/*": ["lib/*"] }, "strict": false } }',
+      'lib/state.ts': 'export interface State { deep?: { text: string | null } }',
+      'graph.ts': `${GRAPH} import type { State } from '@/state'; const wrong: number = 'x';
+        export declare const graph: Graph<State, { model_name: string }>;`,
+      'plain.js': '/** @param {{ question: string }} state */\nexport const plain = (state) => state;',
+    },
+    (dir) => {
+      const { graph } = readSourceFile({ file: join(dir, 'graph.ts'), exportNames: ['graph', 'missing'] });
+      const text = { anyOf: [{ type: 'null' }, { type: 'string' }] };
+      assert.deepEqual(graph?.schemas.state?.['properties'], {
+        deep: { type: 'object', properties: { text }, required: ['text'] },
+      });
+      assert.deepEqual(graph?.schemas.config?.['properties'], { model_name: { type: 'string' } });
+      const { plain } = readSourceFile({ file: join(dir, 'plain.js'), exportNames: ['plain'] });
+      assert.deepEqual(
+        [plain?.kind, plain?.schemas.input?.['properties']],
+        ['function', { question: { type: 'string' } }],
+      );
+    },
+  ));
+
+test('given a reading that takes too long or fails, when it is asked for again, then it is tried anew, and a good one is kept', () =>
+  inProject(
+    { 'graph.ts': `${GRAPH} export declare const graph: Graph<{ a: string }>;`, 'empty.ts': '' },
+    async (dir) => {
+      const faults: string[] = [];
+      let patience = 0;
+      const file = join(dir, 'graph.ts');
+      const analysis = createSourceAnalysis({
+        exports: [
+          { file, exportName: 'graph' },
+          { file: join(dir, 'empty.ts'), exportName: 'graph' },
+        ],
+        limitMs: 5,
+        clock: {
+          after(_, fn) {
+            const timer = setTimeout(fn, patience);
+            return () => clearTimeout(timer);
+          },
+        },
+        onFault: (error) => faults.push((error as Error).message),
+      });
+      assert.equal(await analysis.read(file, 'graph'), undefined);
+      assert.deepEqual(faults, [`reading ${file} took longer than 5 ms`]);
+      patience = 100_000;
+      const [first, second] = await Promise.all([analysis.read(file, 'graph'), analysis.read(file, 'graph')]);
+      assert.equal(first?.kind, 'graph');
+      assert.equal(second, first);
+      assert.equal(await analysis.read(file, 'graph'), first);
+      assert.equal(await analysis.read(file, 'other'), undefined);
+      assert.equal(await analysis.read(join(dir, 'empty.ts'), 'graph'), undefined);
+      assert.match(faults[1] ?? '', /empty\.ts is no module/);
+      assert.equal(faults.length, 2);
+      const under = analysis.read(join(dir, 'empty.ts'), 'graph');
+      await analysis.close();
+      assert.equal(await under, undefined);
+      assert.equal(await analysis.read(join(dir, 'empty.ts'), 'graph'), undefined);
+    },
+  ));
+
+test.run();
