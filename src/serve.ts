@@ -125,7 +125,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     });
     stops.push(() => describer.close());
     const assistants = createAssistants({ log, ids });
-    await ensureSystemAssistants(assistants, graphs.graphIds, config.assistantDefaults);
+    await ensureSystemAssistants(assistants, config.graphs, config.assistantDefaults);
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
     const hub = createHub(log);

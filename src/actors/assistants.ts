@@ -89,17 +89,17 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
 /** Gives every graph its system assistant. One that exists already is left as it is, with what users changed in it. */
 export async function ensureSystemAssistants(
   assistants: Assistants,
-  graphIds: readonly string[],
+  graphs: readonly { readonly id: string; readonly description?: string }[],
   defaults: Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>> = {},
 ): Promise<void> {
-  for (const graphId of graphIds) {
+  for (const { id: graphId, description = null } of graphs) {
     const assistantId = systemAssistantId(graphId);
     const { config = {}, context = {} } = defaults[graphId] ?? {};
     await assistants.dispatch(assistantId, {
       type: 'CreateAssistant',
       assistantId,
       system: true,
-      content: { graphId, name: graphId, description: null, config, context, metadata: {} },
+      content: { graphId, name: graphId, description, config, context, metadata: {} },
     });
   }
 }

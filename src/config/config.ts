@@ -6,7 +6,7 @@ import type { AssistantDefaults, LogLevel } from './settings.ts';
 
 export interface Config {
   readonly configFile: string;
-  readonly graphs: readonly (ExportSpec & { readonly id: string })[];
+  readonly graphs: readonly (ExportSpec & { readonly id: string; readonly description?: string })[];
   readonly auth?: ExportSpec;
   /** What `auth.openapi` adds to the description of the interface. */
   readonly authOpenapi?: JsonObject;

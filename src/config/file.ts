@@ -6,8 +6,12 @@ import { httpBlock, HTTP_KEYS } from './http.ts';
 const members = z.record(z.string(), z.json(), 'expected an object').optional();
 
 const graph = z.union(
-  [exportSpec, z.looseObject({ path: exportSpec })],
-  'expected "<file>:<variable>", or an object with that as "path"',
+  [
+    exportSpec,
+    /** `description` becomes that of the graph's own assistant. */
+    z.looseObject({ path: exportSpec, description: z.string().optional() }),
+  ],
+  'expected "<file>:<variable>", or an object with that as "path" and a text as "description"',
 );
 
 export const configFile = z.looseObject(

@@ -45,6 +45,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     graphs: Object.entries(file.graphs).map(([id, spec]) => ({
       id,
       ...toExportSpec(typeof spec === 'string' ? spec : spec.path, dir),
+      ...(typeof spec !== 'string' && spec.description !== undefined && { description: spec.description }),
     })),
     ...(file.auth && { auth: toExportSpec(file.auth.path, dir) }),
     ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),

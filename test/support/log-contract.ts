@@ -240,6 +240,20 @@ export function logContract(name: string, lend: LendLog): void {
       assert.deepEqual(placesOf(committed(await log.commit(batch([append('s', 1, 'next')])))), ['5 s#2']);
     }));
 
+  test('L3 given a stream without payloads, when it is purged, then what came before its tombstone is gone and it goes on', () =>
+    lend(async ({ log }) => {
+      await log.commit(batch([append('assistant-a', 0, 'secret'), append('assistant-b', 0, 'kept')]));
+      const tombstone: DomainEvent = { type: 'AssistantDeleted', data: { assistantId: 'a' } };
+      await log.commit(
+        batch([{ stream: 'assistant-a', expected: 1, events: [tombstone] }], {
+          payloads: [{ kind: 'purge-stream', stream: 'assistant-a', tombstone: 2 }],
+        }),
+      );
+      assert.deepEqual(textsOf(await log.readAll(0, 10)), ['kept', 'AssistantDeleted']);
+      committed(await log.commit(batch([append('assistant-a', 2, 'again')])));
+      assert.deepEqual(textsOf(await log.readStream('assistant-a', 1, 10)), ['AssistantDeleted', 'again']);
+    }));
+
   test('given commits under way, when the log closes, then they are done, and later ones are of unknown outcome', () =>
     lend(async ({ log }) => {
       const under = [log.commit(batch([append('s', 0, 'a')])), log.commit(batch([append('s', 1, 'b')]))];

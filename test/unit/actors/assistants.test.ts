@@ -16,22 +16,27 @@ test('given graphs, when their assistants are ensured again and again, then each
   withLog(async ({ log, clock, reopen }) => {
     const ids = seededIds(clock, createRandom(1));
     const assistants = createAssistants({ log, ids });
-    await ensureSystemAssistants(assistants, ['agent', 'other'], {
+    await ensureSystemAssistants(assistants, [{ id: 'agent' }, { id: 'other' }], {
       agent: { config: { tags: ['x'] }, context: { a: 1 } },
     });
-    await ensureSystemAssistants(assistants, ['agent']);
+    await ensureSystemAssistants(assistants, [{ id: 'agent' }]);
     const again = await reopen();
-    await ensureSystemAssistants(createAssistants({ log: again, ids }), ['agent', 'other', 'third']);
+    await ensureSystemAssistants(createAssistants({ log: again, ids }), [
+      { id: 'agent', description: 'later' },
+      { id: 'other' },
+      { id: 'third', description: 'The third' },
+    ]);
     const page = { sortBy: 'graph_id', sortOrder: 'asc', limit: 10, offset: 0 } as const;
     const { assistants: found } = await searchAssistants(again.rows, page);
     assert.deepEqual(
-      found.map((one) => [one.graphId, one.assistantId, one.config, one.context, one.system]),
+      found.map((one) => [one.graphId, one.assistantId, one.config, one.context, one.description]),
       [
-        ['agent', 'fe096781-5601-53d2-b2f6-0d3403f7e9ca', { tags: ['x'] }, { a: 1 }, true],
-        ['other', systemAssistantId('other'), {}, {}, true],
-        ['third', systemAssistantId('third'), {}, {}, true],
+        ['agent', 'fe096781-5601-53d2-b2f6-0d3403f7e9ca', { tags: ['x'] }, { a: 1 }, null],
+        ['other', systemAssistantId('other'), {}, {}, null],
+        ['third', systemAssistantId('third'), {}, {}, 'The third'],
       ],
     );
+    assert.ok(found.every(({ system }) => system));
     assert.equal((await again.readAll(0, 100)).length, 3);
   }));
 
@@ -39,7 +44,7 @@ test('L4 given a log that takes nothing, when assistants are ensured, then it th
   withLog(async ({ log, clock, behind }) => {
     behind((db) => db.exec('ALTER TABLE commands RENAME TO lost'));
     const assistants = createAssistants({ log, ids: seededIds(clock, createRandom(1)) });
-    await assert.rejects(ensureSystemAssistants(assistants, ['agent']), LogUnavailable);
+    await assert.rejects(ensureSystemAssistants(assistants, [{ id: 'agent' }]), LogUnavailable);
   }));
 
 test.run();
