@@ -20,6 +20,8 @@ const HEADERS = {
   'x-service-key': 'canary-header-six',
   cookie: 'a=canary-header-seven',
   user_id: 'canary-header-eight',
+  // The runtime copies this one into the metadata that it shows.
+  model: 'canary-header-ten',
   'user-agent': 'canary-header-nine',
 };
 const MODES = ['values', 'updates', 'messages-tuple', 'custom', 'events', 'debug', 'tasks', 'checkpoints'];
@@ -27,7 +29,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 function assertSeen(seen: unknown): void {
   assert.deepEqual(seen, {
-    names: ['accept-language', 'x-secret'],
+    names: ['accept-language', 'model', 'x-secret'],
     secret: digest(HEADERS['x-secret']),
     language: digest(HEADERS['accept-language']),
     user_id: 'alice',
@@ -104,7 +106,7 @@ test('given headers that may be logged, when requests come, then each has one li
     await s.request('GET', '/threads?token=canary', undefined, {
       ...HEADERS,
       'x-request-id': 'r-1',
-      'x-request-secret': 'canary-header-ten',
+      'x-request-secret': 'canary-header-eleven',
     });
     await s.request('POST', '/nothing', {}, { 'x-request-more': 'm' });
     const lines = s.requests.slice(-2).map(({ ms, ...line }) => line);

@@ -42,6 +42,15 @@ test('A4 given metadata that a runtime filled from the config, when shown, then 
   );
 });
 
+test('A4 given headers that a run inherits, when a runtime copied them into metadata, then they are gone unless the client gave them', () => {
+  const inherited = { model: 'from a header', region: 'from a header' };
+  const config = { configurable: {}, inherited, metadata: { region: 'from the client' } };
+  assert.deepEqual(publicMetadata({ ...inherited, ...config.metadata, step: 1 }, config), {
+    region: 'from the client',
+    step: 1,
+  });
+});
+
 test('A4 given a configurable, when checkpoints note it, then only harmless scalars are kept', () => {
   const kept = { model: 'm', depth: 3, fast: true };
   assert.deepEqual(
