@@ -48,7 +48,7 @@ async function serve(args: string[]): Promise<void> {
   });
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
-    onRequest: (line) => logger.info(line, 'request'),
+    ...(logger.isLevelEnabled('info') && { onRequest: (line) => logger.info(line, 'request') }),
     onPoisoned: (cause) => {
       process.exitCode = EXIT_POISONED;
       logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');

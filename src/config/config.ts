@@ -41,6 +41,8 @@ export interface Config {
   readonly frameRetentionMs: number;
   /** How long a stop waits for running graphs and open replies. */
   readonly shutdownGraceMs: number;
+  /** `POST /internal/truncate` is there: for development and tests. */
+  readonly allowTruncate: boolean;
   readonly log: { readonly level: LogLevel; readonly json: boolean };
   /** How long reading the types of one source file of graphs may take. */
   readonly schemaTimeoutMs: number;

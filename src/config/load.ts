@@ -50,6 +50,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     ...(file.auth && { auth: toExportSpec(file.auth.path, dir) }),
     ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),
     http: toHttpConfig(file.http ?? {}, settings, problems, warnings, (spec) => toExportSpec(spec, dir)),
+    allowTruncate: settings.flag('PLATFORM_ALLOW_TRUNCATE', false),
     log: { level: settings.logLevel('LOG_LEVEL', 'warn'), json: settings.flag('LOG_JSON', true) },
     webhooks: {
       enabled: file.http?.disable_webhooks !== true,

@@ -20,6 +20,7 @@ import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { threadSearchRoutes } from './routes/thread-search.ts';
 import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
+import { truncateRoutes } from './routes/truncate.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply listens for the stop.
@@ -52,6 +53,8 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', runReadRoutes(context));
   app.route('/', storeRoutes(context));
   app.route('/', protocolRoutes(context));
+
+  if (context.allowTruncate) app.route('/', truncateRoutes(context));
 
   app.notFound(() => problemReply(noRoute()));
   app.onError((error) => {

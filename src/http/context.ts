@@ -49,9 +49,11 @@ export interface ServerContext {
   readonly inherit: (headers: Headers) => Record<string, string>;
   /** What new threads get when their maker says nothing. */
   readonly defaultTtl?: Ttl | undefined;
+  /** Whether everything may be deleted at once, by somebody on this machine. */
+  readonly allowTruncate: boolean;
   readonly version: string;
   /** Hears of every request when its reply begins. */
-  readonly onRequest: (line: RequestLine) => void;
+  readonly onRequest?: (line: RequestLine) => void;
   readonly onFault: (error: unknown, context: string) => void;
   /** Aborts when the server stops: open streams end as a lost connection, so clients resume. */
   readonly stopping: AbortSignal;

@@ -25,25 +25,26 @@ export function createEdge(
   builtIn: Hono<Env>,
   custom: CustomApp | undefined,
 ): EdgeFetch {
-  const { clock, http } = context;
+  const { clock, http, onRequest } = context;
   const prefix = http.mountPrefix;
   const edge = new Hono<Env>({
     getPath: (request) => withoutPrefix(new URL(request.url).pathname, prefix) ?? OUTSIDE,
   });
   const logged = createHeaderFilter(http.loggingHeaders);
 
-  edge.use('*', async (c, next) => {
-    const began = clock.monotonic();
-    await next();
-    // Names of resources are in the path; the query may hold tokens and stays out.
-    context.onRequest({
-      method: c.req.method,
-      path: new URL(c.req.url).pathname,
-      status: c.res.status,
-      ms: Math.round(clock.monotonic() - began),
-      headers: logged(c.req.raw.headers),
+  if (onRequest !== undefined)
+    edge.use('*', async (c, next) => {
+      const began = clock.monotonic();
+      await next();
+      // Names of resources are in the path; the query may hold tokens and stays out.
+      onRequest({
+        method: c.req.method,
+        path: new URL(c.req.url).pathname,
+        status: c.res.status,
+        ms: Math.round(clock.monotonic() - began),
+        headers: logged(c.req.raw.headers),
+      });
     });
-  });
   edge.use('*', async (c, next) => {
     if (context.stopping.aborted) throw stopping();
     await next();

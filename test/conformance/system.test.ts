@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../src/http/openapi/operations.ts';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
-import { config, MISSING, newThread, say } from './scene.ts';
+import { config, MISSING, newThread, say, startGated } from './scene.ts';
 
 const test = suite('conformance: the server itself');
 
@@ -56,6 +56,49 @@ test('given runs and deliveries, when the metrics are read, then they count them
       assert.equal((await s.request('GET', '/metrics?format=xml')).status, 422);
     }),
   ));
+
+test('given the switch of development, when everything is truncated, then only what graphs have of their own is left', () =>
+  withServer({ env: { PLATFORM_ALLOW_TRUNCATE: 'true' } }, async (s) => {
+    const truncate = (body: object, headers?: Record<string, string>) =>
+      s.request('POST', '/internal/truncate', body, headers);
+    const count = async (path: string, body: object = {}): Promise<number> => {
+      const { json } = await s.request('POST', path, body);
+      return (json.items ?? json).length as number;
+    };
+    const counts = async () => [
+      await count('/threads/search'),
+      await count('/assistants/search', { limit: 100 }),
+      await count('/store/items/search', { namespace_prefix: [] }),
+    ];
+    const [, own] = await counts();
+    const ids = [await newThread(s), await newThread(s)];
+    await startGated(s, ids[0]!);
+    await s.request('POST', '/runs', { assistant_id: 'echo', after_seconds: 3600 });
+    await s.request('POST', '/assistants', { graph_id: 'echo', name: 'mine' });
+    await s.request('PUT', '/store/items', { namespace: ['a'], key: 'k', value: { v: 1 } });
+    const full = await counts();
+    assert.deepEqual(full, [3, own! + 1, 1]);
+    for (const refused of [await truncate({ runs: true }), await truncate({ threads: 'yes' })])
+      assert.equal(refused.status, 422);
+    for (const headers of [{ 'x-forwarded-for': '10.0.0.1' }, { origin: 'https://page.example' }])
+      assert.equal((await truncate({ threads: true }, headers as Record<string, string>)).status, 404);
+    assert.deepEqual((await truncate({ checkpoint: true })).json, { ok: true });
+    assert.deepEqual(await counts(), full);
+    const all = { runs: true, threads: true, assistants: true, checkpointer: true, store: true };
+    assert.deepEqual((await truncate(all)).json, { ok: true });
+    assert.deepEqual(await counts(), [0, own, 0]);
+    const { json } = await s.request('GET', '/metrics?format=json');
+    assert.ok(Object.values(json.threadwell_runs).every((n) => n === 0));
+    assert.equal((await s.request('GET', `/threads/${ids[0]}`)).status, 404);
+  }));
+
+test('given no switch, when somebody wants to truncate, then there is no such route', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const { status, json } = await s.request('POST', '/internal/truncate', { threads: true });
+    assert.deepEqual([status, json], [404, { detail: 'Not found' }]);
+    assert.equal((await s.request('GET', `/threads/${threadId}`)).status, 200);
+  }));
 
 test('given the page of the description, when it is read, then it needs nothing else, allows nothing else, and shows every operation', () =>
   withServer({}, async (s) => {

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { optional } from './common.ts';
+
+const flag = optional(z.boolean('expected true or false'));
+
+/** Runs and checkpoints are of threads and go with them, so naming them alone is refused. */
+export const truncate = z
+  .object(
+    { runs: flag, checkpointer: flag, threads: flag, assistants: flag, store: flag },
+    'expected an object',
+  )
+  .refine(
+    ({ runs, checkpointer, threads }) => threads === true || (runs !== true && checkpointer !== true),
+    'runs and checkpointer go with threads: expected threads to be true as well',
+  );
