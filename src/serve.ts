@@ -6,6 +6,7 @@ import { createAuthenticator } from './auth/authenticate.ts';
 import { createAuthorizer } from './auth/authorize.ts';
 import { recogniseAuth } from './auth/handler.ts';
 import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
+import { createEmbedder, recogniseEmbedTexts } from './actors/embedder.ts';
 import { createItems, type Items } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
@@ -48,6 +49,9 @@ import { openSockets } from './ws/sockets.ts';
 /** What the client of `GET /info` reads. */
 export const VERSION = '0.1.0';
 
+/** What `store.index.embed` has to be. */
+const EMBEDS = 'function (texts) => vectors, nor an object with embedDocuments';
+
 /** A receiver that has not answered by then has failed. */
 const WEBHOOK_DEADLINE_MS = 10_000;
 /** How long the client of a socket may take to say goodbye. */
@@ -82,6 +86,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const found = problems.map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`);
   const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', found);
   const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', found);
+  const embed = config.store.index?.embed;
+  const embedTexts = await loadExport('store.index.embed', embed, recogniseEmbedTexts, EMBEDS, found);
   if (found.length > 0) throw new ConfigError(found);
 
   const log = openSqliteLog({
@@ -102,7 +108,9 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const threads = createThreads({ log, clock, ids, webhooks: { enabled, render: renderDelivery } });
     const items = createItems({ log, clock, ids });
     const { refreshOnRead, defaultTtl, sweepIntervalMinutes } = config.store;
-    const store = createStore({ log, items, clock, ttl: { refreshOnRead, defaultTtl } });
+    const { index } = config.store;
+    const embedder = index && embedTexts && createEmbedder({ ...index, embedTexts, clock });
+    const store = createStore({ log, items, clock, ttl: { refreshOnRead, defaultTtl }, embedder, onFault });
     if (sweepIntervalMinutes !== null) {
       const sweeper = startItemSweeper({
         log,

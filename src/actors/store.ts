@@ -97,17 +97,21 @@ export interface StoreOptions {
   readonly clock: Clock;
   readonly ttl: StoreTtl;
   readonly embedder?: Embedder | undefined;
+  /** Hears why an embedding failed. */
+  readonly onFault: (error: unknown, context: string) => void;
 }
 
 /** Items that a caller with a filter may have the server look at. */
 const MOST_SCANNED = 10_000;
+const SCORED_AT_ONCE = 200;
 
-export function createStore({ log, items, clock, ttl, embedder }: StoreOptions): Store {
+export function createStore({ log, items, clock, ttl, embedder, onFault }: StoreOptions): Store {
   async function embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
     if (texts.length === 0 || embedder === undefined) return [];
     try {
       return await embedder.embed(texts);
     } catch (error) {
+      onFault(error, 'embedding for the store');
       const reason = error instanceof EmbeddingFailed ? error.message : 'the embedding function failed';
       throw new StoreProblem('embedding', `store: ${reason}`, error);
     }
@@ -156,8 +160,9 @@ export function createStore({ log, items, clock, ttl, embedder }: StoreOptions):
     const found: { itemId: string; score?: number }[] = [];
     let scanned = 0;
     for await (const page of scanItems(log.rows, scan)) {
+      const left = access === undefined ? page.length : Math.max(0, MOST_SCANNED - scanned);
       scanned += page.length;
-      const seen = page.filter(({ allowed }) => allowed);
+      const seen = page.slice(0, left).filter(({ allowed }) => allowed);
       found.push(...(wanted === undefined ? seen : await score(wanted, seen)));
       if (wanted === undefined && found.length >= offset + limit) break;
       assertScanned(scanned, access);
@@ -170,14 +175,19 @@ export function createStore({ log, items, clock, ttl, embedder }: StoreOptions):
     wanted: readonly number[],
     candidates: readonly Candidate[],
   ): Promise<{ itemId: string; score: number }[]> {
-    const vectors = await getVectors(
-      log.rows,
-      candidates.map(({ itemId }) => itemId),
-    );
-    return candidates.flatMap(({ itemId }) => {
-      const own = vectors.get(itemId);
-      return own ? [{ itemId, score: Math.max(...own.map((vector) => similarity(wanted, vector))) }] : [];
-    });
+    const scored: { itemId: string; score: number }[] = [];
+    // A few at a time: the arithmetic holds up the event loop.
+    for (let from = 0; from < candidates.length; from += SCORED_AT_ONCE) {
+      const ids = candidates.slice(from, from + SCORED_AT_ONCE).map(({ itemId }) => itemId);
+      const vectors = await getVectors(log.rows, ids);
+      // In the order of the candidates: among equals the last updated comes first.
+      for (const itemId of ids) {
+        const own = vectors.get(itemId);
+        if (own !== undefined)
+          scored.push({ itemId, score: Math.max(...own.map((vector) => similarity(wanted, vector))) });
+      }
+    }
+    return scored;
   }
 
   return {

@@ -81,9 +81,12 @@ export const toVectorText = (vector: readonly number[]): string =>
 export function similarity(query: readonly number[], stored: string): number {
   const bytes = Buffer.from(stored, 'base64');
   if (bytes.byteLength !== query.length * 4) return 0;
+  // A copy: floats have to begin at a multiple of four.
+  const floats = new Float32Array(new Uint8Array(bytes).buffer);
   let [dot, a, b] = [0, 0, 0];
   for (let i = 0; i < query.length; i++) {
-    const [x, y] = [query[i]!, bytes.readFloatLE(i * 4)];
+    const x = query[i]!;
+    const y = floats[i]!;
     dot += x * y;
     a += x * x;
     b += y * y;

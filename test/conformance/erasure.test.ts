@@ -59,4 +59,18 @@ test('L3 given an assistant with versions and a run, when it is deleted, then no
     assert.equal([again.version, again.name], [1, 'Untitled']);
   }));
 
+test('L3 given an item, when it is overwritten and then deleted, then no file of the living server holds what it was', () =>
+  withServer({ config: config('platform.store.json') }, async (s) => {
+    const { store } = s.client;
+    const [first, second, place, key] = ['canary-first', 'canary-second', 'canary-place', 'canary-key'];
+    await store.putItem([place, 'b'], key, { first, long: 'x'.repeat(10_000) });
+    assert.is.not(filesWith(s, first).length, 0);
+    await store.putItem([place, 'b'], key, { second });
+    await untilGone(s, first);
+    assert.is.not(filesWith(s, second).length, 0);
+    await store.deleteItem([place, 'b'], key);
+    for (const canary of [first, second, place, key]) await untilGone(s, canary);
+    assert.equal((await s.events()).filter(({ type }) => type.startsWith('Item')).length, 1);
+  }));
+
 test.run();
