@@ -2,8 +2,9 @@
 import type { Threads } from '../actors/threads.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { EventLog } from '../log/log.ts';
-import { runsWithOldFrames } from '../projections/run-queries.ts';
+import type { CommitResult, EventLog } from '../log/log.ts';
+import type { PayloadWrite } from '../log/payloads.ts';
+import { runsWithOldFrames, type EndedAt } from '../projections/run-queries.ts';
 import { expiredThreads } from '../projections/thread-queries.ts';
 import type { OnFault } from './fault.ts';
 
@@ -22,10 +23,17 @@ const EVERY_MS = 60_000;
 const AT_ONCE = 100;
 /** How long a repeated command id is answered with its first receipt. */
 const COMMANDS_MS = 24 * 3_600_000;
+const COMMANDS_AT_ONCE = 1000;
+/** In one round: more than a busy server makes in the time between two. */
+const COMMAND_BITES = 50;
+/** Ended runs to look at in one read, which the reader thread does: others wait for it there. */
+const LOOKED_AT = 10_000;
 
 export function startSweeper(options: SweeperOptions): { stop(): Promise<void> } {
   const { log, threads, clock, ids, onFault, retentionMs } = options;
   let stopping = false;
+  /** Runs up to here keep no frames. Begins anew with the process. */
+  let swept: EndedAt | undefined;
   let underWay: Promise<void> = Promise.resolve();
   let cancel = clock.after(EVERY_MS, tick);
 
@@ -41,16 +49,25 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
     const now = clock.now();
     for (const threadId of await expiredThreads(log.rows, now - retentionMs, AT_ONCE))
       await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
-    const runs = await runsWithOldFrames(log.rows, now - retentionMs, AT_ONCE);
-    await log.commit({
-      commandId: ids.uuid(),
-      appends: [],
-      payloads: [
-        ...runs.map((runId) => ({ kind: 'forget-frames', runId }) as const),
-        { kind: 'forget-commands', before: now - COMMANDS_MS },
-      ],
-    });
+    await sweepFrames(now - retentionMs);
+    for (let bite = 0; bite < COMMAND_BITES && !stopping; bite++)
+      await commit([{ kind: 'forget-commands', before: now - COMMANDS_MS, limit: COMMANDS_AT_ONCE }]);
   }
+
+  async function sweepFrames(before: number): Promise<void> {
+    while (!stopping) {
+      const { runIds, next } = await runsWithOldFrames(log.rows, { after: swept, before, looked: LOOKED_AT });
+      for (let first = 0; first < runIds.length; first += AT_ONCE)
+        await commit(
+          runIds.slice(first, first + AT_ONCE).map((runId) => ({ kind: 'forget-frames', runId }) as const),
+        );
+      if (next === undefined) return;
+      swept = next;
+    }
+  }
+
+  const commit = (payloads: readonly PayloadWrite[]): Promise<CommitResult> =>
+    log.commit({ commandId: ids.uuid(), appends: [], payloads });
 
   return {
     async stop() {

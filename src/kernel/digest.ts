@@ -1,4 +1,4 @@
 import { createHash } from 'node:crypto';
 
-/** SHA-256 in base64, as content security policies name what they allow. */
+/** SHA-256 in base64, as content security policies name what they allow: two texts with one digest cannot be found. */
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64');

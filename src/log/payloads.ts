@@ -70,8 +70,8 @@ export type PayloadWrite =
   /** All vectors that an item is found by, each as base64 of 32-bit floats. */
   | { kind: 'item-vectors'; itemId: string; vectors: readonly string[] }
   | { kind: 'erase-item'; itemId: string }
-  /** Command ids older than this are no longer answered with their first receipt. */
-  | { kind: 'forget-commands'; before: number }
+  /** Command ids older than this are no longer answered with their first receipt; at most `limit` go at once. */
+  | { kind: 'forget-commands'; before: number; limit: number }
   /**
    * The run's checkpoints vanish, but those of `kept`, and so does what it wrote on others and every value that no
    * checkpoint refers to any more.

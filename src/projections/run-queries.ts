@@ -82,7 +82,7 @@ export async function lastStartedRun(
   threadId: string,
 ): Promise<{ graphId: string; assistantId: string } | undefined> {
   const row = rows.get<{ graph_id: string; assistant_id: string }>(
-    `SELECT graph_id, assistant_id FROM runs WHERE thread_id = @threadId AND started_at IS NOT NULL
+    `SELECT graph_id, assistant_id FROM runs INDEXED BY runs_started WHERE thread_id = @threadId AND started_at IS NOT NULL
      ORDER BY started_at DESC, position DESC LIMIT 1`,
     { threadId },
   );
@@ -145,6 +145,9 @@ export interface RunSearch {
   readonly offset: number;
 }
 
+/** So many rows of one thread are read on the spot. */
+const NEAR = 100;
+
 /** Newest first. */
 export async function listRuns(
   rows: RowReader,
@@ -158,13 +161,22 @@ export async function listRuns(
   }
   whereContains(where, 'runs.metadata', search.metadata);
   whereAllowed(where, 'threads.metadata', filter);
-  const found = await rows.search<RunRow>(
-    `${FROM} WHERE ${conditionOf(where)}
-     ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`,
-    { ...where.params, limit: search.limit, offset: search.offset },
-  );
+  const sql = `${FROM} WHERE ${conditionOf(where)}
+     ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`;
+  const params = { ...where.params, limit: search.limit, offset: search.offset };
+  const isNear = search.limit + search.offset <= NEAR;
+  const found =
+    isNear && search.status === undefined && search.metadata === undefined
+      ? rows.all<RunRow>(sql, params)
+      : await rows.search<RunRow>(sql, params);
   return found.map(toRecord);
 }
+
+/**
+ * A delayed run counts as created when it is due, so those of later days are at the end and not looked at. Nobody's
+ * clock is set back by more than this.
+ */
+const HORIZON_MS = 24 * 3_600_000;
 
 /**
  * Runs that may start now: due, first of their thread, and nothing running beside them (X1). Oldest first; those of
@@ -177,13 +189,15 @@ export async function claimableRuns(
 ): Promise<{ runId: string; threadId: string }[]> {
   return rows
     .all<{ run_id: string; thread_id: string }>(
-      `SELECT run_id, thread_id FROM runs AS candidate
-       WHERE status = 'pending' AND not_before <= @now
-         AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = candidate.thread_id
-           AND (other.status = 'running' OR (other.status = 'pending' AND other.not_before <= @now
-             AND (other.created_at, other.position) < (candidate.created_at, candidate.position))))
+      `SELECT run_id, thread_id FROM runs AS candidate INDEXED BY runs_pending
+       WHERE status = 'pending' AND created_at <= @horizon AND not_before <= @now
+         AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_running
+           WHERE other.thread_id = candidate.thread_id AND other.status = 'running')
+         AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_pending_by_thread
+           WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.not_before <= @now
+             AND (other.created_at, other.position) < (candidate.created_at, candidate.position))
        ORDER BY created_at, position LIMIT @limit`,
-      { now, limit },
+      { now, horizon: now + HORIZON_MS, limit },
     )
     .map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
 }
@@ -201,15 +215,32 @@ export async function runningRuns(rows: RowReader): Promise<RunRecord[]> {
   return rows.all<RunRow>(`SELECT * FROM runs WHERE status = 'running'`).map(toRecord);
 }
 
-/** Ended runs whose frames are still kept although the run ended before `before`. */
-export async function runsWithOldFrames(rows: RowReader, before: number, limit: number): Promise<string[]> {
-  return rows
-    .all<{ run_id: string }>(
-      `SELECT run_id FROM runs WHERE ended_at < @before
-         AND EXISTS (SELECT 1 FROM frames WHERE frames.run_id = runs.run_id) LIMIT @limit`,
-      { before, limit },
-    )
-    .map((row) => row.run_id);
+/** A place in the order in which runs ended. */
+export interface EndedAt {
+  readonly endedAt: number;
+  readonly runId: string;
+}
+
+/**
+ * Of the next `looked` runs that ended after `after` and before `before`, those whose frames are still kept; and where
+ * to go on, undefined when that were all. Most runs of old have none: who asks keeps the place.
+ */
+export async function runsWithOldFrames(
+  rows: RowReader,
+  { after, before, looked }: { after: EndedAt | undefined; before: number; looked: number },
+): Promise<{ runIds: string[]; next: EndedAt | undefined }> {
+  const ended = await rows.search<{ run_id: string; ended_at: number; kept: number }>(
+    `SELECT run_id, ended_at, EXISTS (SELECT 1 FROM frames WHERE frames.run_id = runs.run_id) AS kept
+     FROM runs INDEXED BY runs_ended
+     WHERE ended_at < @before AND (ended_at, run_id) > (@endedAt, @runId)
+     ORDER BY ended_at, run_id LIMIT @looked`,
+    { before, looked, endedAt: after?.endedAt ?? -1, runId: after?.runId ?? '' },
+  );
+  const last = ended.at(-1);
+  return {
+    runIds: ended.filter(({ kept }) => kept === 1).map(({ run_id }) => run_id),
+    next: last && { endedAt: last.ended_at, runId: last.run_id },
+  };
 }
 
 function toRecord(row: RunRow): RunRecord {

@@ -1,17 +1,31 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 
-export const VERSION = '7';
+import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const TABLES = ['threads', 'runs', 'deliveries', 'assistants', 'assistant_versions', 'items'] as const;
+export const VERSION = '8';
+
+export const TABLES = [
+  'threads',
+  'runs',
+  'deliveries',
+  'assistants',
+  'assistant_versions',
+  'items',
+  ...INDEX_TABLES,
+] as const;
 
 export const DDL = `
 CREATE TABLE threads (
-  thread_id TEXT PRIMARY KEY,
+  thread_id TEXT NOT NULL UNIQUE,
+  -- Position of the fact that made it: short in indexes, and the order of threads of one millisecond.
+  seq INTEGER PRIMARY KEY,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   state_updated_at INTEGER,
   status TEXT NOT NULL,
   metadata TEXT NOT NULL,
+  -- What of the metadata is indexed, a list of texts.
+  pairs TEXT NOT NULL,
   head TEXT,
   interrupts TEXT NOT NULL,
   error TEXT,
@@ -22,10 +36,9 @@ CREATE TABLE threads (
   ttl_strategy TEXT,
   ttl_minutes REAL,
   expires_at INTEGER
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX threads_expiring ON threads (expires_at) WHERE expires_at IS NOT NULL;
-CREATE INDEX threads_by_update ON threads (updated_at, created_at, thread_id);
-CREATE INDEX threads_by_creation ON threads (created_at, thread_id);
+${INDEX_DDL}
 CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;
 
 CREATE TABLE runs (
@@ -54,9 +67,13 @@ CREATE TABLE runs (
 CREATE INDEX runs_by_thread ON runs (thread_id, created_at, position);
 CREATE INDEX runs_by_assistant ON runs (assistant_id);
 CREATE INDEX runs_by_turn ON runs (thread_id, turn) WHERE turn IS NOT NULL;
-CREATE INDEX runs_pending ON runs (not_before, created_at) WHERE status = 'pending';
+-- Whose turn it is, in the whole server and within a thread; and when the next one is due.
+CREATE INDEX runs_pending ON runs (created_at, position, not_before) WHERE status = 'pending';
+CREATE INDEX runs_pending_by_thread ON runs (thread_id, created_at, position) WHERE status = 'pending';
+CREATE INDEX runs_due ON runs (not_before) WHERE status = 'pending';
+CREATE INDEX runs_started ON runs (thread_id, started_at, position) WHERE started_at IS NOT NULL;
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
-CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_ended ON runs (ended_at, run_id) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE deliveries (
   delivery_id TEXT PRIMARY KEY,

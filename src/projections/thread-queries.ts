@@ -1,9 +1,12 @@
 /** Reads threads. A thread of a stateless run is seen only while that run is open, and never once it ended. */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { PayloadReader } from '../log/payloads.ts';
-import type { Cell, RowReader } from '../log/rows.ts';
+import type { Cell, Row, RowReader } from '../log/rows.ts';
 import type { Ttl } from '../thread/events.ts';
-import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+import { conditionOf, whereAllowed, type AccessFilter, type Where } from './filters.ts';
+import type { ThreadConditions } from './thread-conditions.ts';
+import { VISIBLE } from './thread-index.ts';
+import { planThreads, type Query, type ThreadPlan } from './thread-plan.ts';
 import type { ThreadStatus } from './threads.ts';
 
 export interface ThreadRecord {
@@ -24,16 +27,9 @@ export interface ThreadTtl extends Ttl {
   readonly expiresAt: number | null;
 }
 
-export const THREAD_SORTS = ['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'] as const;
-
-export interface ThreadSearch {
-  readonly ids?: readonly string[];
-  readonly metadata?: JsonObject;
+export interface ThreadSearch extends ThreadConditions {
   /** Contained in the thread's values; a thread without values has none. */
   readonly values?: JsonObject;
-  readonly status?: ThreadStatus;
-  readonly sortBy: (typeof THREAD_SORTS)[number];
-  readonly sortOrder: 'asc' | 'desc';
   readonly limit: number;
   readonly offset: number;
 }
@@ -54,8 +50,6 @@ interface ThreadRow {
   expires_at: number | null;
 }
 
-const VISIBLE = "(temporary = 0 OR status = 'busy')";
-
 export async function getThread(
   rows: RowReader,
   threadId: string,
@@ -67,51 +61,54 @@ export async function getThread(
   return row && toRecord(row);
 }
 
-/** The matches of one page, and how many there are in all. */
+/** The matches of one page, and how many there are in all. Rejects with `SearchRefused`. */
 export async function searchThreads(
   { rows, payloads }: { rows: RowReader; payloads: PayloadReader },
-  search: ThreadSearch,
+  { limit, offset, values, ...wanted }: ThreadSearch,
   filter?: AccessFilter,
 ): Promise<{ threads: ThreadRecord[]; total: number }> {
-  const where: Where = { clauses: [VISIBLE], params: {} };
-  if (search.ids !== undefined && search.ids.length > 0) {
-    where.clauses.push('thread_id IN (SELECT value FROM json_each(@ids))');
-    where.params['ids'] = JSON.stringify(search.ids);
-  }
-  if (search.status !== undefined) {
-    where.clauses.push('status = @status');
-    where.params['status'] = search.status;
-  }
-  whereContains(where, 'metadata', search.metadata);
-  whereAllowed(where, 'metadata', filter);
-  const condition = conditionOf(where);
-  const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
-  const sorted = `ORDER BY ${search.sortBy} ${order}, created_at ${order}, thread_id ${order}`;
-  const { values } = search;
+  const plan = planThreads(rows, wanted, filter);
   if (values !== undefined && Object.keys(values).length > 0) {
-    const heads = await rows.search<{ thread_id: string; head: string }>(
-      `SELECT thread_id, head FROM threads WHERE ${condition} AND head IS NOT NULL ${sorted}`,
-      where.params,
-    );
-    const matches = await payloads.containing(
-      heads.map((row) => ({ threadId: row.thread_id, checkpointId: row.head })),
-      values,
-    );
-    const page = matches.slice(search.offset, search.offset + search.limit);
-    const found = page.flatMap(
-      (id) => rows.get<ThreadRow>('SELECT * FROM threads WHERE thread_id = @id', { id }) ?? [],
-    );
+    const matches = await withValues(rows, payloads, plan, values);
+    const found = matches
+      .slice(offset, offset + limit)
+      .flatMap((id) => rows.get<ThreadRow>('SELECT * FROM threads WHERE thread_id = @id', { id }) ?? []);
     return { threads: found.map(toRecord), total: matches.length };
   }
-  const found = await rows.search<ThreadRow>(
-    `SELECT * FROM threads WHERE ${condition} ${sorted} LIMIT @limit OFFSET @offset`,
-    { ...where.params, limit: search.limit, offset: search.offset },
-  );
-  const [count] = await rows.search<{ n: number }>(
-    `SELECT count(*) AS n FROM threads WHERE ${condition}`,
-    where.params,
-  );
-  return { threads: found.map(toRecord), total: count!.n };
+  const found = limit === 0 ? [] : await answer<ThreadRow>(rows, plan.page('threads.*', limit, offset));
+  // A page that is not full is the last one and tells the number by itself.
+  const isLast = found.length < limit && (found.length > 0 || offset === 0);
+  const counted = isLast ? offset + found.length : plan.total();
+  const total = typeof counted === 'number' ? counted : (await answer<{ n: number }>(rows, counted))[0]!.n;
+  return { threads: found.map(toRecord), total };
+}
+
+const answer = async <R extends Row>(rows: RowReader, { sql, params, bounded }: Query): Promise<R[]> =>
+  bounded ? rows.all<R>(sql, params) : rows.search<R>(sql, params);
+
+/** Candidates whose values are compared between two reads. */
+const AT_ONCE = 5_000;
+
+/** No index knows values: those of every candidate are looked at. */
+async function withValues(
+  rows: RowReader,
+  payloads: PayloadReader,
+  plan: ThreadPlan,
+  values: JsonObject,
+): Promise<string[]> {
+  // A thread that changes meanwhile may come twice.
+  const matches = new Set<string>();
+  for (let offset = 0; ; offset += AT_ONCE) {
+    const heads = await answer<{ thread_id: string; head: string | null }>(
+      rows,
+      plan.page('threads.thread_id, threads.head', AT_ONCE, offset),
+    );
+    const candidates = heads.flatMap(({ thread_id: threadId, head }) =>
+      head === null ? [] : [{ threadId, checkpointId: head }],
+    );
+    for (const id of await payloads.containing(candidates, values)) matches.add(id);
+    if (heads.length < AT_ONCE) return [...matches];
+  }
 }
 
 /** Threads of stateless runs that ended before `before`: their frames are past retention and they can go. */

@@ -2,8 +2,10 @@
 import type { Recorded } from '../log/events.ts';
 import type { Row, RowWrite } from '../log/rows.ts';
 import type { Outcome, ThreadEvent, Ttl } from '../thread/events.ts';
+import { metadataColumns } from './metadata-pairs.ts';
 
-export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
+export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
+export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
 
 export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[] {
@@ -20,6 +22,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     table: 'threads',
     row: {
       thread_id: threadId,
+      seq: event.meta.position,
       created_at: at,
       updated_at: at,
       state_updated_at: null,
@@ -39,7 +42,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       const { metadata, temporary, ttl } = event.data;
       return [
         created({
-          metadata: JSON.stringify(metadata),
+          ...metadataColumns(metadata),
           temporary: temporary ? 1 : 0,
           ...(ttl && armed(ttl, at)),
         }),
@@ -49,7 +52,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       const { metadata, head, graph, ttl } = event.data;
       return [
         created({
-          metadata: JSON.stringify(metadata),
+          ...metadataColumns(metadata),
           head,
           state_updated_at: head === null ? null : at,
           copied_graph_id: graph?.graphId ?? null,
@@ -60,7 +63,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     }
     case 'ThreadUpdated': {
       const { metadata, ttl } = event.data;
-      return [thread({ metadata: JSON.stringify(metadata), ...(ttl && armed(ttl, at)) })];
+      return [thread({ ...metadataColumns(metadata), ...(ttl && armed(ttl, at)) })];
     }
     case 'ThreadPruned':
       // Nothing that a client sees has changed, so the time of the last change stays.
@@ -70,7 +73,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     case 'RunCreated': {
       const { runId, assistantId, graphId, metadata, kwargs, strategy, notBefore } = event.data;
       return [
-        thread({ status: 'busy', metadata: JSON.stringify(event.data.threadMetadata) }),
+        thread({ status: 'busy', ...metadataColumns(event.data.threadMetadata) }),
         {
           op: 'put',
           table: 'runs',

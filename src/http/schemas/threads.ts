@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { THREAD_SORTS } from '../../projections/thread-queries.ts';
+import { THREAD_SORTS } from '../../projections/thread-conditions.ts';
 import { supersteps } from './thread-state.ts';
 import type { Ttl } from '../../thread/events.ts';
 import { parsePath } from '../extract.ts';

@@ -25,6 +25,8 @@ export function openConnection(file: string, options: ConnectionOptions = {}): C
     db.pragma('mmap_size = 0');
     db.pragma('temp_store = MEMORY');
     db.pragma('foreign_keys = ON');
+    // A row that is replaced is a row that is deleted: its triggers must hear of it.
+    db.pragma('recursive_triggers = ON');
     if (readonly) db.pragma('query_only = ON');
     else prepareForWriting(db, file);
     for (const [name, fn] of Object.entries(options.functions ?? {}))

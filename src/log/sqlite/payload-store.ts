@@ -73,7 +73,10 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
         prepare(`DELETE FROM ${table} WHERE item_id = @itemId`).run(write);
       return;
     case 'forget-commands':
-      prepare('DELETE FROM commands WHERE at < @before').run(write);
+      prepare(
+        `DELETE FROM commands WHERE command_id IN
+           (SELECT command_id FROM commands INDEXED BY commands_by_age WHERE at < @before ORDER BY at LIMIT @limit)`,
+      ).run(write);
       return;
     case 'forget-checkpoints':
       forgetCheckpoints(prepare, write);

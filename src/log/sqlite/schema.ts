@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -99,8 +99,15 @@ CREATE TABLE item_vectors (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** Finds old command ids among very many. */
+const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
+
 /** What leads from each version to the next one, in order, from version 1 on. */
-const STEPS: readonly string[] = ['ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0', ITEMS];
+const STEPS: readonly string[] = [
+  'ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0',
+  ITEMS,
+  COMMANDS_BY_AGE,
+];
 
 /**
  * Creates the log's tables in a new file, and brings those of an earlier version up to date; refuses a file of another
@@ -112,6 +119,7 @@ export function prepareSchema(db: Connection): void {
     db.transaction(() => {
       db.exec(TABLES);
       db.exec(ITEMS);
+      db.exec(COMMANDS_BY_AGE);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

@@ -8,6 +8,7 @@ import {
   nextDueRun,
   runningRuns,
   runsWithOldFrames,
+  type EndedAt,
 } from '../../../src/projections/run-queries.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact } from '../../support/given.ts';
@@ -196,9 +197,15 @@ test('given ended runs with frames, when old ones are looked for, then only thos
     }
     await write('t', fact.runCreated('open'), fact.started('open'));
     await frames('open');
-    assert.deepEqual(await runsWithOldFrames(log.rows, NOW + 150, 10), ['a']);
-    assert.deepEqual(await runsWithOldFrames(log.rows, NOW + 10_000, 10), ['a', 'c']);
-    assert.equal((await runsWithOldFrames(log.rows, NOW + 10_000, 1)).length, 1);
+    const old = (before: number, looked = 10, after?: EndedAt) =>
+      runsWithOldFrames(log.rows, { after, before, looked });
+    assert.deepEqual((await old(NOW + 150)).runIds, ['a']);
+    assert.deepEqual((await old(NOW + 10_000)).runIds, ['a', 'c']);
+    const first = await old(NOW + 10_000, 2);
+    assert.deepEqual(first.runIds, ['a']);
+    const second = await old(NOW + 10_000, 2, first.next);
+    assert.deepEqual(second.runIds, ['c']);
+    assert.deepEqual(await old(NOW + 10_000, 2, second.next), { runIds: [], next: undefined });
   }));
 
 test.run();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/log/log.ts';
+import { THREAD_SORTS } from '../../../src/projections/thread-conditions.ts';
 import type { AccessFilter } from '../../../src/projections/filters.ts';
 import {
   expiredThreads,
   getThread,
   searchThreads,
-  THREAD_SORTS,
   type ThreadSearch,
 } from '../../../src/projections/thread-queries.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';

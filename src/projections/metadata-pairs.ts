@@ -1,0 +1,51 @@
+/**
+ * What of a thread's metadata an index can find: its top-level scalars, and the scalars in its top-level arrays. Each
+ * is one text, equal exactly when key, type and value are: 1, "1" and true are three, and so are "x" and ["x"].
+ */
+import { sha256 } from '../kernel/digest.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+
+type Scalar = string | number | boolean | null;
+
+/** Longer texts are known by their digest: keys of an index have to stay short. */
+const LONGEST = 120;
+/** A thread with more of them is not indexed by any, or one request could make every later commit of it slow. */
+const MOST = 50;
+
+/** Stands for all pairs of a thread that has too many. Pairs begin with `[` or `#`. */
+export const UNINDEXED = '*';
+
+export const isScalar = (value: unknown): value is Scalar =>
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+/** "metadata[key] is this scalar" */
+export const pairOf = (key: string, value: Scalar): string => shorten(JSON.stringify([key, value]));
+/** "metadata[key] is an array with this scalar in it" */
+export const elementOf = (key: string, value: Scalar): string => shorten(JSON.stringify([key, [value]]));
+
+/** Text of JSON escapes everything that a database or a digest could confuse: NUL, halves of a surrogate pair. */
+const shorten = (text: string): string => (text.length <= LONGEST ? text : `#${sha256(text)}`);
+
+/** All pairs of a metadata object, each once; only `UNINDEXED` when they are too many. */
+export function pairsOf(metadata: JsonObject): string[] {
+  const pairs = new Set<string>();
+  for (const [key, value] of Object.entries(metadata)) {
+    for (const pair of pairsOfMember(key, value)) pairs.add(pair);
+    if (pairs.size > MOST) return [UNINDEXED];
+  }
+  return [...pairs];
+}
+
+function pairsOfMember(key: string, value: Json): string[] {
+  if (isScalar(value)) return [pairOf(key, value)];
+  if (!Array.isArray(value)) return [];
+  // One more than may be is enough to know that they are too many.
+  const elements = [...new Set(value.filter(isScalar))].slice(0, MOST + 1);
+  return elements.map((element) => elementOf(key, element));
+}
+
+/** The columns of a thread's row that its metadata fills. */
+export const metadataColumns = (metadata: JsonObject): { metadata: string; pairs: string } => ({
+  metadata: JSON.stringify(metadata),
+  pairs: JSON.stringify(pairsOf(metadata)),
+});

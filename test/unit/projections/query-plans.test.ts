@@ -1,0 +1,145 @@
+/** Which index answers which query, as SQLite itself says: what looks at every thread or run is named here. */
+import assert from 'node:assert/strict';
+import type { Params, RowReader } from '../../../src/log/rows.ts';
+import { runsOfAssistant } from '../../../src/projections/assistant-queries.ts';
+import {
+  dueDeliveries,
+  failedDeliveries,
+  nextDueDelivery,
+} from '../../../src/projections/delivery-queries.ts';
+import {
+  claimableRuns,
+  getRun,
+  isRunOpen,
+  lastStartedRun,
+  latestTurn,
+  listRuns,
+  nextDueRun,
+  nextTurn,
+  runningRuns,
+  runsWithOldFrames,
+} from '../../../src/projections/run-queries.ts';
+import type { ThreadConditions } from '../../../src/projections/thread-conditions.ts';
+import { planThreads } from '../../../src/projections/thread-plan.ts';
+import { expiredThreads, getThread } from '../../../src/projections/thread-queries.ts';
+import { fact } from '../../support/given.ts';
+import { batch } from '../../support/log-contract.ts';
+import { suite } from '../../support/suite.ts';
+import { withLog } from '../../support/with-log.ts';
+
+const test = suite('projections: plans of queries');
+
+const OWNER = [{ op: 'equal', key: 'owner', value: 'ann' }];
+const PAGE = { limit: 10, offset: 0 };
+
+/** Asks of an open log what each query would do; `plansOf` gives the plan of every statement that `use` makes. */
+async function withPlans(
+  check: (plansOf: (use: (rows: RowReader) => unknown) => Promise<string[]>) => Promise<void>,
+): Promise<void> {
+  await withLog(async ({ log, past }) => {
+    for (const id of ['a', 'b', 'c']) {
+      const events = [fact.created({ owner: 'ann', plan: 'pro' }, false, id)];
+      await log.commit(batch([{ stream: `thread-${id}`, expected: 0, events }]));
+    }
+    await past(({ rows }) =>
+      check(async (use) => {
+        const plans: string[] = [];
+        const explain = (sql: string, params: Params = {}): void => {
+          for (const { detail } of rows.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, params))
+            plans.push(detail);
+        };
+        await use({
+          all: (sql, params) => (explain(sql, params), rows.all(sql, params)),
+          get: (sql, params) => (explain(sql, params), rows.get(sql, params)),
+          search: (sql, params) => (explain(sql, params), rows.search(sql, params)),
+        });
+        return plans;
+      }),
+    );
+  });
+}
+
+const NAMED: Record<string, (rows: RowReader) => unknown> = {
+  claimableRuns: (rows) => claimableRuns(rows, 1, 10),
+  nextDueRun: (rows) => nextDueRun(rows, 1),
+  runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: 1, looked: 10 }),
+  getRun: (rows) => getRun(rows, 'r', { threadId: 't', filter: OWNER }),
+  isRunOpen: (rows) => isRunOpen(rows, 'r'),
+  lastStartedRun: (rows) => lastStartedRun(rows, 't'),
+  latestTurn: (rows) => latestTurn(rows, 't'),
+  nextTurn: (rows) => nextTurn(rows, 't', 1),
+  listRuns: (rows) => listRuns(rows, { threadId: 't', status: 'success', ...PAGE }, OWNER),
+  runsOfAssistant: (rows) => runsOfAssistant(rows, 'a'),
+  getThread: (rows) => getThread(rows, 't', OWNER),
+  expiredThreads: (rows) => expiredThreads(rows, 1, 10),
+  dueDeliveries: (rows) => dueDeliveries(rows, 1, 10, { hosts: [], ids: [] }),
+  nextDueDelivery: (rows) => nextDueDelivery(rows, 1),
+  failedDeliveries: (rows) => failedDeliveries(rows, 't'),
+};
+
+/** A walk through a whole table or index. `SCAN page` and the like walk what a search found. */
+const isScan = (detail: string): boolean =>
+  /^SCAN (threads|runs|deliveries|candidate|other|d|t|o)\b/.test(detail);
+
+test('given the queries of executor, sweeper, recovery and routes, when they are planned, then none looks at every thread or run', () =>
+  withPlans(async (plansOf) => {
+    for (const [name, use] of Object.entries(NAMED)) {
+      const plans = await plansOf(use);
+      assert.ok(plans.length > 0, name);
+      assert.deepEqual(plans.filter(isScan), [], name);
+    }
+    // The exception: all running runs, which are few, are an index of their own.
+    assert.deepEqual(await plansOf(runningRuns), ['SCAN runs USING INDEX runs_running']);
+  }));
+
+type Wanted = Partial<ThreadConditions>;
+
+const plansOfThreads = (wanted: Wanted, filter?: readonly object[]) => (rows: RowReader) => {
+  const plan = planThreads(rows, { sortBy: 'updated_at', sortOrder: 'desc', ...wanted }, filter);
+  const { sql, params } = plan.page('threads.*', PAGE.limit, PAGE.offset);
+  rows.all(sql, params);
+  const total = plan.total();
+  if (typeof total !== 'number') rows.all(total.sql, total.params);
+};
+
+const sorts = (plans: readonly string[]): string[] =>
+  plans.filter((detail) => detail.includes('TEMP B-TREE'));
+
+test('given searches of threads by status, metadata or owner, when they are planned, then the newest come from an index without sorting', () =>
+  withPlans(async (plansOf) => {
+    const searches: [Wanted, (readonly object[])?][] = [
+      [{}],
+      [{}, OWNER],
+      [{ status: 'idle' }],
+      [{ status: 'idle' }, OWNER],
+      [{ metadata: { plan: 'pro' } }],
+      [{ metadata: { plan: 'pro' } }, OWNER],
+      [{ metadata: { plan: 'pro', deep: { x: 1 } } }, OWNER],
+      [{ metadata: { plan: 'pro' }, sortBy: 'created_at' }, OWNER],
+      [{ metadata: { plan: 'pro' }, sortBy: 'status' }],
+    ];
+    for (const [wanted, filter] of searches) {
+      const plans = await plansOf(plansOfThreads(wanted, filter));
+      assert.deepEqual([...plans.filter(isScan), ...sorts(plans)], [], JSON.stringify(wanted));
+    }
+  }));
+
+test('given searches of threads that no index answers, when they are planned, then these and no others look at every thread', () =>
+  withPlans(async (plansOf) => {
+    const either = [{ op: 'any', of: [OWNER, OWNER] }];
+    const scanned = async (wanted: Wanted, filter?: readonly object[]): Promise<string[]> =>
+      (await plansOf(plansOfThreads(wanted, filter))).filter(isScan);
+    // In their order until the page is full.
+    assert.deepEqual(await scanned({ sortBy: 'created_at' }), ['SCAN d USING INDEX threads_by_creation']);
+    assert.deepEqual(await scanned({ sortBy: 'status' }), ['SCAN d USING INDEX threads_by_status']);
+    assert.match(
+      (await scanned({ sortBy: 'thread_id' })).join(),
+      /^SCAN d USING INDEX sqlite_autoindex_threads_1$/,
+    );
+    // All of them, to sort or to count.
+    assert.match((await scanned({ sortBy: 'state_updated_at' })).join(), /^SCAN d\b/);
+    for (const [wanted, filter] of [[{ metadata: { deep: { x: 1 } } }], [{}, either]] as const)
+      assert.deepEqual(await scanned(wanted, filter), ['SCAN d USING INDEX threads_by_status']);
+  }));
+
+test.run();
