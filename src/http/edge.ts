@@ -119,7 +119,8 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
     const { raw, method } = c.req;
     if (method !== 'GET' && method !== 'HEAD') {
       const bytes = await readBytes(raw, context.maxBodyBytes);
-      c.req.raw = new Request(raw.url, { method, headers: raw.headers, body: bytes });
+      const { url, headers, signal } = raw;
+      c.req.raw = new Request(url, { method, headers, signal, body: bytes });
       c.env.admitted = { bytes, request: c.req.raw };
     }
     await next();
