@@ -141,9 +141,10 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
   }
 
   async function refresh(found: readonly ItemRecord[], reading: Reading): Promise<void> {
-    if (!(reading.refresh ?? ttl.refreshOnRead) || found.length === 0) return;
+    const mortal = found.filter(({ expiresAt }) => expiresAt !== null);
+    if (!(reading.refresh ?? ttl.refreshOnRead) || mortal.length === 0) return;
     const { lease } = reading;
-    const writes = found.map(({ namespace, key }) => ({ kind: 'refresh', namespace, key }) as const);
+    const writes = mortal.map(({ namespace, key }) => ({ kind: 'refresh', namespace, key }) as const);
     const written = await items.write(writes, { lease });
     if (!written.ok) throw new StoreProblem('lease-stale', 'store: the run is no longer this one to execute');
   }

@@ -53,19 +53,24 @@ export interface GraphStore {
   stop(): void;
 }
 
+interface Condition {
+  readonly matchType: 'prefix' | 'suffix';
+  readonly path: readonly string[];
+}
+
 /** The library tells operations apart by their members. */
 export interface Operation {
-  readonly namespace?: readonly string[];
-  readonly key?: string;
-  readonly value?: Record<string, unknown> | null;
-  readonly index?: Index | null;
-  readonly namespacePrefix?: readonly string[];
-  readonly filter?: Record<string, unknown> | null;
-  readonly query?: string | null;
-  readonly limit?: number | null;
-  readonly offset?: number | null;
-  readonly matchConditions?: readonly { matchType: 'prefix' | 'suffix'; path: readonly string[] }[] | null;
-  readonly maxDepth?: number | null;
+  readonly namespace?: readonly string[] | undefined;
+  readonly key?: string | undefined;
+  readonly value?: Record<string, unknown> | null | undefined;
+  readonly index?: Index | null | undefined;
+  readonly namespacePrefix?: readonly string[] | undefined;
+  readonly filter?: Record<string, unknown> | null | undefined;
+  readonly query?: string | null | undefined;
+  readonly limit?: number | null | undefined;
+  readonly offset?: number | null | undefined;
+  readonly matchConditions?: readonly Condition[] | null | undefined;
+  readonly maxDepth?: number | null | undefined;
 }
 
 /** `base`: an empty object of the class that the graph's library expects. */

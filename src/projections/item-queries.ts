@@ -17,6 +17,8 @@ export interface ItemRecord {
   /** Microseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** Milliseconds since 1970; null: never. */
+  readonly expiresAt: number | null;
 }
 
 export interface ItemPlace {
@@ -31,6 +33,7 @@ interface ItemRow extends Row {
   key: string;
   created_at: number;
   updated_at: number;
+  expires_at: number | null;
   data: string;
 }
 
@@ -69,6 +72,7 @@ export async function getItems(
       value: JSON.parse(row.data) as JsonObject,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
+      expiresAt: row.expires_at,
     }));
 }
 
