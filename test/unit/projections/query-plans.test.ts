@@ -138,8 +138,9 @@ test('given searches of threads that no index answers, when they are planned, th
     );
     // All of them, to sort or to count.
     assert.match((await scanned({ sortBy: 'state_updated_at' })).join(), /^SCAN d\b/);
+    // The page from the order, the number from the table itself.
     for (const [wanted, filter] of [[{ metadata: { deep: { x: 1 } } }], [{}, either]] as const)
-      assert.deepEqual(await scanned(wanted, filter), ['SCAN d USING INDEX threads_by_status']);
+      assert.deepEqual(await scanned(wanted, filter), ['SCAN d']);
   }));
 
 test.run();
