@@ -48,7 +48,8 @@ export function createEdge(
   edge.use('*', async (c, next) => {
     if (context.stopping.aborted) throw stopping();
     await next();
-    if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+    // Not through `c.header`, which copies the reply; CORS has made its headers changeable.
+    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
   });
   edge.use('*', corsOf(http.cors));
   edge.use('*', async (c, next) => {

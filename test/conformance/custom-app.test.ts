@@ -166,6 +166,20 @@ test('given auth_first, when a middleware would answer, then the caller is asked
     assert.equal((await s.request('GET', '/custom/whoami')).status, 401);
   }));
 
+test('given an app of middlewares alone, when requests come in either order, then each is wrapped and asked who calls', () =>
+  withServer(AUTH, async (s) => {
+    for (const [order, wrapped] of [
+      ['middleware_first', 'before auth'],
+      ['auth_first', 'after auth'],
+    ] as const) {
+      await s.restart(http(s, { ...app('wrapping'), order }));
+      const { status, headers } = await s.request('GET', '/threads', undefined, ALICE);
+      assert.deepEqual([status, headers.get('x-wrapped')], [200, wrapped]);
+      assert.equal((await s.request('GET', '/threads')).status, 401);
+      assert.equal((await s.request('GET', '/ok')).status, 200);
+    }
+  }));
+
 test('given a plain object with fetch, when it does not handle a request, then ours answers, and its 404 is its own', () =>
   withServer(APP, async (s) => {
     await s.restart(http(s, { ...app('plain'), mountPrefix: '/under' }));
