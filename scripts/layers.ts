@@ -34,6 +34,7 @@ const ARROWS: Record<string, readonly string[]> = {
   replay: DOMAIN,
   'main.ts': ['*'],
   'logger.ts': ['config'],
+  'load-export.ts': ['config', 'graphs'],
   'serve.ts': ['*'],
   // What queries call by name, gathered for the main and the reader thread alike.
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],

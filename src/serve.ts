@@ -12,7 +12,6 @@ import { createStore } from './actors/store.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
 import { createUpkeep } from './actors/upkeep.ts';
 import { ConfigError, type Config } from './config/config.ts';
-import type { ExportSpec } from './config/export-spec.ts';
 import { startExecutor } from './effects/executor.ts';
 import { createHttpOut } from './effects/http-out.ts';
 import { startItemSweeper } from './effects/item-sweeper.ts';
@@ -23,7 +22,7 @@ import { leansOn } from './graphs/checkpoint-needs.ts';
 import { openInProcessGraphs } from './graphs/in-process.ts';
 import { loadGraphs } from './graphs/loader.ts';
 import { openDescriber } from './graphs/schemas/describer.ts';
-import { importUserModule } from './graphs/user-modules.ts';
+import { loadExport } from './load-export.ts';
 import { createApp } from './http/app.ts';
 import type { RequestLine, ServerContext } from './http/context.ts';
 import { recogniseApp } from './http/custom-app.ts';
@@ -249,29 +248,4 @@ function addressProblem(error: unknown, host: string, port: number): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${message})`;
   return `port ${port} of ${host} ${reason}; choose another address with --host and --port`;
-}
-
-/** Undefined when there is none, or when it cannot be used, which is one more problem. */
-async function loadExport<T>(
-  key: string,
-  spec: ExportSpec | undefined,
-  recognise: (exported: unknown) => T | undefined,
-  wanted: string,
-  problems: string[],
-): Promise<T | undefined> {
-  if (spec === undefined) return undefined;
-  const { file, exportName } = spec;
-  const blame = (reason: string): undefined => {
-    problems.push(`${key} (${file}): ${reason}`);
-    return undefined;
-  };
-  let exported: Record<string, unknown>;
-  try {
-    exported = await importUserModule(file);
-  } catch (error) {
-    return blame(error instanceof Error ? error.message : String(error));
-  }
-  if (!Object.hasOwn(exported, exportName))
-    return blame(`it does not export "${exportName}", only ${Object.keys(exported).join(', ') || 'nothing'}`);
-  return recognise(exported[exportName]) ?? blame(`its export "${exportName}" is no ${wanted}`);
 }
