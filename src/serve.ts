@@ -17,6 +17,7 @@ import { createHttpOut } from './effects/http-out.ts';
 import { startItemSweeper } from './effects/item-sweeper.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { startSweeper } from './effects/sweeper.ts';
+import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
 import { openInProcessGraphs } from './graphs/in-process.ts';
@@ -150,6 +151,13 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     }
     const sweeper = startSweeper({ log, threads, clock, ids, onFault, retentionMs: config.frameRetentionMs });
     stops.push(() => sweeper.stop());
+    const { threadTtl } = config;
+    const threadSweeper = startThreadSweeper({
+      ...{ log, threads, upkeep, clock, onFault },
+      intervalMs: threadTtl.sweepIntervalMinutes * 60_000,
+      limit: threadTtl.sweepLimit,
+    });
+    stops.push(() => threadSweeper.stop());
     const { concurrency, runTimeoutMs, shutdownGraceMs } = config;
     // Before the first run begins, which may want it.
     const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
@@ -179,6 +187,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       describer,
       store,
       upkeep,
+      defaultTtl: config.threadTtl.byDefault ?? undefined,
       graphs,
       streams,
       threadStreams: createThreadStreams(log, hub, streams, clock),

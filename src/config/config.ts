@@ -12,6 +12,13 @@ export interface Config {
   readonly authOpenapi?: JsonObject;
   readonly http: HttpConfig;
   readonly webhooks: { readonly enabled: boolean; readonly allowPrivate: boolean };
+  readonly threadTtl: {
+    /** What new threads get; null when they stay. */
+    readonly byDefault: { readonly strategy: 'delete' | 'keep-latest'; readonly minutes: number } | null;
+    readonly sweepIntervalMinutes: number;
+    /** How many threads one sweep deals with. */
+    readonly sweepLimit: number;
+  };
   readonly store: {
     readonly refreshOnRead: boolean;
     /** Minutes; null: for ever. */

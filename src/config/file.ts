@@ -14,6 +14,12 @@ const graph = z.union(
   'expected "<file>:<variable>", or an object with that as "path" and a text as "description"',
 );
 
+/** Up to some 190 years. */
+const minutes = z
+  .number('expected a number of minutes')
+  .positive('expected a number of minutes above 0')
+  .max(100_000_000, 'expected at most 100000000 minutes');
+
 export const configFile = z.looseObject(
   {
     /** Paths of packages that the graphs need; Node finds them itself, so they are only checked. */
@@ -45,6 +51,29 @@ export const configFile = z.looseObject(
             .optional(),
         },
         'expected an object with "path"',
+      )
+      .optional(),
+    checkpointer: z
+      .looseObject(
+        {
+          /** What happens to threads that were left alone. */
+          ttl: z
+            .looseObject(
+              {
+                /** `delete`: the thread goes. `keep_latest`: all but its latest state goes. */
+                strategy: z.enum(['delete', 'keep_latest'], 'expected "delete" or "keep_latest"').optional(),
+                /** Minutes that new threads get when their maker says nothing. */
+                default_ttl: minutes.optional(),
+                /** Minutes between two looks for threads whose time is over. */
+                sweep_interval_minutes: minutes.optional(),
+                /** How many threads one look deals with. */
+                sweep_limit: z.int('expected a whole number').min(1, 'expected 1 or more').optional(),
+              },
+              'expected an object',
+            )
+            .optional(),
+        },
+        'expected an object',
       )
       .optional(),
     store: z
@@ -116,6 +145,10 @@ const KNOWN = new Set([
   'store.index.dims',
   'store.index.embed',
   'store.index.fields',
+  'checkpointer.ttl.strategy',
+  'checkpointer.ttl.default_ttl',
+  'checkpointer.ttl.sweep_interval_minutes',
+  'checkpointer.ttl.sweep_limit',
   'store.ttl.refresh_on_read',
   'store.ttl.default_ttl',
   'store.ttl.sweep_interval_minutes',

@@ -38,6 +38,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
   if (Object.keys(file.graphs).length === 0) problems.push(`${path}: graphs: expected at least one graph`);
 
+  const threadTtl = file.checkpointer?.ttl;
   const apiKey = env['PLATFORM_API_KEY'];
   if (apiKey === '') problems.push('PLATFORM_API_KEY: expected a key, or no variable at all');
   const config: Config = {
@@ -58,6 +59,17 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
         'PLATFORM_ALLOW_PRIVATE_WEBHOOKS',
         file.webhooks?.url?.disable_loopback === false,
       ),
+    },
+    threadTtl: {
+      byDefault:
+        threadTtl?.default_ttl === undefined
+          ? null
+          : {
+              strategy: threadTtl.strategy === 'keep_latest' ? 'keep-latest' : 'delete',
+              minutes: threadTtl.default_ttl,
+            },
+      sweepIntervalMinutes: threadTtl?.sweep_interval_minutes ?? 5,
+      sweepLimit: threadTtl?.sweep_limit ?? 1000,
     },
     store: {
       refreshOnRead: file.store?.ttl?.refresh_on_read ?? true,

@@ -11,6 +11,7 @@ import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { protocolRoutes } from './routes/protocol.ts';
+import { runGroupRoutes } from './routes/run-groups.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
 import { storeRoutes } from './routes/store.ts';
@@ -50,6 +51,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', threadStateRoutes(context));
   app.route('/', threadStreamRoutes(context));
   app.route('/', runRoutes(context));
+  app.route('/', runGroupRoutes(context));
   app.route('/', runReadRoutes(context));
   app.route('/', storeRoutes(context));
   app.route('/', protocolRoutes(context));

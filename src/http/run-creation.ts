@@ -41,8 +41,20 @@ export async function createRun(
   actor: Actor,
   body: Json | undefined,
   threadId?: string,
-  { protocol, onHead }: RunExtras = {},
+  extras: RunExtras = {},
 ): Promise<Created> {
+  const accept = await prepareRun(context, actor, body, threadId, extras);
+  return accept();
+}
+
+/** Everything that can be wrong with a request, looked at; the returned function accepts the run. */
+export async function prepareRun(
+  context: ServerContext,
+  actor: Actor,
+  body: Json | undefined,
+  threadId?: string,
+  { protocol, onHead }: RunExtras = {},
+): Promise<() => Promise<Created>> {
   const asked = check(runCreate, body ?? {});
   // A thread that is made for the run has no checkpoint to begin at.
   const request =
@@ -93,23 +105,25 @@ export async function createRun(
     context.threads.dispatch(target, commands, {
       payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],
     });
-  let done =
-    visible === undefined
-      ? await dispatch(
-          await newThread(context, actor, target, metadata, threadId === undefined, kwargs),
-          create,
-        )
-      : await dispatch(create);
-  // Another request has made the thread in between, or it was there all the time and is not this caller's.
-  if (!done.ok && done.refusal.code === 'thread-exists') {
-    if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
-    done = await dispatch(create);
-  }
-  if (!done.ok && done.refusal.code === 'thread-changed') throw new ThreadMoved();
-  if (!done.ok) throw refused(done.refusal, target);
-  const run = await getRun(context.log.rows, runId);
-  if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
-  return { run, request };
+  return async () => {
+    let done =
+      visible === undefined
+        ? await dispatch(
+            await newThread(context, actor, target, metadata, threadId === undefined, kwargs),
+            create,
+          )
+        : await dispatch(create);
+    // Another request has made the thread in between, or it was there all the time and is not this caller's.
+    if (!done.ok && done.refusal.code === 'thread-exists') {
+      if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
+      done = await dispatch(create);
+    }
+    if (!done.ok && done.refusal.code === 'thread-changed') throw new ThreadMoved();
+    if (!done.ok) throw refused(done.refusal, target);
+    const run = await getRun(context.log.rows, runId);
+    if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
+    return { run, request };
+  };
 }
 
 /**
@@ -159,12 +173,16 @@ async function newThread(
   kwargs: RunKwargs,
 ): Promise<ThreadCommand> {
   const temporary = stateless && kwargs.onCompletion === 'delete';
+  const ttl = temporary ? undefined : context.defaultTtl;
   // The thread of a stateless run comes with the right to create the run; a named one is created in its own right.
-  if (stateless) return { type: 'CreateThread', threadId, metadata, temporary };
+  if (stateless) return { type: 'CreateThread', threadId, metadata, temporary, ...(ttl && { ttl }) };
   const granted = await authorise(context, actor, 'threads:create', {
     thread_id: threadId,
     metadata,
     if_exists: 'do_nothing',
   });
-  return { type: 'CreateThread', threadId, metadata: grantedMetadata(granted), temporary };
+  return {
+    type: 'CreateThread',
+    ...{ threadId, metadata: grantedMetadata(granted), temporary, ...(ttl && { ttl }) },
+  };
 }

@@ -173,6 +173,35 @@ export async function listRuns(
 }
 
 /**
+ * The listed runs, whatever they are at, or all that wait or execute. Those that wait come first: cancelled later, one
+ * of them would start when the run before it has ended.
+ */
+export async function runsToCancel(
+  rows: RowReader,
+  wanted: { threadId?: string; runIds?: readonly string[]; status?: 'pending' | 'running' | 'all' },
+  filter?: AccessFilter,
+): Promise<{ runId: string; threadId: string }[]> {
+  const where: Where = { clauses: [], params: {} };
+  if (wanted.threadId !== undefined) {
+    where.clauses.push('runs.thread_id = @thread');
+    where.params['thread'] = wanted.threadId;
+  }
+  if (wanted.runIds !== undefined) {
+    where.clauses.push('run_id IN (SELECT value FROM json_each(@ids))');
+    where.params['ids'] = JSON.stringify(wanted.runIds);
+  } else {
+    where.clauses.push("runs.status IN ('pending', 'running') AND @status IN ('all', runs.status)");
+    where.params['status'] = wanted.status ?? 'all';
+  }
+  whereAllowed(where, 'threads.metadata', filter);
+  const found = await rows.search<RunRow>(
+    `${FROM} WHERE ${conditionOf(where)} ORDER BY runs.status = 'running', runs.position DESC`,
+    where.params,
+  );
+  return found.map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
+}
+
+/**
  * A delayed run counts as created when it is due, so those of later days are at the end and not looked at. Nobody's
  * clock is set back by more than this.
  */

@@ -136,6 +136,11 @@ export async function outlivedThreads(
     .map((row) => ({ threadId: row.thread_id, ttl: ttlOf(row)! }));
 }
 
+export async function getTtl(rows: RowReader, threadId: string): Promise<ThreadTtl | undefined> {
+  const row = rows.get<ThreadRow>('SELECT * FROM threads WHERE thread_id = @threadId', { threadId });
+  return (row && ttlOf(row)) ?? undefined;
+}
+
 const ttlOf = ({ ttl_strategy: strategy, ttl_minutes: minutes, expires_at }: ThreadRow): ThreadTtl | null =>
   strategy === null || minutes === null
     ? null

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { cancelQuery, joinQuery, runCreate, runList, threadStreamQuery } from '../schemas/runs.ts';
+import {
+  cancelMany,
+  cancelManyQuery,
+  cancelQuery,
+  joinQuery,
+  runBatch,
+  runCreate,
+  runList,
+  threadStreamQuery,
+} from '../schemas/runs.ts';
 import {
   events,
   json,
@@ -87,6 +96,25 @@ export const runOperations: readonly Operation[] = [
     replies: { 204: nothing('Deleted'), ...problems(404, 409) },
   },
   join(`${ON_THREAD}/{run_id}/join`, 'runs'),
+  {
+    method: 'post',
+    path: '/runs/batch',
+    tag: 'stateless runs',
+    summary: 'Start many stateless runs in the background',
+    description: 'Nothing is started when one of them is refused.',
+    body: runBatch,
+    replies: { 200: json(z.array(run), 'The runs, in the order of the request'), ...problems(404) },
+  },
+  {
+    method: 'post',
+    path: '/runs/cancel',
+    tag: 'runs',
+    summary: 'Cancel many runs',
+    description: 'With `run_ids`, those that are there are cancelled also when others are not.',
+    query: cancelManyQuery,
+    body: cancelMany,
+    replies: { 204: nothing('Asked for'), ...problems(404) },
+  },
   join('/runs/{run_id}/join', 'stateless runs'),
   joinStream(`${ON_THREAD}/{run_id}/stream`, 'runs'),
   joinStream('/runs/{run_id}/stream', 'stateless runs'),

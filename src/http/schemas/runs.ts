@@ -1,6 +1,18 @@
 import { z } from 'zod';
 import { THREAD_STREAM_MODES } from '../../streams/thread-stream.ts';
-import { command, json, jsonObject, limit, list, name, offset, oneOf, optional, select } from './common.ts';
+import {
+  command,
+  json,
+  jsonObject,
+  limit,
+  list,
+  name,
+  offset,
+  oneOf,
+  optional,
+  select,
+  uuid,
+} from './common.ts';
 
 export const STREAM_MODES = [
   'values',
@@ -91,6 +103,9 @@ export const runCreate = z.object(
   'expected an object',
 );
 
+/** Each on a thread of its own. */
+export const runBatch = list(runCreate, 1000, 'expected a list of runs').min(1, 'expected at least one run');
+
 export type RunCreate = z.output<typeof runCreate>;
 
 export const runList = z.object({
@@ -100,6 +115,28 @@ export const runList = z.object({
   metadata: optional(jsonObject),
   select: optional(select),
 });
+
+/** Either every run that waits or executes, or the listed ones of a thread. */
+export const cancelMany = z
+  .object({
+    status: optional(oneOf(['pending', 'running', 'all'])),
+    thread_id: optional(uuid),
+    run_ids: optional(list(uuid, 1000, 'expected a list of UUIDs')),
+  })
+  .refine(({ status, run_ids }) => status !== undefined || run_ids !== undefined, {
+    path: ['status'],
+    message: 'expected "pending", "running" or "all", or run_ids with their thread_id',
+  })
+  .refine(
+    ({ status, thread_id, run_ids }) =>
+      status !== undefined || run_ids === undefined || thread_id !== undefined,
+    {
+      path: ['thread_id'],
+      message: 'expected the thread of the runs',
+    },
+  );
+
+export const cancelManyQuery = z.object({ action: optional(oneOf(['interrupt', 'rollback'])) });
 
 export const cancelQuery = z.object({
   wait: z.boolean().nullish(),

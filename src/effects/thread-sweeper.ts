@@ -1,0 +1,61 @@
+/**
+ * The reactor for threads whose time to live is over: each is deleted or pruned by a fact of its own. A busy thread is
+ * passed over until it is left alone; one whose time was set anew in between is not touched.
+ */
+import type { Threads } from '../actors/threads.ts';
+import type { Upkeep } from '../actors/upkeep.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { EventLog } from '../log/log.ts';
+import { getTtl, outlivedThreads } from '../projections/thread-queries.ts';
+import type { ThreadState } from '../thread/state.ts';
+import type { OnFault } from './fault.ts';
+
+export interface ThreadSweeperOptions {
+  readonly log: EventLog;
+  readonly threads: Threads;
+  readonly upkeep: Upkeep;
+  readonly clock: Clock;
+  readonly onFault: OnFault;
+  readonly intervalMs: number;
+  /** How many threads one sweep deals with. */
+  readonly limit: number;
+}
+
+export function startThreadSweeper(options: ThreadSweeperOptions): { stop(): Promise<void> } {
+  const { log, threads, upkeep, clock, onFault, intervalMs, limit } = options;
+  let stopping = false;
+  let underWay: Promise<void> = Promise.resolve();
+  let cancel = clock.after(intervalMs, tick);
+
+  function tick(): void {
+    underWay = sweep()
+      .catch((error: unknown) => onFault(error, 'sweeping threads'))
+      .finally(() => {
+        if (!stopping) cancel = clock.after(intervalMs, tick);
+      });
+  }
+
+  async function sweep(): Promise<void> {
+    for (const { threadId, ttl } of await outlivedThreads(log.rows, clock.now(), limit)) {
+      if (stopping) return;
+      const isDue = async (state: ThreadState): Promise<boolean> => {
+        const now = await getTtl(log.rows, threadId);
+        if (state.status !== 'idle' || now?.strategy !== ttl.strategy) return false;
+        return now.expiresAt !== null && now.expiresAt <= clock.now();
+      };
+      if (ttl.strategy === 'keep-latest') await upkeep.keepLatest(threadId, isDue);
+      else
+        await threads.dispatch(threadId, async (state) =>
+          (await isDue(state)) ? [{ type: 'DeleteThread' }] : [],
+        );
+    }
+  }
+
+  return {
+    async stop() {
+      stopping = true;
+      cancel();
+      await underWay;
+    },
+  };
+}

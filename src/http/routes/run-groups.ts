@@ -1,0 +1,60 @@
+/** Many runs at once: created in one request, cancelled in one request. */
+import { Hono } from 'hono';
+import type { Json } from '../../kernel/json.ts';
+import { runsToCancel } from '../../projections/run-queries.ts';
+import { authorise } from '../access.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { readQuery } from '../query.ts';
+import { noContent, noRun, refused } from '../replies.ts';
+import { prepareRun, type Created } from '../run-creation.ts';
+import { check } from '../schemas/common.ts';
+import { cancelMany, cancelManyQuery, runBatch } from '../schemas/runs.ts';
+import { toRun } from '../wire.ts';
+
+export function runGroupRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { log, threads } = context;
+
+  app.post('/runs/batch', async (c) => {
+    check(runBatch, c.var.body ?? []);
+    const accept: (() => Promise<Created>)[] = [];
+    // All are looked at before the first is accepted: a batch with a fault does nothing.
+    for (const body of c.var.body as Json[]) accept.push(await prepareRun(context, c.var.actor, body));
+    const created: Created[] = [];
+    for (const next of accept) created.push(await next());
+    return c.json(created.map(({ run }) => toRun(run)));
+  });
+
+  app.post('/runs/cancel', async (c) => {
+    const { action = 'interrupt' } = check(
+      cancelManyQuery,
+      readQuery(new URL(c.req.url), { action: 'text' }),
+    );
+    const { status, thread_id: threadId, run_ids: runIds } = check(cancelMany, c.var.body ?? {});
+    const { filter } = await authorise(context, c.var.actor, 'threads:update', {
+      ...(threadId !== undefined && { thread_id: threadId }),
+      action,
+      metadata: { ...(runIds !== undefined && { run_ids: runIds }), status: status ?? 'pending' },
+    });
+    const found = await runsToCancel(
+      log.rows,
+      {
+        ...(threadId !== undefined && { threadId }),
+        ...(runIds !== undefined ? { runIds } : { status: status ?? 'all' }),
+      },
+      filter,
+    );
+    for (const { runId, threadId: at } of found) {
+      const done = await threads.dispatch(at, [
+        { type: 'RequestCancel', runId, action, reason: 'Cancelled through the API.' },
+      ]);
+      // One that has ended is what the client asked for.
+      if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);
+    }
+    // What was found is cancelled all the same.
+    if (runIds !== undefined && found.length < new Set(runIds).size) throw noRun();
+    return noContent();
+  });
+
+  return app;
+}
