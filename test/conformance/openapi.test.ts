@@ -135,6 +135,8 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, 'POST /runs/wait', '/runs/wait', { assistant_id: 'echo', input: say('hi') });
     await assertDescribed(s, 'POST /runs', '/runs', { assistant_id: 'echo', input: say('hi') });
     await assertDescribed(s, 'POST /runs', '/runs', {});
+    await assertDescribed(s, 'POST /runs/batch', '/runs/batch', [{ assistant_id: 'echo', input: say('hi') }]);
+    await assertDescribed(s, 'POST /runs/cancel', '/runs/cancel', { status: 'all' });
     const item = { namespace: ['a'], key: 'k', value: { n: 1 } };
     await assertDescribed(s, 'PUT /store/items', '/store/items', item);
     await assertDescribed(s, 'GET /store/items', '/store/items?namespace=a&key=k');
