@@ -76,14 +76,20 @@ const ASKED: readonly Asked[] = [
   count('nested metadata', () => ({ metadata: { nested: { region: 'eu' } } }), true),
 ];
 
-async function ask(base: string, { path, method = 'POST', body }: Asked, i: number): Promise<number> {
+/** On a machine that has much else to do a scan may be refused after the server's time limit: that is an answer. */
+async function ask(
+  base: string,
+  { path, method = 'POST', body, scans = false }: Asked,
+  i: number,
+): Promise<number> {
   const from = performance.now();
   const response = await fetch(`${base}${path.replace(':id', threadIdOf(random(threads)))}`, {
     method,
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body(i)) }),
   });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+  if (response.status !== 200 && !(scans && response.status === 503))
+    throw new Error(`${path}: ${response.status} ${text}`);
   return performance.now() - from;
 }
 
@@ -110,13 +116,14 @@ async function measureBlocks(base: string): Promise<void> {
     for (let i = 0; !done; i++) found.push(await ask(base, asked, i));
     return found.sort((a, b) => a - b);
   };
-  const pings = beside(OK);
-  const searches = beside(ASKED[5]!);
-  for (let round = 0; round < 3; round++) for (const scan of scans) await ask(base, scan, round);
-  done = true;
+  // Settled together: none may be left without somebody who hears of its failure.
+  const scanning = (async () => {
+    for (let round = 0; round < 3; round++) for (const scan of scans) await ask(base, scan, round);
+  })().finally(() => (done = true));
+  const [, pings, searches] = await Promise.all([scanning, beside(OK), beside(ASKED[5]!)]);
   for (const [name, found] of [
-    ['while all of these scan: GET /ok', await pings],
-    ['while all of these scan: metadata of 50 threads', await searches],
+    ['while all of these scan: GET /ok', pings],
+    ['while all of these scan: metadata of 50 threads', searches],
   ] as const) {
     const verdict = at(found, 0.999) <= BLOCK_MS ? 'ok' : `over ${BLOCK_MS} ms`;
     console.log(
