@@ -150,47 +150,4 @@ test(
   120_000,
 );
 
-test('given odd names and values, when an item with an owner is written, read, found, listed and deleted, then it is the one it was', () =>
-  withServer(withAuth('owners'), async (s) => {
-    const h = { authorization: 'Bearer ann' };
-    const deep = JSON.parse('{"a":'.repeat(120) + '1' + '}'.repeat(120));
-    for (const [ns, key, value] of [
-      [
-        ['a/b', 'ü😀', '\u0001', '*'],
-        'k/."\'%_',
-        { s: '\u0000 \ud800 "', n: 1e-300, big: 12345678901234567890, deep },
-      ],
-      [['a', '~', 'z\u{10ffff}'], '__proto__', { namespace: 'mine', key: 'mine', '': 1, 'a.b': null }],
-      [['\u{10ffff}'], 'x', {}],
-      [Array(32).fill('x'.repeat(100)), 'x'.repeat(512), { l: 'y'.repeat(300_000) }],
-    ] as const) {
-      const p = await s.request('PUT', '/store/items', JSON.stringify({ namespace: ns, key, value }), h);
-      assert.equal(p.status, 204, p.text);
-      const g = await s.request(
-        'GET',
-        `/store/items?namespace=${encodeURIComponent(ns.join('.'))}&key=${encodeURIComponent(key)}`,
-        undefined,
-        h,
-      );
-      assert.equal(g.status, 200, g.text);
-      assert.deepEqual(g.json.value, { ...JSON.parse(JSON.stringify(value)), owner: 'ann' });
-      const f = await s.request(
-        'POST',
-        '/store/items/search',
-        { namespace_prefix: ns.slice(0, 1), filter: { owner: 'ann' } },
-        h,
-      );
-      assert.equal(f.json.items.length, 1, JSON.stringify([ns, f.json]).slice(0, 300));
-      const n = await s.request(
-        'POST',
-        '/store/namespaces',
-        { prefix: ns.slice(0, 1), suffix: ns.slice(-1) },
-        h,
-      );
-      assert.deepEqual(n.json.namespaces, [ns]);
-      const d = await s.request('DELETE', '/store/items', { namespace: ns, key }, h);
-      assert.equal(d.status, 204);
-    }
-  }));
-
 test.run();

@@ -3,16 +3,17 @@
  * value of its channel, so a list that grows costs its new tail and not its length again.
  *
  * A row is a whole text (`base` NULL), or the first `kept` characters of its base's text and then `data`. Which value
- * serves as base does not matter to readers; here it is the channel's latest. Every `SPAN` rows one row leans on the
- * row that did so before (its `anchor`), so a value is put together from about n / SPAN + SPAN rows at the price of
- * storing each tail at most twice.
+ * serves as base does not matter to readers; here it is the channel's latest. The rows of a value lie side by side,
+ * from its `anchor` (where its chain began) on, so they are read in one sweep. When a sweep would cost more than twice
+ * the value itself, because much of it was replaced or belongs to forks, the value is stored whole and begins a chain.
  */
 import type { ChannelText } from '../payloads.ts';
 import type { Prepare } from './statements.ts';
 
-const SPAN = 32;
 /** Below this a difference is not worth a second row to read. */
 const SHORTEST = 256;
+/** What a row costs its reader besides its text, in characters. */
+const ROW = 64;
 
 export interface ChannelPlace {
   readonly threadId: string;
@@ -38,15 +39,21 @@ export function writeChannel(
   );
   const row = { ...place, channel, version, runId };
   const latest = data.length < SHORTEST ? undefined : latestOf(prepare, place, channel);
-  if (latest !== undefined) {
-    const isDeep = latest.depth + 1 >= SPAN;
-    const base = isDeep ? latest.anchor : latest.version;
-    const kept = commonPrefix(readChannel(prepare, place, channel, base) ?? '', data);
-    if (kept * 2 >= data.length) {
-      const link = isDeep
-        ? { depth: 0, anchor: version }
-        : { depth: latest.depth + 1, anchor: latest.anchor };
-      insert.run({ ...row, ...link, base, kept, data: data.slice(kept) });
+  const swept = latest && sweep(prepare, place, channel, latest.version);
+  if (latest !== undefined && swept !== undefined) {
+    const kept = commonPrefix(swept.text, data);
+    const cost = swept.cost + ROW + data.length - kept;
+    if (kept * 2 >= data.length && cost <= data.length * 2) {
+      // A fork counts on from an earlier version and may lie before its base: then its sweep begins with itself.
+      const anchor = version > latest.version ? latest.anchor : version;
+      insert.run({
+        ...row,
+        base: latest.version,
+        kept,
+        depth: latest.depth + 1,
+        anchor,
+        data: data.slice(kept),
+      });
       return;
     }
   }
@@ -56,24 +63,72 @@ export function writeChannel(
 /** The whole text of a value, undefined when it is not stored. */
 export function readChannel(
   prepare: Prepare,
-  { threadId, ns }: ChannelPlace,
+  place: ChannelPlace,
   channel: string,
   version: string,
 ): string | undefined {
-  const rows = prepare(
-    `WITH RECURSIVE chain (base, kept, data, hops) AS (
-       SELECT base, kept, data, 0 FROM channel_blobs
-       WHERE thread_id = @threadId AND ns = @ns AND channel = @channel AND version = @version
-       UNION ALL
-       SELECT below.base, below.kept, below.data, hops + 1 FROM chain JOIN channel_blobs AS below
-       ON below.thread_id = @threadId AND below.ns = @ns AND below.channel = @channel
-         AND below.version = chain.base)
-     SELECT base, kept, data FROM chain ORDER BY hops DESC`,
-  ).all({ threadId, ns, channel, version }) as { base: string | null; kept: number; data: string }[];
-  if (rows.length === 0) return undefined;
-  if (rows[0]!.base !== null)
-    throw new Error(`channel ${channel} version ${version} of ${threadId} leans on a value that is gone`);
-  return rows.reduce((text, { kept, data }) => text.slice(0, kept) + data, '');
+  return sweep(prepare, place, channel, version)?.text;
+}
+
+/** A row as a list: long conversations have thousands. */
+type Piece = readonly [version: string, base: string | null, kept: number, data: string];
+
+/** Reads the rows from the value's anchor on. `cost`: of all that was read, in characters. */
+function sweep(
+  prepare: Prepare,
+  place: ChannelPlace,
+  channel: string,
+  version: string,
+): { text: string; cost: number } | undefined {
+  const { threadId, ns } = place;
+  const pieces = prepare(
+    `SELECT version, base, kept, data FROM channel_blobs
+     WHERE thread_id = @threadId AND ns = @ns AND channel = @channel AND version <= @version
+       AND version >= (SELECT anchor FROM channel_blobs
+         WHERE thread_id = @threadId AND ns = @ns AND channel = @channel AND version = @version)`,
+  )
+    .raw()
+    .all({ threadId, ns, channel, version }) as Piece[];
+  const byVersion = new Map(pieces.map((piece) => [piece[0], piece]));
+  let piece = byVersion.get(version);
+  if (piece === undefined) return undefined;
+  let cost = pieces.reduce((sum, [, , , data]) => sum + ROW + data.length, 0);
+  const tails: Piece[] = [];
+  let text = '';
+  while (piece !== undefined) {
+    tails.push(piece);
+    const base: string | null = piece[1];
+    if (base === null) break;
+    const below = byVersion.get(base);
+    if (below === undefined) {
+      // Of a fork, or of a chain that an earlier version of this program wrote.
+      const elsewhere = sweep(prepare, place, channel, base);
+      if (elsewhere === undefined)
+        throw new Error(`channel ${channel} version ${version} of ${threadId} leans on a value that is gone`);
+      text = elsewhere.text;
+      cost += elsewhere.cost;
+    }
+    piece = below;
+  }
+  return { text: assemble(text, tails.reverse()), cost };
+}
+
+/** Cutting a text that was just put together copies all of it, so pieces are cut before they are. */
+function assemble(text: string, pieces: readonly Piece[]): string {
+  const parts = [text];
+  let length = text.length;
+  for (const [, , kept, data] of pieces) {
+    while (length > kept) {
+      const last = parts.pop()!;
+      length -= last.length;
+      if (length >= kept) continue;
+      parts.push(last.slice(0, kept - length));
+      length = kept;
+    }
+    parts.push(data);
+    length += data.length;
+  }
+  return parts.join('');
 }
 
 /** Stores a value by itself; what leans on it is as before. Comes before its base goes. */

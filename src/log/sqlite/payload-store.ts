@@ -277,7 +277,9 @@ async function findCheckpoints(
   }
   if (filter.before !== undefined) {
     where.push(
-      'seq < (SELECT min(seq) FROM checkpoints WHERE thread_id = @threadId AND checkpoint_id = @before)',
+      // Graphs may give the same id in several namespaces.
+      `seq < (SELECT min(seq) FROM checkpoints WHERE thread_id = @threadId AND checkpoint_id = @before
+         ${filter.ns === undefined ? '' : 'AND ns = @ns'})`,
     );
     params['before'] = filter.before;
   }

@@ -72,7 +72,7 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
   };
 }
 
-const NO_STORE: StorePort = {
+export const NO_STORE: StorePort = {
   batch: async () => {
     throw new Error('the bench has no store');
   },

@@ -7,6 +7,7 @@ import { createDecoder } from '../../../src/graphs/codec.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from '../../../src/graphs/langgraph/saver-contract.ts';
 import { openSaver } from '../../../src/graphs/langgraph/saver.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
+import { manyThreads } from '../../support/many-threads.ts';
 import { suite } from '../../support/suite.ts';
 import { ids, openBench } from './harness.ts';
 import { runSpecs } from './spec-runner.ts';
@@ -29,40 +30,12 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-/** The validation suite wants one saver for many threads; ours serves one. */
-function manyThreads() {
-  const savers = new Map<string, Saver>();
-  const of = (config: SaverConfig): Saver => {
-    const id = config.configurable?.thread_id;
-    if (id === undefined) throw new Error('thread_id is missing');
-    const saver = savers.get(id) ?? saverOf(createMemoryCheckpoints());
-    savers.set(id, saver);
-    return saver;
-  };
-  return {
-    get: (config: SaverConfig) => of(config).get(config),
-    getTuple: async (config: SaverConfig) =>
-      config.configurable?.thread_id === undefined ? undefined : of(config).getTuple(config),
-    put: (...args: Parameters<Saver['put']>) => of(args[0]).put(...args),
-    putWrites: (...args: Parameters<Saver['putWrites']>) => of(args[0]).putWrites(...args),
-    async *list(...[config, options]: Parameters<Saver['list']>) {
-      const wanted = config.configurable?.thread_id;
-      const threads = wanted === undefined ? [...savers.keys()] : [wanted];
-      let left = options?.limit ?? Number.POSITIVE_INFINITY;
-      for (const id of threads) {
-        const place = { configurable: { ...config.configurable, thread_id: id } };
-        for await (const tuple of of(place).list(place, options)) if (left-- > 0) yield tuple;
-      }
-    },
-    deleteThread: async (id: string) => void savers.delete(id),
-  };
-}
-
 test('given the validation suite of the library, when the saver runs through it, then it passes every check', async () => {
   const results = await runSpecs(() =>
     validate({
       checkpointerName: 'threadwell',
-      createCheckpointer: () => manyThreads() as unknown as BaseCheckpointSaver,
+      createCheckpointer: () =>
+        manyThreads(() => saverOf(createMemoryCheckpoints())) as unknown as BaseCheckpointSaver,
     }),
   );
   assert.ok(results.length > 700, `only ${results.length} checks ran`);

@@ -16,15 +16,6 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
   ['DELETE FROM checkpoints WHERE seq = 1', /checkpoint \S+ is missing/, true],
   ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
   ["INSERT INTO secrets VALUES ('a', 'b', 'c')", /a secret outlived/, false],
-  ['DELETE FROM item_values', /item \w+: its value is missing/, false],
-  ["INSERT INTO item_values VALUES ('a', '{}')", /item a: its value outlived it/, false],
-  ["INSERT INTO item_vectors VALUES ('a', 0, '')", /item a: its value outlived it/, false],
-  [
-    `INSERT INTO events SELECT 1000, stream, version + 1, type, schema, data, at, 'c' FROM events
-     WHERE type = 'ItemPut'`,
-    /keeps facts that a later one purged/,
-    true,
-  ],
   ["UPDATE events SET data = '{' WHERE type = 'RunStarted'", /cannot be read/, true],
   ["UPDATE events SET type = 'RunPaused' WHERE type = 'RunStarted'", /RunPaused is unknown/, true],
 ];
@@ -42,7 +33,6 @@ test('S1 A4 X2 P3 given a log with damage that no row shows, when it is verified
   withServer({}, async (s) => {
     const { thread_id: thread } = (await s.request('POST', '/threads', {})).json;
     await s.request('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'steps', input: {} });
-    await s.request('PUT', '/store/items', { namespace: ['a'], key: 'k', value: {} });
     await s.stop();
     for (const [index, [sql, problem, positioned]] of DAMAGE.entries()) {
       const copy = join(s.dir, `copy-${index}`);
