@@ -1,7 +1,7 @@
 /** The listening socket. */
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeFetch } from './edge.ts';
 
@@ -31,6 +31,14 @@ export async function listen({ fetch, host, port, clock, prepare }: ListenOption
     fetch: (request, bindings) => fetch(request, bindings as HttpBindings),
     serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
+  // Clients open connections ahead of need. Node counts one that has asked for nothing yet as busy.
+  const unused = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  for (const used of ['request', 'upgrade'])
+    server.on(used, ({ socket }: IncomingMessage) => unused.delete(socket));
   prepare?.(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -49,6 +57,7 @@ export async function listen({ fetch, host, port, clock, prepare }: ListenOption
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      for (const socket of unused) socket.destroy();
       const cancel = clock.after(graceMs, () => server.closeAllConnections());
       await closed;
       cancel();

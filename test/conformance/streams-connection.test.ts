@@ -172,4 +172,15 @@ test('given a reader that does not read, when a run floods, then run and other r
     assert.ok(size >= Buffer.byteLength(withoutComments(fast.text())), `${size}`);
   }));
 
+test('given a connection that has asked for nothing yet, when the server stops, then it does not wait for it', () =>
+  withServer({ overrides: { shutdownGraceMs: 600_000 } }, async (s) => {
+    const { hostname, port } = new URL(s.url);
+    const silent = connect(Number(port), hostname);
+    await once(silent, 'connect');
+    assert.equal((await s.request('GET', '/ok')).status, 200);
+    const closed = once(silent, 'close');
+    await s.stop();
+    await closed;
+  }));
+
 test.run();
