@@ -77,7 +77,8 @@ export async function openEvents(
     signal: leaving.signal,
   });
   assert.equal(response.status, 200);
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = response.body!.getReader();
+  const decoder = new TextDecoder();
   let text = '';
   const texts: string[] = [];
   const next = async (): Promise<Event | undefined> => {
@@ -95,7 +96,7 @@ export async function openEvents(
       }
       const { done, value } = await reader.read();
       if (done) return undefined;
-      text += value;
+      text += decoder.decode(value, { stream: true });
     }
   };
   return { texts, next, until: (wanted) => until(next, wanted), leave: () => leaving.abort() };

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket as Tcp } from 'node:net';
+import { WebSocket } from 'ws';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, ended, say, MORE } from './scene.ts';
+import {
+  ALL,
+  command,
+  eventsOf,
+  isEnd,
+  isRoot,
+  openEvents,
+  openSocket,
+  type Event,
+} from './thread-stream.ts';
+
+const test = suite('protocol: sockets');
+const PROTOCOL = { config: config('platform.protocol.json') };
+const AUTH = { config: config('platform.auth.json') };
+const EVERYTHING = { channels: ALL };
+const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
+
+const newId = (): string => crypto.randomUUID();
+const pathOf = (threadId: string): string => `/threads/${threadId}/stream/events`;
+const urlOf = (s: TestServer, threadId: string): string =>
+  `${s.url.replace('http', 'ws')}${pathOf(threadId)}`;
+
+test('given a thread without a run, when a socket subscribes, then the answer waits for the first run and comes before its events', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    const socket = await openSocket(s, threadId);
+    const lifecycle = socket.ask('subscription.subscribe', { channels: ['lifecycle'] });
+    const values = socket.ask('subscription.subscribe', { channels: ['values'] });
+    const tree = await command(s, threadId, 'agent.getTree');
+    assert.equal(tree.error, 'no_such_run');
+    await command(s, threadId, 'run.start', { assistant_id: 'echo', input: say('hi') });
+    const answers = [await lifecycle, await values];
+    assert.deepEqual(
+      answers.map(({ type, id, result }) => [type, id, typeof result.subscription_id]),
+      [
+        ['success', 1, 'string'],
+        ['success', 2, 'string'],
+      ],
+    );
+    await socket.until(isEnd);
+    assert.equal(socket.messages[0].type, 'success');
+    // The second run on the same socket, then silence after the subscriptions are gone.
+    const second = await socket.ask('run.start', { assistant_id: 'echo', input: say('again') });
+    assert.equal(second.type, 'success');
+    await socket.until(isEnd);
+    for (const { result } of answers)
+      assert.deepEqual((await socket.ask('subscription.unsubscribe', result)).result, {});
+    const again = await socket.ask('subscription.unsubscribe', answers[0].result);
+    assert.deepEqual(
+      [again.error, again.message],
+      ['no_such_subscription', `Unknown subscription: ${answers[0].result.subscription_id}`],
+    );
+    const seen = socket.messages.length;
+    const third = await socket.ask('run.start', { assistant_id: 'echo', input: say('silent') });
+    await s.until(ended(third.result.run_id));
+    await socket.ask('state.get', {});
+    assert.equal(socket.messages.length, seen + 2);
+    socket.leave();
+  }));
+
+test('S2 given a socket with a subscription, when more join at any time, then none misses anything and ends come last', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    const socket = await openSocket(s, threadId);
+    void socket.ask('subscription.subscribe', { channels: ['lifecycle'] });
+    await socket.ask('run.start', { assistant_id: 'crew', input: say('hi') });
+    await socket.until((event) => isRoot(event, 'running'));
+    for (const channels of [['values'], ['messages', 'tools'], ['updates', 'checkpoints']])
+      await socket.ask('subscription.subscribe', { channels });
+    await socket.ask('subscription.subscribe', { channels: ['custom', 'tasks', 'input'] });
+    const { result } = await socket.ask('agent.getTree');
+    assert.equal(result.tree.graph_name, 'crew');
+    const all = await eventsOf(s, threadId);
+    const has = (): Set<number> =>
+      new Set(socket.messages.filter(({ type }) => type === 'event').map(({ seq }) => seq));
+    while (has().size < all.length) await socket.next();
+    assert.deepEqual(
+      [...has()].sort((a, b) => a - b),
+      all.map(({ seq }) => seq),
+    );
+    socket.leave();
+  }));
+
+test('given what is no command, when a socket gets it, then it is told and stays open', () =>
+  withServer(PROTOCOL, async (s) => {
+    const socket = await openSocket(s, newId());
+    const told = async (text: string | object): Promise<unknown[]> => {
+      socket.send(text);
+      const { id, type, error, message } = await socket.answer();
+      assert.equal(type, 'error');
+      return [id, error, message];
+    };
+    const malformed = 'Protocol commands must include an integer id and string method.';
+    assert.deepEqual(await told('{'), [null, 'invalid_argument', 'Protocol commands must be valid JSON.']);
+    for (const text of [
+      '[]',
+      '1',
+      '{}',
+      '{"id":1}',
+      '{"method":"run.start"}',
+      '{"id":"1","method":"x"}',
+      '{"id":1.5,"method":"x"}',
+      '',
+    ])
+      assert.deepEqual(await told(text), [null, 'invalid_argument', malformed], text);
+    assert.equal((await told('{"id":1,"method":"x","params":{"__proto__":1}}'))[1], 'invalid_argument');
+    const table: [string, object, string, string][] = [
+      ['no.such', {}, 'unknown_command', 'Unknown protocol command: no.such'],
+      ['constructor', {}, 'unknown_command', 'Unknown protocol command: constructor'],
+      [
+        'subscription.reconnect',
+        { run_id: newId() },
+        'not_supported',
+        'subscription.reconnect is not supported by this server yet.',
+      ],
+      [
+        'subscription.subscribe',
+        {},
+        'invalid_argument',
+        'subscription.subscribe requires a non-empty channels array.',
+      ],
+      [
+        'subscription.subscribe',
+        { channels: ['values', 'nothing'] },
+        'invalid_argument',
+        'subscription.subscribe received an unsupported channel.',
+      ],
+      [
+        'subscription.subscribe',
+        { channels: ['values'], depth: -1 },
+        'invalid_argument',
+        'depth: expected an integer of 0 or more',
+      ],
+      [
+        'subscription.unsubscribe',
+        { subscription_id: 'x' },
+        'no_such_subscription',
+        'Unknown subscription: x',
+      ],
+    ];
+    for (const [i, [method, params, error, message]] of table.entries())
+      assert.deepEqual(await told({ id: i, method, params }), [i, error, message]);
+    socket.socket.send(Buffer.from(JSON.stringify({ id: 5, method: 'state.get' })), { binary: true });
+    assert.equal((await socket.answer()).id, 5);
+    socket.leave();
+  }));
+
+test('given a socket that has run one assistant, when it is to run another, then it refuses and other sockets do not', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    const socket = await openSocket(s, threadId);
+    assert.equal((await socket.ask('run.start', { assistant_id: 'echo', input: say('1') })).type, 'success');
+    const refused = await socket.ask('run.start', { assistant_id: 'agent', input: say('2') });
+    assert.equal(refused.error, 'invalid_argument');
+    assert.match(refused.message, /^Thread .* is bound to assistant .*; cannot run agent\.$/);
+    const other = await openSocket(s, threadId);
+    assert.equal((await other.ask('run.start', { assistant_id: 'agent', input: say('2') })).type, 'success');
+    socket.leave();
+    other.leave();
+  }));
+
+test('A1 A3 given a thread of somebody else, when its events are asked for, then it is as silent as one that is not there', () =>
+  withServer(AUTH, async (s) => {
+    const threadId = newId();
+    const started = await command(
+      s,
+      threadId,
+      'run.start',
+      { assistant_id: 'echo', input: say('x') },
+      as('alice'),
+    );
+    await s.until(ended(started.result.run_id));
+    for (const headers of [{}, as('nobody')]) {
+      const socket = new WebSocket(urlOf(s, threadId), { headers });
+      const [, response] = await once(socket, 'unexpected-response');
+      assert.equal(response.statusCode, 401);
+      response.setEncoding('utf8');
+      assert.deepEqual(JSON.parse((await response.toArray()).join('')), { detail: 'Invalid token' });
+    }
+    // Both streams are open, and what is there arrives; of the others nothing has arrived by then.
+    const silent: { next(): Promise<Event | undefined>; leave(): void }[] = [];
+    let heard = 0;
+    for (const id of [threadId, newId()]) {
+      const stream = await openEvents(s, id, EVERYTHING, as('bob'));
+      const socket = await openSocket(s, id, as('bob'));
+      void socket.ask('subscription.subscribe', EVERYTHING).then(() => (heard += 1));
+      silent.push(stream, socket);
+    }
+    for (const reader of silent)
+      reader.next().then(
+        () => (heard += 1),
+        () => undefined,
+      );
+    const answers = async (id: string): Promise<unknown[]> => {
+      const found = [];
+      for (const [method, params] of [
+        ['run.start', { assistant_id: 'none' }],
+        ['input.respond', { interrupt_id: 'x', response: 1, namespace: [] }],
+        ['state.get', {}],
+        ['state.listCheckpoints', {}],
+        ['state.fork', { checkpoint_id: 'x' }],
+        ['agent.getTree', {}],
+      ] as const) {
+        const { error, message } = await command(s, id, method, params, as('bob'));
+        found.push([method, error, (message as string).replaceAll(id, 'T')]);
+      }
+      return found;
+    };
+    assert.deepEqual(await answers(threadId), await answers(newId()));
+    const taken = await command(
+      s,
+      threadId,
+      'run.start',
+      { assistant_id: 'echo', input: say('y') },
+      as('bob'),
+    );
+    assert.equal(taken.error, 'no_such_run');
+    const own = await openSocket(s, threadId, as('alice'));
+    await own.ask('subscription.subscribe', EVERYTHING);
+    await own.until(isEnd);
+    const stream = await openEvents(s, threadId, EVERYTHING, as('alice'));
+    await stream.until(isEnd);
+    assert.equal(heard, 0);
+    for (const reader of [...silent, own, stream]) reader.leave();
+  }));
+
+test('given pages of other origins, when they open sockets, then the rules for other requests hold', async () => {
+  const origin = (s: TestServer, from: string) =>
+    new Promise<number>((resolve) => {
+      const socket = new WebSocket(urlOf(s, newId()), { origin: from });
+      socket.once('open', () => {
+        socket.terminate();
+        resolve(101);
+      });
+      socket.once('unexpected-response', (_, response) => {
+        response.destroy();
+        resolve(response.statusCode ?? 0);
+      });
+    });
+  await withServer(PROTOCOL, async (s) => {
+    assert.equal(await origin(s, 'https://anywhere.example'), 101);
+  });
+  await withServer(PROTOCOL, async (s) => {
+    const { http } = s.config;
+    await s.restart({ http: { ...http, cors: { ...http.cors, origins: ['https://app.example'] } } });
+    assert.equal(await origin(s, 'https://app.example'), 101);
+    assert.equal(await origin(s, s.url), 101);
+    assert.equal(await origin(s, 'https://other.example'), 403);
+    assert.equal(await origin(s, 'null'), 403);
+  });
+});
+
+const raw = async (s: TestServer, text: string): Promise<string> => {
+  const socket: Tcp = connect(Number(new URL(s.url).port), '127.0.0.1');
+  socket.write(text);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+test('given requests that offer another protocol, when they arrive, then they are answered like any other', () =>
+  withServer(PROTOCOL, async (s) => {
+    const offer =
+      'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n';
+    const got = await raw(
+      s,
+      `GET /ok HTTP/1.1\r\nhost: x\r\n${offer}\r\nGET /ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+    );
+    assert.equal(got.split('HTTP/1.1 200').length, 3, got);
+    const body = JSON.stringify({ metadata: { from: 'h2c' } });
+    const made = await raw(
+      s,
+      `POST /threads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${offer}content-length: ${body.length}\r\n\r\n${body}GET /ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+    );
+    assert.match(made, /"from":"h2c"/);
+    const elsewhere = new WebSocket(`${s.url.replace('http', 'ws')}/threads`);
+    const [, response] = await once(elsewhere, 'unexpected-response');
+    assert.ok(response.statusCode >= 400);
+    response.destroy();
+    const plain = await s.request('GET', pathOf(newId()));
+    assert.equal(plain.status, 426);
+  }));
+
+test('given open sockets, when the server stops, then they are told to come back and nothing keeps it', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    const parked = await openSocket(s, threadId);
+    const waiting = parked.ask('subscription.subscribe', EVERYTHING);
+    const stubborn = await openSocket(s, newId());
+    stubborn.socket.pause();
+    const closed = once(parked.socket, 'close');
+    await s.stop();
+    assert.equal((await closed)[0], 1012);
+    const answer = await waiting;
+    assert.ok(answer === undefined || answer.error === 'no_such_run');
+    stubborn.socket.resume();
+    if (stubborn.socket.readyState !== WebSocket.CLOSED) await once(stubborn.socket, 'close');
+  }));
+
+test('given a message larger than a body may be, when a socket sends it, then the socket ends with the code for that', () =>
+  withServer({ ...PROTOCOL, overrides: { maxBodyBytes: 1000 } }, async (s) => {
+    const socket = await openSocket(s, newId());
+    socket.send(JSON.stringify({ id: 1, method: 'run.start', params: { text: 'x'.repeat(2000) } }));
+    assert.equal((await once(socket.socket, 'close'))[0], 1009);
+  }));
+
+test('S3 given a socket that is not read, when a run floods, then run and other readers go on, and it gets all later', () =>
+  withServer({ config: MORE }, async (s) => {
+    const threadId = newId();
+    const slow = await openSocket(s, threadId);
+    void slow.ask('subscription.subscribe', { channels: ['custom', 'lifecycle'] });
+    const tcp = (slow.socket as unknown as { _socket: Tcp })._socket;
+    const { result } = await slow.ask('run.start', {
+      assistant_id: 'flood',
+      input: {},
+      config: { configurable: { count: 300, size: 50_000 } },
+    });
+    slow.socket.pause();
+    assert.ok(result === undefined || typeof result === 'object');
+    const fast = await openEvents(s, threadId, { channels: ['custom', 'lifecycle'] });
+    const events = await fast.until(isEnd);
+    assert.equal(events.filter(({ method }) => method === 'custom').length, 300);
+    fast.leave();
+    assert.ok(tcp.bytesRead < 5_000_000, `${tcp.bytesRead}`);
+    slow.socket.resume();
+    assert.deepEqual(await slow.until(isEnd), events);
+    slow.leave();
+  }));
+
+test.run();
