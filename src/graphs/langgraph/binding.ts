@@ -14,6 +14,22 @@ export function valueChannels(graph: CompiledGraph): string[] {
   return typeof channels === 'string' ? [channels] : [...channels];
 }
 
+/** What the runtime itself writes for a task; anything else is its result. */
+const OWN: ReadonlySet<string> = new Set(['__error__', '__interrupt__', '__resume__', '__scheduled__']);
+
+/** A task that has a result only waits for its siblings: its question was answered and must not be asked again. */
+function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
+  const done = new Set(
+    tuple.pendingWrites.filter(([, channel]) => !OWN.has(channel)).map(([taskId]) => taskId),
+  );
+  return {
+    ...tuple,
+    pendingWrites: tuple.pendingWrites.filter(
+      ([taskId, channel]) => channel !== '__interrupt__' || !done.has(taskId),
+    ),
+  };
+}
+
 /**
  * The saver for reading states. The runtime takes a task that has got an answer for a finished one, even if it waits
  * for the next answer; without the answers it sees what is still to run.
@@ -26,7 +42,8 @@ export function toView(saver: Saver, read: Saver['getTuple'] = saver.getTuple): 
   return Object.assign(Object.create(saver) as Saver, {
     async getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined> {
       const tuple = await read(config);
-      return tuple && unanswered(tuple);
+      const isHead = config.configurable?.['checkpoint_id'] === undefined;
+      return tuple && (isHead ? withoutAnswered(unanswered(tuple)) : unanswered(tuple));
     },
     async *list(...args: Parameters<Saver['list']>) {
       for await (const tuple of saver.list(...args)) yield unanswered(tuple);
