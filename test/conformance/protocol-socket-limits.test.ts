@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket as Tcp } from 'node:net';
+import { WebSocket } from 'ws';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, MORE } from './scene.ts';
+import { ALL, isEnd, openEvents, openSocket } from './thread-stream.ts';
+
+const test = suite('protocol: sockets and their limits');
+const PROTOCOL = { config: config('platform.protocol.json') };
+const EVERYTHING = { channels: ALL };
+
+const newId = (): string => crypto.randomUUID();
+const pathOf = (threadId: string): string => `/threads/${threadId}/stream/events`;
+const urlOf = (s: TestServer, threadId: string): string =>
+  `${s.url.replace('http', 'ws')}${pathOf(threadId)}`;
+
+test('given pages of other origins, when they open sockets, then the rules for other requests hold', async () => {
+  const origin = (s: TestServer, from: string) =>
+    new Promise<number>((resolve) => {
+      const socket = new WebSocket(urlOf(s, newId()), { origin: from });
+      socket.once('open', () => {
+        socket.terminate();
+        resolve(101);
+      });
+      socket.once('unexpected-response', (_, response) => {
+        response.destroy();
+        resolve(response.statusCode ?? 0);
+      });
+    });
+  await withServer(PROTOCOL, async (s) => {
+    assert.equal(await origin(s, 'https://anywhere.example'), 101);
+  });
+  await withServer(PROTOCOL, async (s) => {
+    const { http } = s.config;
+    await s.restart({ http: { ...http, cors: { ...http.cors, origins: ['https://app.example'] } } });
+    assert.equal(await origin(s, 'https://app.example'), 101);
+    assert.equal(await origin(s, s.url), 101);
+    assert.equal(await origin(s, 'https://other.example'), 403);
+    assert.equal(await origin(s, 'null'), 403);
+  });
+});
+
+const raw = async (s: TestServer, text: string): Promise<string> => {
+  const socket: Tcp = connect(Number(new URL(s.url).port), '127.0.0.1');
+  socket.write(text);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+test('given requests that offer another protocol, when they arrive, then they are answered like any other', () =>
+  withServer(PROTOCOL, async (s) => {
+    const offer =
+      'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n';
+    const got = await raw(
+      s,
+      `GET /ok HTTP/1.1\r\nhost: x\r\n${offer}\r\nGET /ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+    );
+    assert.equal(got.split('HTTP/1.1 200').length, 3, got);
+    const body = JSON.stringify({ metadata: { from: 'h2c' } });
+    const made = await raw(
+      s,
+      `POST /threads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${offer}content-length: ${body.length}\r\n\r\n${body}GET /ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+    );
+    assert.match(made, /"from":"h2c"/);
+    const elsewhere = new WebSocket(`${s.url.replace('http', 'ws')}/threads`);
+    const [, response] = await once(elsewhere, 'unexpected-response');
+    assert.ok(response.statusCode >= 400);
+    response.destroy();
+    const plain = await s.request('GET', pathOf(newId()));
+    assert.equal(plain.status, 426);
+  }));
+
+test('given open sockets, when the server stops, then they are told to come back and nothing keeps it', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    const parked = await openSocket(s, threadId);
+    const waiting = parked.ask('subscription.subscribe', EVERYTHING);
+    const stubborn = await openSocket(s, newId());
+    stubborn.socket.pause();
+    const closed = once(parked.socket, 'close');
+    await s.stop();
+    assert.equal((await closed)[0], 1012);
+    const answer = await waiting;
+    assert.ok(answer === undefined || answer.error === 'no_such_run');
+    stubborn.socket.resume();
+    if (stubborn.socket.readyState !== WebSocket.CLOSED) await once(stubborn.socket, 'close');
+  }));
+
+test('given a message larger than a body may be, when a socket sends it, then the socket ends with the code for that', () =>
+  withServer({ ...PROTOCOL, overrides: { maxBodyBytes: 1000 } }, async (s) => {
+    const socket = await openSocket(s, newId());
+    socket.send(JSON.stringify({ id: 1, method: 'run.start', params: { text: 'x'.repeat(2000) } }));
+    assert.equal((await once(socket.socket, 'close'))[0], 1009);
+  }));
+
+test('S3 given a socket that is not read, when a run floods, then run and other readers go on, and it gets all later', () =>
+  withServer({ config: MORE }, async (s) => {
+    const threadId = newId();
+    const slow = await openSocket(s, threadId);
+    void slow.ask('subscription.subscribe', { channels: ['custom', 'lifecycle'] });
+    const tcp = (slow.socket as unknown as { _socket: Tcp })._socket;
+    const { result } = await slow.ask('run.start', {
+      assistant_id: 'flood',
+      input: {},
+      config: { configurable: { count: 300, size: 50_000 } },
+    });
+    slow.socket.pause();
+    assert.ok(result === undefined || typeof result === 'object');
+    const fast = await openEvents(s, threadId, { channels: ['custom', 'lifecycle'] });
+    const events = await fast.until(isEnd);
+    assert.equal(events.filter(({ method }) => method === 'custom').length, 300);
+    fast.leave();
+    assert.ok(tcp.bytesRead < 5_000_000, `${tcp.bytesRead}`);
+    slow.socket.resume();
+    assert.deepEqual(await slow.until(isEnd), events);
+    slow.leave();
+  }));
+
+test.run();
