@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Recorded } from '../../src/log/events.ts';
+import { SearchRefused } from '../../src/log/rows.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, PROJECT, type TestServer } from '../support/with-server.ts';
 import { withTempDir } from '../support/temp-dir.ts';
@@ -11,7 +12,6 @@ import { ended, leapingClock, newThread, say, startGated, textsOf } from './scen
 
 const test = suite('conformance: the time threads have to live');
 
-type LeapingClock = ReturnType<typeof leapingClock>;
 const MINUTE = 60_000;
 const byDefault = (strategy: 'delete' | 'keep-latest', minutes: number): Partial<Config> => ({
   threadTtl: { byDefault: { strategy, minutes }, sweepIntervalMinutes: 1, sweepLimit: 1000 },
@@ -27,16 +27,25 @@ const pruned =
   (id: string) =>
   ({ type, data }: Recorded): boolean =>
     type === 'ThreadPruned' && data.threadId === id;
-/** Searches that are under way would find their time over. Each question here comes after those asked before it. */
-async function leap(s: TestServer, clock: LeapingClock, ms: number): Promise<void> {
-  for (let i = 0; i < 3; i++) await s.client.threads.count();
-  clock.leap(ms);
+/** A leap ends the time of searches that happen to be under way; nothing else may go wrong. */
+async function withLeaps(
+  overrides: Partial<Config>,
+  use: (s: TestServer, clock: ReturnType<typeof leapingClock>) => Promise<void>,
+): Promise<void> {
+  const clock = leapingClock();
+  await withServer({ clock, overrides, allowFaults: true }, async (s) => {
+    await use(s, clock);
+    assert.deepEqual(
+      s.faults.filter((fault) => !(fault instanceof SearchRefused)),
+      [],
+    );
+  });
 }
+
 const history = async (s: TestServer, id: string) => (await s.client.threads.getHistory(id)).length;
 
 test('client.threads.create: given a time to live, when it is over, then the thread is deleted and others stay', async () => {
-  const clock = leapingClock();
-  await withServer({ clock }, async (s) => {
+  await withLeaps({}, async (s, clock) => {
     const { threads } = s.client;
     const { thread_id: id } = await threads.create({ ttl: 10 });
     const kept = await newThread(s);
@@ -46,10 +55,10 @@ test('client.threads.create: given a time to live, when it is over, then the thr
     });
     assert.equal(await ttlOf(s, kept), undefined);
     assert.equal('ttl' in (await threads.get(id)), false);
-    await leap(s, clock, 9 * MINUTE);
+    clock.leap(9 * MINUTE);
     assert.equal((await s.request('GET', `/threads/${id}`)).status, 200);
     const gone = s.until(deleted(id));
-    await leap(s, clock, 6 * MINUTE);
+    clock.leap(6 * MINUTE);
     await gone;
     assert.deepEqual(
       (await threads.search({ sortBy: 'created_at' })).map((t) => t.thread_id).sort(),
@@ -59,10 +68,9 @@ test('client.threads.create: given a time to live, when it is over, then the thr
 });
 
 test('client.threads.update: given a thread with a time to live, when it is set anew, then it counts from then on', async () => {
-  const clock = leapingClock();
-  await withServer({ clock }, async (s) => {
+  await withLeaps({}, async (s, clock) => {
     const id = await newThread(s, { ttl: 10, metadata: { a: 1 } });
-    await leap(s, clock, 4 * MINUTE);
+    clock.leap(4 * MINUTE);
     const patched = await s.client.threads.update(id, { ttl: { ttl: 30, strategy: 'keep_latest' } } as never);
     assert.deepEqual((patched as { metadata: unknown }).metadata, { a: 1 });
     const ttl = { strategy: 'keep_latest', ttl_minutes: 30, expires_at: '2026-01-01T00:34:00.000000+00:00' };
@@ -85,26 +93,25 @@ test('client.threads.update: given a thread with a time to live, when it is set 
 });
 
 test('given keep_latest by default, when it is over, then implicit threads too are pruned, and again only after the next run', async () => {
-  const clock = leapingClock();
-  await withServer({ clock, overrides: byDefault('keep-latest', 10) }, async (s) => {
+  await withLeaps(byDefault('keep-latest', 10), async (s, clock) => {
     const id = '0198aaaa-0000-7000-8000-000000000001';
     const run = () => s.client.runs.wait(id, 'agent', { input: say('hi'), ifNotExists: 'create' });
     await run();
-    await leap(s, clock, 5 * MINUTE);
+    clock.leap(5 * MINUTE);
     await run();
     assert.equal((await ttlOf(s, id))?.expires_at, '2026-01-01T00:15:00.000000+00:00');
     const before = await s.client.threads.get(id);
     const gone = s.until(pruned(id));
-    await leap(s, clock, 12 * MINUTE);
+    clock.leap(12 * MINUTE);
     await gone;
     assert.equal(await history(s, id), 1);
     assert.deepEqual(await s.client.threads.get(id), before);
     assert.deepEqual(await ttlOf(s, id), { strategy: 'keep_latest', ttl_minutes: 10, expires_at: null });
-    await leap(s, clock, 60 * MINUTE);
+    clock.leap(60 * MINUTE);
     await run();
     assert.ok((await history(s, id)) > 1);
     const again = s.until((event) => pruned(id)(event) && event.meta.version > 20);
-    await leap(s, clock, 12 * MINUTE);
+    clock.leap(12 * MINUTE);
     await again;
     assert.equal(await history(s, id), 1);
     const copy = await s.client.threads.copy(id);
@@ -114,19 +121,18 @@ test('given keep_latest by default, when it is over, then implicit threads too a
 });
 
 test('X5 given a busy thread whose time is over, when threads are swept, then it is passed over until its run has ended', async () => {
-  const clock = leapingClock();
-  await withServer({ clock, overrides: byDefault('delete', 10) }, async (s) => {
+  await withLeaps(byDefault('delete', 10), async (s, clock) => {
     const [busy, idle] = [await newThread(s), await newThread(s)];
     const { runId, open } = await startGated(s, busy);
     const gone = s.until(deleted(idle));
-    await leap(s, clock, 11 * MINUTE);
+    clock.leap(11 * MINUTE);
     await gone;
     assert.equal((await s.request('GET', `/threads/${busy}`)).json.status, 'busy');
     open();
     await s.until(ended(runId));
     assert.deepEqual(textsOf((await s.client.threads.get(busy)).values), ['gated', 'through: gated']);
     const then = s.until(deleted(busy));
-    await leap(s, clock, 2 * MINUTE);
+    clock.leap(2 * MINUTE);
     await then;
   });
 });
