@@ -9,7 +9,7 @@ import type { EventLog } from '../log/log.ts';
 import type { CheckpointOutline } from '../log/payloads.ts';
 import { boundGraph, getRun, lastEndedRun, type RunRecord } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
-import type { CheckpointKey, ThreadEventMap, Ttl } from '../thread/events.ts';
+import type { CheckpointKey, Standing, ThreadEventMap, Ttl } from '../thread/events.ts';
 import { isLiving, type ThreadState } from '../thread/state.ts';
 import type { Dispatched, Threads } from './threads.ts';
 
@@ -21,6 +21,8 @@ export interface Upkeep {
   copy(from: string, make: { threadId: string; metadata: JsonObject; ttl?: Ttl }): Promise<Dispatched>;
   /** Without facts when the run is gone already. Refused while a run of the thread is open. */
   deleteRun(threadId: string, runId: string): Promise<Dispatched>;
+  /** The same, but the thread keeps what the run has saved: its state stays as it is. */
+  deleteRunRecord(threadId: string, runId: string): Promise<Dispatched>;
   /**
    * Drops all checkpoints but the newest and what resuming it needs. Refused while a run is open. `isDue` is asked
    * when nothing can change any more; without it the thread is pruned in any case.
@@ -58,12 +60,21 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
     return { runId: base.runId, outcome: base.outcome };
   }
 
+  async function standingOf(threadId: string): Promise<Standing | undefined> {
+    const thread = await getThread(log.rows, threadId);
+    // A busy one is refused.
+    if (thread === undefined || thread.status === 'busy') return undefined;
+    const { status, interrupts, error } = thread;
+    return { bound: (await boundGraph(log.rows, threadId)) ?? null, status, interrupts, error };
+  }
+
   return {
     copy: (from, make) =>
       // The other thread stands still: what is copied is what its head was read with.
       threads.still(from, async (state) => {
         if (!isLiving(state)) return { ok: false, refusal: { code: 'thread-missing' } };
-        const graph = (await boundGraph(log.rows, from)) ?? null;
+        const bound = await boundGraph(log.rows, from);
+        const graph = bound ? { graphId: bound.graphId, assistantId: bound.assistantId } : null;
         return threads.dispatch(make.threadId, [
           { type: 'CopyThread', ...make, from, head: state.head, graph },
         ]);
@@ -79,6 +90,17 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
         const left = await shownAfter(run, all, head);
         const kept = leanedOn(staying, all, leansOn);
         return [{ type: 'DeleteRun', runId, kept, head, left }];
+      }),
+
+    deleteRunRecord: (threadId, runId) =>
+      threads.dispatch(threadId, async (state) => {
+        const run = await getRun(log.rows, runId, { threadId });
+        if (run === undefined) return [];
+        const all = await log.payloads.outline(threadId);
+        const head = isLiving(state) ? state.head : null;
+        const kept = all.filter((checkpoint) => checkpoint.runId === runId).map(toPlace);
+        const stays = await standingOf(threadId);
+        return [{ type: 'DeleteRun', runId, kept, head, left: null, ...(stays && { stays }) }];
       }),
 
     keepLatest: (threadId, isDue = async () => true) =>

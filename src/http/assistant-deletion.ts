@@ -15,25 +15,27 @@ import { assistantBusy } from './replies.ts';
 
 const PAGE = 1000;
 
-/** Throws a 409 while a run of the assistant is open on a thread that stays; nothing is deleted then. */
+/** Throws a 409 while a run is open on a thread that stays and has runs of the assistant; nothing is deleted then. */
 export async function deleteAssistant(
   context: ServerContext,
   actor: Actor,
   assistantId: string,
   withThreads: boolean,
 ): Promise<void> {
-  const { log, threads } = context;
+  const { log, threads, upkeep } = context;
   const doomed = new Set(withThreads ? await threadsToDelete(context, actor, assistantId) : []);
   const runs: AssistantRun[] = [];
   for (const run of await runsOfAssistant(log.rows, assistantId)) {
     if (doomed.has(run.threadId) || !(await isInReach(context, actor, run))) continue;
-    if (run.open) throw assistantBusy();
+    if (run.busy) throw assistantBusy();
     runs.push(run);
   }
   for (const threadId of doomed) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
-  // The thread of a stateless run is that run.
-  for (const { threadId, temporary } of runs)
+  for (const { threadId, runId, temporary } of runs) {
+    // The thread of a stateless run is that run; others keep what was said in them.
     if (temporary) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
+    else if (!(await upkeep.deleteRunRecord(threadId, runId)).ok) throw assistantBusy();
+  }
   const done = await context.assistants.dispatch(assistantId, { type: 'DeleteAssistant' });
   if (!done.ok) throw refusedChange(done.refusal);
 }

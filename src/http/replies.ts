@@ -42,7 +42,10 @@ export const noVersion = (): HttpProblem => new HttpProblem(404, 'Assistant vers
 export const noVersionsOf = (id: string): HttpProblem => new HttpProblem(404, `Assistant "${id}" not found.`);
 export const assistantExists = (): HttpProblem => new HttpProblem(409, 'Assistant already exists');
 export const assistantBusy = (): HttpProblem =>
-  new HttpProblem(409, 'The assistant has runs that have not ended. Cancel them or wait for them first.');
+  new HttpProblem(
+    409,
+    'Threads of the assistant have runs that have not ended. Cancel them or wait for them first.',
+  );
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
 
 export const noItem = (): HttpProblem => new HttpProblem(404, 'Item not found');

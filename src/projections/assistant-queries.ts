@@ -94,7 +94,8 @@ export interface AssistantRun {
   readonly threadId: string;
   /** Of a stateless run: the thread is there for this run alone. */
   readonly temporary: boolean;
-  readonly open: boolean;
+  /** Some run of its thread has not ended. */
+  readonly busy: boolean;
 }
 
 export async function runsOfAssistant(rows: RowReader, assistantId: string): Promise<AssistantRun[]> {
@@ -102,9 +103,9 @@ export async function runsOfAssistant(rows: RowReader, assistantId: string): Pro
     run_id: string;
     thread_id: string;
     temporary: number;
-    ended_at: number | null;
+    status: string;
   }>(
-    `SELECT run_id, thread_id, temporary, ended_at FROM runs JOIN threads USING (thread_id)
+    `SELECT run_id, thread_id, temporary, threads.status FROM runs JOIN threads USING (thread_id)
      WHERE assistant_id = @assistantId ORDER BY position`,
     { assistantId },
   );
@@ -112,7 +113,7 @@ export async function runsOfAssistant(rows: RowReader, assistantId: string): Pro
     runId: row.run_id,
     threadId: row.thread_id,
     temporary: row.temporary === 1,
-    open: row.ended_at === null,
+    busy: row.status === 'busy',
   }));
 }
 

@@ -1,7 +1,7 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
-import type { GraphBinding, MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
+import type { Bound, MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 import type { RunStatus } from './threads.ts';
 
@@ -125,16 +125,19 @@ export async function lastEndedRun(
   return row && toRecord(row);
 }
 
-/** The graph that a thread's state is of: that of its own runs, or of those that the state was copied from. */
-export async function boundGraph(rows: RowReader, threadId: string): Promise<GraphBinding | undefined> {
-  const last = await lastStartedRun(rows, threadId);
-  if (last !== undefined) return last;
-  const row = rows.get<{ graph_id: string; assistant_id: string }>(
-    `SELECT copied_graph_id AS graph_id, copied_assistant_id AS assistant_id FROM threads
-     WHERE thread_id = @threadId AND copied_graph_id IS NOT NULL`,
+/** The graph that a thread's state is of: of its run that started last, or of a later one that is gone. */
+export async function boundGraph(rows: RowReader, threadId: string): Promise<Bound | undefined> {
+  const row = rows.get<{ graph_id: string; assistant_id: string; at: number }>(
+    `SELECT graph_id, assistant_id, at FROM (
+       SELECT graph_id, assistant_id, started_at AS at, position FROM runs
+         WHERE thread_id = @threadId AND started_at IS NOT NULL
+       UNION ALL
+       SELECT bound_graph_id, bound_assistant_id, bound_at, 0 FROM threads
+         WHERE thread_id = @threadId AND bound_graph_id IS NOT NULL)
+     ORDER BY at DESC, position DESC LIMIT 1`,
     { threadId },
   );
-  return row && { graphId: row.graph_id, assistantId: row.assistant_id };
+  return row && { graphId: row.graph_id, assistantId: row.assistant_id, at: row.at };
 }
 
 export interface RunSearch {

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '8';
+export const VERSION = '9';
 
 export const TABLES = [
   'threads',
@@ -30,9 +30,10 @@ CREATE TABLE threads (
   interrupts TEXT NOT NULL,
   error TEXT,
   temporary INTEGER NOT NULL,
-  -- What the state of a copy is of; its own runs come before it.
-  copied_graph_id TEXT,
-  copied_assistant_id TEXT,
+  -- Whose state this is when the run that left it is not among the thread's, and since when.
+  bound_graph_id TEXT,
+  bound_assistant_id TEXT,
+  bound_at INTEGER,
   ttl_strategy TEXT,
   ttl_minutes REAL,
   expires_at INTEGER

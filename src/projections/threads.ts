@@ -1,7 +1,7 @@
 /** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
 import type { Recorded } from '../log/events.ts';
 import type { Row, RowWrite } from '../log/rows.ts';
-import type { Outcome, ThreadEvent, Ttl } from '../thread/events.ts';
+import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
 import { metadataColumns } from './metadata-pairs.ts';
 
 export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
@@ -31,8 +31,9 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       interrupts: '{}',
       error: null,
       temporary: 0,
-      copied_graph_id: null,
-      copied_assistant_id: null,
+      bound_graph_id: null,
+      bound_assistant_id: null,
+      bound_at: null,
       ...NO_TTL,
       ...more,
     },
@@ -55,8 +56,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
           ...metadataColumns(metadata),
           head,
           state_updated_at: head === null ? null : at,
-          copied_graph_id: graph?.graphId ?? null,
-          copied_assistant_id: graph?.assistantId ?? null,
+          ...(graph && boundTo({ ...graph, at })),
           ...(ttl && armed(ttl, at)),
         }),
       ];
@@ -139,10 +139,10 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       ];
     }
     case 'RunDeleted': {
-      const { runId, head, left } = event.data;
+      const { runId, head, left, stays } = event.data;
       return [
         { op: 'drop', table: 'runs', key: { run_id: runId } },
-        thread({ head, ...shown(left?.outcome) }),
+        thread({ head, ...(stays === undefined ? shown(left?.outcome) : standing(stays)) }),
       ];
     }
     case 'ThreadDeleted':
@@ -152,6 +152,19 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       ];
   }
 }
+
+const standing = ({ bound, status, interrupts, error }: Standing): Row => ({
+  status,
+  interrupts: JSON.stringify(interrupts),
+  error: error === null ? null : JSON.stringify(error),
+  ...(bound && boundTo(bound)),
+});
+
+const boundTo = ({ graphId, assistantId, at }: Bound): Row => ({
+  bound_graph_id: graphId,
+  bound_assistant_id: assistantId,
+  bound_at: at,
+});
 
 const NO_TTL = { ttl_strategy: null, ttl_minutes: null, expires_at: null };
 

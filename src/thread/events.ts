@@ -66,6 +66,19 @@ export interface GraphBinding {
   readonly assistantId: string;
 }
 
+/** `at`: since when, milliseconds since 1970; what started later counts. */
+export interface Bound extends GraphBinding {
+  readonly at: number;
+}
+
+/** How a thread stood when a run of it went: the graph that its state is of, and what it showed. */
+export interface Standing {
+  readonly bound: Bound | null;
+  readonly status: 'idle' | 'interrupted' | 'error';
+  readonly interrupts: JsonObject;
+  readonly error: Json;
+}
+
 export interface ThreadEventMap {
   /** `temporary`: the thread of a stateless run; clients see it only through that run. */
   ThreadCreated: { threadId: string; metadata: JsonObject; temporary: boolean; ttl?: Ttl };
@@ -132,7 +145,8 @@ export interface ThreadEventMap {
   /**
    * A run that had ended is gone with its content: its checkpoints but `kept` (those that a later one cannot be read
    * without), its frames, its input. `left` is the end of a run that the thread shows from now on, null when
-   * no other has ended; it is of no run when a client wrote into the state since.
+   * no other has ended; it is of no run when a client wrote into the state since. With `stays` the thread goes on as it
+   * is, with all that the run has saved.
    */
   RunDeleted: {
     threadId: string;
@@ -140,6 +154,7 @@ export interface ThreadEventMap {
     kept: readonly CheckpointKey[];
     head: string | null;
     left: { readonly runId: string | null; readonly outcome: Outcome } | null;
+    stays?: Standing;
   };
   /** The stream's tombstone: everything before it is purged in the same commit (L3). */
   ThreadDeleted: { threadId: string };

@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
-import { MISSING, TIMESTAMP } from './scene.ts';
+import { MISSING, say, textsOf, TIMESTAMP } from './scene.ts';
 
 const test = suite('conformance: assistants');
 
@@ -138,6 +138,49 @@ test('client.assistants.delete: given an assistant with runs and threads, when i
       await assert.rejects(runs.create(other.thread_id, gone), /HTTP 404/);
     }
     assert.equal(await assistants.count(), GRAPHS.length);
+  }));
+
+test('given threads that stay, when the assistant of their runs is deleted, then the runs are gone and what was said goes on', () =>
+  withServer({}, async (s) => {
+    const { assistants, threads, runs } = s.client;
+    const ids = await Promise.all(
+      ['approve', 'breaks', 'echo'].map(
+        async (graphId) => (await assistants.create({ graphId })).assistant_id,
+      ),
+    );
+    const [asking, broken] = [await threads.create(), await threads.create()];
+    // An earlier run of another graph stays: the state is not taken for that graph's.
+    await runs.wait(asking.thread_id, 'echo', { input: say('first') });
+    await runs.wait(asking.thread_id, ids[2]!, { input: say('second') });
+    await runs.wait(asking.thread_id, ids[0]!, { input: say('may I?') });
+    await runs.wait(broken.thread_id, ids[1]!, { input: say('x') }).catch(() => undefined);
+    const look = async () => {
+      const shown = [
+        await s.client.threads.get(asking.thread_id),
+        await s.client.threads.get(broken.thread_id),
+      ];
+      const states = [
+        await s.client.threads.getState(asking.thread_id),
+        await s.client.threads.getState(broken.thread_id),
+      ];
+      return JSON.parse(
+        JSON.stringify([shown.map((thread) => ({ ...thread, updated_at: null })), states]),
+      ) as unknown;
+    };
+    const before = await look();
+    assert.deepEqual(
+      (await threads.get(asking.thread_id)).status + (await threads.get(broken.thread_id)).status,
+      'interruptederror',
+    );
+    for (const id of ids) await assistants.delete(id);
+    assert.deepEqual(await look(), before);
+    const left = await runs.list(asking.thread_id);
+    assert.deepEqual(left.length, 1);
+    assert.deepEqual(await runs.list(broken.thread_id), []);
+    await s.restart();
+    assert.deepEqual(await look(), before);
+    const values = await s.client.runs.wait(asking.thread_id, 'approve', { command: { resume: 'yes' } });
+    assert.deepEqual(textsOf(values).at(-1), 'The answer was "yes"');
   }));
 
 test("given the server's own assistant, when it is deleted, then its id is nobody else's and it is back after a restart", () =>

@@ -57,6 +57,12 @@ test('L3 given an assistant with versions and a run, when it is deleted, then no
     assert.is((await s.request('POST', `/assistants/${id}/versions`)).status, 404);
     const again = await s.client.assistants.create({ graphId: 'echo', assistantId: id });
     assert.equal([again.version, again.name], [1, 'Untitled']);
+    // A thread that stays keeps its state, whose checkpoints say what they were made with; no fact says it any more.
+    await s.client.assistants.update(id, { metadata: { note: canary }, context: { note: canary } });
+    const thread = await newThread(s);
+    await s.client.runs.wait(thread, id, { input: {} });
+    await s.client.assistants.delete(id);
+    assert.not.match(JSON.stringify(await s.events()), canary);
   }));
 
 test('L3 given an item, when it is overwritten and then deleted, then no file of the living server holds what it was', () =>
