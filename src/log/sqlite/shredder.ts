@@ -3,6 +3,7 @@
  * write-ahead log keeps their earlier frames until it is rewound, which on a quiet server may be never. So soon after
  * something was erased the log is written back and cut to nothing.
  */
+import { statSync } from 'node:fs';
 import type { Batch } from '../log.ts';
 import type { Connection } from './connection.ts';
 
@@ -15,6 +16,9 @@ const ERASING: ReadonlySet<string> = new Set([
 ]);
 
 export type Later = (ms: number, fn: () => void) => () => void;
+
+/** A log that grew beyond this is cut too. */
+const LARGEST_BYTES = 67_108_864;
 
 /** Long enough for a burst of run ends to share one pass. */
 const AFTER_MS = 500;
@@ -56,6 +60,8 @@ export function createShredder(
 
   return {
     note(batches) {
+      // Searches that follow one another without a pause keep the log from being rewound by itself.
+      if ((statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_BYTES) soon();
       for (const { payloads = [] } of batches)
         for (const write of payloads) {
           if (write.kind === 'secret') secretive.add(write.runId);

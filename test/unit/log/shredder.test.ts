@@ -33,4 +33,21 @@ test('A4 L3 given a reader that holds on to the log, when a secret was erased, t
     { projection: fakeProjection() },
   ));
 
+test('given a write-ahead log that grew very large, when some time went by, then it is cut although nothing was erased', () =>
+  withLog(
+    async ({ log, dir, clock }) => {
+      const size = (): number => statSync(join(dir, `${LOG_FILE}-wal`)).size;
+      await log.commit(batch([append('s', 0, 'small')]));
+      await clock.advance(600);
+      assert.ok(size() > 0);
+      const block = 'x'.repeat(1_000_000);
+      await Promise.all(Array.from({ length: 70 }, (_, i) => log.commit(batch([append(`s${i}`, 0, block)]))));
+      assert.ok(size() > 67_108_864);
+      await clock.advance(600);
+      assert.equal(size(), 0);
+      assert.equal(clock.pending().length, 0);
+    },
+    { projection: fakeProjection() },
+  ));
+
 test.run();
