@@ -1,9 +1,10 @@
 import * as assert from 'uvu/assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, newThread, say, startGated } from './scene.ts';
+import { config, leapingClock, MORE, newThread, say, startGated } from './scene.ts';
 
 const test = suite('conformance: what was erased is gone');
 
@@ -78,5 +79,63 @@ test('L3 given an item, when it is overwritten and then deleted, then no file of
     for (const canary of [first, second, place, key]) await untilGone(s, canary);
     assert.equal((await s.events()).filter(({ type }) => type.startsWith('Item')).length, 1);
   }));
+
+test('L3 given a run with its content, when it is deleted, then no file of the living server holds what it was told or said', () =>
+  withServer({}, async (s) => {
+    const [canary, error] = ['canary-of-the-run', 'fails'];
+    const id = await newThread(s);
+    await s.client.runs.wait(id, 'echo', { input: say('before') });
+    for (const graph of ['agent', 'asks', error]) {
+      await s.client.runs.wait(id, graph, {
+        input: say(canary),
+        metadata: { note: canary },
+        config: { configurable: { note: canary } },
+        raiseError: false,
+      });
+    }
+    const resumed = { command: { resume: canary }, raiseError: false };
+    await s.client.runs.wait(id, 'asks', resumed);
+    assert.is.not(filesWith(s, canary).length, 0);
+    const runs = await s.client.runs.list(id);
+    for (const { run_id: run } of runs.slice(0, -1)) await s.client.runs.delete(id, run);
+    await untilGone(s, canary);
+    const { values, status } = await s.client.threads.get(id);
+    assert.equal(
+      [status, (values as { messages: { content: string }[] }).messages.map(({ content }) => content)],
+      ['idle', ['before', 'echo: before']],
+    );
+  }));
+
+test('L3 given values that a thread no longer has, when it is pruned to the latest, then no file of the living server holds them', () =>
+  withServer({ config: MORE }, async (s) => {
+    const canary = 'canary-of-the-past';
+    const id = await newThread(s);
+    await s.client.runs.wait(id, 'echo', { input: say('hi') });
+    for (const note of [canary, 'nothing'])
+      await s.client.threads.updateState(id, { values: { note: note.repeat(20) } });
+    assert.is.not(filesWith(s, canary).length, 0);
+    await s.client.threads.prune([id], { strategy: 'keep_latest' });
+    await untilGone(s, canary);
+    assert.is((await s.client.threads.get(id)).values['note' as never], 'nothing'.repeat(20));
+  }));
+
+test('L3 given a thread with a time to live, when it is over, then no file of the living server holds it', async () => {
+  const clock = leapingClock();
+  // A leap ends the time of searches that happen to be under way.
+  await withServer({ clock, allowFaults: true }, async (s) => {
+    const canary = 'canary-of-the-outlived';
+    const id = await newThread(s, { ttl: 10, metadata: { note: canary } });
+    await s.client.runs.wait(id, 'echo', { input: say(canary) });
+    assert.is.not(filesWith(s, canary).length, 0);
+    const gone = s.until(({ type }) => type === 'ThreadDeleted');
+    clock.leap(11 * 60_000);
+    await gone;
+    // The shredder waits for a quiet moment.
+    const cancel = systemClock().after(1_000, () => clock.leap(1_000));
+    await untilGone(s, canary);
+    cancel();
+    assert.is((await s.request('GET', `/threads/${id}`)).status, 404);
+  });
+});
 
 test.run();
