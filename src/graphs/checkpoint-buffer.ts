@@ -41,7 +41,12 @@ export function createCheckpointBuffer(base: CheckpointReader, now: () => number
   }
 
   const toLoaded = ({ checkpoint, at }: (typeof checkpoints)[number]): LoadedCheckpoint => ({
-    ...checkpoint,
+    ns: checkpoint.ns,
+    checkpointId: checkpoint.checkpointId,
+    parentId: checkpoint.parentId,
+    body: checkpoint.body,
+    metadata: checkpoint.metadata,
+    valueChannels: checkpoint.valueChannels,
     // Whoever saved a checkpoint has read the one that it shares values with.
     blobs: Object.entries(checkpoint.channelVersions).flatMap(
       ([channel, version]) => blobs.get(key(checkpoint.ns, channel, version)) ?? [],

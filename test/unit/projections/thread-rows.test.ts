@@ -28,6 +28,23 @@ async function live({ log, clock, past }: TestLog, ...facts: ThreadEvent[]): Pro
 const at = (seconds: number): number => START + seconds * 1_000;
 const running = [fact.created(), fact.runCreated('a', { strategy: 'reject' }), fact.started('a')];
 
+test('given an interrupted thread, when its state is updated, then head, questions and times are new and the status stays', () =>
+  withLog(async (lent) => {
+    const paused: Outcome = { kind: 'success', next: ['ask'], interrupts: { t: [{ id: 'i', value: 1 }] } };
+    const { rows } = await live(
+      lent,
+      ...running,
+      fact.saved('a', 'c1'),
+      fact.completed('a', { outcome: paused, head: 'c1' }),
+      fact.stateUpdated('c2', { interrupts: { u: [] } }),
+    );
+    const thread = await getThread(rows, THREAD);
+    assert.deepEqual(
+      [thread?.status, thread?.head, thread?.interrupts, thread?.stateUpdatedAt, thread?.updatedAt],
+      ['interrupted', 'c2', { u: [] }, at(5), at(5)],
+    );
+  }));
+
 test('given a thread, when it is created and updated, then its row says so with the times of the log', () =>
   withLog(async (lent) => {
     const { rows } = await live(lent, fact.created({ a: 1 }), fact.updated({ a: 1, b: [2] }));
