@@ -1,8 +1,10 @@
 import * as assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Message } from '@langchain/langgraph-sdk';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, ended, MISSING, newThread, say, startGated, textsOf } from './scene.ts';
+import { config, ended, MISSING, newThread, say, startGated, textsOf, untilMark } from './scene.ts';
 
 const test = suite('conformance: updates of the state');
 const STATES = config('platform.states.json');
@@ -207,6 +209,42 @@ test('given many updates of one thread at once, when all are answered, then none
     assert.deepEqual(values.log.slice(2).sort(), taken.sort());
     const updates = (await s.events()).filter(({ type }) => type === 'StateUpdated');
     assert.equal(updates.length, taken.length);
+  }));
+
+test('L2 given an update that is overtaken while it is worked out, when it is committed, then it was worked out anew on what came between', () =>
+  withServer({ config: STATES }, async (s) => {
+    const threadId = await waitAs(s, 'brittle', { log: [] });
+    const path = `/threads/${threadId}/state`;
+    const gate = join(s.dir, 'gate');
+    const slow = s.request('POST', path, { values: { log: [gate] }, as_node: 'a' });
+    await untilMark(`${gate}.here`, '');
+    const quick = await s.request('POST', path, { values: { log: ['quick'] }, as_node: 'b' });
+    assert.equal(quick.status, 200);
+    writeFileSync(gate, '');
+    assert.equal((await slow).status, 200);
+    const state = await s.client.threads.getState<{ log: string[] }>(threadId);
+    assert.deepEqual(state.values.log, ['a', 'b', 'quick', gate]);
+    assert.deepEqual(state.parent_checkpoint, quick.json.checkpoint);
+  }));
+
+test('X1 given a run that comes while an update is worked out, when the update is done, then it is refused and nothing of it is saved', () =>
+  withServer({ config: STATES }, async (s) => {
+    const threadId = await waitAs(s, 'brittle', { log: [] });
+    const gate = join(s.dir, 'gate');
+    const values = { log: [gate] };
+    const slow = s.request('POST', `/threads/${threadId}/state`, { values, as_node: 'a' });
+    await untilMark(`${gate}.here`, '');
+    const { run_id: run } = await s.client.runs.create(threadId, 'brittle', {
+      input: { log: [] },
+      afterSeconds: 3600,
+    });
+    writeFileSync(gate, '');
+    const { status, json } = await slow;
+    assert.deepEqual([status, json.detail], [409, 'Thread is busy']);
+    await s.client.runs.cancel(threadId, run);
+    const state = await s.client.threads.getState<{ log: string[] }>(threadId);
+    assert.deepEqual(state.values.log, ['a', 'b']);
+    assert.ok(!(await s.events()).some(({ type }) => type === 'StateUpdated'));
   }));
 
 test('L1 given a restart after an update, when the thread is read, then everything of it is as it was', () =>

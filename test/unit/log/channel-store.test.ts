@@ -102,6 +102,18 @@ test('given a fork that counts on from an old version, when both branches grow, 
   });
 });
 
+test('given a fork that counts on from before its base began, when it is read, then it is as written', () => {
+  withStore((prepare) => {
+    const text = (name: string) => [`${name} ${'x'.repeat(400)}`];
+    write(prepare, 1, text('old'));
+    write(prepare, 20, text('new'));
+    write(prepare, 2, [...text('new'), 'forked']);
+    assert.equal(read(prepare, 2), [...text('new'), 'forked']);
+    write(prepare, 21, [...text('new'), 'more']);
+    assert.equal(read(prepare, 21), [...text('new'), 'more']);
+  });
+});
+
 test('given two texts that part within a surrogate pair, then neither half is stored alone', () => {
   withStore((prepare) => {
     const [before, after] = ['🙂', '🙃'].map((face) => [
