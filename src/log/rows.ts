@@ -6,7 +6,14 @@ export type Row = Readonly<Record<string, Cell>>;
 
 export type RowWrite =
   | { readonly op: 'put'; readonly table: string; readonly row: Row }
-  | { readonly op: 'set'; readonly table: string; readonly key: Row; readonly set: Row }
+  /** `copy` sets columns to what other columns of the row hold. */
+  | {
+      readonly op: 'set';
+      readonly table: string;
+      readonly key: Row;
+      readonly set: Row;
+      readonly copy?: Readonly<Record<string, string>>;
+    }
   | { readonly op: 'drop'; readonly table: string; readonly key: Row };
 
 /** The derived tables and the one pure function that fills them. */

@@ -23,6 +23,8 @@ CREATE TABLE threads (
   updated_at INTEGER NOT NULL,
   state_updated_at INTEGER,
   status TEXT NOT NULL,
+  -- The status without runs that are open: what it returns to when such a run leaves no trace.
+  settled TEXT NOT NULL,
   metadata TEXT NOT NULL,
   -- What of the metadata is indexed, a list of texts.
   pairs TEXT NOT NULL,

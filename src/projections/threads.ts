@@ -11,11 +11,12 @@ export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' 
 export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[] {
   const { at } = event.meta;
   const { threadId } = event.data;
-  const thread = (set: Extract<RowWrite, { op: 'set' }>['set']): RowWrite => ({
+  const thread = (set: Row, copy?: Readonly<Record<string, string>>): RowWrite => ({
     op: 'set',
     table: 'threads',
     key: { thread_id: threadId },
     set: { ...set, updated_at: at },
+    ...(copy && { copy }),
   });
   const created = (more: Row): RowWrite => ({
     op: 'put',
@@ -27,6 +28,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       updated_at: at,
       state_updated_at: null,
       status: 'idle' satisfies ThreadStatus,
+      settled: 'idle' satisfies ThreadStatus,
       head: null,
       interrupts: '{}',
       error: null,
@@ -118,7 +120,17 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       return [thread({ head, interrupts: JSON.stringify(interrupts), state_updated_at: at })];
     }
     case 'RunCompleted': {
-      const { runId, outcome, remaining, head, rearm } = event.data;
+      const { runId, attempt, outcome, remaining, head, rearm } = event.data;
+      // Rolled back or never begun: the thread is as it was before, and may still wait for an answer.
+      const traceless = outcome.kind === 'rolled-back' || attempt === 0;
+      const busy = remaining > 0;
+      const ended: Row = {
+        head,
+        ...(!traceless && shown(outcome)),
+        ...(outcome.kind === 'cancelled' && { error: errorOf(outcome) }),
+        ...(busy && { status: 'busy' satisfies ThreadStatus }),
+        ...(rearm !== undefined && { expires_at: expiry(rearm, at) }),
+      };
       return [
         outcome.kind === 'rolled-back'
           ? { op: 'drop', table: 'runs', key: { run_id: runId } }
@@ -128,14 +140,9 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
               ended_at: at,
               outcome: JSON.stringify(outcome),
               head,
-              ...(event.data.attempt === 0 && { turn: event.meta.version }),
+              ...(attempt === 0 && { turn: event.meta.version }),
             }),
-        thread({
-          head,
-          ...shown(outcome),
-          ...(remaining > 0 && { status: 'busy' satisfies ThreadStatus }),
-          ...(rearm !== undefined && { expires_at: expiry(rearm, at) }),
-        }),
+        thread(ended, traceless && !busy ? { status: 'settled' } : undefined),
       ];
     }
     case 'RunDeleted': {
@@ -199,10 +206,12 @@ export function runStatus(outcome: Outcome): RunStatus {
 
 /** What a thread shows of the run that ended last. */
 function shown(outcome: Outcome | undefined): Row {
-  if (outcome === undefined) return { status: 'idle' satisfies ThreadStatus, interrupts: '{}', error: null };
+  const status = outcome === undefined ? 'idle' : threadStatus(outcome);
+  if (outcome === undefined) return { status, settled: status, interrupts: '{}', error: null };
   const paused = outcome.kind === 'success' && outcome.next.length > 0;
   return {
-    status: threadStatus(outcome),
+    status,
+    settled: status,
     interrupts: paused ? JSON.stringify(outcome.interrupts) : '{}',
     error: errorOf(outcome),
   };

@@ -207,4 +207,30 @@ test('given a run that has not started, when it is superseded by rollback, then 
     await assert.rejects(s.client.runs.get(threadId, waiting.run_id), /HTTP 404.*Run not found/);
   }));
 
+test('given a thread that waits for an answer, when runs on it are rolled back or never begin, then it waits as before', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'approve', { input: say('?') });
+    const record = async () => {
+      const { status, interrupts, values, error } = (await s.request('GET', `/threads/${threadId}`)).json;
+      return { status, interrupts, values, state: await s.client.threads.getState(threadId), error };
+    };
+    const before = await record();
+    assert.equal(before.status, 'interrupted');
+    const gated = await startGated(s, threadId);
+    assert.equal((await record()).status, 'busy');
+    await s.client.runs.cancel(threadId, gated.runId, true, 'rollback');
+    assert.deepEqual(await record(), before);
+    for (const action of ['rollback', 'interrupt'] as const) {
+      const late = await s.client.runs.create(threadId, 'echo', { input: say('late'), afterSeconds: 3600 });
+      await s.client.runs.cancel(threadId, late.run_id, true, action);
+      const { error: _, ...rest } = await record();
+      const { error: __, ...expected } = before;
+      assert.deepEqual(rest, expected, action);
+    }
+    const values = await s.client.runs.wait(threadId, 'approve', { command: { resume: 'yes' } });
+    assert.equal(textsOf(values).at(-1), 'The answer was "yes"');
+    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+  }));
+
 test.run();

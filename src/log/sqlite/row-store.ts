@@ -13,6 +13,7 @@ export function writeRow(prepare: Prepare, write: RowWrite): void {
     }
     case 'set': {
       const set = Object.keys(write.set).map((name) => `${name} = @${name}`);
+      for (const [name, from] of Object.entries(write.copy ?? {})) set.push(`${name} = ${from}`);
       prepare(`UPDATE ${write.table} SET ${set.join()} WHERE ${condition(write.key)}`).run({
         ...write.set,
         ...keyed(write.key),

@@ -179,11 +179,27 @@ test('given runs that wait, when one ends, then the thread stays busy until none
     const log = await live(lent, ...two, fact.completed('a', { outcome: failed, remaining: 1 }));
     assert.equal((await getThread(log.rows, THREAD))?.status, 'busy');
     await log.commit(
-      batch([{ stream: STREAM, expected: 5, events: [fact.completed('b', { attempt: 0, remaining: 0 })] }]),
+      batch([{ stream: STREAM, expected: 5, events: [fact.completed('b', { attempt: 1, remaining: 0 })] }]),
     );
     const idle = await getThread(log.rows, THREAD);
     assert.deepEqual([idle?.status, idle?.error], ['idle', null]);
   }));
+
+test('given a thread whose run failed, when the next one leaves no trace, then it is still a thread whose run failed', async () => {
+  const failed: Outcome = { kind: 'error', error: 'E', message: 'm' };
+  for (const attempt of [0, 1])
+    await withLog(async (lent) => {
+      const { rows } = await live(
+        lent,
+        ...running,
+        fact.completed('a', { outcome: failed }),
+        fact.runCreated('b'),
+        fact.completed('b', { attempt, outcome: { kind: 'rolled-back', reason: 'asked' } }),
+      );
+      const thread = await getThread(rows, THREAD);
+      assert.deepEqual([thread?.status, thread?.error], ['error', { error: 'E', message: 'm' }]);
+    });
+});
 
 test('given a deleted thread, when rows are read, then neither it nor its runs are there', () =>
   withLog(async (lent) => {
