@@ -14,6 +14,11 @@ const test = suite('replay, payload checks');
 const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: boolean])[] = [
   ['DELETE FROM frames WHERE id = 1', /frames have a gap/, false],
   ['DELETE FROM checkpoints WHERE seq = 1', /checkpoint \S+ is missing/, true],
+  [
+    "INSERT INTO channel_blobs VALUES ('a', '', 'c', '2', 'r', '1', 1, 1, '2', 'x')",
+    /value a c 2 leans on one that is gone/,
+    false,
+  ],
   ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
   ["INSERT INTO secrets VALUES ('a', 'b', 'c')", /a secret outlived/, false],
   ["UPDATE events SET data = '{' WHERE type = 'RunStarted'", /cannot be read/, true],

@@ -1,0 +1,77 @@
+/** Copies, prunings and deleted runs, by the rules of a thread. */
+import assert from 'node:assert/strict';
+import { redact } from '../../../src/thread/redact.ts';
+import type { Outcome } from '../../../src/thread/events.ts';
+import { ask, fact, given, SUCCESS } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('thread/upkeep');
+
+const done = [fact.created(), fact.runCreated('a'), fact.started('a'), fact.completed('a', { head: 'c' })];
+
+test('given no thread or one that exists, when a copy is made, then it is idle with the head of the original or refused', () => {
+  const state = given().when(ask.copyThread('other')).then(fact.copied('other'));
+  assert.equal(state.status, 'idle');
+  given(fact.created()).when(ask.copyThread('other')).thenRefused({ code: 'thread-exists' });
+  const copied = given(fact.copied('other', 'head')).state;
+  assert.equal(copied.status === 'idle' && copied.head, 'head');
+});
+
+test('X5 given an open run, when the thread is pruned or a run deleted, then both are refused, and taken once it has ended', () => {
+  for (const open of [[fact.runCreated('a')], [fact.runCreated('a'), fact.started('a')]])
+    for (const command of [ask.pruneThread(), ask.deleteRun('z')])
+      given(fact.created(), ...open)
+        .when(command)
+        .thenRefused({ code: 'thread-busy', runId: 'a' });
+  given(...done)
+    .when(ask.pruneThread())
+    .then(fact.pruned());
+  const state = given(...done)
+    .when(ask.deleteRun('a'))
+    .then(fact.runDeleted('a'));
+  assert.equal(state.status === 'idle' && state.head, null);
+});
+
+test('given a time to live, when a run ends, then only one that keeps the latest is set anew, and a pruning disarms it', () => {
+  for (const [strategy, rearm] of [
+    ['keep-latest', 5],
+    ['delete', undefined],
+  ] as const) {
+    const ttl = { strategy, minutes: 5 } as const;
+    const born = { type: 'ThreadCreated', data: { ...fact.created().data, ttl } } as ReturnType<
+      typeof fact.created
+    >;
+    const [, ...life] = done;
+    const { events } = given(born, ...life.slice(0, 2)).when(ask.complete('a'));
+    assert.equal(events[0]?.type === 'RunCompleted' && events[0].data.rearm, rearm);
+    const [pruned] = given(born).when(ask.pruneThread()).events;
+    assert.equal(pruned?.type === 'ThreadPruned' && pruned.data.disarms, strategy === 'keep-latest');
+  }
+});
+
+test('L3 given facts of a run with content, when they are redacted, then order and kind stay and the content is gone', () => {
+  const secret = 'what was said';
+  const outcomes: Outcome[] = [
+    { kind: 'success', next: [secret], interrupts: { t: [secret] } },
+    { kind: 'error', error: secret, message: secret },
+    { kind: 'timeout', message: secret },
+    { kind: 'cancelled', reason: secret },
+    { kind: 'rolled-back', reason: secret },
+  ];
+  const kwargs = { input: secret, config: { secret }, streamMode: ['values'], streamSubgraphs: true };
+  const facts = [
+    fact.runCreated('a', { metadata: { secret }, kwargs }),
+    ...outcomes.map((outcome) => fact.completed('a', { outcome })),
+  ];
+  for (const before of facts) {
+    const after = redact(before, 'a');
+    assert.equal(after.type, before.type);
+    assert.ok(!JSON.stringify(after).includes(secret));
+    assert.equal(redact(before, 'b'), before);
+  }
+  const left = { ...fact.runDeleted('b').data, left: { runId: 'a', outcome: SUCCESS } };
+  const told = redact({ type: 'RunDeleted', data: left } as ReturnType<typeof fact.runDeleted>, 'a');
+  assert.equal(told.type === 'RunDeleted' && told.data.left, null);
+});
+
+test.run();
