@@ -75,6 +75,18 @@ test('given a thread that asked, when its state is edited as its last node, then
     assert.deepEqual(textsOf(values), ['hi', 'better', 'fine']);
   }));
 
+test('given a node that has one of two answers, when the state is updated as nobody, then that node is still to run', () =>
+  withServer({ config: STATES }, async (s) => {
+    const threadId = await waitAs(s, 'twice', {});
+    await s.client.runs.wait(threadId, 'twice', { command: { resume: 'Ann' } });
+    assert.deepEqual((await s.client.threads.getState(threadId)).next, ['ask']);
+    await s.client.threads.updateState(threadId, { values: { name: 'Bob' } });
+    const state = await s.client.threads.getState(threadId);
+    assert.deepEqual([state.values, state.next], [{ name: 'Bob' }, ['ask']]);
+    const [past] = (await s.client.threads.getHistory(threadId)).slice(1);
+    assert.deepEqual([past!.next, past!.tasks[0]!.result], [['ask'], null]);
+  }));
+
 test('X1 given a run that is open, even one that waits for its time, when the state is updated, then 409 and nothing is saved', () =>
   withServer({ config: STATES }, async (s) => {
     const threadId = await newThread(s);
