@@ -72,6 +72,8 @@ test('S2 given a socket with a subscription, when more join at any time, then no
     await socket.until((event) => isRoot(event, 'running'));
     for (const channels of [['values'], ['messages', 'tools'], ['updates', 'checkpoints']])
       await socket.ask('subscription.subscribe', { channels });
+    await socket.until(isEnd);
+    // The run is over, and so is what the socket has been sent: the rest is sent again from the beginning.
     await socket.ask('subscription.subscribe', { channels: ['custom', 'tasks', 'input'] });
     const { result } = await socket.ask('agent.getTree');
     assert.equal(result.tree.graph_name, 'crew');

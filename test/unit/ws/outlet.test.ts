@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { WebSocket, WebSocketServer } from 'ws';
+import { openOutlet } from '../../../src/ws/outlet.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('ws/outlet');
+
+async function withPair<T>(use: (here: WebSocket, there: WebSocket) => Promise<T>): Promise<T> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const there = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [[here]] = (await Promise.all([once(server, 'connection'), once(there, 'open')])) as [
+    [WebSocket],
+    [],
+  ];
+  try {
+    return await use(here, there);
+  } finally {
+    there.terminate();
+    server.close();
+  }
+}
+
+test('S3 given a socket that is not read, when texts are sent, then the sender waits until it is read again', () =>
+  withPair(async (here, there) => {
+    const outlet = openOutlet(here);
+    there.pause();
+    let received = 0;
+    there.on('message', () => (received += 1));
+    const text = 'x'.repeat(100_000);
+    await outlet.send('small');
+    let sent = 1;
+    let last = Promise.resolve();
+    // Until what lies between the two is full.
+    while (here.bufferedAmount < 1_000_000) {
+      last = outlet.send(text);
+      sent += 1;
+    }
+    let taken = false;
+    void last.then(() => (taken = true));
+    for (let i = 0; i < 5; i += 1) await turn();
+    assert.equal(taken, false);
+    there.resume();
+    await last;
+    assert.equal(outlet.progressed(), true);
+    assert.equal(outlet.progressed(), false);
+    while (received < sent) await turn();
+  }));
+
+test('given a socket that is gone, when texts are sent, then nothing waits and nothing is thrown', () =>
+  withPair(async (here, there) => {
+    const outlet = openOutlet(here);
+    const closed = once(here, 'close');
+    there.terminate();
+    await closed;
+    for (let i = 0; i < 10; i += 1) await outlet.send('x'.repeat(100_000));
+    await outlet.reply({ type: 'error' });
+  }));
+
+test.run();
