@@ -1,6 +1,7 @@
 /** A server's write path driven at random: commands right and wrong, several at once, and restarts at any moment. */
 import assert from 'node:assert/strict';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
+import { createUpkeep } from '../../src/actors/upkeep.ts';
 import type { Lease } from '../../src/log/log.ts';
 import type { CheckpointText, PayloadWrite } from '../../src/log/payloads.ts';
 import { claimableRuns, runningRuns } from '../../src/projections/run-queries.ts';
@@ -181,6 +182,7 @@ export function startLife(given: TestLog, seed: number): Life {
     if (roll <= 3) return dispatch(threadId, ask.createThread({}, threadId));
     if (roll <= 6) return dispatch(threadId, ask.updateThread({ roll }));
     if (roll <= 9) return updateState(threadId);
+    if (roll <= 12) return tidy(threadId, run?.runId);
     if (roll <= 28) return createRun();
     if (roll <= 48) return startRun();
     if (roll <= 88) return asExecutor();
@@ -189,6 +191,17 @@ export function startLife(given: TestLog, seed: number): Life {
     if (roll <= 95 && run) return dispatch(run.threadId, ask.abandon(run.runId));
     if (roll <= 97) return remove(threadId);
     return given.clock.advance(random.int(1, 1_500));
+  }
+
+  /** The thread is pruned, or a run of it deleted. */
+  async function tidy(threadId: string, runId: string | undefined): Promise<void> {
+    const upkeep = createUpkeep({ log: given.log, threads: random.pick(writers), leansOn: () => [] });
+    const result =
+      runId === undefined || random.chance(0.4)
+        ? await upkeep.keepLatest(threadId)
+        : await upkeep.deleteRun(known.find((each) => each.runId === runId)!.threadId, runId);
+    done.push(`${threadId} tidied of ${runId} -> ${result.ok ? result.events.length : result.refusal.code}`);
+    if (!result.ok) observer.counts['refused'] = (observer.counts['refused'] ?? 0) + 1;
   }
 
   /** A deleted thread stays so; another one takes its place. */

@@ -37,6 +37,7 @@ export function createObserver(): Observer {
   const updates = new Map<string, string>();
   const heads = new Map<string, string | null>();
   const deleted = new Map<string, number>();
+  const removed = new Set<string>();
   const counts: Record<string, number> = {};
 
   function take(event: Recorded): void {
@@ -71,6 +72,10 @@ export function createObserver(): Observer {
       case 'StateUpdated':
         heads.set(event.data.threadId, event.data.head);
         updates.set(event.data.updateId, event.data.threadId);
+        return;
+      case 'RunDeleted':
+        heads.set(event.data.threadId, event.data.head);
+        removed.add(event.data.runId);
         return;
       case 'RunCompleted': {
         const { runId, threadId, outcome } = event.data;
@@ -125,7 +130,8 @@ export function createObserver(): Observer {
       'X1 two runs of a thread run',
     );
     for (const [runId, run] of runs) {
-      const isGone = run.outcomes[0] === 'rolled-back' || deleted.has(threadStream(run.threadId));
+      const isGone =
+        removed.has(runId) || run.outcomes[0] === 'rolled-back' || deleted.has(threadStream(run.threadId));
       const status = isGone ? 'gone' : isOpen(run) ? (run.lease ? 'running' : 'pending') : 'ended';
       const row = statuses.get(runId) ?? 'gone';
       assert.equal(['gone', 'running', 'pending'].includes(row) ? row : 'ended', status, `run ${runId}`);
@@ -178,6 +184,7 @@ export function createObserver(): Observer {
     );
     for (const id of left) {
       assert.ok(!undone.includes(id), `P3 run ${id} was rolled back and left something`);
+      assert.ok(!removed.has(id), `L3 run ${id} was deleted and left something`);
       assert.ok(
         !deleted.has(threadStream(runs.get(id)?.threadId ?? updates.get(id)!)),
         `L3 run ${id} of a deleted thread left something`,

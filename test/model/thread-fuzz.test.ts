@@ -26,6 +26,8 @@ const HAPPENS = [
     'ThreadDeleted',
     'StateUpdated',
     'RunCancelRequested',
+    'ThreadPruned',
+    'RunDeleted',
     'RunRequeued',
     'RunStarted again',
     'WebhookOwed',
