@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
-import { config, growingClock, newThread, say } from './scene.ts';
+import { config, growingClock, MISSING, newThread, say } from './scene.ts';
 
 const test = suite('conformance: threads by what they hold');
 
@@ -106,6 +106,29 @@ test('client.threads.search: given paths, when threads are searched with extract
     });
     assert.deepEqual(asked!.extracted, { question: 'go on?' });
     assert.ok(asked!.values);
+  }));
+
+test('client.threads.get: given a thread with values and a time to live, when it is read, then both come, the latter only when asked for', () =>
+  withServer({}, async (s) => {
+    const { threads, runs } = s.client;
+    const { thread_id: id } = await threads.create({ metadata: { a: 1 }, ttl: 60 });
+    await runs.wait(id, 'echo', { input: say('hi') });
+    const thread = await threads.get(id);
+    assert.deepEqual([thread.status, thread.metadata?.['a' as never], 'ttl' in thread], ['idle', 1, false]);
+    const asked = (await threads.get(id, { include: ['ttl'] })) as { ttl?: { ttl_minutes: number } };
+    assert.equal(asked.ttl?.ttl_minutes, 60);
+    await assert.rejects(threads.get(MISSING), /HTTP 404/);
+  }));
+
+test('client.threads.delete: given a thread, when it is deleted, then it and its runs are gone, and a second time 404', () =>
+  withServer({}, async (s) => {
+    const { threads, runs } = s.client;
+    const id = await newThread(s);
+    await runs.wait(id, 'echo', { input: say('hi') });
+    await threads.delete(id);
+    await assert.rejects(threads.get(id), /HTTP 404/);
+    await assert.rejects(runs.list(id), /HTTP 404/);
+    await assert.rejects(threads.delete(id), /HTTP 404/);
   }));
 
 test.run();
