@@ -4,6 +4,7 @@
  * A1 It was authenticated as a request; every command asks for its own right. S3 Commands are carried out one after
  * the other, and a client that sends faster is not read meanwhile. Its end ends nothing but itself: runs go on.
  */
+import { setMaxListeners } from 'node:events';
 import type { RawData, WebSocket } from 'ws';
 import { parseBody } from '../http/body.ts';
 import { assistantKey } from '../http/commands/assistant-key.ts';
@@ -46,6 +47,8 @@ export function serveSocket(
 ): Connection {
   const caller: Caller = { context, actor, threadId };
   const over = new AbortController();
+  // Every wait for the thread listens for the end of the socket.
+  setMaxListeners(0, over.signal);
   const outlet = openOutlet(socket);
   const commands = createMailbox();
   const subscriptions = openSubscriptions({

@@ -4,7 +4,7 @@ import { connect, type Socket as Tcp } from 'node:net';
 import { WebSocket } from 'ws';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, MORE } from './scene.ts';
+import { config, hastyClock, MORE } from './scene.ts';
 import { ALL, isEnd, openEvents, openSocket } from './thread-stream.ts';
 
 const test = suite('protocol: sockets and their limits');
@@ -87,6 +87,25 @@ test('given open sockets, when the server stops, then they are told to come back
     assert.ok(answer === undefined || answer.error === 'no_such_run');
     stubborn.socket.resume();
     if (stubborn.socket.readyState !== WebSocket.CLOSED) await once(stubborn.socket, 'close');
+  }));
+
+test('given a client that answers no ping, when its socket is silent, then the server ends it, and others stay', () =>
+  // What else has a time limit may run into it at this pace.
+  withServer({ ...PROTOCOL, clock: hastyClock(), allowFaults: true }, async (s) => {
+    const answering = await openSocket(s, newId());
+    const dead = connect(Number(new URL(s.url).port), '127.0.0.1');
+    dead.write(
+      `GET ${pathOf(newId())} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+        'sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+    );
+    const received: Buffer[] = [];
+    dead.on('data', (data: Buffer) => received.push(data));
+    await once(dead, 'close');
+    const all = Buffer.concat(received);
+    assert.match(all.toString('latin1'), /^HTTP\/1\.1 101 /);
+    assert.ok(all.includes(Buffer.from([0x89, 0x00])), 'a ping');
+    assert.equal((await answering.ask('no.such')).error, 'unknown_command');
+    answering.leave();
   }));
 
 test('given a message larger than a body may be, when a socket sends it, then the socket ends with the code for that', () =>
