@@ -12,7 +12,7 @@ import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { createRowReader } from './row-store.ts';
 import { prepareSchema } from './schema.ts';
-import { createShredder } from './shredder.ts';
+import { createShredder, isLeftBehind } from './shredder.ts';
 import { createStatements } from './statements.ts';
 import { createWriter } from './writer.ts';
 
@@ -38,6 +38,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
   let opened: Connection | undefined;
   try {
     const file = join(dir, LOG_FILE);
+    const leftBehind = isLeftBehind(file);
     const db = (opened = openConnection(file, { functions }));
     const prepare = createStatements(db);
     prepareSchema(db);
@@ -54,7 +55,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
         }
     };
     const reader = functionsModule === undefined ? undefined : createReader({ file, functionsModule, clock });
-    const shredder = createShredder(db, clock.after, reader?.between);
+    const shredder = createShredder({ db, later: clock.after, between: reader?.between, leftBehind });
     const writer = createWriter({
       db,
       prepare,

@@ -1,7 +1,8 @@
 /**
  * A4, L3 What was erased is gone from the disk too. `secure_delete` overwrites pages of the database, but the
  * write-ahead log keeps their earlier frames until it is rewound, which on a quiet server may be never. So soon after
- * something was erased the log is written back and cut to nothing.
+ * something was erased the log is written back and cut to nothing; and at once where a crash has left one behind,
+ * because what was erased right before it may be in there.
  */
 import { statSync } from 'node:fs';
 import type { Batch } from '../log.ts';
@@ -20,6 +21,10 @@ export type Later = (ms: number, fn: () => void) => () => void;
 /** A log that grew beyond this is cut too. */
 const LARGEST_BYTES = 67_108_864;
 
+/** Call before the database is opened: the last one to close it properly removes the log. */
+export const isLeftBehind = (file: string): boolean =>
+  (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
 /** Long enough for a burst of run ends to share one pass. */
 const AFTER_MS = 500;
 
@@ -29,12 +34,17 @@ export interface Shredder {
   close(): void;
 }
 
-/** `between` runs what it is given when no reader of this process is at work. */
-export function createShredder(
-  db: Connection,
-  later: Later,
-  between = (turn: () => void): void => turn(),
-): Shredder {
+export interface ShredderOptions {
+  readonly db: Connection;
+  readonly later: Later;
+  /** Runs what it is given when no reader of this process is at work. */
+  readonly between?: ((turn: () => void) => void) | undefined;
+  /** There was a write-ahead log before the database was opened. */
+  readonly leftBehind: boolean;
+}
+
+export function createShredder(options: ShredderOptions): Shredder {
+  const { db, later, between = (turn) => turn(), leftBehind } = options;
   let cancel: (() => void) | undefined;
   /** Runs whose secret is on the disk; after a start every erasure may concern one. */
   const secretive = new Set<string>();
@@ -57,6 +67,8 @@ export function createShredder(
     }
     if (busy !== 0) soon();
   }
+
+  if (leftBehind) shred();
 
   return {
     note(batches) {

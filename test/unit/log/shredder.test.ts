@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { cpSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
+import { LOG_FILE, openSqliteLog } from '../../../src/log/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { append, batch, committed } from '../../support/log-contract.ts';
 import { suite } from '../../support/suite.ts';
-import { withLog } from '../../support/with-log.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { withTempDir } from '../../support/temp-dir.ts';
+import { functions, withLog } from '../../support/with-log.ts';
 
 const test = suite('log/sqlite, shredder');
 
@@ -30,6 +32,25 @@ test('A4 L3 given a reader that holds on to the log, when a secret was erased, t
       assert.ok(!readFileSync(join(dir, LOG_FILE)).includes(data));
       assert.equal(clock.pending().length, 0);
     },
+    { projection: fakeProjection() },
+  ));
+
+test('A4 L3 given an erasure right before a crash, when the log is opened again, then what was erased is gone at once', () =>
+  withLog(
+    ({ log, dir }) =>
+      withTempDir(async (copy) => {
+        const data = 'a secret that a crash left behind';
+        await log.commit(batch([], { payloads: [{ kind: 'secret', runId: 'r', threadId: 't', data }] }));
+        committed(await log.commit(batch([], { payloads: [{ kind: 'erase-secret', runId: 'r' }] })));
+        for (const name of [LOG_FILE, `${LOG_FILE}-wal`]) cpSync(join(dir, name), join(copy, name));
+        const found = (name: string): boolean => readFileSync(join(copy, name)).includes(data);
+        assert.ok(found(`${LOG_FILE}-wal`));
+        const [clock, projection] = [createManualClock(), fakeProjection()];
+        const onFault = (error: unknown): never => assert.fail(String(error));
+        const again = openSqliteLog({ dir: copy, projection, functions, clock, onFault });
+        assert.deepEqual([found(LOG_FILE), found(`${LOG_FILE}-wal`)], [false, false]);
+        await again.close();
+      }),
     { projection: fakeProjection() },
   ));
 
