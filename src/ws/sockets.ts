@@ -56,6 +56,9 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
 
   async function ask(request: IncomingMessage, grant: (grant: SocketGrant) => void): Promise<Response> {
     const { origin, host = 'localhost' } = request.headers;
+    const url = toUrl(request.url ?? '/', host);
+    if (url === undefined)
+      return Response.json({ detail: 'The target of the request is no address.' }, { status: 400 });
     const allowed = originOf(origin, host);
     if (allowed === 'no')
       return Response.json({ detail: 'This origin may not open sockets.' }, { status: 403 });
@@ -64,7 +67,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
       headers.append(request.rawHeaders[i]!, request.rawHeaders[i + 1]!);
     // Browsers send them with every request to upgrade, whoever asks for it.
     if (allowed === 'without-credentials') headers.delete('cookie');
-    const asked = new Request(new URL(request.url ?? '/', `http://${host}`), { headers });
+    const asked = new Request(url, { headers });
     return fetch(asked, { upgrade: { grant } });
   }
 
@@ -91,6 +94,12 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
       server.close();
     },
   };
+}
+
+/** A target that begins with two slashes names a path all the same, and a host never holds one. */
+function toUrl(target: string, host: string): URL | undefined {
+  const text = target.startsWith('/') ? `http://${host}${target}` : target;
+  return /^[^\s/\\?#@]+$/.test(host) && URL.canParse(text) ? new URL(text) : undefined;
 }
 
 /** The reply of the router on a connection that no HTTP server looks after any more. */

@@ -73,6 +73,25 @@ test('given requests that offer another protocol, when they arrive, then they ar
     assert.equal(plain.status, 426);
   }));
 
+test('given requests to upgrade whose target or host is no address, when they arrive, then each is refused and it is no fault', () =>
+  withServer(PROTOCOL, async (s) => {
+    const offer =
+      'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+    for (const [target, host, status] of [
+      ['//', 'x', 404],
+      ['///', 'x', 404],
+      [`//x${pathOf(newId())}`, 'x', 404],
+      ['http://[/', 'x', 400],
+      ['*', 'x', 400],
+      [pathOf(newId()), 'a b', 400],
+      [pathOf(newId()), '[', 400],
+      ['/ok', `x${pathOf(newId())}?`, 400],
+    ] as const) {
+      const got = await raw(s, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\n${offer}`);
+      assert.match(got, new RegExp(`^HTTP/1.1 ${status} [^]*"detail":`), `${target} ${host}: ${got}`);
+    }
+  }));
+
 test('given open sockets, when the server stops, then they are told to come back and nothing keeps it', () =>
   withServer(PROTOCOL, async (s) => {
     const threadId = newId();
