@@ -20,6 +20,11 @@ export function isMessage(value: object): value is MessageLike {
 }
 
 const ALWAYS = ['content', 'additional_kwargs', 'response_metadata', 'id', 'name'] as const;
+/**
+ * No part of a message: typed blocks are a second name of `content`, and a message that was built from the members of
+ * another (`new AIMessage({ ...chunk })`) counts that one's own books among what it was built from, deeper each time.
+ */
+const NEVER = new Set(['contentBlocks', 'lc_kwargs', 'lc_namespace', 'lc_serializable']);
 
 /**
  * The wire form of a message, its members not yet converted: what it was built from with the values it has now, and
@@ -40,8 +45,7 @@ function current(message: MessageLike): Record<string, unknown> {
   const kwargs = message.lc_kwargs ?? {};
   const data: Record<string, unknown> = {};
   for (const key of new Set([...ALWAYS, ...Object.keys(kwargs)]))
-    // Typed blocks are a second name of `content`.
-    if (key !== 'contentBlocks') data[key] = key in own ? own[key] : kwargs[key];
+    if (!NEVER.has(key)) data[key] = key in own ? own[key] : kwargs[key];
   return data;
 }
 

@@ -215,4 +215,11 @@ test('given a message of typed blocks, when on the wire, then its content is the
   assert.ok(!('contentBlocks' in wire) && !('content_blocks' in wire));
 });
 
+test('given a message built from the members of another, when on the wire or stored, then no books of the library are in it', () => {
+  const again = new AIMessage({ ...new AIMessage({ ...new AIMessage({ content: 'hi', id: '1' }) }) });
+  const plain = toWire(new AIMessage({ content: 'hi', id: '1' })) as JsonObject;
+  assert.deepEqual(toWire({ m: again }), { m: plain });
+  assert.deepEqual(stored({ m: again }), stored({ m: new AIMessage({ content: 'hi', id: '1' }) }));
+});
+
 test.run();
