@@ -28,7 +28,7 @@ export interface StoreTtl {
 
 /** A read or write that cannot be done; `message` is for the client. */
 export class StoreProblem extends Error {
-  readonly code: 'no-index' | 'embedding' | 'scan-limit' | 'lease-stale';
+  readonly code: 'embedding' | 'scan-limit' | 'lease-stale';
   constructor(code: StoreProblem['code'], message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'StoreProblem';
@@ -154,9 +154,8 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     { prefix, match, query, limit, offset }: Search,
     access: AccessFilter | undefined,
   ): Promise<{ itemId: string; score?: number }[]> {
-    if (query !== undefined && embedder === undefined)
-      throw new StoreProblem('no-index', 'query: expected a server with store.index in its configuration');
-    const [wanted] = query === undefined ? [] : await embed([query]);
+    // Without an index a query ranks nothing, as in the library's own stores: graphs that ask anyway still find items.
+    const [wanted] = query === undefined || embedder === undefined ? [] : await embed([query]);
     const scan = { prefix, now: clock.now(), ...(match && { match }), ...(access && { access }) };
     const found: { itemId: string; score?: number }[] = [];
     let scanned = 0;

@@ -54,8 +54,6 @@ export const noNamespace = (): HttpProblem => new HttpProblem(400, 'Namespace is
 /** What the store could not do. */
 export function storeRefused({ code, message }: StoreProblem): HttpProblem {
   switch (code) {
-    case 'no-index':
-      return invalid(message);
     case 'scan-limit':
       return new HttpProblem(400, message);
     case 'embedding':

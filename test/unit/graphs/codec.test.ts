@@ -216,7 +216,8 @@ test('given a message of typed blocks, when on the wire, then its content is the
 });
 
 test('given a message built from the members of another, when on the wire or stored, then no books of the library are in it', () => {
-  const again = new AIMessage({ ...new AIMessage({ ...new AIMessage({ content: 'hi', id: '1' }) }) });
+  const rebuilt = (message: AIMessage): AIMessage => new AIMessage({ ...message } as never);
+  const again = rebuilt(rebuilt(new AIMessage({ content: 'hi', id: '1' })));
   const plain = toWire(new AIMessage({ content: 'hi', id: '1' })) as JsonObject;
   assert.deepEqual(toWire({ m: again }), { m: plain });
   assert.deepEqual(stored({ m: again }), stored({ m: new AIMessage({ content: 'hi', id: '1' }) }));
