@@ -9,7 +9,9 @@ import { withWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts
 import { asServer, type Program, type Programs, type ServerProgram } from '../../e2e/programs.ts';
 import { beClient } from './client.ts';
 import { findBroken } from './checks.ts';
+import { openKeeper } from './keeper.ts';
 import { openLedger } from './ledger.ts';
+import { findErased } from './remains.ts';
 
 export interface Tortured {
   /** Every broken promise; empty when all is well. */
@@ -25,7 +27,8 @@ export interface TortureOptions {
   readonly onRound?: (round: number, killedAfterMs: number) => void;
 }
 
-const CLIENTS = 8;
+const CLIENTS = 6;
+const KEEPERS = 3;
 /** A round's kill comes within a few milliseconds of this many answers at the most. */
 const MOST_ANSWERS = 40;
 /** This share of the kills hits a server that is still starting. */
@@ -43,6 +46,7 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
     const data = join(programs.dir, 'data');
     const args = ['--port', String(await freePort(random)), '--data', data];
     const accepted = acceptMost(sink, random);
+    const keepers = Array.from({ length: KEEPERS }, (_, i) => openKeeper(`keeper${i}`, ledger.problems));
 
     for (let round = 1; round <= kills; round++) {
       const program = programs.launchServer({ args });
@@ -52,6 +56,7 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
       const { server } = answers;
       // The first requests of a process are slow: a kill would always hit the same few.
       await server?.ask('POST', '/runs/wait', { assistant_id: 'echo', input: { messages: 'awake?' } });
+      if (server !== undefined) for (const keeper of keepers) await keeper.inspect(server);
       const clients = Array.from({ length: server === undefined ? 0 : CLIENTS }, (_, client) =>
         beClient({
           server: server!,
@@ -61,6 +66,10 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
           gate,
         }),
       );
+      if (server !== undefined)
+        clients.push(
+          ...keepers.map((keeper, i) => keeper.work(server, createRandom(seed - round * KEEPERS - i))),
+        );
       // Counted in answers and not in time: a slow machine is tortured as much as a fast one.
       if (!early) await answers.reach(random.int(5, MOST_ANSWERS));
       await killAfter(program, ms);
@@ -73,6 +82,9 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
     await settle(server, join(data, 'log.db'), sink, accepted).catch((error: Error) =>
       ledger.problems.push(`not everything came to its end: ${error.message.slice(0, 200)}`),
     );
+    for (const keeper of keepers) await keeper.inspect(server);
+    const erased = new Set(keepers.flatMap(({ erased }) => [...erased]));
+    ledger.problems.push(...(await findErased(data, erased)));
     await server.end('SIGTERM');
     return {
       problems: [...ledger.problems, ...(await findBroken(data, ledger, sink.received))],
@@ -84,6 +96,8 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
         broken: [...ledger.streams.values()].filter(({ complete }) => !complete).length,
         deletions: ledger.deletions.size,
         webhooks: sink.received.length,
+        changes: keepers.reduce((sum, { changes }) => sum + changes(), 0),
+        erased: erased.size,
       },
     };
   });
