@@ -34,7 +34,7 @@ export function toRunKwargs(
       metadata: { ...asObject(own['metadata']), ...asObject(given['metadata']) },
       configurable: toConfigurable(actor, request, assistant, ids),
     },
-    ...(context !== undefined && { context }),
+    context,
     streamMode: request.stream_mode,
     streamSubgraphs: request.stream_subgraphs ?? false,
     ...(before !== undefined && { interruptBefore: before }),
@@ -75,9 +75,12 @@ function toConfigurable(
   });
 }
 
-/** An assistant's context that is no object is not mixed with anything: it wins. */
-function mergeContext(own: Json, given: Json | undefined): Json | undefined {
-  if (own === null || (isObject(own) && Object.keys(own).length === 0)) return given ?? undefined;
+/**
+ * An assistant's context that is no object is not mixed with anything: it wins. Where nobody gives one it is `{}`, as
+ * the assistant shows it: graphs read its members without asking whether there is one.
+ */
+function mergeContext(own: Json, given: Json | undefined): Json {
+  if (own === null || (isObject(own) && Object.keys(own).length === 0)) return given ?? {};
   if (given === undefined || !isObject(own)) return own;
   return isObject(given) ? { ...own, ...given } : given;
 }

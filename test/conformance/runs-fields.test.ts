@@ -16,6 +16,9 @@ async function told(s: TestServer, body: object, threadId?: string): Promise<any
   return values.json.told;
 }
 
+test('given nobody who gives a context, when a run starts, then the graph reads an empty one', () =>
+  withServer(MODES, async (s) => assert.deepEqual((await told(s, {})).context, {})));
+
 test('given an assistant and a request with configuration, when a run starts, then the request wins key by key', () =>
   withServer(
     {

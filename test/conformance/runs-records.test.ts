@@ -91,7 +91,7 @@ test('given only an assistant and nulls elsewhere, when a run is created, then d
     );
     const { json } = await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'echo', ...nulls });
     const { input, command, context, stream_mode: modes, webhook } = json.kwargs;
-    assert.deepEqual([input, command, context, modes, webhook], [null, null, null, ['values'], null]);
+    assert.deepEqual([input, command, context, modes, webhook], [null, null, {}, ['values'], null]);
     assert.equal(json.multitask_strategy, 'enqueue');
     await s.client.runs.join(threadId, json.run_id);
   }));
