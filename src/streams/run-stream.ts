@@ -18,13 +18,16 @@ export interface RunStreams {
   /** The run once it has ended; undefined when it is gone (rolled back, deleted) or the signal aborts. */
   ended(runId: string, signal: AbortSignal): Promise<RunRecord | undefined>;
   /**
-   * What `wait` and `join` answer for an ended run: what its last frame of the mode `values` would show, read from
-   * the thread's head, so it needs neither that mode nor the frames.
+   * What `wait` and `join` answer for an ended run: what its last frame of the mode `values` shows. It is read from
+   * the thread's head, so it needs neither that mode nor the frames; only what was done beside a task that asks is in
+   * no checkpoint yet, and is answered while the frames are kept.
    */
   result(run: RunRecord | undefined): Promise<Json>;
 }
 
 const PAGE = 500;
+/** Among the last frames of a run that asks is its last state, unless so many tasks of one step ask. */
+const TAIL = 100;
 
 export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
   return {
@@ -70,7 +73,22 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       if (outcome.kind !== 'success') return values ?? {};
       const interrupts = Object.values(outcome.interrupts).flat();
       if (interrupts.length === 0) return values ?? {};
-      return { ...(isObject(values) && values), __interrupt__: interrupts };
+      const shown = (await valuesBesideQuestions(run.runId)) ?? values;
+      return { ...(isObject(shown) && shown), __interrupt__: interrupts };
     },
   };
+
+  /** The state that was shown after the questions of its step: with what the tasks that did not ask have written. */
+  async function valuesBesideQuestions(runId: string): Promise<Json | undefined> {
+    let cursor = Math.max(-1, (await log.payloads.lastFrame(runId)) - TAIL);
+    let last: string | undefined;
+    for (
+      let page;
+      (page = await log.payloads.frames(runId, cursor, TAIL)).length > 0;
+      cursor = page.at(-1)!.id
+    )
+      last = page.findLast(({ event }) => event === 'values')?.data ?? last;
+    const values = last === undefined ? undefined : (JSON.parse(last) as Json);
+    return isObject(values) && !('__interrupt__' in values) ? values : undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
-import { newThread, say, startGated, textsOf } from './scene.ts';
+import { config, newThread, say, startGated, textsOf } from './scene.ts';
 
 const test = suite('conformance: what wait and join answer');
 
@@ -119,6 +119,26 @@ test('given an interrupt, when a resume names its id, then that answer is taken'
       const values = await s.client.runs.wait(threadId, graph, { command: { resume: { [id]: 'named' } } });
       assert.match(String(textsOf(values).at(-1)), /"named"/);
     }
+  }));
+
+test('given tasks of one step of which some ask, when the run is waited for or joined, then what the others did is in the answer', () =>
+  withServer({ config: config('platform.states.json') }, async (s) => {
+    const threadId = await newThread(s);
+    const asked: any = await s.client.runs.wait(threadId, 'beside', { input: { log: ['given'] } });
+    assert.deepEqual(asked.log, ['given', 'worked']);
+    assert.equal(asked.__interrupt__.length, 2);
+    assert.deepEqual((await s.client.threads.getState(threadId)).values, { log: asked.log });
+    const [run] = await s.client.runs.list(threadId);
+    assert.deepEqual(await s.client.runs.join(threadId, run!.run_id), asked);
+
+    const [first, second] = asked.__interrupt__.map(({ id }: { id: string }) => id);
+    const half: any = await s.client.runs.wait(threadId, 'beside', {
+      command: { resume: { [first]: 'yes' } },
+    });
+    assert.deepEqual(half.log, ['given', 'first: yes', 'worked']);
+    assert.deepEqual(half.__interrupt__, [{ id: second, value: 'second?' }]);
+    const end = await s.client.runs.wait(threadId, 'beside', { command: { resume: { [second]: 'no' } } });
+    assert.deepEqual(end, { log: ['given', 'first: yes', 'second: no', 'worked'] });
   }));
 
 test('given interrupt_before, when a run comes there, then it ends without an interrupt entry and null input goes on', () =>
