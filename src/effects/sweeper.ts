@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { CommitResult, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
-import { runsWithOldFrames, type EndedAt } from '../projections/run-queries.ts';
+import { hasOldCommands, runsWithOldFrames, type EndedAt } from '../projections/retention-queries.ts';
 import { expiredThreads } from '../projections/thread-queries.ts';
 import type { OnFault } from './fault.ts';
 
@@ -50,8 +50,12 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
     for (const threadId of await expiredThreads(log.rows, now - retentionMs, AT_ONCE))
       await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
     await sweepFrames(now - retentionMs);
-    for (let bite = 0; bite < COMMAND_BITES && !stopping; bite++)
-      await commit([{ kind: 'forget-commands', before: now - COMMANDS_MS, limit: COMMANDS_AT_ONCE }]);
+    await sweepCommands(now - COMMANDS_MS);
+  }
+
+  async function sweepCommands(before: number): Promise<void> {
+    for (let bite = 0; bite < COMMAND_BITES && !stopping && hasOldCommands(log.rows, before); bite++)
+      await commit([{ kind: 'forget-commands', before, limit: COMMANDS_AT_ONCE }]);
   }
 
   async function sweepFrames(before: number): Promise<void> {

@@ -247,34 +247,6 @@ export async function runningRuns(rows: RowReader): Promise<RunRecord[]> {
   return rows.all<RunRow>(`SELECT * FROM runs WHERE status = 'running'`).map(toRecord);
 }
 
-/** A place in the order in which runs ended. */
-export interface EndedAt {
-  readonly endedAt: number;
-  readonly runId: string;
-}
-
-/**
- * Of the next `looked` runs that ended after `after` and before `before`, those whose frames are still kept; and where
- * to go on, undefined when that were all. Most runs of old have none: who asks keeps the place.
- */
-export async function runsWithOldFrames(
-  rows: RowReader,
-  { after, before, looked }: { after: EndedAt | undefined; before: number; looked: number },
-): Promise<{ runIds: string[]; next: EndedAt | undefined }> {
-  const ended = await rows.search<{ run_id: string; ended_at: number; kept: number }>(
-    `SELECT run_id, ended_at, EXISTS (SELECT 1 FROM frames WHERE frames.run_id = runs.run_id) AS kept
-     FROM runs INDEXED BY runs_ended
-     WHERE ended_at < @before AND (ended_at, run_id) > (@endedAt, @runId)
-     ORDER BY ended_at, run_id LIMIT @looked`,
-    { before, looked, endedAt: after?.endedAt ?? -1, runId: after?.runId ?? '' },
-  );
-  const last = ended.at(-1);
-  return {
-    runIds: ended.filter(({ kept }) => kept === 1).map(({ run_id }) => run_id),
-    next: last && { endedAt: last.ended_at, runId: last.run_id },
-  };
-}
-
 function toRecord(row: RunRow): RunRecord {
   return {
     runId: row.run_id,

@@ -121,8 +121,7 @@ test('L3 given values that a thread no longer has, when it is pruned to the late
 
 test('L3 given a thread with a time to live, when it is over, then no file of the living server holds it', async () => {
   const clock = leapingClock();
-  // A leap ends the time of searches that happen to be under way.
-  await withServer({ clock, allowFaults: true }, async (s) => {
+  await withServer({ clock }, async (s) => {
     const canary = 'canary-of-the-outlived';
     const id = await newThread(s, { ttl: 10, metadata: { note: canary } });
     await s.client.runs.wait(id, 'echo', { input: say(canary) });

@@ -109,8 +109,7 @@ test('given open sockets, when the server stops, then they are told to come back
   }));
 
 test('given a client that answers no ping, when its socket is silent, then the server ends it, and others stay', () =>
-  // What else has a time limit may run into it at this pace.
-  withServer({ ...PROTOCOL, clock: hastyClock(), allowFaults: true }, async (s) => {
+  withServer({ ...PROTOCOL, clock: hastyClock() }, async (s) => {
     const answering = await openSocket(s, newId());
     const dead = connect(Number(new URL(s.url).port), '127.0.0.1');
     dead.write(

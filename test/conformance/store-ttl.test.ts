@@ -1,23 +1,12 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
-import { SearchRefused } from '../../src/log/rows.ts';
-import { withServer, type TestServer, type TestServerOptions } from '../support/with-server.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, leapingClock } from './scene.ts';
 
 const test = suite('conformance: items that end');
 
 const MINUTE = 60_000;
 const FOREVER = { refreshOnRead: true, defaultTtl: null, sweepIntervalMinutes: null };
-
-/** A leap may meet a search of the server's own under way, for which it is too long a time; nothing else may fail. */
-const withLeaps = (options: TestServerOptions, use: (s: TestServer) => Promise<void>): Promise<void> =>
-  withServer({ ...options, allowFaults: true }, async (s) => {
-    await use(s);
-    assert.deepEqual(
-      s.faults.filter((fault) => !(fault instanceof SearchRefused)),
-      [],
-    );
-  });
 
 const put = (s: TestServer, key: string, more: object = {}) =>
   s.request('PUT', '/store/items', { namespace: ['t'], key, value: { key }, ...more });
@@ -31,7 +20,7 @@ const found = async (s: TestServer, more: object = {}): Promise<string[]> =>
 
 test('given items with a time to live, when it is over, then nobody sees them, though nothing was swept', async () => {
   const clock = leapingClock();
-  await withLeaps({ clock, overrides: { store: FOREVER } }, async (s) => {
+  await withServer({ clock, overrides: { store: FOREVER } }, async (s) => {
     await put(s, 'short', { ttl: 1 });
     await put(s, 'half', { ttl: 0.5 });
     await put(s, 'long', { ttl: 10 });
@@ -55,7 +44,7 @@ test('given items with a time to live, when it is over, then nobody sees them, t
 
 test('given reads, when they refresh or not, by request and by configuration, then exactly those that do prolong', async () => {
   const clock = leapingClock();
-  await withLeaps({ clock, overrides: { store: FOREVER } }, async (s) => {
+  await withServer({ clock, overrides: { store: FOREVER } }, async (s) => {
     for (const key of ['read', 'peeked', 'searched', 'left']) await put(s, key, { ttl: 2 });
     const before = (await s.client.store.getItem(['t'], 'read', { refreshTtl: false }))!;
     clock.leap(MINUTE);
@@ -78,7 +67,7 @@ test('given reads, when they refresh or not, by request and by configuration, th
 
 test('given a default time to live, when items are written, then it holds unless the write says otherwise', async () => {
   const clock = leapingClock();
-  await withLeaps({ clock, overrides: { store: { ...FOREVER, defaultTtl: 5 } } }, async (s) => {
+  await withServer({ clock, overrides: { store: { ...FOREVER, defaultTtl: 5 } } }, async (s) => {
     await put(s, 'default');
     await put(s, 'own', { ttl: 1 });
     await put(s, 'never', { ttl: null });
@@ -91,7 +80,7 @@ test('given a default time to live, when items are written, then it holds unless
 
 test('L3 given a sweep interval, when items have ended, then they are deleted for good, and others stay', async () => {
   const clock = leapingClock();
-  await withLeaps({ clock, overrides: { store: { ...FOREVER, sweepIntervalMinutes: 1 } } }, async (s) => {
+  await withServer({ clock, overrides: { store: { ...FOREVER, sweepIntervalMinutes: 1 } } }, async (s) => {
     for (let i = 0; i < 130; i++) await put(s, `k${i}`, { ttl: 3 });
     await put(s, 'stays', { ttl: 300 });
     clock.leap(4 * MINUTE);
@@ -106,7 +95,7 @@ test('L3 given a sweep interval, when items have ended, then they are deleted fo
 test('given a graph that reads an item, when reads refresh, then it lives on', async () => {
   const clock = leapingClock();
   const store = { ...FOREVER, defaultTtl: 2 };
-  await withLeaps({ clock, config: config('platform.store.json'), overrides: { store } }, async (s) => {
+  await withServer({ clock, config: config('platform.store.json'), overrides: { store } }, async (s) => {
     await s.client.store.putItem(['counts'], 'calls', { calls: 7 });
     clock.leap(MINUTE);
     const operations = [{ namespace: ['counts'], key: 'kept' }];

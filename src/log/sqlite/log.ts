@@ -1,7 +1,7 @@
 /** The event log in one SQLite file. See log/log.ts for what it keeps. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../kernel/clock.ts';
+import { systemClock, type Clock } from '../../kernel/clock.ts';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
@@ -54,7 +54,11 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
           onFault(error);
         }
     };
-    const reader = functionsModule === undefined ? undefined : createReader({ file, functionsModule, clock });
+    // How long a thread of the machine may take is the machine's time, whatever moment the log is told that it is.
+    const reader =
+      functionsModule === undefined
+        ? undefined
+        : createReader({ file, functionsModule, clock: systemClock() });
     const shredder = createShredder({ db, later: clock.after, between: reader?.between, leftBehind });
     const writer = createWriter({
       db,

@@ -7,6 +7,7 @@ import {
   failedDeliveries,
   nextDueDelivery,
 } from '../../../src/projections/delivery-queries.ts';
+import { hasOldCommands, runsWithOldFrames } from '../../../src/projections/retention-queries.ts';
 import {
   claimableRuns,
   getRun,
@@ -17,7 +18,6 @@ import {
   nextDueRun,
   nextTurn,
   runningRuns,
-  runsWithOldFrames,
 } from '../../../src/projections/run-queries.ts';
 import type { ThreadConditions } from '../../../src/projections/thread-conditions.ts';
 import { planThreads } from '../../../src/projections/thread-plan.ts';
@@ -62,6 +62,7 @@ async function withPlans(
 const NAMED: Record<string, (rows: RowReader) => unknown> = {
   claimableRuns: (rows) => claimableRuns(rows, 1, 10),
   nextDueRun: (rows) => nextDueRun(rows, 1),
+  hasOldCommands: (rows) => hasOldCommands(rows, 1),
   runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: 1, looked: 10 }),
   getRun: (rows) => getRun(rows, 'r', { threadId: 't', filter: OWNER }),
   isRunOpen: (rows) => isRunOpen(rows, 'r'),

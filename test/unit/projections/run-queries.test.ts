@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventLog } from '../../../src/log/log.ts';
+import { runsWithOldFrames, type EndedAt } from '../../../src/projections/retention-queries.ts';
 import {
   claimableRuns,
   getRun,
   listRuns,
   nextDueRun,
   runningRuns,
-  runsWithOldFrames,
-  type EndedAt,
 } from '../../../src/projections/run-queries.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact } from '../../support/given.ts';
