@@ -110,6 +110,10 @@ export function openKeeper(name: string, problems: string[]): Keeper {
           problems.push(`${path}: saw ${sight}, expected ${known}${maybe ? ` or ${maybe.sight}` : ''}`);
         settle(thing, sight);
       }
+    const runsTold = told === undefined ? undefined : await ask(server, 'GET', `${told}/runs?limit=1000`);
+    if (runsTold === undefined) return;
+    story ??= openStory(told!, problems);
+    await story.read(server, runsTold.length);
   }
 
   async function work(server: ServerProgram, random: Random): Promise<void> {
@@ -184,14 +188,9 @@ export function openKeeper(name: string, problems: string[]): Keeper {
       },
       /** A run on the one thread whose events are read. */
       async tell() {
-        told ??= uuid(random);
-        const path = `/threads/${told}`;
-        story ??= openStory(path, problems);
+        told ??= `/threads/${uuid(random)}`;
         const params = { assistant_id: GRAPH, input: { said: next() } };
-        const answer = await send('POST', `${path}/commands`, { id: 1, method: 'run.start', params });
-        await send('GET', `${path}/runs/${answer.result.run_id}/join`);
-        const all = (await send('GET', `${path}/runs?limit=1000`)) as object[];
-        await story.read(server, all.length, (most) => random.int(0, most));
+        await send('POST', `${told}/commands`, { id: 1, method: 'run.start', params });
       },
       async removeRun() {
         const run = some(runs);
