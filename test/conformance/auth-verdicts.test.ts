@@ -1,0 +1,106 @@
+import * as assert from 'node:assert/strict';
+import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { isPublic } from '../../src/http/access.ts';
+import { suite } from '../support/suite.ts';
+import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
+import { config, hastyClock, say } from './scene.ts';
+
+const test = suite('conformance: verdicts on every route');
+
+const STEERED = {
+  config: config('platform.auth.json'),
+  overrides: { auth: { file: `${PROJECT}auth-variants.ts`, exportName: 'steered' } },
+  clock: hastyClock(),
+  allowFaults: true,
+};
+const COMMANDS = {
+  'run.start': { assistant_id: 'echo', input: say('x') },
+  'input.respond': { interrupt_id: 'x', response: 1 },
+  'state.get': {},
+  'state.listCheckpoints': {},
+  'state.fork': { checkpoint_id: 'x' },
+  'agent.getTree': {},
+};
+
+/** A request that an own thing answers, for every operation that has to ask. */
+async function requestsOf(s: TestServer) {
+  const send = async (method: string, path: string, body?: object) => {
+    const { status, json, text } = await s.request(method, path, body);
+    assert.ok(status < 300, text);
+    return json;
+  };
+  const { assistant_id: assistant } = await send('POST', '/assistants', { graph_id: 'echo' });
+  const { thread_id: thread } = await send('POST', '/threads');
+  const run = await send('POST', `/threads/${thread}/runs`, { assistant_id: 'echo', input: say('x') });
+  await send('GET', `/threads/${thread}/runs/${run.run_id}/join`);
+  const { checkpoint } = await send('GET', `/threads/${thread}/state`);
+  const item = { namespace: ['a'], key: 'k' };
+  await send('PUT', '/store/items', { ...item, value: {} });
+  const bodies: Record<string, unknown> = {
+    'POST /assistants': { graph_id: 'echo' },
+    'POST /assistants/{assistant_id}/latest': { version: 1 },
+    'POST /threads/prune': { thread_ids: [thread], strategy: 'delete' },
+    'POST /threads/{thread_id}/state': { values: {} },
+    'POST /threads/{thread_id}/stream/events': { channels: ['values'] },
+    'POST /runs/batch': [{ assistant_id: 'echo' }],
+    'POST /runs/cancel': { status: 'all' },
+    'PUT /store/items': { ...item, value: { new: 1 } },
+    'DELETE /store/items': item,
+  };
+  return OPERATIONS.filter(({ method, path }) => !isPublic(method.toUpperCase(), path)).flatMap(
+    ({ method: lower, path, body }) => {
+      const method = lower.toUpperCase();
+      const filled = path
+        .replace('{thread_id}', thread)
+        .replace('{run_id}', run.run_id)
+        .replace('{assistant_id}', assistant)
+        .replace('{checkpoint_id}', checkpoint.checkpoint_id)
+        .replace('{namespace}', 'x');
+      const query = method === 'GET' && path === '/store/items' ? '?namespace=a&key=k' : '';
+      const given = bodies[`${method} ${path}`] ?? (path.includes('/runs') ? { assistant_id: 'echo' } : {});
+      if (!path.endsWith('/commands')) return [{ method, path: filled + query, body: body && given }];
+      return Object.entries(COMMANDS).map(([name, params]) => ({
+        method,
+        path: filled,
+        body: { id: 1, method: name, params },
+      }));
+    },
+  );
+}
+
+test('A2 given a handler that says no or nonsense, when any operation asks it, then it is refused and nothing happens', () =>
+  withServer(STEERED, async (s) => {
+    const requests = await requestsOf(s);
+    assert.ok(requests.length > 55);
+    for (const [verdict, status] of [
+      ['false', 403],
+      ['number', 500],
+      ['text', 500],
+      ['throws', 500],
+      ['hangs', 500],
+      ['forbids', 418],
+      ['{"owner":{"$in":["x"]}}', 500],
+      ['{"$or":[{}]}', 500],
+      ['undefined', 500],
+      ['[]', 500],
+    ] as const) {
+      const before = await s.events();
+      await Promise.all(
+        requests.map(async ({ method, path, body }) => {
+          const answer = await s.request(method, path, body, { 'x-verdict': verdict });
+          const what = `${verdict}: ${method} ${path} ${JSON.stringify(body)} -> ${answer.status} ${answer.text}`;
+          assert.ok(!answer.text.includes('canary'), what);
+          // A socket is asked for before anybody asks whose thread it is.
+          if (answer.status === 426) return;
+          if (path.endsWith('/commands')) {
+            assert.equal(answer.json.type, 'error', what);
+            const code = { 403: 'permission_denied', 418: 'invalid_argument', 500: 'unknown_error' }[status];
+            assert.equal(answer.json.error, code, what);
+          } else assert.equal(answer.status, status, what);
+        }),
+      );
+      assert.deepEqual(await s.events(), before, verdict);
+    }
+  }));
+
+test.run();
