@@ -6,22 +6,35 @@ import { lineOf, maskSource, readLiteral } from './source.ts';
 
 const TEST = /(?<![.\w$])test(?:\.only|\.skip)?\(\s*(?=['"`])/g;
 
-/** Reads every file below `test`; a clash is one line of text. */
+export interface Titled {
+  readonly title: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Every test below `test` whose title is written out where it is defined. */
+export function readTitles(root: string): Titled[] {
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort();
+  return files.flatMap((name) => {
+    if (!name.endsWith('.ts') || name.includes('node_modules')) return [];
+    const text = readFileSync(join(root, 'test', name), 'utf8');
+    const code = maskSource(text);
+    return [...code.matchAll(TEST)].map((found) => {
+      const offset = found.index + found[0].length;
+      return { title: readLiteral(text, code, offset), file: `test/${name}`, line: lineOf(text, offset) };
+    });
+  });
+}
+
+/** A clash is one line of text. */
 export function checkTitles(root: string): { clashes: string[]; titles: number } {
   const clashes: string[] = [];
   const seen = new Map<string, string>();
-  for (const name of readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort()) {
-    if (!name.endsWith('.ts') || name.includes('node_modules')) continue;
-    const text = readFileSync(join(root, 'test', name), 'utf8');
-    const code = maskSource(text);
-    for (const found of code.matchAll(TEST)) {
-      const offset = found.index + found[0].length;
-      const title = readLiteral(text, code, offset);
-      const place = `test/${name}:${lineOf(text, offset)}`;
-      const first = seen.get(title);
-      if (first === undefined) seen.set(title, place);
-      else clashes.push(`${place} has the title of ${first}: ${title}`);
-    }
+  for (const { title, file, line } of readTitles(root)) {
+    const place = `${file}:${line}`;
+    const first = seen.get(title);
+    if (first === undefined) seen.set(title, place);
+    else clashes.push(`${place} has the title of ${first}: ${title}`);
   }
   return { clashes, titles: seen.size };
 }

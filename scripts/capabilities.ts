@@ -1,0 +1,54 @@
+/**
+ * The README's table of what clients can do, made from the titles of the tests that drive them: a title that begins
+ * with `client.threads.copy: ` or `RemoteGraph.getState, RemoteGraph.updateState: ` is a proof for what it names.
+ * `node --import tsx scripts/capabilities.ts` writes the table between its marks; a test compares them.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readTitles, type Titled } from './titles.ts';
+
+const SUBJECT = /^(?:client\.[a-z]+\.\w+|RemoteGraph\.\w+|useStream(?:\.\w+)?)$/;
+const BEGIN = '<!-- capabilities: begin -->';
+const END = '<!-- capabilities: end -->';
+
+/** Method → the tests that prove it, in order of their files. */
+export function readCapabilities(root: string): Map<string, Titled[]> {
+  const proofs = new Map<string, Titled[]>();
+  for (const test of readTitles(root))
+    for (const subject of subjectsOf(test.title)) proofs.set(subject, [...(proofs.get(subject) ?? []), test]);
+  return new Map([...proofs].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What a title speaks of, or nothing when it does not begin that way. */
+export function subjectsOf(title: string): string[] {
+  const colon = title.indexOf(': ');
+  if (colon < 0) return [];
+  const names = title.slice(0, colon).split(/, | and /);
+  return names.every((name) => SUBJECT.test(name)) ? names : [];
+}
+
+export function renderTable(proofs: ReadonlyMap<string, readonly Titled[]>): string {
+  const rows = [...proofs].map(([subject, tests]) => {
+    const files = [...new Set(tests.map(({ file }) => file))].map((file) => {
+      const name = file.replace(/^test\/(?:conformance\/)?/, '').replace(/\.test\.ts$/, '');
+      return `[${name}](${file})`;
+    });
+    return `| \`${subject}\` | ${tests.length} | ${files.join(', ')} |`;
+  });
+  return ['| Method | Tests | Where |', '| --- | --: | --- |', ...rows].join('\n');
+}
+
+/** The README with the table between its marks. Throws when a mark is missing. */
+export function placeTable(readme: string, table: string): string {
+  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`README.md: expected ${BEGIN} and ${END}`);
+  return `${readme.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${readme.slice(end)}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const file = join(process.cwd(), 'README.md');
+  const table = renderTable(readCapabilities(process.cwd()));
+  writeFileSync(file, placeTable(readFileSync(file, 'utf8'), table));
+  console.log(table);
+}
