@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readTitles, type Titled } from './titles.ts';
 
-const SUBJECT = /^(?:client\.[a-z]+\.\w+|RemoteGraph\.\w+|useStream(?:\.\w+)?)$/;
+const SUBJECT = /^(?:client\.[a-z]+\.\w+|(?:RemoteGraph|useStream)\.\w+)$/;
 const BEGIN = '<!-- capabilities: begin -->';
 const END = '<!-- capabilities: end -->';
 
@@ -30,13 +30,13 @@ export function subjectsOf(title: string): string[] {
 
 export function renderTable(proofs: ReadonlyMap<string, readonly Titled[]>): string {
   const rows = [...proofs].map(([subject, tests]) => {
-    const files = [...new Set(tests.map(({ file }) => file))].map((file) => {
-      const name = file.replace(/^test\/(?:conformance\/)?/, '').replace(/\.test\.ts$/, '');
-      return `[${name}](${file})`;
+    const proven = tests.map(({ title, file }) => {
+      const promise = title.slice(title.indexOf(': ') + 2).replaceAll('|', '\\|');
+      return `[${promise}](${file})`;
     });
-    return `| \`${subject}\` | ${tests.length} | ${files.join(', ')} |`;
+    return `| \`${subject}\` | ${proven.join('<br>')} |`;
   });
-  return ['| Method | Tests | Where |', '| --- | --: | --- |', ...rows].join('\n');
+  return ['| Method | What its tests show |', '| --- | --- |', ...rows].join('\n');
 }
 
 /** The README with the table between its marks. Throws when a mark is missing. */

@@ -196,7 +196,7 @@ test('client.assistants.getGraph: given graphs of all kinds, when they are drawn
     assert.deepEqual(await nodes('undecided'), ['__start__', 'p_one', 'p_two', '__end__']);
   }));
 
-test('given a RemoteGraph, when it asks for its drawing and its subgraphs, then it gets what the graph itself would say', () =>
+test('RemoteGraph.getGraphAsync, RemoteGraph.getSubgraphsAsync: given a RemoteGraph, when it asks for its drawing and its subgraphs, then it gets what the graph itself would say', () =>
   withServer(SCHEMAS, async (s) => {
     const remote = new RemoteGraph({ graphId: 'family', url: s.url });
     const drawn = (await remote.getGraphAsync({ xray: true })).toJSON() as { nodes: { id: string }[] };

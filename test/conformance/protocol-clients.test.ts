@@ -100,7 +100,7 @@ test('client.threads.stream: given a run that another client started, when a con
     await controller.dispose();
   }));
 
-test('given a remote graph, when its events are streamed and a command goes on, then messages, states and questions arrive', () =>
+test('RemoteGraph.streamEvents: given a remote graph, when its events are streamed and a command goes on, then messages, states and questions arrive', () =>
   withServer(PROTOCOL, async (s) => {
     const graph = new RemoteGraph({ graphId: 'crew', client: s.client as never });
     const run = await graph.streamEvents(say('hi'), { version: 'v3' } as never);

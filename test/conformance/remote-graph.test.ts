@@ -13,7 +13,7 @@ const remote = (s: TestServer, graphId: string): RemoteGraph =>
   new RemoteGraph({ graphId, url: s.url, streamResumable: true });
 const onThread = (thread_id: string) => ({ configurable: { thread_id } });
 
-test('client.RemoteGraph.invoke: given a remote graph, when it is invoked with and without a thread, then its state comes back', () =>
+test('RemoteGraph.invoke: given a remote graph, when it is invoked with and without a thread, then its state comes back', () =>
   withServer(MODES, async (s) => {
     const graph = remote(s, 'agent');
     assert.deepEqual(textsOf(await graph.invoke(say('hi'))).slice(0, 2), ['hi', 'begin']);
@@ -29,7 +29,7 @@ test('client.RemoteGraph.invoke: given a remote graph, when it is invoked with a
     );
   }));
 
-test('client.RemoteGraph.stream: given every mode, when a remote graph is streamed, then chunks carry mode and place', () =>
+test('RemoteGraph.stream: given every mode, when a remote graph is streamed, then chunks carry mode and place', () =>
   withServer(MODES, async (s) => {
     const modes = ['values', 'updates', 'messages', 'custom', 'tasks', 'checkpoints', 'debug'] as const;
     const seen = new Set<string>();
@@ -56,12 +56,12 @@ test('client.RemoteGraph.stream: given every mode, when a remote graph is stream
     assert.deepEqual(updates, ['one', 'two', 'three', 'four', 'five']);
   }));
 
-test('given a remote graph that fails, when it is streamed, then the failure is thrown here', () =>
+test('RemoteGraph.stream: given a remote graph that fails, when it is streamed, then the failure is thrown here', () =>
   withServer(MODES, async (s) => {
     await assert.rejects(remote(s, 'breaks').invoke(say('hi')), /the node broke/);
   }));
 
-test('given a remote graph, when it is a node of a local one, then its result and its steps are part of that', () =>
+test('RemoteGraph.invoke: given a remote graph, when it is a node of a local one, then its result and its steps are part of that', () =>
   withServer(MODES, async (s) => {
     const local = new StateGraph(MessagesAnnotation)
       .addNode('far', remote(s, 'weather'))
@@ -81,7 +81,7 @@ test('given a remote graph, when it is a node of a local one, then its result an
     assert.deepEqual(textsOf(values), ['SF', '', 'sunny in SF', 'sun']);
   }));
 
-test('given a remote graph that asks, when it is run on a thread, then the question is its state, and an answer goes on', () =>
+test('RemoteGraph.invoke, RemoteGraph.getState: given a remote graph that asks, when it is run on a thread, then the question is its state, and an answer goes on', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);
     const graph = remote(s, 'approve');

@@ -20,7 +20,7 @@ async function historyOf(
   return states;
 }
 
-test('given a remote graph, when its state is read before and after runs, then it is what a local one would say', () =>
+test('RemoteGraph.getState, RemoteGraph.getStateHistory: given a remote graph, when its state is read before and after runs, then it is what a local one would say', () =>
   withServer({ config: STATES }, async (s) => {
     const graph = remote(s, 'turns');
     const place = { configurable: { thread_id: await newThread(s) } };
@@ -45,7 +45,7 @@ test('given a remote graph, when its state is read before and after runs, then i
     assert.deepEqual(history[3]!.parentConfig, history[4]!.config);
   }));
 
-test('given a remote graph, when its state is updated, then the config that comes back is the new place', () =>
+test('RemoteGraph.updateState: given a remote graph, when its state is updated, then the config that comes back is the new place', () =>
   withServer({ config: STATES }, async (s) => {
     const graph = remote(s, 'review');
     const place = { configurable: { thread_id: await newThread(s) } };
@@ -67,7 +67,7 @@ test('given a remote graph, when its state is updated, then the config that come
     assert.deepEqual([fork.parentConfig, textsOf(fork.values)], [asked.config, ['hi', 'draft']]);
   }));
 
-test('given a remote graph within which another stopped, when the states within are read and updated, then they are found', () =>
+test('RemoteGraph.getState: given a remote graph within which another stopped, when the states within are read and updated, then they are found', () =>
   withServer({ config: STATES }, async (s) => {
     const graph = remote(s, 'weather');
     const place = { configurable: { thread_id: await newThread(s) } };

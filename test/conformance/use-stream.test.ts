@@ -19,7 +19,7 @@ const optionsOf = (s: TestServer, assistantId: string, more: object = {}) => ({
   ...more,
 });
 
-test('client.useStream.submit: given a page, when something is submitted, then a thread is made and letters appear one by one', () =>
+test('useStream.submit: given a page, when something is submitted, then a thread is made and letters appear one by one', () =>
   withServer(MODES, async (s) => {
     let threadId = '';
     const page = browser.open(optionsOf(s, 'agent', { onThreadId: (id: string) => (threadId = id) }));
@@ -38,7 +38,7 @@ test('client.useStream.submit: given a page, when something is submitted, then a
   }));
 
 for (const fetchStateHistory of [true, false])
-  test(`client.useStream.interrupt: given a graph that asks, when history is ${fetchStateHistory ? 'kept' : 'not kept'}, then the page has the question, and the answer goes on`, () =>
+  test(`useStream.interrupt: given a graph that asks, when history is ${fetchStateHistory ? 'kept' : 'not kept'}, then the page has the question, and the answer goes on`, () =>
     withServer(MODES, async (s) => {
       const threadId = await newThread(s);
       const page = browser.open(optionsOf(s, 'approve', { threadId, fetchStateHistory }));
@@ -54,7 +54,7 @@ for (const fetchStateHistory of [true, false])
       page.leave();
     }));
 
-test('client.useStream.stop: given a run, when the page stops it, then the run ends as interrupted', () =>
+test('useStream.stop: given a run, when the page stops it, then the run ends as interrupted', () =>
   withServer(MODES, async (s) => {
     for (const reconnectOnMount of [false, true]) {
       const threadId = await newThread(s);
@@ -74,7 +74,7 @@ test('client.useStream.stop: given a run, when the page stops it, then the run e
     }
   }));
 
-test('client.useStream.joinStream: given a page that is loaded anew, when its run goes on, then it is joined from its beginning', () =>
+test('useStream.joinStream: given a page that is loaded anew, when its run goes on, then it is joined from its beginning', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);
     const options = optionsOf(s, 'steps', { threadId, reconnectOnMount: true });
@@ -95,7 +95,7 @@ test('client.useStream.joinStream: given a page that is loaded anew, when its ru
     second.leave();
   }));
 
-test('client.useStream.error: given a graph that fails, when it is submitted to, then the page has the error and the thread too', () =>
+test('useStream.error: given a graph that fails, when it is submitted to, then the page has the error and the thread too', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);
     const page = browser.open(optionsOf(s, 'breaks', { threadId }));
@@ -106,7 +106,7 @@ test('client.useStream.error: given a graph that fails, when it is submitted to,
     page.leave();
   }));
 
-test('client.useStream.history: given a conversation, when an earlier message is said anew, then the thread has two branches', () =>
+test('useStream.history: given a conversation, when an earlier message is said anew, then the thread has two branches', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);
     const page = browser.open(optionsOf(s, 'agent', { threadId, fetchStateHistory: true }));
@@ -125,7 +125,7 @@ test('client.useStream.history: given a conversation, when an earlier message is
     page.leave();
   }));
 
-test('given a run that waits, when another page submits to the thread, then its run comes after', () =>
+test('useStream.submit: given a run that waits, when another page submits to the thread, then its run comes after', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);
     const gated = await startGated(s, threadId);

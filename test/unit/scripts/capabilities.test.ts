@@ -17,9 +17,9 @@ test('given titles with and without a method in front, when subjects are read, t
     'client.runs.get',
     'client.runs.list',
   ]);
-  assert.equal(subjectsOf('RemoteGraph.getState and useStream: given a thread'), [
+  assert.equal(subjectsOf('RemoteGraph.getState and useStream.stop: given a thread'), [
     'RemoteGraph.getState',
-    'useStream',
+    'useStream.stop',
   ]);
   assert.equal(subjectsOf('given client.runs.get: nothing'), []);
   assert.equal(subjectsOf('client.runs.get without a colon'), []);
