@@ -56,7 +56,9 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
     for (const [node, delta] of Object.entries(data)) {
       if (node === INTERRUPT) continue;
       told.push(...messages.finishNode(namespace, node));
-      told.push({ method: 'updates', namespace, node, data: () => normalise(delta) });
+      // Readers take the data of this method for an object; a task of a function may have answered anything.
+      const update = isObject(delta) ? delta : { value: delta };
+      told.push({ method: 'updates', namespace, node, data: () => normalise(update) });
       if (!hasTasks) told.push(...lifecycle.leaveNode(namespace, node));
     }
     return told;

@@ -73,6 +73,17 @@ test('given one node called twice at once, when one call ends, then its own grap
   ]);
 });
 
+test('given a task that answered with no object, when its update is told, then readers get an object around it', () => {
+  const run = openRunFold({ graphId: 'graph', modes: ALL_MODES });
+  const told = [6, [1], null, { a: 1 }].flatMap((delta, id) =>
+    run.frame({ id, event: 'updates', data: JSON.stringify({ double: delta }) }),
+  );
+  const data = told
+    .filter(({ method }) => method === 'updates')
+    .map(({ data: given }) => (typeof given === 'function' ? given() : given));
+  assert.deepEqual(data, [{ value: 6 }, { value: [1] }, { value: null }, { a: 1 }]);
+});
+
 test('given a run without tasks, when updates of its nodes come, then these tell what has ended', () => {
   const texts = fold(
     [
