@@ -84,7 +84,7 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
     );
     for (const keeper of keepers) await keeper.inspect(server);
     const erased = new Set(keepers.flatMap(({ erased }) => [...erased]));
-    ledger.problems.push(...(await findErased(data, erased)));
+    ledger.problems.push(...findErased(data, erased));
     await server.end('SIGTERM');
     return {
       problems: [...ledger.problems, ...(await findBroken(data, ledger, sink.received))],
