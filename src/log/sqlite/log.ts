@@ -59,7 +59,13 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
       functionsModule === undefined
         ? undefined
         : createReader({ file, functionsModule, clock: systemClock() });
-    const shredder = createShredder({ db, later: clock.after, between: reader?.between, leftBehind });
+    const shredder = createShredder({
+      db,
+      later: clock.after,
+      between: reader?.between,
+      leftBehind,
+      onFault,
+    });
     const writer = createWriter({
       db,
       prepare,
@@ -85,8 +91,9 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
         writer.stop();
         // Before the connection: the last one to close writes the log back and removes it.
         await reader?.close();
-        shredder.close();
+        const afterwards = shredder.close();
         db.close();
+        afterwards();
         unlock();
       },
     };

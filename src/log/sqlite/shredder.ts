@@ -2,11 +2,14 @@
  * A4, L3 What was erased is gone from the disk too. `secure_delete` overwrites pages of the database, but the
  * write-ahead log keeps their earlier frames until it is rewound, which on a quiet server may be never. So soon after
  * something was erased the log is written back and cut to nothing; and at once where a crash has left one behind,
- * because what was erased right before it may be in there.
+ * because what was erased right before it may be in there. Copies in unused parts of the pages go right after that.
  */
 import { statSync } from 'node:fs';
 import type { Batch } from '../log.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { startTurn } from '../../kernel/turn.ts';
 import type { Connection } from './connection.ts';
+import { openScrubber } from './scrubber.ts';
 
 /** What was deleted, pruned or rolled back. */
 const ERASING: ReadonlySet<string> = new Set([
@@ -25,13 +28,19 @@ const LARGEST_BYTES = 67_108_864;
 export const isLeftBehind = (file: string): boolean =>
   (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
+/** What cleaning the pages may take of the time, at most: a pause of that many times its own length comes after it. */
+const PAUSES = 19;
+/** What is cleaned of a file when it is closed. */
+const LARGEST_AT_CLOSE = 268_435_456;
+
 /** Long enough for a burst of run ends to share one pass. */
 const AFTER_MS = 500;
 
 export interface Shredder {
   /** Call with every batch that was committed. */
   note(batches: readonly Batch[]): void;
-  close(): void;
+  /** No more passes. The returned function has to be called once the database is closed. */
+  close(): () => void;
 }
 
 export interface ShredderOptions {
@@ -41,11 +50,17 @@ export interface ShredderOptions {
   readonly between?: ((turn: () => void) => void) | undefined;
   /** There was a write-ahead log before the database was opened. */
   readonly leftBehind: boolean;
+  readonly onFault: (error: unknown) => void;
 }
 
 export function createShredder(options: ShredderOptions): Shredder {
-  const { db, later, between = (turn) => turn(), leftBehind } = options;
+  const { db, later, between = (turn) => turn(), leftBehind, onFault } = options;
+  const scrubber = openScrubber(db.name);
+  const { monotonic } = systemClock();
   let cancel: (() => void) | undefined;
+  let closed = false;
+  let scrubbing = false;
+  let scrubAgain = false;
   /** Runs whose secret is on the disk; after a start every erasure may concern one. */
   const secretive = new Set<string>();
   const unsure = db.prepare('SELECT count(*) FROM secrets').pluck().get() !== 0;
@@ -65,7 +80,27 @@ export function createShredder(options: ShredderOptions): Shredder {
     } finally {
       db.pragma(`busy_timeout = ${patience}`);
     }
-    if (busy !== 0) soon();
+    if (busy !== 0) return soon();
+    // A page in the cache still has its old middle, and would be written back with it.
+    db.pragma('shrink_memory');
+    if (scrubbing) scrubAgain = true;
+    else scrub().catch((error: unknown) => onFault(error));
+  }
+
+  async function scrub(): Promise<void> {
+    scrubbing = true;
+    const began = monotonic();
+    const turn = startTurn();
+    let page: number | undefined = 0;
+    while (page !== undefined && !closed) {
+      page = scrubber.step(page);
+      await turn();
+    }
+    if (closed) return;
+    scrubbing = false;
+    if (!scrubAgain) return;
+    scrubAgain = false;
+    cancel ??= later((monotonic() - began) * PAUSES, () => between(shred));
   }
 
   if (leftBehind) shred();
@@ -84,8 +119,15 @@ export function createShredder(options: ShredderOptions): Shredder {
         }
     },
     close() {
+      closed = true;
       // Closing the last connection writes the log back and removes it.
       cancel?.();
+      return () => {
+        const isDue = cancel !== undefined || scrubbing || scrubAgain;
+        if (isDue && scrubber.bytes <= LARGEST_AT_CLOSE)
+          for (let page = scrubber.step(0); page !== undefined; page = scrubber.step(page));
+        scrubber.close();
+      };
     },
   };
 }
