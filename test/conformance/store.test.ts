@@ -57,18 +57,6 @@ test('client.store.getItem: given no such item, when it is read, then it is null
     assert.deepEqual((await store.getItem(['a', 'b'], 'k', { refreshTtl: true }))!.value, {});
   }));
 
-test('client.store.searchItems: given no index, when a query is asked all the same, then it ranks nothing and hides nothing', () =>
-  withServer({}, async (s) => {
-    const { store } = s.client;
-    await store.putItem(['notes'], 'a', { kind: 'x' });
-    await store.putItem(['notes'], 'b', { kind: 'y' });
-    const { items } = await store.searchItems(['notes'], { query: 'anything', filter: { kind: 'y' } });
-    assert.deepEqual(
-      items.map(({ key, score }) => [key, score ?? null]),
-      [['b', null]],
-    );
-  }));
-
 test('client.store.deleteItem: given an item, when it is deleted, twice, then it is gone and may come anew', () =>
   withServer({ clock: growingClock() }, async (s) => {
     const { store } = s.client;
@@ -234,6 +222,13 @@ test('given wrong requests, when they reach the store, then each is told what wa
       [400, 'DELETE', { namespace: [], key: 'k' }, '', 'Namespace is required'],
       [422, 'DELETE', { namespace: ['.'], key: 'k' }, '', `${labels}.`],
       [422, 'POST', { namespace_prefix: [''] }, '/search', labels],
+      [
+        422,
+        'POST',
+        { query: 'x' },
+        '/search',
+        'query: expected a server with store.index in its configuration',
+      ],
       [422, 'POST', { limit: 0 }, '/search', 'limit: expected an integer from 1 to 1000'],
       [422, 'POST', { offset: -1 }, '/search', 'offset: expected an integer of 0 or more'],
     ];

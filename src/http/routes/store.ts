@@ -10,7 +10,7 @@ import type { NamespaceMatch } from '../../projections/namespace-queries.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
-import { noContent, noItem, notAuthorized, storeRefused } from '../replies.ts';
+import { invalid, noContent, noItem, notAuthorized, storeRefused } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import {
   checkLabels,
@@ -71,6 +71,8 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
     const granted = await authorise(context, c.var.actor, 'store:search', asked);
     const search = check(itemSearch, { ...granted.value, namespace_prefix: granted.value['namespace'] });
     checkLabels(search.namespace_prefix);
+    if (search.query !== undefined && !context.store.ranks)
+      throw invalid('query: expected a server with store.index in its configuration');
     const found = await store
       .search(
         {
