@@ -14,7 +14,7 @@
  *   running  --RunRequeued-->    queued    (lost with its process, or handed back at shutdown)
  *   idle     --StateUpdated-->   idle      (only between runs: they and a client never write the state together)
  *   idle     --RunDeleted, ThreadPruned-->  idle    (no run is open that could lean on what goes)
- *   idle     --ThreadDeleted-->  deleted
+ *   idle     --ThreadDeleted-->  deleted   --ThreadCreated-->  idle
  */
 import { assign, createActor, getNextSnapshot, setup, type SnapshotFrom } from 'xstate';
 import type { ThreadEvent, ThreadEventMap } from './events.ts';
@@ -112,7 +112,8 @@ export const threadMachine = setup({
         ],
       },
     },
-    deleted: { type: 'final' },
+    // Whoever chose the id may use it again: the tombstone stays in front of the new life.
+    deleted: { on: { ThreadCreated: 'idle', ThreadCopied: 'idle' } },
   },
 });
 

@@ -109,7 +109,7 @@ test('given no such thread, when it is read, changed or deleted, then the answer
     assert.equal((await s.events()).length, before);
   }));
 
-test('given a thread with values, when it is deleted, then it is gone from every route and its id stays taken (L3)', () =>
+test('given a thread with values, when it is deleted, then it is gone from every route, and its id can begin anew (L3)', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);
     const values = await s.client.runs.wait(threadId, 'echo', { input: say('secret words') });
@@ -123,8 +123,23 @@ test('given a thread with values, when it is deleted, then it is gone from every
     assert.equal((await s.request('DELETE', `/threads/${threadId}`)).status, 404);
     assert.deepEqual((await s.request('GET', '/threads')).json, []);
     assert.ok(!JSON.stringify(await s.events()).includes('secret words'));
-    // A new thread under a purged id would inherit whatever still carries it.
-    assert.equal((await s.request('POST', '/threads', { thread_id: threadId })).status, 409);
+
+    const again = await s.request('POST', '/threads', { thread_id: threadId, metadata: { life: 'second' } });
+    assert.deepEqual([again.status, again.json.values, again.json.metadata], [200, null, { life: 'second' }]);
+    assert.deepEqual((await s.request('GET', `/threads/${threadId}/history`)).json, []);
+    assert.deepEqual(await s.client.runs.list(threadId), []);
+    const anew = await s.client.runs.wait(threadId, 'echo', { input: say('other words') });
+    assert.deepEqual((await s.client.threads.get(threadId)).values, anew);
+    assert.ok(!JSON.stringify(anew).includes('secret words'));
+    await s.restart();
+    assert.equal((await s.request('DELETE', `/threads/${threadId}`)).status, 204);
+    const implied = await s.request('POST', `/threads/${threadId}/runs/wait`, {
+      assistant_id: 'echo',
+      input: say('third words'),
+      if_not_exists: 'create',
+    });
+    assert.equal(implied.status, 200);
+    assert.equal((await s.client.threads.getHistory(threadId)).length > 0, true);
   }));
 
 test('given a running and a queued run, when the thread is deleted, then both end cancelled and the graph is stopped (X2, X3)', () =>

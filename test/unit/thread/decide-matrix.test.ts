@@ -33,7 +33,7 @@ const TABLE: [command: ThreadCommand, label: string, expected: Record<string, st
   [
     ask.createThread(),
     'CreateThread',
-    { ...alive('!thread-exists'), absent: 'ThreadCreated', deleted: '!thread-exists' },
+    { ...alive('!thread-exists'), absent: 'ThreadCreated', deleted: 'ThreadCreated' },
   ],
   [ask.updateThread({ k: 1 }), 'UpdateThread', alive('ThreadUpdated')],
   [ask.updateState('u', 'u1'), 'UpdateState', { ...alive('!thread-busy'), idle: 'StateUpdated' }],

@@ -43,7 +43,8 @@ test('X1 given a busy thread, when a run with reject is asked about, then only a
 test('given a thread with open runs, when it would be deleted, then they have to end first', () => {
   assert.equal(can(running, fact.deleted()), false);
   assert.ok(can(running, fact.completed('b'), fact.completed('a'), fact.deleted()));
-  assert.equal(can([fact.created(), fact.deleted()], fact.created()), false);
+  assert.equal(can([fact.created(), fact.deleted()], fact.runCreated('a')), false);
+  assert.ok(can([fact.created(), fact.deleted()], fact.created()));
 });
 
 test('given a sequence with one impossible fact, when all are asked about, then the answer is no and nothing moved', () => {
