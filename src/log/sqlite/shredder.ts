@@ -119,6 +119,8 @@ export function createShredder(options: ShredderOptions): Shredder {
         }
     },
     close() {
+      // A second close of a descriptor could hit somebody else's that got its number.
+      if (closed) return () => undefined;
       closed = true;
       // Closing the last connection writes the log back and removes it.
       cancel?.();
