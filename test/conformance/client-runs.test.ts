@@ -111,7 +111,9 @@ test('client.runs.join: given runs that succeed, fail and are gone, when they ar
     const gated = await startGated(s, threadId);
     const joined = s.client.runs.join(threadId, gated.runId);
     await s.client.runs.cancel(threadId, gated.runId, true, 'rollback');
-    assert.equal(((await joined) as any).__error__.error, 'RunGone');
+    assert.deepEqual(await joined, {
+      __error__: { error: 'RunGone', message: 'The run was rolled back or deleted.' },
+    });
   }));
 
 test('client.runs.joinStream: given a run, when its stream is joined from anywhere for some modes, then the rest of these comes', () =>

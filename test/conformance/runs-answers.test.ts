@@ -51,11 +51,10 @@ test('given two nodes that ask at once, when the run is waited for and joined, t
       ]);
     }
     const [run] = await s.client.runs.list(threadId);
-    const asked = (await s.client.runs.join(threadId, run!.run_id)) as any;
-    assert.equal(asked.__interrupt__.length, 2);
-    const resume = Object.fromEntries(
-      asked.__interrupt__.map(({ id, value }: { id: string; value: string }) => [id, value[0]]),
-    );
+    const asked = await s.client.runs.join(threadId, run!.run_id);
+    const questions = asked['__interrupt__' as never] as { id: string; value: string }[];
+    assert.equal(questions.length, 2);
+    const resume = Object.fromEntries(questions.map(({ id, value }) => [id, value[0]]));
     const frames = await streamRun(s, threadId, { assistant_id: 'pair', command: { resume } });
     assert.deepEqual(dataOf(frames, 'values')[0].seen, ['x']);
     assert.deepEqual(dataOf(frames, 'values').at(-1).seen, ['x', 'left l', 'right r', 'last']);

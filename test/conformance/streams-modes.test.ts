@@ -75,12 +75,13 @@ test('given a graph within a graph, when subgraphs are streamed, then frames car
       'updates',
       'values',
     ]);
-    const checkpoint = frames.find(({ event }) => event.startsWith('checkpoints|'))!.data as any;
-    assert.match(checkpoint.checkpoint.checkpoint_ns, /^weather_graph:/);
+    const inner = frames.find(({ event }) => event.startsWith('checkpoints|'))!.data;
+    const { checkpoint } = inner as { checkpoint: { thread_id: string; checkpoint_ns: string } };
+    assert.match(checkpoint.checkpoint_ns, /^weather_graph:/);
     const outer = dataOf(frames, 'checkpoints').find(({ next }) => next[0] === 'weather_graph');
     assert.deepEqual(outer.tasks[0].checkpoint, {
-      thread_id: checkpoint.checkpoint.thread_id,
-      checkpoint_ns: checkpoint.checkpoint.checkpoint_ns,
+      thread_id: checkpoint.thread_id,
+      checkpoint_ns: checkpoint.checkpoint_ns,
     });
     const shown = JSON.stringify(frames);
     assert.ok(!shown.includes('__pregel') || !/"__pregel_(stream|checkpointer|scratchpad)/.test(shown));

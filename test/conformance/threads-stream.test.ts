@@ -1,4 +1,5 @@
 import * as assert from 'node:assert/strict';
+import type { ThreadState } from '@langchain/langgraph-sdk';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, MISSING, newThread, say, startGated } from './scene.ts';
@@ -119,11 +120,12 @@ test('given the modes of a thread stream, when one is asked for, then only its f
     while (states.length < 2) states.push((await reader.next())!);
     reader.leave();
     assert.deepEqual([...new Set(states.map(({ event }) => event))], ['state_update']);
-    const [first, second] = states.map(({ data }) => data as any);
-    assert.equal(first.metadata.run_id, runId);
+    const [first, second] = states.map(({ data }) => data as ThreadState<{ messages: unknown[] }>);
+    assert.ok(first !== undefined && second !== undefined);
+    assert.equal(first.metadata?.['run_id'], runId);
     assert.deepEqual([first.next, first.values.messages.length], [[], 4]);
     assert.deepEqual(second, (await s.request('GET', `/threads/${threadId}/state`)).json);
-    assert.equal(second.interrupts.length, 1);
+    assert.equal((second as { interrupts?: unknown[] }).interrupts?.length, 1);
     const both = '?stream_modes=state_update&stream_modes=run_modes,lifecycle';
     const every = await until(await open(s, threadId, both, '-'), ({ id }) => id === states[1]!.id);
     assert.deepEqual(

@@ -228,7 +228,7 @@ test('L3 given a thread with a past, when it is deleted, then only tombstone, sn
       ['b'],
     );
     assert.deepEqual(deletion.state, { status: 'deleted', threadId: THREAD });
-    assert.equal(await lent.refused(ask.createThread()), 'thread-exists');
+    assert.equal(await lent.refused(ask.createRun('c', 'enqueue')), 'thread-missing');
   }));
 
 test.run();
