@@ -60,7 +60,10 @@ export function createShredder(options: ShredderOptions): Shredder {
   let cancel: (() => void) | undefined;
   let closed = false;
   let scrubbing = false;
-  let scrubAgain = false;
+  /** Erased since the pages were last gone through. */
+  let isDue = false;
+  let restUntil = -Infinity;
+  let cancelScrub: (() => void) | undefined;
   /** Runs whose secret is on the disk; after a start every erasure may concern one. */
   const secretive = new Set<string>();
   const unsure = db.prepare('SELECT count(*) FROM secrets').pluck().get() !== 0;
@@ -83,12 +86,30 @@ export function createShredder(options: ShredderOptions): Shredder {
     if (busy !== 0) return soon();
     // A page in the cache still has its old middle, and would be written back with it.
     db.pragma('shrink_memory');
-    if (scrubbing) scrubAgain = true;
-    else scrub().catch((error: unknown) => onFault(error));
+    isDue = true;
+    scrubSoon();
+  }
+
+  /** The log is cut without regard to the pause; only going through the pages has to wait for its end. */
+  function scrubSoon(): void {
+    if (!isDue || scrubbing || closed || cancelScrub !== undefined) return;
+    const rest = restUntil - monotonic();
+    if (rest <= 0)
+      scrub().catch((error: unknown) => {
+        scrubbing = false;
+        isDue = true;
+        onFault(error);
+      });
+    else
+      cancelScrub = later(rest, () => {
+        cancelScrub = undefined;
+        between(shred);
+      });
   }
 
   async function scrub(): Promise<void> {
     scrubbing = true;
+    isDue = false;
     const began = monotonic();
     const turn = startTurn();
     let page: number | undefined = 0;
@@ -98,9 +119,8 @@ export function createShredder(options: ShredderOptions): Shredder {
     }
     if (closed) return;
     scrubbing = false;
-    if (!scrubAgain) return;
-    scrubAgain = false;
-    cancel ??= later((monotonic() - began) * PAUSES, () => between(shred));
+    restUntil = monotonic() + (monotonic() - began) * PAUSES;
+    scrubSoon();
   }
 
   if (leftBehind) shred();
@@ -124,9 +144,10 @@ export function createShredder(options: ShredderOptions): Shredder {
       closed = true;
       // Closing the last connection writes the log back and removes it.
       cancel?.();
+      cancelScrub?.();
       return () => {
-        const isDue = cancel !== undefined || scrubbing || scrubAgain;
-        if (isDue && scrubber.bytes <= LARGEST_AT_CLOSE)
+        const isUnclean = cancel !== undefined || scrubbing || isDue;
+        if (isUnclean && scrubber.bytes <= LARGEST_AT_CLOSE)
           for (let page = scrubber.step(0); page !== undefined; page = scrubber.step(page));
         scrubber.close();
       };
