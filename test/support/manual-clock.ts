@@ -19,7 +19,8 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
     now: () => now,
     monotonic: () => now - start,
     after(ms, fn) {
-      const timer = { due: now + Math.max(0, ms), fn };
+      // Wall time is whole milliseconds, whatever was asked for.
+      const timer = { due: now + Math.max(0, Math.ceil(ms)), fn };
       timers.add(timer);
       return () => void timers.delete(timer);
     },

@@ -93,7 +93,7 @@ export function createShredder(options: ShredderOptions): Shredder {
   /** The log is cut without regard to the pause; only going through the pages has to wait for its end. */
   function scrubSoon(): void {
     if (!isDue || scrubbing || closed || cancelScrub !== undefined) return;
-    const rest = restUntil - monotonic();
+    const rest = Math.ceil(restUntil - monotonic());
     if (rest <= 0)
       scrub().catch((error: unknown) => {
         scrubbing = false;

@@ -42,6 +42,16 @@ test('given a timer that starts a chain of promises and timers, when time advanc
   assert.equal(clock.pending(), [40]);
 });
 
+test('given a timer of a fraction, when time advances, then it fires at a whole millisecond and not early', async () => {
+  const clock = createManualClock(0);
+  const fired: number[] = [];
+  clock.after(9.2, () => fired.push(clock.now()));
+  await clock.advance(9);
+  assert.equal(fired, []);
+  await clock.advance(1);
+  assert.equal(fired, [10]);
+});
+
 test('given a cancelled timer, when time passes it, then it does not fire; cancelling again is harmless', async () => {
   const clock = createManualClock(0);
   const fired: string[] = [];
