@@ -1,7 +1,8 @@
 /**
  * `npm test [-- stage...]`: runs the stages in order, all of them even after a failure, prints a line for each check
  * and test file, the whole output of those that failed, and at the very end `N passed, N failed`. A file that exits
- * with an error, is killed after its time, or prints no totals counts as a failure; so does a skipped test.
+ * with an error, is killed after its time, or prints no totals counts as a failure; so does a skipped test, unless it
+ * names what this machine lacks: that is printed, and such a test is neither passed nor failed.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,8 @@ import { runChild, type ChildResult } from './run-child.ts';
 interface Counts {
   readonly passed: number;
   readonly failed: number;
+  /** Why tests were skipped, a line each. */
+  readonly skipped: readonly string[];
 }
 
 /** Resolved here, so that the runner also works in a directory without dependencies. */
@@ -27,22 +30,25 @@ const STAGES = [...Object.keys(CHECKS), ...TEST_STAGES];
 const AT_ONCE = 2;
 
 async function runStages(stages: readonly string[], signal: AbortSignal, timeoutMs: number): Promise<Counts> {
-  const total = { passed: 0, failed: 0 };
+  const total = { passed: 0, failed: 0, skipped: [] as string[] };
   const report = (name: string, counts: Counts, result: ChildResult): void => {
     total.passed += counts.passed;
     total.failed += counts.failed;
+    total.skipped.push(...counts.skipped);
     const outcome = counts.failed > 0 ? 'FAIL' : 'ok  ';
     const fate = result.timedOut ? `, killed after ${timeoutMs} ms` : '';
     console.log(
       `${outcome} ${name}: ${counts.passed} passed, ${counts.failed} failed, ${result.ms} ms${fate}`,
     );
+    for (const line of counts.skipped) console.log(`    ${line}`);
     if (counts.failed > 0) console.log(result.output.trimEnd().replace(/^/gm, '    | '));
   };
 
   const runCheck = async (name: string): Promise<void> => {
     const [command, ...args] = CHECKS[name]!;
     const result = await runChild(command, args, { timeoutMs, signal });
-    report(name, result.code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }, result);
+    const passed = result.code === 0 ? 1 : 0;
+    report(name, { passed, failed: 1 - passed, skipped: [] }, result);
   };
   const runFiles = async (stage: string): Promise<void> => {
     const files = listTests(stage);
@@ -75,9 +81,10 @@ function countTests({ code, timedOut, output }: Pick<ChildResult, 'code' | 'time
     Number([...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0);
   const total = read('Total');
   const passed = read('Passed');
-  const failed = total - passed + read('Skipped');
-  const broken = code !== 0 || timedOut || total === 0;
-  return { passed, failed: Math.max(failed, broken ? 1 : 0) };
+  const skipped = output.match(/^skipped ".*": .+$/gm) ?? [];
+  const failed = total - passed + Math.max(0, read('Skipped') - skipped.length);
+  const broken = code !== 0 || timedOut || total + skipped.length === 0;
+  return { passed, failed: Math.max(failed, broken ? 1 : 0), skipped };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -90,7 +97,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const stages =
     unknown.length > 0 ? [] : STAGES.filter((stage) => asked.length === 0 || asked.includes(stage));
   const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 240_000);
-  const { passed, failed } = await runStages(stages, stopping.signal, timeoutMs);
+  const { passed, failed, skipped } = await runStages(stages, stopping.signal, timeoutMs);
   process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;
+  if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons printed with them`);
   console.log(`${passed} passed, ${failed} failed`);
 }

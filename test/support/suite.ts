@@ -8,6 +8,12 @@ import { Assertion } from 'uvu/assert';
 
 export type Body = (context: Record<string, unknown>) => unknown;
 
+export interface TestOptions {
+  readonly timeoutMs?: number;
+  /** What this machine lacks that the test cannot do without; the test is skipped then, and this is why. */
+  readonly lacking?: string | undefined;
+}
+
 /** A test or hook fails after `timeoutMs` (30 s); a test that never got its turn fails the process as well. */
 export function suite(name: string, { timeoutMs = 30_000 } = {}) {
   const inner = uvuSuite<Record<string, unknown>>(name);
@@ -33,13 +39,21 @@ export function suite(name: string, { timeoutMs = 30_000 } = {}) {
       clearTimeout(timer);
     }
   };
-  const into = (add: typeof inner.only) => (title: string, body: Body, limit?: number) => {
-    due += 1;
-    add(title, async (context) => {
-      await guard(title, body, limit ?? timeoutMs)(context);
-      due -= 1;
-    });
-  };
+  const into =
+    (add: typeof inner.only) =>
+    (title: string, body: Body, given: number | TestOptions = {}) => {
+      const options = typeof given === 'number' ? { timeoutMs: given } : given;
+      if (options.lacking !== undefined) {
+        // The runner of all tests looks for this line: a skip without a reason counts as a failure there.
+        console.log(`skipped "${title}": ${options.lacking}`);
+        return inner.skip(title, () => undefined);
+      }
+      due += 1;
+      add(title, async (context) => {
+        await guard(title, body, options.timeoutMs ?? timeoutMs)(context);
+        due -= 1;
+      });
+    };
   const hook = (when: string, add: (body: (context: Record<string, unknown>) => Promise<void>) => void) => {
     return (body: Body) => add(guard(`hook ${when}`, body, timeoutMs));
   };

@@ -35,6 +35,8 @@ const LARGEST_AT_CLOSE = 268_435_456;
 
 /** Long enough for a burst of run ends to share one pass. */
 const AFTER_MS = 500;
+/** A disk that failed gets some time, and whoever reads of it some rest. */
+const AFTER_FAULT_MS = 10_000;
 
 export interface Shredder {
   /** Call with every batch that was committed. */
@@ -68,8 +70,18 @@ export function createShredder(options: ShredderOptions): Shredder {
   const secretive = new Set<string>();
   const unsure = db.prepare('SELECT count(*) FROM secrets').pluck().get() !== 0;
 
-  function soon(): void {
-    cancel ??= later(AFTER_MS, () => between(shred));
+  function soon(ms = AFTER_MS): void {
+    cancel ??= later(ms, () => between(attempt));
+  }
+
+  /** A disk that fails here has lost nothing, since every commit is in the log; what was erased is still owed. */
+  function attempt(): void {
+    try {
+      shred();
+    } catch (error) {
+      onFault(error);
+      soon(AFTER_FAULT_MS);
+    }
   }
 
   function shred(): void {
@@ -103,7 +115,7 @@ export function createShredder(options: ShredderOptions): Shredder {
     else
       cancelScrub = later(rest, () => {
         cancelScrub = undefined;
-        between(shred);
+        between(attempt);
       });
   }
 

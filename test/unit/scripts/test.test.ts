@@ -77,6 +77,21 @@ test('given files that say nothing, skip, crash late or find no test, when they 
   assert.is(code, 1);
 });
 
+test('given tests that say what the machine lacks, when they are skipped, then the reasons are printed and nothing fails', async () => {
+  const reason = `console.log('skipped "t": no such tool');`;
+  const { code, lastLine, output } = await run(
+    {
+      'test/unit/one.test.ts': `${reason} ${totals(2, 2, 1)}`,
+      'test/unit/all.test.ts': `${reason} ${totals(0, 0, 1)}`,
+    },
+    ['unit'],
+  );
+  assert.is(lastLine, '2 passed, 0 failed', output);
+  assert.is(code, 0);
+  assert.is(output.split('skipped "t": no such tool\n').length, 3, output);
+  assert.match(output, '2 skipped, ');
+});
+
 test('given no test at all or an unknown stage, when the runner ends, then it fails', async () => {
   const none = await run({}, ['unit']);
   assert.equal([none.lastLine, none.code], ['0 passed, 0 failed', 1]);

@@ -1,0 +1,37 @@
+/**
+ * `npm run torture:disk`: the long form of test/faults/disk-calls.test.ts. Every write, sync and truncation of the
+ * workload fails once, fails from then on, and is the last thing that the process does. Exits 1 when a promise broke.
+ */
+import { join } from 'node:path';
+import { nameOf, play, problemsAfter, type Fault } from '../test/faults/disk/every-call.ts';
+import { LOG_CALLS, straceLacking } from '../test/faults/disk/strace.ts';
+import { withTempDir } from '../test/support/temp-dir.ts';
+
+const EFFECTS = ['signal=KILL', 'error=EIO', 'error=ENOSPC'] as const;
+
+const lacking = straceLacking();
+if (lacking !== undefined) throw new Error(lacking);
+
+let played = 0;
+let broken = 0;
+const codes = new Map<number | null, number>();
+const { calls } = await withTempDir((dir) => play(join(dir, 'data')));
+for (const call of LOG_CALLS) {
+  const count = calls.filter(({ name }) => name === call).length;
+  console.log(`${call}: ${count} calls`);
+  for (let k = 1; k <= count; k++)
+    for (const effect of EFFECTS)
+      for (const once of effect === 'signal=KILL' ? [true] : [true, false]) {
+        const fault: Fault = { call, k, effect, once };
+        const problems = await withTempDir(async (dir) => {
+          const result = await play(join(dir, 'data'), fault);
+          codes.set(result.code, (codes.get(result.code) ?? 0) + 1);
+          return problemsAfter(join(dir, 'data'), result);
+        });
+        played += 1;
+        for (const problem of problems) console.error(`${nameOf(fault)}: ${problem}`);
+        if (problems.length > 0) broken += 1;
+      }
+}
+console.log(`${played} faults, ${broken} broke a promise; ended with ${JSON.stringify([...codes])}`);
+process.exitCode = broken === 0 ? 0 : 1;

@@ -1,0 +1,94 @@
+/**
+ * `workload.ts <data>`: the write path without HTTP and graphs, a fixed list of commits one after the other, so that
+ * its system calls can be numbered. Prints a line of JSON for all that it was told, at once; exits with 70 when a
+ * commit's outcome is unknown, after looking whether reading still works.
+ */
+import { writeSync } from 'node:fs';
+import { createItems } from '../../../src/actors/items.ts';
+import { createThreads, LogUnavailable } from '../../../src/actors/threads.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { openSqliteLog } from '../../../src/log/sqlite/log.ts';
+import { projection } from '../../../src/projections/projection.ts';
+import type { ThreadCommand } from '../../../src/thread/decide.ts';
+import { sqlFunctions } from '../../../src/sql-functions.ts';
+import { ask } from '../../support/given.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+/** What a line says: `trying` comes before what it names, the others after. */
+export interface Told {
+  readonly what: 'trying' | 'thread' | 'frames' | 'group' | 'item' | 'deleted' | 'unknown' | 'fault' | 'done';
+  readonly id: string;
+}
+
+const ROUNDS = 4;
+const EXIT_UNKNOWN = 70;
+
+const tell = (what: Told['what'], id = ''): void =>
+  void writeSync(1, `${JSON.stringify({ what, id } satisfies Told)}\n`);
+
+const clock = createManualClock();
+const log = openSqliteLog({
+  ...{ dir: process.argv[2]!, projection, functions: sqlFunctions, clock },
+  onFault: (error) => tell('fault', String(error)),
+});
+const ids = randomIds(clock);
+const threads = createThreads({ log, clock, ids, webhooks: { enabled: false, render: () => '' } });
+const items = createItems({ log, clock, ids });
+
+async function dispatch(id: string, command: ThreadCommand, more: object = {}): Promise<void> {
+  const result = await threads.dispatch(id, [command], more);
+  if (!result.ok) throw new Error(`${command.type}: ${result.refusal.code}`);
+}
+
+async function create(id: string): Promise<void> {
+  tell('trying', id);
+  // Named after the thread, so that whoever comes back can ask for the very same.
+  await dispatch(id, ask.createThread({ padding: 'x'.repeat(3_000) }, id), { commandId: `create-${id}` });
+  tell('thread', id);
+}
+
+async function run(threadId: string): Promise<void> {
+  const [runId, leaseId] = [`run-${threadId}`, `lease-${threadId}`];
+  const lease = { runId, attempt: 1, leaseId };
+  await dispatch(threadId, ask.createRun(runId));
+  await dispatch(threadId, ask.start(runId, leaseId));
+  const frames = Array.from({ length: 20 }, (_, i) => ({
+    event: 'custom',
+    data: `"${i} ${'y'.repeat(500)}"`,
+  }));
+  const committed = await log.commit({
+    ...{ commandId: ids.uuid(), appends: [], lease },
+    payloads: [{ kind: 'frames', runId, threadId, first: 0, frames }],
+  });
+  if (committed.kind === 'unknown-outcome') throw new LogUnavailable(committed.cause);
+  tell('frames', runId);
+  await dispatch(threadId, ask.complete(runId, undefined, 1, leaseId));
+}
+
+async function work(): Promise<void> {
+  for (let i = 0; i < ROUNDS; i++) {
+    await create(`t${i}`);
+    await run(`t${i}`);
+    const group = Array.from({ length: 10 }, (_, n) => `g${i}-${n}`);
+    await Promise.all(group.map((id) => dispatch(id, ask.createThread({}, id))));
+    for (const id of group) tell('group', id);
+    const value = { value: '{"a":1}', ttl: null, vectors: [] };
+    await items.write([{ kind: 'put', namespace: ['n'], key: `k${i}`, ...value }]);
+    tell('item', `k${i}`);
+    if (i % 2 === 0) continue;
+    await dispatch(`g${i}-0`, ask.deleteThread());
+    tell('deleted', `g${i}-0`);
+    // Past the moment when what was deleted is erased from the disk.
+    await clock.advance(600);
+  }
+  await log.close();
+  tell('done');
+}
+
+try {
+  await work();
+} catch (error) {
+  if (!(error instanceof LogUnavailable)) throw error;
+  tell('unknown', String(log.rows.all('SELECT thread_id FROM threads').length));
+  process.exit(EXIT_UNKNOWN);
+}
