@@ -2,6 +2,7 @@
  * The composition root: every part is made and wired here, in the order in which it may begin, and stopped in the
  * reverse order. No module keeps state of its own, so several servers can run in one process.
  */
+import { networkInterfaces } from 'node:os';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createAuthorizer } from './auth/authorize.ts';
 import { recogniseAuth } from './auth/handler.ts';
@@ -12,9 +13,11 @@ import { createStore } from './actors/store.ts';
 import { createThreads, type Threads } from './actors/threads.ts';
 import { createUpkeep } from './actors/upkeep.ts';
 import { ConfigError, type Config } from './config/config.ts';
+import type { UrlPolicy } from './delivery/url-policy.ts';
 import { startExecutor } from './effects/executor.ts';
 import { createHttpOut } from './effects/http-out.ts';
 import { startItemSweeper } from './effects/item-sweeper.ts';
+import { createOwnOut, type OwnFetch } from './effects/own-out.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
@@ -32,7 +35,7 @@ import { createInheritance } from './http/header-rules.ts';
 import { publishInProcess } from './http/in-process-client.ts';
 import { createMetrics } from './http/metrics.ts';
 import { listen, type HttpServer } from './http/server.ts';
-import { renderDelivery } from './http/wire.ts';
+import { limitDelivery, renderDelivery } from './http/delivery-body.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import { watchLoopDelay } from './kernel/loop-delay.ts';
@@ -52,8 +55,6 @@ export const VERSION = '0.1.0';
 /** What `store.index.embed` has to be. */
 const EMBEDS = 'function (texts) => vectors, nor an object with embedDocuments';
 
-/** A receiver that has not answered by then has failed. */
-const WEBHOOK_DEADLINE_MS = 10_000;
 /** How long the client of a socket may take to say goodbye. */
 const SOCKET_GRACE_MS = 1_000;
 
@@ -104,8 +105,10 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   };
   try {
     log.onPoisoned(onPoisoned);
-    const { enabled } = config.webhooks;
-    const threads = createThreads({ log, clock, ids, webhooks: { enabled, render: renderDelivery } });
+    const { enabled, payloadFields } = config.webhooks;
+    const urlPolicy: UrlPolicy = { ...config.webhooks.url, ownAddresses };
+    const render = limitDelivery(renderDelivery, payloadFields);
+    const threads = createThreads({ log, clock, ids, webhooks: { enabled, render } });
     const items = createItems({ log, clock, ids });
     const { refreshOnRead, defaultTtl, sweepIntervalMinutes } = config.store;
     const { index } = config.store;
@@ -137,11 +140,14 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
     const hub = createHub(log);
+    let ownFetch: OwnFetch | undefined;
     const streams = createRunStreams(log, hub, clock);
     stops.push(() => hub.close());
     if (enabled) {
-      const out = createHttpOut(config.webhooks, clock, WEBHOOK_DEADLINE_MS);
-      const webhooks = startWebhooks({ log, clock, ids, out, onFault });
+      const { timeoutMs: deadlineMs } = config.webhooks;
+      const reach = { policy: urlPolicy, clock, deadlineMs };
+      const out = createOwnOut({ out: createHttpOut(reach), ...reach, fetch: () => ownFetch });
+      const webhooks = startWebhooks({ log, clock, ids, out, onFault, settings: config.webhooks });
       stops.push(async () => {
         // First no new attempts, then the end of those under way: none may fail only because of the stop.
         const stopped = webhooks.stop();
@@ -211,7 +217,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       },
       ...(options.onRequest && { onRequest: options.onRequest }),
       allowTruncate: config.allowTruncate,
-      urlPolicy: config.webhooks,
+      ...(enabled && { urlPolicy }),
       maxBodyBytes: config.maxBodyBytes,
       version: VERSION,
       onFault,
@@ -226,6 +232,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       throw new ConfigError([addressProblem(error, host, port)]);
     });
     server = listening;
+    ownFetch = fetch;
     inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);
     stops.push(async () => {
       stopping.abort();
@@ -252,6 +259,9 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     throw error;
   }
 }
+
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 
 function addressProblem(error: unknown, host: string, port: number): string {
   const { code, message } = error as NodeJS.ErrnoException;

@@ -3,6 +3,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { ExportSpec } from './export-spec.ts';
 import type { HttpConfig } from './http.ts';
 import type { AssistantDefaults, LogLevel } from './settings.ts';
+import type { WebhooksConfig } from './webhooks.ts';
 
 export interface Config {
   readonly configFile: string;
@@ -11,7 +12,7 @@ export interface Config {
   /** What `auth.openapi` adds to the description of the interface. */
   readonly authOpenapi?: JsonObject;
   readonly http: HttpConfig;
-  readonly webhooks: { readonly enabled: boolean; readonly allowPrivate: boolean };
+  readonly webhooks: WebhooksConfig;
   readonly threadTtl: {
     /** What new threads get; null when they stay. */
     readonly byDefault: { readonly strategy: 'delete' | 'keep-latest'; readonly minutes: number } | null;

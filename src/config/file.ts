@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { exportSpec } from './export-spec.ts';
 import { httpBlock, HTTP_KEYS } from './http.ts';
+import { WEBHOOK_KEYS, webhooksBlock } from './webhooks.ts';
 
 const members = z.record(z.string(), z.json(), 'expected an object').optional();
 
@@ -114,19 +115,7 @@ export const configFile = z.looseObject(
       )
       .optional(),
     http: httpBlock.optional(),
-    webhooks: z
-      .looseObject(
-        {
-          url: z
-            .looseObject({
-              /** `false` allows loopback and private receivers, which is meant for development. */
-              disable_loopback: z.boolean('expected true or false').optional(),
-            })
-            .optional(),
-        },
-        'expected an object',
-      )
-      .optional(),
+    webhooks: webhooksBlock.optional(),
   },
   'expected an object',
 );
@@ -141,7 +130,7 @@ const KNOWN = new Set([
   'auth.path',
   'auth.openapi',
   ...HTTP_KEYS,
-  'webhooks.url.disable_loopback',
+  ...WEBHOOK_KEYS,
   'store.index.dims',
   'store.index.embed',
   'store.index.fields',

@@ -8,6 +8,7 @@ import { toExportSpec } from './export-spec.ts';
 import { configFile, ignoredKeys, type ConfigFile } from './file.ts';
 import { toHttpConfig } from './http.ts';
 import { createSettings, type Environment } from './settings.ts';
+import { toWebhooksConfig } from './webhooks.ts';
 
 /** Looked for in this order when no file is named. */
 const NAMES = ['platform.json', 'langgraph.json'];
@@ -53,13 +54,9 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     http: toHttpConfig(file.http ?? {}, settings, problems, warnings, (spec) => toExportSpec(spec, dir)),
     allowTruncate: settings.flag('PLATFORM_ALLOW_TRUNCATE', false),
     log: { level: settings.logLevel('LOG_LEVEL', 'warn'), json: settings.flag('LOG_JSON', true) },
-    webhooks: {
-      enabled: file.http?.disable_webhooks !== true,
-      allowPrivate: settings.flag(
-        'PLATFORM_ALLOW_PRIVATE_WEBHOOKS',
-        file.webhooks?.url?.disable_loopback === false,
-      ),
-    },
+    webhooks: toWebhooksConfig(file.webhooks ?? {}, file.http?.disable_webhooks !== true, {
+      ...{ settings, env, path, problems },
+    }),
     threadTtl: {
       byDefault:
         threadTtl?.default_ttl === undefined

@@ -1,49 +1,97 @@
 /**
- * W4 Which URLs a webhook may go to: asked when a run is created and again, for the address, when a socket connects.
- * Pure: names are resolved by the connector, which asks `isPublicAddress` for every answer.
+ * W4 Which URLs a webhook may go to: asked when a run is created, before every attempt, and again, for the address,
+ * when a socket connects. Pure: names are resolved by the connector, which asks `findAddressProblem` about every answer.
  */
 import ipaddr from 'ipaddr.js';
 
 export interface UrlPolicy {
-  /** Loopback, private and link-local targets are allowed: for development and for receivers on the same host. */
+  /**
+   * Loopback, private and link-local targets are allowed, and paths of this server: for development and for receivers
+   * on the same host.
+   */
   readonly allowPrivate: boolean;
+  readonly requireHttps: boolean;
+  /** Hosts, or `*.suffix` for what is below it; none: every host on the open internet. */
+  readonly allowedDomains: readonly string[];
+  /** None: 443, 80, and what is above 1023 and no well-known database or broker. */
+  readonly allowedPorts: readonly number[];
+  readonly maxLength: number;
+  /** Addresses of this machine, public ones among them. */
+  readonly ownAddresses?: () => readonly string[];
 }
 
 export type CheckedUrl =
-  { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly kind: 'remote'; readonly url: URL }
+  /** A path of this server. */
+  | { readonly ok: true; readonly kind: 'own' }
+  | { readonly ok: false; readonly problem: string };
 
-const LONGEST_URL = 2048;
+export const LONGEST_URL = 2048;
 
 /** Names that mean this machine or this network whatever a resolver says. */
 const INTERNAL_SUFFIXES = ['localhost', 'local', 'internal', 'localdomain', 'home.arpa', 'svc'];
 
+/** Services above 1023 that do harm when something is posted to them. */
+const SERVICE_PORTS: ReadonlySet<number> = new Set([
+  ...[1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 6000, 6379],
+  ...[6443, 8086, 8500, 9042, 9092, 9200, 9300, 10_250, 10_255, 11_211, 15_672, 27_017, 27_018, 50_070],
+]);
+
 const deny = (problem: string): CheckedUrl => ({ ok: false, problem });
 
+/** `problem` says which rule the URL breaks, with its place in the configuration where it has one. */
 export function checkWebhookUrl(raw: string, policy: UrlPolicy): CheckedUrl {
-  if (raw.length === 0 || raw.length > LONGEST_URL)
-    return deny(`expected a URL of 1 to ${LONGEST_URL} characters`);
+  if (raw.length === 0 || raw.length > policy.maxLength)
+    return deny(`expected a URL of 1 to ${policy.maxLength} characters (webhooks.url.max_url_length)`);
   // The URL parser drops these silently, so a check of the parsed text comes too late.
   if (/[\u0000-\u0020\u007f\\]/.test(raw))
     return deny('the URL holds white space, a control character or "\\"');
-  if (!/^https?:\/\//i.test(raw)) return deny('expected an absolute http or https URL');
+  if (/^\/(?!\/)/.test(raw))
+    return policy.allowPrivate
+      ? { ok: true, kind: 'own' }
+      : deny('paths of this server are not allowed (webhooks.url.disable_loopback)');
+  if (!/^https?:\/\/[^/]/i.test(raw)) return deny('expected an absolute http or https URL');
   if (!URL.canParse(raw)) return deny('the URL cannot be parsed');
   const url = new URL(raw);
-  if (url.username !== '' || url.password !== '') return deny('the URL may not hold a user name or password');
-  if (policy.allowPrivate) return { ok: true, url };
-  const host = bareHost(url.hostname);
-  if (ipaddr.isValid(host))
-    return isPublicAddress(host) ? { ok: true, url } : deny(`the address ${host} is not public`);
-  if (INTERNAL_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)))
-    return deny(`the host ${host} is internal`);
-  if (!host.includes('.')) return deny(`the host ${host} is not a public name`);
-  return { ok: true, url };
+  const problem = findProblem(url, policy);
+  return problem === undefined ? { ok: true, kind: 'remote', url } : deny(problem);
 }
 
-const bareHost = (hostname: string): string =>
+function findProblem(url: URL, policy: UrlPolicy): string | undefined {
+  if (url.username !== '' || url.password !== '') return 'the URL may not hold a user name or password';
+  if (policy.requireHttps && url.protocol !== 'https:')
+    return 'expected an https URL (webhooks.url.require_https)';
+  const host = bareHost(url.hostname);
+  const { allowedDomains } = policy;
+  if (allowedDomains.length > 0 && !allowedDomains.some((domain) => isWithin(host, domain)))
+    return `the host ${host} is not allowed (webhooks.url.allowed_domains)`;
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  if (!isAllowedPort(port, policy)) return `the port ${port} is not allowed (webhooks.url.allowed_ports)`;
+  if (policy.allowPrivate) return undefined;
+  if (ipaddr.isValid(host)) return findAddressProblem(host, policy);
+  if (INTERNAL_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)))
+    return `the host ${host} is internal`;
+  if (!host.includes('.')) return `the host ${host} is not a public name`;
+  return undefined;
+}
+
+export const bareHost = (hostname: string): string =>
   hostname
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
     .toLowerCase();
+
+/** `*.corp.com` is what lies below `corp.com`, not `corp.com` itself. */
+const isWithin = (host: string, domain: string): boolean =>
+  domain.startsWith('*.')
+    ? host.endsWith(domain.slice(1)) && host.length > domain.length - 1
+    : host === domain;
+
+function isAllowedPort(port: number, { allowedPorts, allowPrivate }: UrlPolicy): boolean {
+  if (port === 0) return false;
+  if (allowedPorts.length > 0) return allowedPorts.includes(port);
+  return allowPrivate || port === 80 || port === 443 || (port >= 1024 && !SERVICE_PORTS.has(port));
+}
 
 /** Ranges that ipaddr.js calls unicast although they lead inside: IPv4-compatible IPv6, and a cloud's wire server. */
 const INTERNAL_RANGES = ['::/96', '168.63.129.16/32'].map((text) => ipaddr.parseCIDR(text));
@@ -54,4 +102,14 @@ export function isPublicAddress(address: string): boolean {
   const ip = ipaddr.process(address);
   if (ip.range() !== 'unicast') return false;
   return !INTERNAL_RANGES.some((range) => ip.kind() === range[0].kind() && ip.match(range));
+}
+
+/** Why no socket may go to an address, or undefined. */
+export function findAddressProblem(address: string, policy: UrlPolicy): string | undefined {
+  if (policy.allowPrivate) return undefined;
+  if (!isPublicAddress(address)) return `the address ${address} is not public`;
+  const plain = (text: string): string => ipaddr.process(text).toNormalizedString();
+  const own = policy.ownAddresses?.() ?? [];
+  const isOwn = own.some((each) => ipaddr.isValid(each) && plain(each) === plain(address));
+  return isOwn ? `the address ${address} is this machine's own` : undefined;
 }

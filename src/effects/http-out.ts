@@ -1,61 +1,103 @@
 /**
  * The only way out of the process: POSTs to webhook receivers.
  *
- * W4 Every address is checked when the socket connects, literal or resolved, and the socket goes to the address that
- * was checked. Redirects are answers like any other: they are never followed.
+ * W4 The URL is checked before every attempt and every address when a socket connects, literal or resolved; the socket
+ * goes to the address that was checked. Redirects are answers like any other: they are never followed.
  */
-import { lookup as resolveName, type LookupAddress } from 'node:dns';
+import { lookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, request } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
-import { isPublicAddress, type UrlPolicy } from '../delivery/url-policy.ts';
+import { bareHost, checkWebhookUrl, findAddressProblem, type UrlPolicy } from '../delivery/url-policy.ts';
 
 export type Posted =
-  | { readonly kind: 'answered'; readonly status: number }
-  | { readonly kind: 'failed'; readonly error: string };
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      /** The header as it came. */
+      readonly retryAfter?: string;
+      /** The beginning of the answer's body. */
+      readonly response?: string;
+    }
+  | { readonly kind: 'failed'; readonly error: string }
+  /** The policy does not let it go there: nothing was sent, and nothing will ever be. */
+  | { readonly kind: 'denied'; readonly error: string };
 
 export interface HttpOut {
-  /** Never rejects. Ends within `deadlineMs`; at most a little of the answer's body is read. */
+  /** Never rejects. Ends within the deadline; at most a little of the answer's body is read. */
   post(url: string, headers: Record<string, string>, body: string): Promise<Posted>;
   close(): Promise<void>;
 }
 
+/** All addresses of a name. */
+export type Resolve = (
+  hostname: string,
+  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+export interface HttpOutOptions {
+  readonly policy: UrlPolicy;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  readonly resolve?: Resolve;
+  /** Opens the socket once the policy has agreed; `lookup` answers with the address that was checked. */
+  readonly dial?: (lookup: LookupFunction) => buildConnector.connector;
+}
+
 /** Enough to let a polite receiver's socket be used again; more is dropped with the socket. */
 const MOST_ANSWER_BYTES = 65_536;
+const KEPT_ANSWER_BYTES = 1024;
+/** As many as a host may ever have under way: how many it has is not decided here. */
+const MOST_CONNECTIONS = 64;
 
-export function createHttpOut(policy: UrlPolicy, clock: Clock, deadlineMs: number): HttpOut {
-  const connect = buildConnector({ timeout: deadlineMs, lookup: checkedLookup(policy) });
+const systemResolve: Resolve = (hostname, done) => lookup(hostname, { all: true }, done);
+
+export function createHttpOut(options: HttpOutOptions): HttpOut {
+  const { policy, clock, deadlineMs, resolve = systemResolve } = options;
+  const dial = options.dial ?? ((lookup) => buildConnector({ timeout: deadlineMs, lookup }));
+  const connect = dial(checkedLookup(policy, resolve));
   const agent = new Agent({
-    connect(options, callback) {
+    connect(target, callback) {
       // The lookup hook is not asked about literal addresses.
-      const host = options.hostname.replace(/^\[|\]$/g, '');
-      if (!policy.allowPrivate && isLiteral(host) && !isPublicAddress(host)) callback(denied(host), null);
-      else connect(options, callback);
+      const host = bareHost(target.hostname);
+      const problem = ipaddr.isValid(host) ? findAddressProblem(host, policy) : undefined;
+      if (problem === undefined) connect(target, callback);
+      else callback(new Error(problem), null);
     },
     headersTimeout: deadlineMs,
     bodyTimeout: deadlineMs,
     maxHeaderSize: 16_384,
-    connections: 8,
+    connections: MOST_CONNECTIONS,
   });
   const underWay = new Set<AbortController>();
   return {
     async post(url, headers, body) {
+      const checked = checkWebhookUrl(url, policy);
+      if (!checked.ok) return { kind: 'denied', error: checked.problem };
+      if (checked.kind === 'own')
+        return { kind: 'denied', error: 'paths of this server are not reached by sockets' };
       const deadline = new AbortController();
       underWay.add(deadline);
       const expired = new Error(`the receiver took longer than ${deadlineMs / 1000} s`);
       const cancel = clock.after(deadlineMs, () => deadline.abort(expired));
       try {
-        const answer = await request(url, {
+        const answer = await request(checked.url, {
           dispatcher: agent,
           method: 'POST',
           headers,
           body,
           signal: deadline.signal,
         });
-        await answer.body.dump({ limit: MOST_ANSWER_BYTES });
-        return { kind: 'answered', status: answer.statusCode };
+        const retryAfter = answer.headers['retry-after'];
+        return {
+          kind: 'answered',
+          status: answer.statusCode,
+          ...(typeof retryAfter === 'string' && { retryAfter }),
+          response: await beginningOf(answer.body),
+        };
       } catch (error) {
-        return { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
+        return { kind: 'failed', error: wordsOf(error) };
       } finally {
         cancel();
         underWay.delete(deadline);
@@ -69,23 +111,43 @@ export function createHttpOut(policy: UrlPolicy, clock: Clock, deadlineMs: numbe
   };
 }
 
-const isLiteral = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(':');
+/** The first bytes of a body as text; the rest is read up to a bound and thrown away, as it came: nothing is unpacked. */
+export async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const kept: Uint8Array[] = [];
+  let seen = 0;
+  try {
+    for await (const chunk of body) {
+      if (seen < KEPT_ANSWER_BYTES) kept.push(chunk.subarray(0, KEPT_ANSWER_BYTES - seen));
+      seen += chunk.length;
+      if (seen >= MOST_ANSWER_BYTES) break;
+    }
+  } catch (error) {
+    // The status was said, and that is what counts: a body that breaks off or never ends changes nothing about it.
+    if (!(error instanceof Error)) throw error;
+  }
+  return new TextDecoder().decode(Buffer.concat(kept), { stream: true });
+}
 
-const denied = (address: string): Error => new Error(`the address ${address} is not public`);
+/** Several addresses that failed are one error without words. */
+function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map((each) => wordsOf(each)).join('; ');
+  return error instanceof Error ? error.message || error.name : String(error);
+}
 
-function checkedLookup(policy: UrlPolicy): LookupFunction {
+function checkedLookup(policy: UrlPolicy, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, found) => {
-      const addresses: LookupAddress[] = Array.isArray(found) ? found : [];
-      const first = addresses[0];
+    resolve(hostname, (error, addresses) => {
+      const first = addresses?.[0];
       if (error !== null || first === undefined)
         return callback(error ?? new Error(`${hostname} has no address`), '', 4);
-      // One private answer among public ones is denied too: which one the socket would take is not ours to say.
-      const internal = policy.allowPrivate
-        ? undefined
-        : addresses.find(({ address }) => !isPublicAddress(address));
-      if (internal !== undefined) return callback(denied(internal.address), '', 4);
-      if (options.all === true) return callback(null, addresses);
+      // One private answer among public ones is denied too: whoever sends such answers is not to be trusted.
+      for (const { address } of addresses) {
+        const problem = findAddressProblem(address, policy);
+        if (problem !== undefined) return callback(new Error(`${hostname}: ${problem}`), '', 4);
+      }
+      // One of them and no other: a second question may be answered differently.
+      if (options.all === true) return callback(null, [first]);
       return callback(null, first.address, first.family);
     });
   };

@@ -6,7 +6,8 @@
  * run: it has a stream of its own.
  */
 import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
-import { pauseAfter } from '../delivery/schedule.ts';
+import { pauseAfter, retryAfterMs } from '../delivery/schedule.ts';
+import { createSigner } from '../delivery/signature.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
@@ -22,6 +23,16 @@ export interface WebhooksOptions {
   readonly ids: Ids;
   readonly out: HttpOut;
   readonly onFault: OnFault;
+  readonly settings?: DeliverySettings;
+}
+
+export interface DeliverySettings {
+  /** `whsec_<base64>`; all of them sign. */
+  readonly secrets?: readonly string[];
+  /** Sent with every attempt. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds between the attempts, before jitter. */
+  readonly pausesMs?: readonly number[];
 }
 
 export interface Webhooks {
@@ -33,7 +44,9 @@ const AT_ONCE = 32;
 const PER_HOST = 4;
 const POLL_MS = 5_000;
 
-export function startWebhooks({ log, clock, ids, out, onFault }: WebhooksOptions): Webhooks {
+export function startWebhooks(options: WebhooksOptions): Webhooks {
+  const { log, clock, ids, out, onFault, settings = {} } = options;
+  const sign = createSigner(settings.secrets ?? []);
   const underWay = new Map<string, { host: string; done: Promise<void> }>();
   let stopping = false;
   let cancelPoll: () => void = () => undefined;
@@ -81,10 +94,14 @@ export function startWebhooks({ log, clock, ids, out, onFault }: WebhooksOptions
         ? { kind: 'failed', error: 'its body is missing from the log' }
         : await out.post(
             due.url,
-            { 'content-type': 'application/json', 'webhook-id': deliveryId, 'user-agent': 'threadwell' },
+            {
+              ...{ 'user-agent': 'threadwell', ...settings.headers, 'content-type': 'application/json' },
+              ...sign(deliveryId, clock.now(), body),
+            },
             body,
           );
-    const event = resultOf(posted, due, Math.round(clock.monotonic() - began), clock.now());
+    const ms = Math.round(clock.monotonic() - began);
+    const event = resultOf(posted, due, ms, clock.now(), settings.pausesMs);
     const isOver =
       event.type === 'WebhookDelivered' ||
       (event.type === 'WebhookAttemptFailed' && event.data.nextAt === null);
@@ -116,16 +133,26 @@ export function startWebhooks({ log, clock, ids, out, onFault }: WebhooksOptions
   };
 }
 
-function resultOf(posted: Posted, due: DueDelivery, ms: number, now: number): DeliveryEvent {
+const GONE = 410;
+
+function resultOf(
+  posted: Posted,
+  due: DueDelivery,
+  ms: number,
+  now: number,
+  pausesMs: readonly number[] | undefined,
+): DeliveryEvent {
   const { deliveryId } = due;
   const attempt = due.attempts + 1;
   if (posted.kind === 'answered' && posted.status >= 200 && posted.status < 300)
     return { type: 'WebhookDelivered', data: { deliveryId, attempt, status: posted.status, ms } };
-  const pause = pauseAfter(attempt);
+  const isFinal = posted.kind === 'denied' || (posted.kind === 'answered' && posted.status === GONE);
+  const pause = isFinal ? undefined : pauseAfter(attempt, deliveryId, pausesMs);
+  const asked = posted.kind === 'answered' ? retryAfterMs(posted.retryAfter, now) : 0;
   const [status, error] =
     posted.kind === 'answered'
       ? [posted.status, `the receiver answered ${posted.status}`]
       : [null, posted.error];
-  const nextAt = pause === undefined ? null : now + pause;
+  const nextAt = pause === undefined ? null : now + Math.max(pause, asked);
   return { type: 'WebhookAttemptFailed', data: { deliveryId, attempt, status, error, ms, nextAt } };
 }

@@ -39,7 +39,8 @@ export interface ServerContext {
   readonly ids: Ids;
   readonly authenticate: (request: Request) => Promise<AuthResult>;
   readonly authorize: Authorize;
-  readonly urlPolicy: UrlPolicy;
+  /** Where webhooks may go; undefined when none are sent, and then whatever a run names is taken. */
+  readonly urlPolicy?: UrlPolicy;
   readonly maxBodyBytes: number;
   readonly http: HttpConfig;
   readonly metrics: Metrics;

@@ -145,8 +145,9 @@ async function checkPlace(
     throw invalid(`checkpoint_id: the thread has no checkpoint ${id}`);
 }
 
-function checkWebhook(context: ServerContext, url: string | undefined): void {
-  if (url === undefined) return;
+/** W4 Throws a 422 that names the rule. Whatever keeps a URL for later asks it. */
+export function checkWebhook(context: ServerContext, url: string | undefined): void {
+  if (url === undefined || context.urlPolicy === undefined) return;
   const checked = checkWebhookUrl(url, context.urlPolicy);
   if (!checked.ok) throw invalid(`webhook: ${checked.problem}`);
 }

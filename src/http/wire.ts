@@ -1,6 +1,7 @@
 /** Records as clients see them: snake_case, timestamps with offset, nothing of the user's secrets (A4). */
 import { microsToTimestamp, toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { maskUrl } from '../delivery/mask.ts';
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
 import type { FoundItem } from '../actors/store.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
@@ -8,8 +9,6 @@ import type { AssistantVersionRecord } from '../projections/assistant-versions.t
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
-import { runStatus } from '../projections/threads.ts';
-import type { Outcome } from '../thread/events.ts';
 
 export function toThread(thread: ThreadRecord, values: Json | undefined): JsonObject {
   return {
@@ -78,39 +77,13 @@ function toKwargs({ kwargs, metadata }: RunRecord): JsonObject {
     stream_mode: [...kwargs.streamMode],
     interrupt_before: kwargs.interruptBefore ?? null,
     interrupt_after: kwargs.interruptAfter ?? null,
-    webhook: kwargs.webhook ?? null,
+    webhook: kwargs.webhook === undefined ? null : maskUrl(kwargs.webhook),
     feedback_keys: [...(kwargs.feedbackKeys ?? [])],
     subgraphs: kwargs.streamSubgraphs,
     resumable: true,
     temporary: kwargs.onCompletion === 'delete',
     ...(kwargs.durability !== undefined && { durability: kwargs.durability }),
   };
-}
-
-/** The body of a webhook: the run record with how and when it ended. `sentAt` is fixed, so every attempt is equal. */
-export function renderDelivery(
-  run: RunRecord,
-  outcome: Outcome,
-  values: Json | undefined,
-  sentAt: number,
-): string {
-  const ended = toTimestamp(sentAt);
-  return JSON.stringify({
-    ...toRun(run),
-    status: runStatus(outcome),
-    updated_at: ended,
-    run_started_at: run.startedAt === null ? null : toTimestamp(run.startedAt),
-    run_ended_at: ended,
-    webhook_sent_at: ended,
-    values: values ?? null,
-    error: errorOf(outcome),
-  });
-}
-
-function errorOf(outcome: Outcome): Json {
-  if (outcome.kind === 'error') return { error: outcome.error, message: outcome.message };
-  if (outcome.kind === 'timeout') return { error: 'TimeoutError', message: outcome.message };
-  return null;
 }
 
 export function toAssistant(assistant: AssistantRecord): JsonObject {

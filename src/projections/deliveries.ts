@@ -1,5 +1,6 @@
 /** Rows of owed webhooks. A row with `next_at` is still owed; `version` lets the next fact be appended. */
 import type { DeliveryEvent } from '../delivery/events.ts';
+import { hostOf } from '../delivery/mask.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Row, RowWrite } from '../log/rows.ts';
 
@@ -23,7 +24,7 @@ export function projectDelivery(event: Recorded<DeliveryEvent>): readonly RowWri
         run_id: runId,
         thread_id: threadId,
         url,
-        host: new URL(url).host,
+        host: hostOf(url),
         status: 'owed' satisfies DeliveryStatus,
         attempts: 0,
         version,

@@ -32,7 +32,6 @@ test('given a receiver that fails in every way, when it recovers, then id and by
         500,
         503,
         404,
-        410,
         429,
         'reset',
         { redirect: sink.url('/elsewhere') },
@@ -60,13 +59,13 @@ test('given a receiver that fails in every way, when it recovers, then id and by
       assertSame(sink.received);
       assert.deepEqual(
         (await failures(s)).map(({ attempt, status }) => [attempt, status]),
-        [500, 503, 404, 410, 429, null, 302, 307, 308, 304].map((status, index) => [index + 1, status]),
+        [500, 503, 404, 429, null, 302, 307, 308, 304].map((status, index) => [index + 1, status]),
       );
       assert.deepEqual(
         pauses,
         [...pauses].sort((a, b) => a - b),
       );
-      assert.equal(pauses[0], 1000);
+      assert.ok(pauses[0]! >= 1000 && pauses[0]! <= 1200, String(pauses[0]));
     });
   }));
 
@@ -83,9 +82,9 @@ test('given a receiver that never recovers, when the attempts are used up, then 
         clock.leap(nextAt - clock.now());
         ({ nextAt } = (await attempted(s, ++attempts)).data as { nextAt: number | null });
       }
-      assert.equal(attempts, 15);
+      assert.equal(attempts, 13);
       clock.leap(30 * 86_400_000);
-      assert.equal(sink.received.length, 15);
+      assert.equal(sink.received.length, 13);
       assertSame(sink.received);
       assert.deepEqual(await s.client.runs.get(threadId, run!.run_id), run);
       assert.equal((await s.client.threads.get(threadId)).status, 'idle');
@@ -160,7 +159,7 @@ test('given a receiver that hangs, when others are owed, then it delays neither 
         assert.equal(hanging.received.length, 4);
         assert.deepEqual(await failures(s), []);
         // The hanging ones end by their time and make room for the next.
-        clock.leap(10_000);
+        clock.leap(15_000);
         await s.until(({ type }) => type === 'WebhookAttemptFailed');
         await hanging.next(8);
       });
@@ -174,7 +173,7 @@ test('given a receiver that hangs inside its answer, when its time is over, then
       sink.answer((_request, response) => void response.writeHead(500).write('x'));
       await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
       await sink.next(1);
-      clock.leap(10_000);
+      clock.leap(15_000);
       const { data } = await attempted(s, 1);
       clock.leap((data as { nextAt: number }).nextAt - clock.now());
       await s.until(({ type }) => type === 'WebhookDelivered');

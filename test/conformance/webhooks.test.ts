@@ -98,7 +98,10 @@ for (const { name, status, values, error, run } of OUTCOMES)
         } = bodyOf(post!);
         assert.deepEqual(run_, rest);
         assert.equal(run_.status, status);
-        assert.equal((run_ as unknown as { kwargs: { webhook: string } }).kwargs.webhook, url);
+        assert.equal(
+          (run_ as unknown as { kwargs: { webhook: string } }).kwargs.webhook,
+          sink.url('/hook?token=***'),
+        );
         assert.deepEqual(told === null ? null : textsOf(told), values);
         assert.deepEqual(blamed, error);
         for (const time of [updated, finished, sent]) assert.match(time, TIMESTAMP);

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createThreads } from '../../src/actors/threads.ts';
-import { renderDelivery } from '../../src/http/wire.ts';
+import { renderDelivery } from '../../src/http/delivery-body.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { openSqliteLog } from '../../src/log/sqlite/log.ts';
