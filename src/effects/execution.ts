@@ -3,16 +3,20 @@
  *
  * X2 Every write carries the attempt's lease. X3 `finish` is tried once and refused when the run has already ended.
  * S1 Frame ids continue after those of earlier attempts; a frame is committed before a reader can see it.
+ *
+ * What the graph saves and emits is taken in order and committed soon (run-writes.ts), its end with the last of it: the
+ * graph does not wait for the disk unless it asked to. A read waits until what was written before is there.
  */
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../actors/store.ts';
-import type { Threads } from '../actors/threads.ts';
+import { LogUnavailable, type Threads } from '../actors/threads.ts';
 import type { CheckpointStore, Frame, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing } from '../thread/decide.ts';
 import type { Outcome } from '../thread/events.ts';
 import { openRunStore } from './run-store.ts';
+import { openRunWrites } from './run-writes.ts';
 
 /** The attempt's lease is gone: somebody else owns the run, or nobody does. Whatever still runs must stop. */
 export class Fenced extends Error {
@@ -37,6 +41,10 @@ export interface ExecutionOptions {
   readonly ids: Ids;
   readonly threadId: string;
   readonly lease: Lease;
+  /** The run's end is told to a receiver, with the values that it left. */
+  readonly owesWebhook: boolean;
+  /** Graph code waits until what it saves is durable; otherwise it goes on meanwhile. */
+  readonly sync: boolean;
   /** The id of the next frame. */
   readonly nextFrame: number;
   /** Called once when a write finds the lease gone. */
@@ -44,7 +52,7 @@ export interface ExecutionOptions {
 }
 
 export function createExecution(options: ExecutionOptions): Execution {
-  const { log, threads, ids, threadId, lease, onFenced } = options;
+  const { log, threads, ids, threadId, lease, sync, onFenced } = options;
   const { runId } = lease;
   const executing: Executing = lease;
   let next = options.nextFrame;
@@ -60,49 +68,86 @@ export function createExecution(options: ExecutionOptions): Execution {
     return { kind: 'frames', runId, threadId, first, frames };
   }
 
-  async function commit(payloads: readonly PayloadWrite[]): Promise<void> {
-    const result = await log.commit({ commandId: ids.uuid(), appends: [], payloads, lease });
-    if (result.kind === 'fenced-out') throw fenced();
-    if (result.kind === 'unknown-outcome') throw new Error(`the log is unavailable: ${result.cause}`);
-  }
+  const writes = openRunWrites({ log, threads, ids, threadId, lease, fenced });
 
   const checkpoints: CheckpointStore = {
-    load: (ns, checkpointId) => log.payloads.checkpoint(threadId, ns, checkpointId),
-    list: (query) => log.payloads.checkpoints(threadId, query),
-    async save(checkpoint) {
-      const { checkpointId, parentId, ns, step, source } = checkpoint;
-      const saved = await threads.dispatch(
-        threadId,
-        [{ type: 'SaveCheckpoint', ...executing, checkpointId, parentId, ns, step, source }],
-        { lease, payloads: [{ kind: 'checkpoint', threadId, runId, checkpoint }] },
-      );
-      if (!saved.ok) throw fenced();
+    async load(ns, checkpointId) {
+      await writes.settled();
+      return log.payloads.checkpoint(threadId, ns, checkpointId);
     },
-    saveWrites: (ns, checkpointId, writes) =>
-      commit([{ kind: 'checkpoint-writes', threadId, runId, ns, checkpointId, writes }]),
+    async list(query) {
+      await writes.settled();
+      return log.payloads.checkpoints(threadId, query);
+    },
+    save(checkpoint) {
+      const { checkpointId, parentId, ns, step, source, body, blobs } = checkpoint;
+      return writes.add(
+        {
+          command: { type: 'SaveCheckpoint', ...executing, checkpointId, parentId, ns, step, source },
+          payload: { kind: 'checkpoint', threadId, runId, checkpoint },
+          size: body.length + sizeOf(blobs),
+        },
+        sync,
+      );
+    },
+    saveWrites: (ns, checkpointId, written) =>
+      writes.add(
+        {
+          payload: { kind: 'checkpoint-writes', threadId, runId, ns, checkpointId, writes: written },
+          size: sizeOf(written),
+        },
+        sync,
+      ),
   };
+
+  /** One commit of what the attempt has written and of its end; what could not be stored is how it ended. */
+  async function close(end: () => Promise<unknown>, unstored: (error: unknown) => Promise<unknown>) {
+    try {
+      await end();
+    } catch (error) {
+      if (error instanceof Fenced) return;
+      if (error instanceof LogUnavailable) throw error;
+      // The frames that were dropped had ids.
+      next = (await log.payloads.lastFrame(runId)) + 1;
+      await unstored(error);
+    }
+  }
+
+  async function complete(outcome: Outcome): Promise<unknown> {
+    const frame = errorFrame(outcome);
+    const payloads = frame === undefined ? [] : [framesWrite([frame])];
+    return writes.close({ type: 'CompleteRun', outcome, ...executing }, payloads);
+  }
 
   return {
     link: {
       checkpoints,
       store: openRunStore({ store: options.store, lease, fenced }),
       emit: async (frames) => {
-        if (frames.length > 0) await commit([framesWrite(frames)]);
+        if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });
       },
     },
     async finish(outcome) {
-      const frame = errorFrame(outcome);
-      await threads.dispatch(threadId, [{ type: 'CompleteRun', outcome, ...executing }], {
-        lease,
-        payloads: frame === undefined ? [] : [framesWrite([frame])],
-      });
+      // Its receiver is told the values of the last checkpoint. What went wrong there is heard of below.
+      if (options.owesWebhook) await writes.settled().catch(() => undefined);
+      await close(
+        () => complete(outcome),
+        (error) => complete(toFailure(error)),
+      );
     },
     async handBack(reason) {
-      await threads.dispatch(threadId, [{ type: 'RequeueRun', reason, lost: false, ...executing }], {
-        lease,
-      });
+      const requeue = () => writes.close({ type: 'RequeueRun', reason, lost: false, ...executing }, []);
+      await close(requeue, requeue);
     },
   };
+}
+
+const sizeOf = (texts: readonly { readonly data: string }[]): number =>
+  texts.reduce((sum, { data }) => sum + data.length, 0);
+
+function toFailure(error: unknown): Outcome {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return { kind: 'error', error: name, message };
 }
 
 /** The last frame of a run that failed. */

@@ -106,6 +106,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ids,
       threadId,
       lease,
+      owesWebhook: run.kwargs.webhook !== undefined,
+      sync: run.kwargs.durability === 'sync',
       nextFrame: first + 1,
       onFenced: () => stop.abort('fenced' satisfies StopReason),
     });

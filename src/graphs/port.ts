@@ -89,7 +89,10 @@ export type RunEnd =
 export interface RunLink {
   readonly checkpoints: CheckpointStore;
   readonly store: StorePort;
-  /** Resolves when the frames are durable. Call it in order; await it before producing more (back-pressure). */
+  /**
+   * Resolves when the server has taken the frames: no reader sees them before they are durable. Call it in order; await
+   * it before producing more (back-pressure).
+   */
   emit(frames: readonly Frame[]): Promise<void>;
 }
 
@@ -156,6 +159,10 @@ export interface CheckpointReader {
   list(query: CheckpointQuery): Promise<LoadedCheckpoint[]>;
 }
 
+/**
+ * Writes resolve when the server has taken them, with the durability `sync` when they are durable. The run's end is
+ * durable no sooner than all of them.
+ */
 export interface CheckpointStore extends CheckpointReader {
   save(checkpoint: NewCheckpoint): Promise<void>;
   /** A write replaces an earlier one of the same checkpoint, task and `idx`. The checkpoint may arrive later. */

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { openRunWrites, type RunWrite, type RunWrites } from '../../../src/effects/run-writes.ts';
+import type { EventLog, Notice } from '../../../src/log/log.ts';
+import { getRun } from '../../../src/projections/run-queries.ts';
+import { ask, SUCCESS, THREAD } from '../../support/given.ts';
+import { createRandom } from '../../support/random.ts';
+import { suite } from '../../support/suite.ts';
+import { seededIds } from '../../support/with-log.ts';
+import { toRunning, withThreads, type TestThreads } from '../actors/with-threads.ts';
+
+const test = suite('effects/run-writes');
+
+const lease = { runId: 'a', attempt: 1, leaseId: 'lease' };
+
+function open({ log, threads, clock }: TestThreads): RunWrites {
+  const ids = seededIds(clock, createRandom(2));
+  const fenced = (): Error => new Error('fenced');
+  return openRunWrites({ log, threads, ids, threadId: THREAD, lease, fenced });
+}
+
+const frame = (id: number, data = `"${id}"`): RunWrite => ({
+  payload: {
+    ...{ kind: 'frames', runId: 'a', threadId: THREAD, first: id },
+    frames: [{ event: 'values', data }],
+  },
+  size: data.length,
+});
+
+const checkpoint = (checkpointId: string): RunWrite => ({
+  command: ask.save('a', checkpointId, 1),
+  payload: {
+    ...{ kind: 'checkpoint', threadId: THREAD, runId: 'a' },
+    checkpoint: {
+      ...{ ns: '', checkpointId, parentId: null, body: '{}', metadata: {}, valueChannels: [] },
+      ...{ channelVersions: {}, blobs: [] },
+    },
+  },
+  size: 2,
+});
+
+const noticesOf = (log: EventLog): Notice[] => {
+  const heard: Notice[] = [];
+  log.onCommitted((notice) => heard.push(notice));
+  return heard;
+};
+const framesOf = async (log: EventLog): Promise<string[]> =>
+  (await log.payloads.frames('a', -1, 100)).map(({ id, data }) => `${id} ${data}`);
+
+test('S1 given frames, checkpoints and the end of a run in one turn, when it ends, then one commit has them all in order', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const heard = noticesOf(lent.log);
+    const writes = open(lent);
+    await Promise.all([writes.add(frame(0)), writes.add(checkpoint('c1')), writes.add(frame(1))]);
+    await writes.add(checkpoint('c2'));
+    const done = await writes.close(ask.complete('a'), []);
+    assert.ok(done.ok);
+    assert.deepEqual(
+      heard.map(({ events, frames }) => [events.map(({ type }) => type), frames]),
+      [[['CheckpointSaved', 'CheckpointSaved', 'RunCompleted'], ['a']]],
+    );
+    assert.deepEqual(await framesOf(lent.log), ['0 "0"', '1 "1"']);
+    assert.equal((await getRun(lent.log.rows, 'a'))?.head, 'c2');
+    await assert.rejects(writes.add(frame(2)), /the attempt is over/i);
+  }));
+
+test('L1 given a write that must be durable before it is answered, when it is taken, then it is read as soon as it resolves', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const writes = open(lent);
+    await writes.add(checkpoint('c1'), true);
+    assert.equal((await lent.log.payloads.checkpoint(THREAD, '', 'c1'))?.checkpointId, 'c1');
+    await writes.add(frame(0));
+    assert.deepEqual(await framesOf(lent.log), []);
+    await writes.settled();
+    assert.deepEqual(await framesOf(lent.log), ['0 "0"']);
+  }));
+
+test('S3 given more than may wait, when more is produced, then the producer waits for the disk', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const writes = open(lent);
+    await writes.add(frame(0, `"${'x'.repeat(300_000)}"`));
+    assert.equal((await framesOf(lent.log)).length, 1);
+  }));
+
+test('X2 given a lease that is gone, when the attempt writes on, then nothing of it is stored and everybody is told', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    await lent.done(ask.requeue('a'));
+    const writes = open(lent);
+    await writes.add(frame(0));
+    await assert.rejects(writes.settled(), /fenced/);
+    await assert.rejects(writes.add(frame(1)), /fenced/);
+    await assert.rejects(writes.close(ask.complete('a'), []), /fenced/);
+    assert.deepEqual(await framesOf(lent.log), []);
+    assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'pending');
+  }));
+
+test('X3 given a write that cannot be stored, when the run ends, then the end is told and a second try ends it', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const writes = open(lent);
+    await writes.add(frame(0));
+    // The same id again: the table refuses it.
+    await writes.add(frame(0));
+    await assert.rejects(writes.close(ask.complete('a'), []), /UNIQUE/);
+    assert.deepEqual(await framesOf(lent.log), []);
+    const done = await writes.close(ask.complete('a', SUCCESS), []);
+    assert.ok(done.ok);
+    assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'success');
+  }));
+
+test.run();
