@@ -16,9 +16,11 @@ import { getThread } from '../projections/thread-queries.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import type { RunKwargs } from '../thread/events.ts';
 import { renderSecret } from '../thread/secret.ts';
-import { authorise, grantedMetadata } from './access.ts';
+import type { AcceptedRequest } from '../log/payloads.ts';
+import { authorise, grantedMetadata, type Granted } from './access.ts';
 import type { ServerContext } from './context.ts';
-import { invalid, noAssistantFor, noGraph, noThread, refused, ThreadMoved } from './replies.ts';
+import { findAccepted, type Once } from './once.ts';
+import { invalid, noAssistantFor, noGraph, noRun, noThread, refused, ThreadMoved } from './replies.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
@@ -28,6 +30,8 @@ export interface RunExtras {
   readonly protocol?: 'v2';
   /** Refused with `ThreadMoved` unless the thread is idle with this head. */
   readonly onHead?: string | null;
+  /** The request may have been accepted before: then its run is answered, and nothing is created. */
+  readonly once?: Once | undefined;
 }
 
 export interface Created {
@@ -53,9 +57,14 @@ export async function prepareRun(
   actor: Actor,
   body: Json | undefined,
   threadId?: string,
-  { protocol, onHead }: RunExtras = {},
+  { protocol, onHead, once }: RunExtras = {},
 ): Promise<() => Promise<Created>> {
   const asked = check(runCreate, body ?? {});
+  const earlier = once && (await findAccepted(context.log, once));
+  if (earlier !== undefined) {
+    const run = await findAgain(context, actor, asked, earlier);
+    return async () => ({ run, request: asked });
+  }
   // A thread that is made for the run has no checkpoint to begin at.
   const request =
     threadId === undefined ? { ...asked, checkpoint: undefined, checkpoint_id: undefined } : asked;
@@ -69,18 +78,8 @@ export async function prepareRun(
     temporary: threadId === undefined && request.on_completion !== 'keep',
   });
   const kwargs = protocol === undefined ? wanted : { ...wanted, protocol };
-  const granted = await authorise(context, actor, 'threads:create_run', {
-    ...(threadId !== undefined && { thread_id: threadId }),
-    assistant_id: assistant.assistantId,
-    run_id: runId,
-    status: 'pending',
-    metadata: request.metadata ?? {},
-    prevent_insert_if_inflight: request.multitask_strategy === 'reject',
-    multitask_strategy: request.multitask_strategy,
-    if_not_exists: request.if_not_exists ?? 'reject',
-    after_seconds: request.after_seconds ?? 0,
-    kwargs: { input: kwargs.input, config: kwargs.config },
-  });
+  const { assistantId } = assistant;
+  const granted = await authoriseRun(context, actor, request, { threadId, assistantId, runId, kwargs });
   const visible =
     threadId === undefined ? undefined : await getThread(context.log.rows, target, granted.filter);
   if (visible === undefined && threadId !== undefined && request.if_not_exists !== 'create')
@@ -103,7 +102,11 @@ export async function prepareRun(
   const secret = renderSecret(actor);
   const dispatch = (...commands: ThreadCommand[]) =>
     context.threads.dispatch(target, commands, {
-      payloads: secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret }],
+      ...(once && { commandId: once.key }),
+      payloads: [
+        ...(secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret } as const]),
+        ...(once === undefined ? [] : [{ kind: 'request', ...once, runId, threadId: target } as const]),
+      ],
     });
   return async () => {
     let done =
@@ -121,9 +124,52 @@ export async function prepareRun(
     if (!done.ok && done.refusal.code === 'thread-changed') throw new ThreadMoved();
     if (!done.ok) throw refused(done.refusal, target);
     const run = await getRun(context.log.rows, runId);
-    if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
-    return { run, request };
+    if (run !== undefined) return { run, request };
+    // Sent twice at the same time, and the other one was first.
+    const first = once && (await findAccepted(context.log, once));
+    if (first === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
+    return { run: await findAgain(context, actor, request, first), request };
   };
+}
+
+const authoriseRun = (
+  context: ServerContext,
+  actor: Actor,
+  request: RunCreate,
+  run: {
+    /** Undefined for a stateless one. */
+    readonly threadId: string | undefined;
+    readonly assistantId: string;
+    readonly runId: string;
+    readonly kwargs: RunKwargs;
+  },
+): Promise<Granted> =>
+  authorise(context, actor, 'threads:create_run', {
+    ...(run.threadId !== undefined && { thread_id: run.threadId }),
+    assistant_id: run.assistantId,
+    run_id: run.runId,
+    status: 'pending',
+    metadata: request.metadata ?? {},
+    prevent_insert_if_inflight: request.multitask_strategy === 'reject',
+    multitask_strategy: request.multitask_strategy,
+    if_not_exists: request.if_not_exists ?? 'reject',
+    after_seconds: request.after_seconds ?? 0,
+    kwargs: { input: run.kwargs.input, config: run.kwargs.config },
+  });
+
+/** The run of a request that was accepted before, if the caller may still have it. */
+async function findAgain(
+  context: ServerContext,
+  actor: Actor,
+  request: RunCreate,
+  { runId }: AcceptedRequest,
+): Promise<RunRecord> {
+  const run = await getRun(context.log.rows, runId);
+  if (run === undefined) throw noRun();
+  const { filter } = await authoriseRun(context, actor, request, run);
+  const visible = await getRun(context.log.rows, runId, { filter });
+  if (visible === undefined) throw noRun();
+  return visible;
 }
 
 /**

@@ -47,6 +47,14 @@ export interface WriteText {
   readonly data: string;
 }
 
+/** What a repeated request is answered with: it outlives the run and its thread. */
+export interface AcceptedRequest {
+  /** Of all that the request asked for. */
+  readonly digest: string;
+  readonly runId: string;
+  readonly threadId: string;
+}
+
 export type PayloadWrite =
   | { kind: 'grant-lease'; runId: string; attempt: number; leaseId: string }
   | { kind: 'end-lease'; runId: string }
@@ -70,7 +78,12 @@ export type PayloadWrite =
   /** All vectors that an item is found by, each as base64 of 32-bit floats. */
   | { kind: 'item-vectors'; itemId: string; vectors: readonly string[] }
   | { kind: 'erase-item'; itemId: string }
-  /** Command ids older than this are no longer answered with their first receipt; at most `limit` go at once. */
+  /** The run that a request of a client was accepted as; `key` is the command id of its acceptance. */
+  | ({ kind: 'request'; key: string } & AcceptedRequest)
+  /**
+   * Command ids older than this are no longer answered with their first receipt, and requests no longer with their
+   * runs; at most `limit` of each go at once.
+   */
   | { kind: 'forget-commands'; before: number; limit: number }
   /**
    * The run's checkpoints vanish, but those of `kept`, and so does what it wrote on others and every value that no
@@ -140,4 +153,5 @@ export interface PayloadReader {
   lastFrame(runId: string): Promise<number>;
   secret(runId: string): Promise<string | undefined>;
   body(deliveryId: string): Promise<string | undefined>;
+  request(key: string): Promise<AcceptedRequest | undefined>;
 }

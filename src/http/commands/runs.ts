@@ -1,5 +1,6 @@
 /** Commands that start runs: with input, with the answers to questions, from an earlier checkpoint. */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { AcceptedRequest } from '../../log/payloads.ts';
 import { lastStartedRun } from '../../projections/run-queries.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
@@ -7,7 +8,8 @@ import { createRun } from '../run-creation.ts';
 import { HttpProblem, ThreadMoved } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import { forkParams, respondParams, startParams } from '../schemas/commands.ts';
-import type { Caller } from './caller.ts';
+import { findAccepted } from '../once.ts';
+import type { Caller, Perform } from './caller.ts';
 import { findThread, waitingQuestions } from './state.ts';
 
 /** Everything that the channels of a thread's readers carry. */
@@ -19,7 +21,7 @@ const NOT_INTERRUPTED = 'input.respond can only be used while the run is interru
 
 /** `onHead`: only if the thread is idle and its head is still this checkpoint. */
 async function create(
-  { context, actor, threadId }: Caller,
+  { context, actor, threadId, once }: Caller,
   body: JsonObject,
   onHead?: string | null,
 ): Promise<string> {
@@ -28,13 +30,23 @@ async function create(
     actor,
     { ...body, if_not_exists: 'create', stream_mode: MODES, stream_subgraphs: true },
     threadId,
-    { protocol: 'v2', ...(onHead !== undefined && { onHead }) },
+    { protocol: 'v2', once, ...(onHead !== undefined && { onHead }) },
   );
   return run.runId;
 }
 
+/** A command that was carried out before is answered with its run: what it asks for may be impossible by now. */
+const onceOnly =
+  (perform: Perform, answer = ({ runId }: AcceptedRequest): JsonObject => ({ run_id: runId })): Perform =>
+  async (caller, params) => {
+    const earlier = caller.once && (await findAccepted(caller.context.log, caller.once));
+    if (earlier === undefined) return perform(caller, params);
+    await findThread(caller);
+    return answer(earlier);
+  };
+
 /** Input for a thread that waits for an answer is the answer. */
-export async function startRun(caller: Caller, given: JsonObject): Promise<JsonObject> {
+export const startRun = onceOnly(async (caller, given) => {
   if (typeof given['assistant_id'] !== 'string' || given['assistant_id'] === '')
     throw new CommandProblem('invalid_argument', 'run.start requires an assistant_id.');
   const params = check(startParams, given);
@@ -58,7 +70,7 @@ export async function startRun(caller: Caller, given: JsonObject): Promise<JsonO
     }
   }
   return { run_id: await create(caller, { ...body, input }) };
-}
+});
 
 /** What graph code of another process sends as its input when it means a command. */
 function toCommand(input: Json): JsonObject | undefined {
@@ -78,7 +90,7 @@ function toCommand(input: Json): JsonObject | undefined {
 }
 
 /** Each question is answered once: the run is created only if the thread still waits where its questions were read. */
-export async function respond(caller: Caller, given: JsonObject): Promise<JsonObject> {
+export const respond = onceOnly(async (caller, given) => {
   const answers = answersOf(given);
   const params = check(respondParams, given);
   const thread = await findThread(caller).catch(asUndefined);
@@ -105,7 +117,7 @@ export async function respond(caller: Caller, given: JsonObject): Promise<JsonOb
   } catch (error) {
     throw error instanceof ThreadMoved ? new CommandProblem('invalid_argument', NOT_INTERRUPTED) : error;
   }
-}
+});
 
 function answersOf(params: JsonObject): JsonObject {
   const { responses } = params;
@@ -122,21 +134,24 @@ function answersOf(params: JsonObject): JsonObject {
   );
 }
 
-export async function forkState(caller: Caller, given: JsonObject): Promise<JsonObject> {
-  const params = check(forkParams, given);
-  const { threadId }: ThreadRecord = await findThread(caller);
-  const last = await lastStartedRun(caller.context.log.rows, threadId);
-  if (last === undefined)
-    throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
-  const { config } = params;
-  const configurable = { ...config?.configurable, checkpoint_id: params.checkpoint_id };
-  const runId = await create(caller, {
-    assistant_id: last.assistantId,
-    input: params.input ?? null,
-    config: { ...config, configurable } as JsonObject,
-  });
-  return { run_id: runId, thread_id: threadId };
-}
+export const forkState = onceOnly(
+  async (caller, given) => {
+    const params = check(forkParams, given);
+    const { threadId }: ThreadRecord = await findThread(caller);
+    const last = await lastStartedRun(caller.context.log.rows, threadId);
+    if (last === undefined)
+      throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
+    const { config } = params;
+    const configurable = { ...config?.configurable, checkpoint_id: params.checkpoint_id };
+    const runId = await create(caller, {
+      assistant_id: last.assistantId,
+      input: params.input ?? null,
+      config: { ...config, configurable } as JsonObject,
+    });
+    return { run_id: runId, thread_id: threadId };
+  },
+  ({ runId, threadId }) => ({ run_id: runId, thread_id: threadId }),
+);
 
 /** A thread that is not there, or not for this caller. */
 function asUndefined(error: unknown): undefined {

@@ -93,6 +93,11 @@ export const PAGE_HEADERS = {
   'X-Pagination-Next': 'The offset of the next page; absent on the last one.',
 } as const;
 
+export const ONCE = {
+  'Idempotency-Key':
+    '1 to 255 visible ASCII characters. Sent again with the same key and body within 24 hours, the request is answered with the run that it was accepted as; with another body it is refused with 422. A refused request uses up no key.',
+} as const;
+
 export const RUN_HEADERS = {
   'Content-Location': 'The run, with nothing after its id.',
   Location: 'Where a reply that broke off goes on.',

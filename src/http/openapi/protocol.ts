@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { subscription } from '../schemas/commands.ts';
-import { events, json, nothing, type Operation } from './operation.ts';
+import { events, json, nothing, ONCE, type Operation } from './operation.ts';
 
 const command = z.object({
   id: z.int().min(0),
@@ -25,6 +25,7 @@ export const protocolOperations: readonly Operation[] = [
     description:
       '`run.start`, `input.respond`, `state.get`, `state.listCheckpoints`, `state.fork`, `agent.getTree`. A command ' +
       'that cannot be carried out is answered with an error and the status 200.',
+    headers: ONCE,
     body: command,
     replies: { 200: json(reply, 'The result, or why there is none') },
   },

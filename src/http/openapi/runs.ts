@@ -14,6 +14,7 @@ import {
   json,
   nothing,
   problems,
+  ONCE,
   RUN_HEADERS,
   type Operation,
   type Reply,
@@ -38,6 +39,7 @@ const create = (
   tag,
   summary,
   body: runCreate,
+  headers: ONCE,
   replies: { 200: reply, ...problems(...refusals) },
 });
 
@@ -103,6 +105,7 @@ export const runOperations: readonly Operation[] = [
     summary: 'Start many stateless runs in the background',
     description: 'Nothing is started when one of them is refused.',
     body: runBatch,
+    headers: ONCE,
     replies: { 200: json(z.array(run), 'The runs, in the order of the request'), ...problems(404) },
   },
   {

@@ -10,6 +10,7 @@ import type { ThreadReader } from '../../streams/thread-events.ts';
 import { authorise } from '../access.ts';
 import { perform } from '../commands/perform.ts';
 import type { Env, ServerContext } from '../context.ts';
+import { toOnce } from '../once.ts';
 import { invalid, needsUpgrade, switched } from '../replies.ts';
 import { resumePlace } from '../resume-place.ts';
 import { subscription, type SubscriptionParams } from '../schemas/commands.ts';
@@ -27,7 +28,9 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
     const threadId = threadIdOf(c);
     const command = parseCommand(c.var.body);
     if (command === undefined) throw invalid(`body: ${MALFORMED}`);
-    return c.json(await perform({ context, actor: c.var.actor, threadId }, command));
+    const { actor } = c.var;
+    const once = toOnce(c.req.header('idempotency-key'), actor, [threadId, command.method, command.params]);
+    return c.json(await perform({ context, actor, threadId, once }, command));
   });
 
   /** A3 A thread that is not there yet, or not for this caller, is silent. */

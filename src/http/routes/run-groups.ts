@@ -4,6 +4,7 @@ import type { Json } from '../../kernel/json.ts';
 import { runsToCancel } from '../../projections/run-queries.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
+import { partOf, toOnce } from '../once.ts';
 import { readQuery } from '../query.ts';
 import { noContent, noRun, refused } from '../replies.ts';
 import { prepareRun, type Created } from '../run-creation.ts';
@@ -19,7 +20,11 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
     check(runBatch, c.var.body ?? []);
     const accept: (() => Promise<Created>)[] = [];
     // All are looked at before the first is accepted: a batch with a fault does nothing.
-    for (const body of c.var.body as Json[]) accept.push(await prepareRun(context, c.var.actor, body));
+    const once = toOnce(c.req.header('idempotency-key'), c.var.actor, ['batch', c.var.body ?? []]);
+    for (const [index, body] of (c.var.body as Json[]).entries())
+      accept.push(
+        await prepareRun(context, c.var.actor, body, undefined, { once: once && partOf(once, index) }),
+      );
     const created: Created[] = [];
     for (const next of accept) created.push(await next());
     return c.json(created.map(({ run }) => toRun(run)));

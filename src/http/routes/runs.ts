@@ -2,6 +2,7 @@
 import { Hono, type Context } from 'hono';
 import { cancelAbandoned } from '../abandon.ts';
 import type { Env, ServerContext } from '../context.ts';
+import { toOnce } from '../once.ts';
 import { createRun, type Created } from '../run-creation.ts';
 import { pathUuid } from '../schemas/common.ts';
 import { sseReply, waitReply, type HeldReply } from '../sse.ts';
@@ -12,7 +13,10 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   const { streams } = context;
 
   const create = (c: Context<Env>, threadId?: string): Promise<Created> =>
-    createRun(context, c.var.actor, c.var.body, threadId);
+    createRun(context, c.var.actor, c.var.body, threadId, {
+      // The form of the reply is no part of what is asked: who waited may come back for the stream.
+      once: toOnce(c.req.header('idempotency-key'), c.var.actor, [threadId ?? null, c.var.body ?? {}]),
+    });
 
   /** `Content-Location` names the run, with nothing after its id; `Location` is where a lost reply goes on. */
   function holdReply(c: Context<Env>, { run, request }: Created, base: string, rest: string): HeldReply {

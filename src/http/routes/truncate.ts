@@ -11,13 +11,14 @@ import { noRoute } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import { truncate } from '../schemas/truncate.ts';
 
+const EVERY = Number.MAX_SAFE_INTEGER;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 /** A proxy speaks for somebody else, and so does a browser: any page may send to this machine. */
 const SPEAKS_FOR_OTHERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin', 'sec-fetch-site'];
 
 export function truncateRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
-  const { log, threads, assistants, store } = context;
+  const { log, threads, assistants, store, clock, ids } = context;
 
   async function deleteThreads(): Promise<void> {
     for (;;) {
@@ -48,7 +49,12 @@ export function truncateRoutes(context: ServerContext): Hono<Env> {
     if (!LOOPBACK.test(from) || SPEAKS_FOR_OTHERS.some((name) => c.req.header(name) !== undefined))
       throw noRoute();
     const wanted = check(truncate, c.var.body ?? {});
-    if (wanted.threads === true) await deleteThreads();
+    if (wanted.threads === true) {
+      await deleteThreads();
+      // Requests that come again are new.
+      const payloads = [{ kind: 'forget-commands', before: clock.now() + 1, limit: EVERY } as const];
+      await log.commit({ commandId: ids.uuid(), appends: [], payloads });
+    }
     if (wanted.assistants === true)
       for (const assistantId of await ownAssistants(log.rows))
         await assistants.dispatch(assistantId, { type: 'DeleteAssistant' });

@@ -74,6 +74,19 @@ export function findReceipt(prepare: Prepare, commandId: string): Receipt | unde
   return { events: rows.map(toRecorded), at: row.at };
 }
 
+export function forgetCommands(prepare: Prepare, write: { before: number; limit: number }): void {
+  const { before, limit } = write;
+  prepare(
+    `DELETE FROM commands WHERE command_id IN
+       (SELECT command_id FROM commands INDEXED BY commands_by_age WHERE at < @before ORDER BY at LIMIT @limit)`,
+  ).run({ before, limit });
+  // Each has a command of its age, so they are gone no later than those.
+  prepare(
+    `DELETE FROM requests WHERE key IN
+       (SELECT key FROM requests INDEXED BY requests_by_age WHERE at < @before ORDER BY at LIMIT @limit)`,
+  ).run({ before, limit });
+}
+
 export function readStream(prepare: Prepare, stream: string, from: number, limit: number): Recorded[] {
   const rows = prepare('SELECT * FROM events WHERE stream = ? AND version >= ? ORDER BY version LIMIT ?').all(
     stream,

@@ -4,6 +4,7 @@ import { flatten } from '../../kernel/tagged.ts';
 import { startTurn } from '../../kernel/turn.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type {
+  AcceptedRequest,
   CheckpointFilter,
   PayloadReader,
   PayloadWrite,
@@ -14,7 +15,7 @@ import type {
 import type { Row, RowReader } from '../rows.ts';
 import { readChannel, writeChannel } from './channel-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
-import { redactRun } from './event-store.ts';
+import { forgetCommands, redactRun } from './event-store.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
 
@@ -72,11 +73,11 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       for (const table of ['item_values', 'item_vectors'])
         prepare(`DELETE FROM ${table} WHERE item_id = @itemId`).run(write);
       return;
+    case 'request':
+      prepare('INSERT INTO requests VALUES (@key, @digest, @runId, @threadId, @at)').run({ ...write, at });
+      return;
     case 'forget-commands':
-      prepare(
-        `DELETE FROM commands WHERE command_id IN
-           (SELECT command_id FROM commands INDEXED BY commands_by_age WHERE at < @before ORDER BY at LIMIT @limit)`,
-      ).run(write);
+      forgetCommands(prepare, write);
       return;
     case 'forget-checkpoints':
       forgetCheckpoints(prepare, write);
@@ -254,6 +255,11 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
     async body(deliveryId) {
       return prepare('SELECT data FROM bodies WHERE delivery_id = ?').pluck().get(deliveryId) as
         string | undefined;
+    },
+    async request(key) {
+      return prepare('SELECT digest, run_id AS runId, thread_id AS threadId FROM requests WHERE key = ?').get(
+        key,
+      ) as AcceptedRequest | undefined;
     },
   };
 }

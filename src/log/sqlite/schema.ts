@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 4;
+const SCHEMA_VERSION = 5;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -99,6 +99,17 @@ CREATE TABLE item_vectors (
 ) STRICT, WITHOUT ROWID;
 `;
 
+const REQUESTS = `
+CREATE TABLE requests (
+  key TEXT PRIMARY KEY,
+  digest TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX requests_by_age ON requests (at);
+`;
+
 /** Finds old command ids among very many. */
 const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
 
@@ -107,6 +118,7 @@ const STEPS: readonly string[] = [
   'ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0',
   ITEMS,
   COMMANDS_BY_AGE,
+  REQUESTS,
 ];
 
 /**
@@ -120,6 +132,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(TABLES);
       db.exec(ITEMS);
       db.exec(COMMANDS_BY_AGE);
+      db.exec(REQUESTS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();
