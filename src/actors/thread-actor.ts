@@ -1,7 +1,7 @@
 /**
  * One thread in memory: its folded state, its version, its judge.
  *
- * D2 `absorb` is the only place that sends to a machine. The snapshot of the last commit stands in for the history,
+ * D2 Only here the machine is asked about a live thread. The snapshot of the last commit stands in for the history,
  * so coming back costs the same for a thread of one run and of ten thousand.
  */
 import type { Json } from '../kernel/json.ts';
@@ -9,8 +9,8 @@ import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { EventLog } from '../log/log.ts';
 import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
-import { createJudge } from '../thread/machine.ts';
 import { evolve, initial, type ThreadState } from '../thread/state.ts';
+import { createVerdicts, type Verdicts } from '../thread/verdicts.ts';
 
 export interface ThreadActor {
   readonly stream: string;
@@ -31,6 +31,7 @@ export async function loadThreadActor(
   log: EventLog,
   threadId: string,
   mailbox: Mailbox = createMailbox(),
+  verdicts?: Verdicts,
 ): Promise<ThreadActor> {
   const stream = threadStream(threadId);
   const snapshot = await log.loadSnapshot(stream);
@@ -39,6 +40,7 @@ export async function loadThreadActor(
     snapshot === undefined ? initial : (snapshot.state as Json as unknown as ThreadState),
     snapshot?.version ?? 0,
     mailbox,
+    verdicts,
   );
 }
 
@@ -47,10 +49,10 @@ export function createThreadActor(
   from: ThreadState,
   at: number,
   mailbox: Mailbox,
+  verdicts: Verdicts = createVerdicts(),
 ): ThreadActor {
   let state = from;
   let version = at;
-  const judge = createJudge(from);
   return {
     stream,
     mailbox,
@@ -64,7 +66,8 @@ export function createThreadActor(
       const events: ThreadEvent[] = [];
       let after = state;
       for (const command of commands) {
-        const decision = decide(command, after, (facts) => judge.can([...events, ...facts]));
+        // The facts before were judged already, and `after` is what they led to.
+        const decision = decide(command, after, (facts) => verdicts.can(after, facts));
         if (!decision.ok) return decision;
         events.push(...decision.events);
         after = decision.events.reduce(evolve, after);
@@ -73,9 +76,8 @@ export function createThreadActor(
     },
     absorb(events) {
       for (const event of events) {
-        if (!judge.can([event]))
-          throw new Error(`${stream} version ${version + 1}: ${event.type} cannot follow "${judge.value}"`);
-        judge.send(event);
+        if (!verdicts.can(state, [event]))
+          throw new Error(`${stream} version ${version + 1}: ${event.type} cannot follow "${state.status}"`);
         state = evolve(state, event);
         version += 1;
       }

@@ -14,6 +14,7 @@ import type { PayloadWrite } from '../log/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
+import { createVerdicts } from '../thread/verdicts.ts';
 import { consequencesOf, type WebhookPolicy } from './consequences.ts';
 import { loadThreadActor, type ThreadActor } from './thread-actor.ts';
 
@@ -71,11 +72,12 @@ const MOST_CONFLICTS = 5;
 export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: ThreadsOptions): Threads {
   // In order of use: the first is the one unused the longest.
   const actors = new Map<string, Promise<ThreadActor>>();
+  const verdicts = createVerdicts();
 
   function actorOf(threadId: string): Promise<ThreadActor> {
     const known = actors.get(threadId);
     actors.delete(threadId);
-    const actor = known ?? loadThreadActor(log, threadId);
+    const actor = known ?? loadThreadActor(log, threadId, undefined, verdicts);
     actors.set(threadId, actor);
     if (known === undefined) {
       actor.catch(() => actors.delete(threadId));
@@ -96,7 +98,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
 
   async function reload(threadId: string, stale: ThreadActor): Promise<ThreadActor> {
     // The mailbox moves along: whoever waits in it still comes after the one that is reloading.
-    const actor = await loadThreadActor(log, threadId, stale.mailbox);
+    const actor = await loadThreadActor(log, threadId, stale.mailbox, verdicts);
     actors.set(threadId, Promise.resolve(actor));
     return actor;
   }

@@ -16,12 +16,19 @@ export type UserLibraryFinder = (graph: CompiledGraph) => Promise<Reviver>;
 
 export function openUserLibraries(file: string): UserLibraryFinder {
   let modules: Promise<Reviver> | undefined;
-  return async (graph) => {
+  // A graph never changes which library built it, and looking costs as much as the start of a run.
+  const found = new WeakMap<CompiledGraph, Promise<Reviver>>();
+  const find = async (graph: CompiledGraph): Promise<Reviver> => {
     const common = loadedCommonJs(file);
     // The CommonJS build counts only if it built this graph: another file of the project may have loaded it.
     if (common !== undefined && builtBy(common.pregel, graph))
       return toReviver(common.graphs, common.messages);
     return (modules ??= importLibrary(file));
+  };
+  return (graph) => {
+    const known = found.get(graph) ?? find(graph);
+    found.set(graph, known);
+    return known;
   };
 }
 

@@ -19,34 +19,34 @@ export function randomIds(clock: Clock): Ids {
       const now = clock.now();
       if (now > lastMs) [lastMs, count] = [now, 0];
       else if (++count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
-      return uuidv7(lastMs, count, random(8));
+      return uuidv7(lastMs, count, random);
     },
     token: () => nanoid(),
   };
 }
 
 /** Random bytes from a pool: asking the system for every few of them costs more than all else about an id. */
-function randomSource(): (size: number) => Buffer {
-  const pool = Buffer.alloc(4096);
+function randomSource(): () => number {
+  const pool = new Uint8Array(4096);
   let used = pool.length;
-  return (size) => {
-    if (used + size > pool.length) {
+  return () => {
+    if (used === pool.length) {
       randomFillSync(pool);
       used = 0;
     }
-    used += size;
-    return pool.subarray(used - size, used);
+    return pool[used++]!;
   };
 }
 
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** `count` orders the ids of one millisecond; 62 random bits keep those of different makers apart. */
-function uuidv7(ms: number, count: number, random: Buffer): string {
-  const bytes = Buffer.alloc(16);
-  bytes.writeUIntBE(ms, 0, 6);
-  bytes.writeUInt16BE(0x7000 | count, 6);
-  random.copy(bytes, 8);
-  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
-  return format(bytes);
+function uuidv7(ms: number, count: number, random: () => number): string {
+  const time = ms.toString(16).padStart(12, '0');
+  const order = (0x7000 | count).toString(16);
+  const hex = (): string => HEX[random()]!;
+  const variant = HEX[0x80 | (random() & 0x3f)]!;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${variant}${hex()}-${hex()}${hex()}${hex()}${hex()}${hex()}${hex()}`;
 }
 
 /** A UUIDv5: the same name in the same namespace is the same id on every machine. */

@@ -5,6 +5,7 @@ import { decide, type ThreadCommand } from '../../src/thread/decide.ts';
 import type { ThreadEvent } from '../../src/thread/events.ts';
 import { canAll, createJudge, restore, threadMachine } from '../../src/thread/machine.ts';
 import { activeOf, evolve, initial, isLiving, type ThreadState } from '../../src/thread/state.ts';
+import { createVerdicts } from '../../src/thread/verdicts.ts';
 import { ask, fact } from '../support/given.ts';
 import { suite } from '../support/suite.ts';
 
@@ -144,6 +145,29 @@ test('D2 D3 given every state on a path, when every command is decided, then it 
   }
   console.log(`${told.accepted} accepted, ${told.refused} refused`);
   assert.ok(told.accepted > 300 && told.refused > 300);
+});
+
+test('X1 X3 given verdicts that are remembered, when every state asks about every pair of facts, then the machine says the same', () => {
+  const third = fact.runCreated('c', { strategy: 'enqueue' });
+  const grown = statesOnPaths().flatMap((state) =>
+    canAll(restore(state), [third]) ? [evolve(state, third)] : [],
+  );
+  const verdicts = createVerdicts();
+  const told = { yes: 0, no: 0 };
+  for (const state of [...statesOnPaths(), ...grown]) {
+    const snapshot = restore(state);
+    for (const first of [...FACTS, third])
+      for (const facts of [[first], ...FACTS.map((second) => [first, second])]) {
+        const said = canAll(snapshot, facts);
+        assert.equal(
+          verdicts.can(state, facts),
+          said,
+          `${facts.map(nameOf).join(', ')} in ${JSON.stringify(state)}`,
+        );
+        told[said ? 'yes' : 'no'] += 1;
+      }
+  }
+  assert.ok(told.yes > 1000 && told.no > 1000, JSON.stringify(told));
 });
 
 const nameOf = ({ type, data }: ThreadEvent): string => `${type} ${'runId' in data ? data.runId : ''}`;
