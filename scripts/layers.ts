@@ -7,7 +7,7 @@ import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lineOf, maskSource, readImports } from './source.ts';
 
-const AGGREGATES = ['thread', 'assistant', 'delivery', 'item'];
+const AGGREGATES = ['thread', 'assistant', 'delivery', 'item', 'cron'];
 const DOMAIN = ['kernel', ...AGGREGATES, 'log', 'projections'];
 
 /** What each folder of `src` may import besides itself: a folder, a single file, or `*` for everything. */
@@ -17,6 +17,7 @@ const ARROWS: Record<string, readonly string[]> = {
   assistant: ['kernel'],
   delivery: ['kernel'],
   item: ['kernel'],
+  cron: ['kernel'],
   log: ['kernel', ...AGGREGATES],
   projections: ['kernel', ...AGGREGATES, 'log'],
   actors: DOMAIN,
@@ -47,6 +48,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   'better-sqlite3': ['log/sqlite/'],
   ws: ['ws/'],
   undici: ['effects/'],
+  croner: ['cron/'],
   xstate: ['thread/machine.ts', 'actors/'],
   nanoid: ['kernel/'],
   crypto: ['kernel/'],

@@ -13,7 +13,7 @@ const EXIT_POISONED = 70;
 const POISONED_GRACE_MS = 800;
 
 const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
-       npm run replay -- --data DIR [--thread ID] [--to POSITION] [--json] [--verify]
+       npm run replay -- --data DIR [--thread ID [--to POSITION]] [--cron ID] [--json] [--verify]
 Environment: PLATFORM_CONFIG, PLATFORM_HOST, PLATFORM_PORT, PLATFORM_DATA mean the same.`;
 
 async function serve(args: string[]): Promise<void> {

@@ -7,6 +7,7 @@ import { createAuthenticator } from './auth/authenticate.ts';
 import { createAuthorizer } from './auth/authorize.ts';
 import { recogniseAuth } from './auth/handler.ts';
 import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
+import { createCrons } from './actors/crons.ts';
 import { createEmbedder, recogniseEmbedTexts } from './actors/embedder.ts';
 import { createItems, type Items } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
@@ -14,6 +15,7 @@ import { createThreads, type Threads } from './actors/threads.ts';
 import { createUpkeep } from './actors/upkeep.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import type { UrlPolicy } from './delivery/url-policy.ts';
+import { startCrons } from './effects/crons.ts';
 import { startExecutor } from './effects/executor.ts';
 import { createHttpOut } from './effects/http-out.ts';
 import { startItemSweeper } from './effects/item-sweeper.ts';
@@ -28,6 +30,7 @@ import { loadGraphs } from './graphs/loader.ts';
 import { openDescriber } from './graphs/schemas/describer.ts';
 import { loadExport } from './load-export.ts';
 import { createApp } from './http/app.ts';
+import { createCronStart } from './http/cron-start.ts';
 import type { RequestLine, ServerContext } from './http/context.ts';
 import { recogniseApp } from './http/custom-app.ts';
 import { createEdge } from './http/edge.ts';
@@ -136,6 +139,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     });
     stops.push(() => describer.close());
     const assistants = createAssistants({ log, ids });
+    const { catchUp: mode, catchUpLimit: limit } = config.crons;
+    const crons = createCrons({ log, clock, ids, catchUp: { mode, limit } });
     await ensureSystemAssistants(assistants, config.graphs, config.assistantDefaults);
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
@@ -190,6 +195,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       log,
       threads,
       assistants,
+      crons,
       describer,
       store,
       upkeep,
@@ -243,6 +249,11 @@ export async function startServer(config: Config, options: ServeOptions): Promis
         executor.stop(shutdownGraceMs),
       ]);
     });
+    if (!config.http.disabled.has('crons')) {
+      const start = createCronStart(context);
+      const reactor = startCrons({ log, crons, start, clock, onFault });
+      stops.push(() => reactor.stop());
+    }
 
     let stopped: Promise<void> | undefined;
     return {

@@ -12,7 +12,9 @@ import { uuidv5, type Ids } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { EventLog } from '../log/log.ts';
+import { cronsOf } from '../projections/cron-queries.ts';
 import { getVersion } from '../projections/assistant-versions.ts';
+import { deletionOf } from './cron-deletion.ts';
 import { LogUnavailable } from './threads.ts';
 
 /** The namespace that existing clients compute system assistants' ids in; it is not the RFC's URL namespace. */
@@ -47,11 +49,15 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
       const { event } = decided;
       const after = evolve(state, event);
       const snapshot = after as unknown as Json;
+      const isGoing = event.type === 'AssistantDeleted';
+      // What would run it goes with it.
+      const crons = deletionOf(isGoing ? await cronsOf(log.rows, { assistantId }) : []);
       const result = await log.commit({
         commandId,
-        appends: [{ stream, expected: version, events: [event], snapshot }],
-        payloads:
-          event.type === 'AssistantDeleted' ? [{ kind: 'purge-stream', stream, tombstone: version + 1 }] : [],
+        appends: [{ stream, expected: version, events: [event], snapshot }, ...crons.appends],
+        payloads: isGoing
+          ? [{ kind: 'purge-stream', stream, tombstone: version + 1 }, ...crons.payloads]
+          : [],
       });
       if (result.kind === 'committed') return { ok: true, state: after };
       if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);

@@ -10,9 +10,11 @@ import type { Json } from '../kernel/json.ts';
 import { deliveryStream } from '../delivery/events.ts';
 import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
+import { cronsOf } from '../projections/cron-queries.ts';
 import { failedDeliveries } from '../projections/delivery-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
+import { deletionOf } from './cron-deletion.ts';
 
 /** Writes the text that a webhook's receiver gets. */
 export type RenderDelivery = (
@@ -98,6 +100,10 @@ export async function consequencesOf(
       }
       case 'ThreadDeleted': {
         const { threadId } = data;
+        // What would run on it goes with it.
+        const crons = deletionOf(await cronsOf(log.rows, { threadId }));
+        appends.push(...crons.appends);
+        payloads.push(...crons.payloads);
         for (const deliveryId of await failedDeliveries(log.rows, threadId))
           payloads.push({ kind: 'erase-body', deliveryId });
         payloads.push({

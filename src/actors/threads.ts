@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
-import type { EventLog, Lease, Receipt } from '../log/log.ts';
+import type { Append, EventLog, Lease, Receipt } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
@@ -35,6 +35,8 @@ export interface DispatchOptions {
   readonly commandId?: string;
   /** What is committed with the facts; a function when it depends on which facts were decided. */
   readonly payloads?: readonly PayloadWrite[] | ((events: readonly ThreadEvent[]) => readonly PayloadWrite[]);
+  /** Facts of other streams for the same commit; refused with `outpaced` when one of those has gone on. */
+  readonly alongside?: readonly Append[];
   /** X2: refused with `lease-stale` when this is no longer the run's lease at the moment of the commit. */
   readonly lease?: Lease;
   /**
@@ -133,11 +135,15 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
       const { events, after } = decided;
       if (events.length === 0) return { ok: true, events: [], state: actor.state };
       const extra = await consequencesOf(events, actor.version, { log, clock, webhooks });
-      const { payloads = [] } = options;
+      const { payloads = [], alongside = [] } = options;
       const snapshot = after as unknown as Json;
       const result = await log.commit({
         commandId,
-        appends: [{ stream: actor.stream, expected: actor.version, events, snapshot }, ...extra.appends],
+        appends: [
+          { stream: actor.stream, expected: actor.version, events, snapshot },
+          ...alongside,
+          ...extra.appends,
+        ],
         payloads: [...(typeof payloads === 'function' ? payloads(events) : payloads), ...extra.payloads],
         ...(options.lease && { lease: options.lease }),
       });
@@ -151,6 +157,8 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
         case 'fenced-out':
           return { ok: false, refusal: { code: 'lease-stale' } };
         case 'version-conflict':
+          if (alongside.some(({ stream }) => stream === result.stream))
+            return { ok: false, refusal: { code: 'outpaced' } };
           actor = await reload(threadId, actor);
           break;
         case 'unknown-outcome':

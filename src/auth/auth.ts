@@ -124,10 +124,16 @@ export interface EventValues {
     user_id?: Maybe<string>;
     schedule: string;
     payload?: Maybe<Fields>;
+    metadata?: Maybe<Fields>;
     end_time?: Maybe<string>;
   };
   'crons:read': { cron_id: string };
-  'crons:update': { cron_id: string; payload?: Maybe<Fields>; schedule?: Maybe<string> };
+  'crons:update': {
+    cron_id: string;
+    payload?: Maybe<Fields>;
+    schedule?: Maybe<string>;
+    metadata?: Maybe<Fields>;
+  };
   'crons:delete': { cron_id: string };
   'crons:search': Page & { assistant_id?: Maybe<string>; thread_id?: Maybe<string> };
   'store:put': { namespace: string[]; key: string; value: Fields };

@@ -33,6 +33,12 @@ export interface Config {
       readonly fields: readonly string[];
     };
   };
+  readonly crons: {
+    /** What happens to slots that were missed: one run for all of them, none, or one for each. */
+    readonly catchUp: 'one' | 'none' | 'all';
+    /** With `all`: how many at most, the newest ones. */
+    readonly catchUpLimit: number;
+  };
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;

@@ -114,6 +114,21 @@ export const configFile = z.looseObject(
         'expected an object',
       )
       .optional(),
+    crons: z
+      .looseObject(
+        {
+          /** Slots that were missed while the server was down: `one` run for all, `none`, or `all` of them. */
+          catch_up: z.enum(['one', 'none', 'all'], 'expected "one", "none" or "all"').optional(),
+          /** With `all`: how many at most, the newest ones. */
+          catch_up_limit: z
+            .int('expected a whole number')
+            .min(1, 'expected 1 or more')
+            .max(10_000, 'expected at most 10000')
+            .optional(),
+        },
+        'expected an object',
+      )
+      .optional(),
     http: httpBlock.optional(),
     webhooks: webhooksBlock.optional(),
   },
@@ -134,6 +149,8 @@ const KNOWN = new Set([
   'store.index.dims',
   'store.index.embed',
   'store.index.fields',
+  'crons.catch_up',
+  'crons.catch_up_limit',
   'checkpointer.ttl.strategy',
   'checkpointer.ttl.default_ttl',
   'checkpointer.ttl.sweep_interval_minutes',

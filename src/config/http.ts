@@ -5,7 +5,17 @@ import { exportSpec, type ExportSpec } from './export-spec.ts';
 import type { Settings } from './settings.ts';
 
 /** Route groups that `http.disable_<group>` takes away. */
-export const GROUPS = ['assistants', 'threads', 'runs', 'store', 'mcp', 'a2a', 'ui', 'meta'] as const;
+export const GROUPS = [
+  'assistants',
+  'threads',
+  'runs',
+  'crons',
+  'store',
+  'mcp',
+  'a2a',
+  'ui',
+  'meta',
+] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** Which headers, by name; `*` stands for any characters. What is excluded stays out, whatever else is said. */
@@ -99,6 +109,8 @@ export const httpBlock = z.looseObject(
     disable_assistants: flag,
     disable_threads: flag,
     disable_runs: flag,
+    /** None is there for clients, and none that was there before starts a run. */
+    disable_crons: flag,
     disable_store: flag,
     disable_mcp: flag,
     disable_a2a: flag,

@@ -80,6 +80,10 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
         },
       }),
     },
+    crons: {
+      catchUp: file.crons?.catch_up ?? 'one',
+      catchUpLimit: file.crons?.catch_up_limit ?? 100,
+    },
     host: overrides.host ?? settings.text('PLATFORM_HOST', '127.0.0.1'),
     port: settings.number('PLATFORM_PORT', 8123, { max: 65_535, given: overrides.port, label: '--port' }),
     dataDir: resolve(cwd, overrides.data ?? settings.text('PLATFORM_DATA', join(dir, '.platform'))),

@@ -10,6 +10,8 @@ import { HttpProblem, internal, noRoute, notSearched, problemReply, unavailable 
 import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantRoutes } from './routes/assistants.ts';
+import { cronChangeRoutes } from './routes/cron-changes.ts';
+import { cronRoutes } from './routes/crons.ts';
 import { protocolRoutes } from './routes/protocol.ts';
 import { runGroupRoutes } from './routes/run-groups.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
@@ -50,6 +52,9 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
   app.route('/', threadStreamRoutes(context));
+  // Before those of runs, whose ids could be meant by the same places.
+  app.route('/', cronRoutes(context));
+  app.route('/', cronChangeRoutes(context));
   app.route('/', runRoutes(context));
   app.route('/', runGroupRoutes(context));
   app.route('/', runReadRoutes(context));

@@ -4,6 +4,7 @@ import type { Actor } from '../auth/authenticate.ts';
 import type { HttpConfig } from '../config/http.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import type { AuthResult } from '../auth/authenticate.ts';
+import type { Crons } from '../actors/crons.ts';
 import type { Assistants } from '../actors/assistants.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
@@ -28,6 +29,7 @@ export interface ServerContext {
   readonly log: EventLog;
   readonly threads: Threads;
   readonly assistants: Assistants;
+  readonly crons: Crons;
   readonly describer: GraphDescriber;
   readonly graphs: GraphHost & StateHost;
   readonly store: Store;

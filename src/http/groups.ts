@@ -8,14 +8,16 @@ const OF_RUNS: ReadonlySet<string> = new Set(['runs', 'stream', 'commands']);
 /** `path` without mount prefix, the singular alias already rewritten. Undefined: it cannot be taken away. */
 export function groupOf(path: string): Group | undefined {
   if (META.has(path)) return 'meta';
-  const [, first, , third] = path.split('/');
+  const [, first, second, third, fourth] = path.split('/');
   switch (first) {
     case 'threads':
+      if (third === 'runs' && fourth === 'crons') return 'crons';
       return OF_RUNS.has(third ?? '') ? 'runs' : 'threads';
     case '.well-known':
       return 'a2a';
-    case 'assistants':
     case 'runs':
+      return second === 'crons' ? 'crons' : 'runs';
+    case 'assistants':
     case 'store':
     case 'mcp':
     case 'a2a':

@@ -23,6 +23,14 @@ export class ThreadMoved extends HttpProblem {
   }
 }
 
+/** The cron that wanted the run has changed meanwhile. Its reactor looks again; no client meets this. */
+export class Outpaced extends HttpProblem {
+  constructor() {
+    super(409, 'The cron has moved on.');
+    this.name = 'Outpaced';
+  }
+}
+
 export const invalid = (detail: string): HttpProblem => new HttpProblem(422, detail);
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
@@ -47,6 +55,8 @@ export const assistantBusy = (): HttpProblem =>
     'Threads of the assistant have runs that have not ended. Cancel them or wait for them first.',
   );
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
+
+export const noCron = (id: string): HttpProblem => new HttpProblem(404, `Cron with ID ${id} not found`);
 
 export const noItem = (): HttpProblem => new HttpProblem(404, 'Item not found');
 export const noNamespace = (): HttpProblem => new HttpProblem(400, 'Namespace is required');
@@ -105,6 +115,8 @@ export function refused(refusal: Refusal, threadId: string): HttpProblem {
       return busy();
     case 'thread-changed':
       return stateBusy();
+    case 'outpaced':
+      return new Outpaced();
     case 'run-exists':
       return new HttpProblem(409, 'Run already exists');
     case 'run-not-open':

@@ -6,6 +6,7 @@
  * kwargs, which clients can read, never hold it.
  */
 import type { Actor } from '../auth/authenticate.ts';
+import type { CronOrder } from '../actors/crons.ts';
 import { systemAssistantId } from '../actors/assistants.ts';
 import { checkWebhookUrl } from '../delivery/url-policy.ts';
 import { isUuid } from '../kernel/ids.ts';
@@ -32,6 +33,8 @@ export interface RunExtras {
   readonly onHead?: string | null;
   /** The request may have been accepted before: then its run is answered, and nothing is created. */
   readonly once?: Once | undefined;
+  /** The slot of a cron that the run is for: it has ids, and a fact to go with. Refused with `Outpaced`. */
+  readonly slot?: Pick<CronOrder, 'runId' | 'threadId' | 'slotFact'>;
 }
 
 export interface Created {
@@ -57,7 +60,7 @@ export async function prepareRun(
   actor: Actor,
   body: Json | undefined,
   threadId?: string,
-  { protocol, onHead, once }: RunExtras = {},
+  { protocol, onHead, once, slot }: RunExtras = {},
 ): Promise<() => Promise<Created>> {
   const asked = check(runCreate, body ?? {});
   const earlier = once && (await findAccepted(context.log, once));
@@ -69,9 +72,9 @@ export async function prepareRun(
   const request =
     threadId === undefined ? { ...asked, checkpoint: undefined, checkpoint_id: undefined } : asked;
   checkWebhook(context, request.webhook);
-  const assistant = await findAssistant(context, actor, request.assistant_id);
-  const runId = context.ids.uuid();
-  const target = threadId ?? context.ids.uuid();
+  const assistant = await findAssistantToRun(context, actor, request.assistant_id);
+  const runId = slot?.runId ?? context.ids.uuid();
+  const target = threadId ?? slot?.threadId ?? context.ids.uuid();
   const wanted = toRunKwargs(actor, request, assistant, {
     runId,
     threadId: target,
@@ -102,6 +105,7 @@ export async function prepareRun(
   const secret = renderSecret(actor);
   const dispatch = (...commands: ThreadCommand[]) =>
     context.threads.dispatch(target, commands, {
+      ...(slot && { alongside: [slot.slotFact] }),
       ...(once && { commandId: once.key }),
       payloads: [
         ...(secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret } as const]),
@@ -198,7 +202,12 @@ export function checkWebhook(context: ServerContext, url: string | undefined): v
   if (!checked.ok) throw invalid(`webhook: ${checked.problem}`);
 }
 
-async function findAssistant(context: ServerContext, actor: Actor, given: string): Promise<AssistantRecord> {
+/** Throws a 404 for one that is not there, not for this caller, or of a graph that is not served. */
+export async function findAssistantToRun(
+  context: ServerContext,
+  actor: Actor,
+  given: string,
+): Promise<AssistantRecord> {
   const { rows } = context.log;
   const assistantId = isUuid(given) ? given.toLowerCase() : systemAssistantId(given);
   const found = await getAssistant(rows, assistantId);

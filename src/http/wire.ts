@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { maskUrl } from '../delivery/mask.ts';
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
 import type { FoundItem } from '../actors/store.ts';
+import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { AssistantVersionRecord } from '../projections/assistant-versions.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
@@ -128,6 +129,30 @@ export function toItem(item: FoundItem): JsonObject {
 
 /** `score` is null where nothing was ranked. */
 export const toSearchItem = (item: FoundItem): JsonObject => ({ ...toItem(item), score: item.score ?? null });
+
+export function toCron(cron: CronRecord): JsonObject {
+  const { webhook } = cron.payload;
+  return {
+    cron_id: cron.cronId,
+    assistant_id: cron.assistantId,
+    thread_id: cron.threadId,
+    on_run_completed: cron.onRunCompleted,
+    schedule: cron.schedule,
+    timezone: cron.timezone,
+    end_time: cron.endTime === null ? null : toTimestamp(cron.endTime),
+    enabled: cron.enabled,
+    created_at: toTimestamp(cron.createdAt),
+    updated_at: toTimestamp(cron.updatedAt),
+    next_run_date: cron.nextAt === null ? null : toTimestamp(cron.nextAt),
+    user_id: cron.userId,
+    payload: {
+      ...cron.payload,
+      ...(typeof webhook === 'string' && { webhook: maskUrl(webhook) }),
+      assistant_id: cron.assistantId,
+    },
+    metadata: cron.metadata,
+  };
+}
 
 /** The state of a thread that was never run. */
 export const emptyState: JsonObject = {

@@ -1,11 +1,12 @@
 /** Every fact there is, and how it looks once recorded. */
 import type { AssistantEvent } from '../assistant/events.ts';
+import type { CronEvent } from '../cron/events.ts';
 import type { DeliveryEvent } from '../delivery/events.ts';
 import type { ItemEvent } from '../item/events.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import type { Upcasters } from '../thread/upcast.ts';
 
-export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent | ItemEvent;
+export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent | ItemEvent | CronEvent;
 
 export interface EventMeta {
   /** Order in the whole log. Growing, with holes where a deleted thread was purged. */
@@ -54,6 +55,11 @@ const TYPES: Record<DomainEvent['type'], true> = {
   ItemPut: true,
   ItemRefreshed: true,
   ItemDeleted: true,
+  CronCreated: true,
+  CronUpdated: true,
+  CronFired: true,
+  CronSlotPassed: true,
+  CronDeleted: true,
 };
 
 export const isKnownType = (type: string): type is DomainEvent['type'] => Object.hasOwn(TYPES, type);

@@ -71,6 +71,9 @@ export type PayloadWrite =
   /** What a run needs of the user; erased with the run's end (A4). */
   | { kind: 'secret'; runId: string; threadId: string; data: string }
   | { kind: 'erase-secret'; runId: string }
+  /** What the runs of a cron will need of its maker; erased with the cron (A4). */
+  | { kind: 'cron-secret'; cronId: string; data: string }
+  | { kind: 'erase-cron-secret'; cronId: string }
   | { kind: 'body'; deliveryId: string; threadId: string; data: string }
   | { kind: 'erase-body'; deliveryId: string }
   /** An item's value as JSON text, in the place of an earlier one. */
@@ -152,6 +155,7 @@ export interface PayloadReader {
   /** The highest frame id of the run, -1 before the first. */
   lastFrame(runId: string): Promise<number>;
   secret(runId: string): Promise<string | undefined>;
+  cronSecret(cronId: string): Promise<string | undefined>;
   body(deliveryId: string): Promise<string | undefined>;
   request(key: string): Promise<AcceptedRequest | undefined>;
 }

@@ -20,6 +20,11 @@ export async function ownAssistants(rows: RowReader): Promise<string[]> {
   return found.map(({ id }) => id);
 }
 
+export const someCrons = (rows: RowReader): string[] =>
+  rows
+    .all<{ id: string }>('SELECT cron_id AS id FROM crons ORDER BY cron_id LIMIT @limit', { limit: PAGE })
+    .map(({ id }) => id);
+
 /** Expired ones included. */
 export const someItems = (rows: RowReader): ItemPlace[] =>
   rows

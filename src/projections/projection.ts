@@ -5,6 +5,7 @@
 import type { Recorded } from '../log/events.ts';
 import type { Projection } from '../log/rows.ts';
 import { projectAssistant } from './assistants.ts';
+import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
 import { DDL, TABLES, VERSION } from './tables.ts';
@@ -29,6 +30,12 @@ export const projection: Projection = {
       case 'ItemRefreshed':
       case 'ItemDeleted':
         return projectItem(event);
+      case 'CronCreated':
+      case 'CronUpdated':
+      case 'CronFired':
+      case 'CronSlotPassed':
+      case 'CronDeleted':
+        return projectCron(event);
       default:
         return projectThread(event satisfies Recorded);
     }

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '10';
+export const VERSION = '11';
 
 export const TABLES = [
   'threads',
@@ -11,6 +11,7 @@ export const TABLES = [
   'assistants',
   'assistant_versions',
   'items',
+  'crons',
   ...INDEX_TABLES,
 ] as const;
 
@@ -140,4 +141,27 @@ CREATE INDEX items_by_path ON items (path, item_id, expires_at);
 CREATE INDEX items_by_reversed ON items (reversed, path);
 CREATE INDEX items_by_update ON items (updated_at, item_id, path, expires_at);
 CREATE INDEX items_expiring ON items (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE TABLE crons (
+  cron_id TEXT PRIMARY KEY,
+  assistant_id TEXT NOT NULL,
+  thread_id TEXT,
+  schedule TEXT NOT NULL,
+  timezone TEXT,
+  end_time INTEGER,
+  enabled INTEGER NOT NULL,
+  on_run_completed TEXT,
+  user_id TEXT,
+  payload TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  -- The slot that is next, also when it is past already.
+  next_at INTEGER,
+  -- Of its stream.
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX crons_due ON crons (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX crons_by_thread ON crons (thread_id) WHERE thread_id IS NOT NULL;
+CREATE INDEX crons_by_assistant ON crons (assistant_id);
 `;

@@ -8,7 +8,7 @@ import { isUuid } from '../kernel/ids.ts';
 import { openHistory, type History } from '../log/sqlite/history.ts';
 import { containsJson } from '../projections/filters.ts';
 import { projection } from '../projections/projection.ts';
-import { stateAt, timelineOf } from './timeline.ts';
+import { cronTimelineOf, stateAt, timelineOf, type Entry } from './timeline.ts';
 import { verify } from './verify.ts';
 
 const EXIT_DIFFERENT = 1;
@@ -28,6 +28,7 @@ export async function runReplay(
     options: {
       data: { type: 'string' },
       thread: { type: 'string' },
+      cron: { type: 'string' },
       to: { type: 'string' },
       json: { type: 'boolean', default: false },
       verify: { type: 'boolean', default: false },
@@ -36,6 +37,7 @@ export async function runReplay(
   const data = values.data ?? env['PLATFORM_DATA'];
   if (data === undefined) throw new Error('--data: expected the data directory of a server');
   if (values.thread !== undefined && !isUuid(values.thread)) throw new Error('--thread: expected a UUID');
+  if (values.cron !== undefined && !isUuid(values.cron)) throw new Error('--cron: expected a UUID');
   if (values.to !== undefined && !/^\d+$/.test(values.to)) throw new Error('--to: expected a position');
   if (values.to !== undefined && values.thread === undefined)
     throw new Error('--to: expected together with --thread');
@@ -43,10 +45,13 @@ export async function runReplay(
   const history = openHistory(resolve(data), projection, { json_contains: containsJson });
   try {
     if (values.verify) return await printVerified(history, values.json, print);
+    if (values.cron !== undefined)
+      return printTimeline(cronTimelineOf(history, values.cron), `cron ${values.cron}`, values.json, print);
     if (values.thread === undefined) printThreads(history, values.json, print);
     else if (values.to !== undefined)
       return await printState(history, values.thread, Number(values.to), values.json, print);
-    else return printTimeline(history, values.thread, values.json, print);
+    else
+      return printTimeline(timelineOf(history, values.thread), `thread ${values.thread}`, values.json, print);
     return 0;
   } finally {
     history.close();
@@ -70,9 +75,8 @@ function printThreads(history: History, json: boolean, print: Print): void {
   print(`${threads.length} threads`);
 }
 
-function printTimeline(history: History, threadId: string, json: boolean, print: Print): number {
-  const entries = timelineOf(history, threadId);
-  if (entries.length === 0) throw new Error(`thread ${threadId} has no events here`);
+function printTimeline(entries: readonly Entry[], of: string, json: boolean, print: Print): number {
+  if (entries.length === 0) throw new Error(`${of} has no events here`);
   if (json) print(JSON.stringify(entries));
   else
     for (const { position, time, type, before, after, summary } of entries) {

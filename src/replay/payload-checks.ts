@@ -1,7 +1,7 @@
 /**
  * What no event carries and no row repeats, checked against both.
  *
- * S1 A run's frames are dense from 0. A4 Only open runs have secrets. X2 Only running ones have leases. P3 Every
+ * S1 A run's frames are dense from 0. A4 Only open runs and crons that are there have secrets. X2 Only running ones have leases. P3 Every
  * checkpoint that a fact speaks of is there, unless its run was rolled back or deleted or the thread was pruned since,
  * and so is every value that another one continues. L3 Every item has its value, and no value is left of one that is
  * gone.
@@ -70,6 +70,21 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT run_id AS subject, NULL AS position FROM secrets
           WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = secrets.run_id AND ended_at IS NULL)`,
     problem: (run) => `run ${run}: a secret outlived it`,
+  },
+  {
+    sql: `SELECT cron_id AS subject, NULL AS position FROM cron_secrets
+          WHERE cron_id NOT IN (SELECT cron_id FROM crons)`,
+    problem: (cron) => `cron ${cron}: a secret outlived it`,
+  },
+  {
+    sql: `SELECT data ->> 'runId' AS subject, position FROM events AS fired
+          WHERE type = 'CronFired'
+            AND NOT EXISTS (SELECT 1 FROM events WHERE type = 'RunCreated' AND command_id = fired.command_id
+              AND stream = 'thread-' || (fired.data ->> 'threadId'))
+            AND NOT EXISTS (SELECT 1 FROM events WHERE type = 'ThreadDeleted'
+              AND stream = 'thread-' || (fired.data ->> 'threadId'))
+          ORDER BY position`,
+    problem: (run) => `run ${run}: its cron fired without it`,
   },
   {
     sql: `SELECT item_id AS subject, NULL AS position FROM items

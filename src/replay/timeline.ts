@@ -1,5 +1,9 @@
-/** One thread's history: its facts with the state before and after each, and the attempts of its webhooks. */
-import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
+/**
+ * One thread's history: its facts with the state before and after each, the attempts of its webhooks, and the slots of
+ * crons that its runs were for.
+ */
+import { cronStream, type CronEvent } from '../cron/events.ts';
+import { deliveryStream } from '../delivery/events.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
@@ -7,6 +11,7 @@ import type { History } from '../log/sqlite/history.ts';
 import { listRuns } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
+import { createCronFold } from './cron-fold.ts';
 import { createFold } from './fold.ts';
 
 export interface Entry {
@@ -44,9 +49,29 @@ export function timelineOf(history: History, threadId: string, to = Infinity): E
     })
     .flatMap((row) => readWhole(history, deliveryStream(row.delivery_id)))
     .map((event) => toEntry(event, null, null));
-  return [...own, ...deliveries]
+  const slots = history.rows
+    .all<{ cron_id: string }>(
+      `SELECT metadata ->> 'cron_id' AS cron_id FROM runs
+       WHERE thread_id = @threadId AND json_type(metadata, '$.cron_id') = 'text'
+       UNION SELECT cron_id FROM crons WHERE thread_id = @threadId`,
+      { threadId },
+    )
+    .flatMap((row) => readWhole(history, cronStream(row.cron_id)))
+    .filter((event) => event.type === 'CronFired' && event.data.threadId === threadId)
+    .map((event) => toEntry(event, null, null));
+  return [...own, ...deliveries, ...slots]
     .filter((entry) => entry.position <= to)
     .sort((a, b) => a.position - b.position);
+}
+
+/** What a cron was, and what it did, in order. */
+export function cronTimelineOf(history: History, cronId: string): Entry[] {
+  const fold = createCronFold();
+  return readWhole(history, cronStream(cronId)).map((event) => {
+    const before = fold.state.status;
+    fold.step(event as Recorded<CronEvent>);
+    return toEntry(event, before, fold.state.status);
+  });
 }
 
 const toEntry = (event: Recorded, before: string | null, after: string | null): Entry => ({
@@ -59,7 +84,7 @@ const toEntry = (event: Recorded, before: string | null, after: string | null): 
   data: event.data as unknown as Json,
 });
 
-function summarise(event: Recorded<ThreadEvent> | Recorded<DeliveryEvent> | Recorded): string {
+function summarise(event: Recorded): string {
   switch (event.type) {
     case 'RunCreated':
       return `run ${event.data.runId} of ${event.data.graphId} (${event.data.strategy})`;
@@ -85,6 +110,19 @@ function summarise(event: Recorded<ThreadEvent> | Recorded<DeliveryEvent> | Reco
       return `pruned to ${event.data.kept.length} checkpoints`;
     case 'RunDeleted':
       return `run ${event.data.runId} deleted, head ${event.data.head ?? 'none'}`;
+    case 'CronCreated':
+    case 'CronUpdated': {
+      const { cronId, schedule, timezone, nextAt } = event.data;
+      return `cron ${cronId} "${schedule}" ${timezone ?? 'UTC'}, next ${slotText(nextAt)}`;
+    }
+    case 'CronFired': {
+      const { cronId, slot, since, runId } = event.data;
+      return `cron ${cronId} slot ${slotText(slot)}${sinceText(since)}: run ${runId}`;
+    }
+    case 'CronSlotPassed': {
+      const { cronId, slot, since, reason } = event.data;
+      return `cron ${cronId} slot ${slotText(slot)}${sinceText(since)}: ${reason}`;
+    }
     case 'WebhookOwed':
       return `webhook ${event.data.deliveryId} for run ${event.data.runId}`;
     case 'WebhookDelivered':
@@ -95,6 +133,10 @@ function summarise(event: Recorded<ThreadEvent> | Recorded<DeliveryEvent> | Reco
       return '';
   }
 }
+
+const slotText = (at: number | null): string => (at === null ? 'none' : toTimestamp(at));
+const sinceText = (since: number | null): string =>
+  since === null ? '' : ` and all since ${toTimestamp(since)}`;
 
 function outcomeText(outcome: (ThreadEvent & { type: 'RunCompleted' })['data']['outcome']): string {
   if (outcome.kind === 'error') return `error ${outcome.error}: ${outcome.message}`;

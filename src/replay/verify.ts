@@ -2,15 +2,17 @@
  * Checks a log against its own rules and names the first position where one is broken.
  *
  * L2 Versions are dense. D2 Every machine accepts every fact of its stream. Every thread has a snapshot; it is the fold,
- * as is that of an assistant. P2 Rebuilt rows equal the live ones. P3 Every thread's head checkpoint is there.
+ * as is that of an assistant or a cron. P2 Rebuilt rows equal the live ones. P3 Every thread's head checkpoint is there.
  */
 import { isAssistantStream } from '../assistant/events.ts';
+import { isCronStream } from '../cron/events.ts';
 import { canonical, type Json } from '../kernel/json.ts';
 import { UnreadableEvent, type Recorded } from '../log/events.ts';
 import { isItemStream } from '../item/events.ts';
 import type { History } from '../log/sqlite/history.ts';
 import { threadStream } from '../thread/events.ts';
 import { createAssistantFold, isAssistantEvent } from './assistant-fold.ts';
+import { createCronFold, isCronEvent } from './cron-fold.ts';
 import { createFold, isThreadEvent } from './fold.ts';
 import { checkPayloads } from './payload-checks.ts';
 
@@ -27,13 +29,14 @@ export interface Verified {
 
 const PAGE = 500;
 /** What a purged stream begins with. */
-const TOMBSTONES: ReadonlySet<string> = new Set(['ThreadDeleted', 'AssistantDeleted']);
+const TOMBSTONES: ReadonlySet<string> = new Set(['ThreadDeleted', 'AssistantDeleted', 'CronDeleted']);
 
 interface StreamEnd {
   version: number;
   position: number;
   readonly fold: ReturnType<typeof createFold>;
   readonly assistant: ReturnType<typeof createAssistantFold>;
+  readonly cron: ReturnType<typeof createCronFold>;
 }
 
 /** Never rejects for what is wrong with the log. */
@@ -75,6 +78,7 @@ function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefine
     position: 0,
     fold: createFold(),
     assistant: createAssistantFold(),
+    cron: createCronFold(),
   };
   ends.set(stream, end);
   const purged = end.version === 0 && (TOMBSTONES.has(event.type) || isItemStream(stream));
@@ -85,6 +89,8 @@ function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefine
   end.version = version;
   end.position = position;
   if (isAssistantEvent(event) && !end.assistant.step(event))
+    return { position, problem: `${stream}: ${event.type} cannot follow what was before` };
+  if (isCronEvent(event) && !end.cron.step(event))
     return { position, problem: `${stream}: ${event.type} cannot follow what was before` };
   if (!isThreadEvent(event)) return undefined;
   const step = end.fold.step(event);
@@ -109,8 +115,10 @@ function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding
   return undefined;
 }
 
-const stateOf = (stream: string, { fold, assistant }: StreamEnd): Json =>
-  (isAssistantStream(stream) ? assistant.state : fold.state) as unknown as Json;
+function stateOf(stream: string, { fold, assistant, cron }: StreamEnd): Json {
+  if (isCronStream(stream)) return cron.state as unknown as Json;
+  return (isAssistantStream(stream) ? assistant.state : fold.state) as unknown as Json;
+}
 
 function checkRows(history: History): Finding | undefined {
   const difference = history.firstDifference();

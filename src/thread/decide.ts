@@ -61,6 +61,8 @@ export type Refusal =
   | { readonly code: 'thread-busy'; readonly runId: string }
   /** What the command was worked out on is no longer so. */
   | { readonly code: 'thread-changed' }
+  /** A fact of another stream, which was to be committed together, can no longer happen. */
+  | { readonly code: 'outpaced' }
   | { readonly code: 'run-exists' }
   | { readonly code: 'run-not-open' }
   | { readonly code: 'lease-stale' };

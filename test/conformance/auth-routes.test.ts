@@ -19,10 +19,11 @@ interface Things {
   readonly running: string;
   readonly checkpoint: string;
   readonly assistant: string;
+  readonly cron: string;
   readonly key: string;
 }
 const MISSING_THINGS: Things = {
-  ...{ thread: MISSING, run: NONE, running: NONE, checkpoint: MISSING, assistant: MISSING },
+  ...{ thread: MISSING, run: NONE, running: NONE, checkpoint: MISSING, assistant: MISSING, cron: MISSING },
   key: 'missing',
 };
 
@@ -53,10 +54,15 @@ async function setUp(s: TestServer): Promise<Things> {
     config: { configurable: { gate: join(s.dir, 'gate'), ...marked } },
   });
   await s.until(({ type, data }) => type === 'CheckpointSaved' && data.runId === running);
+  const { cron_id: cron } = await send('POST', `/threads/${thread}/runs/crons`, {
+    ...body,
+    schedule: '0 0 1 1 *',
+    webhook: `https://example.com/${CANARY}`,
+  });
   const value = { owner: 'alice', ...marked };
   await send('PUT', '/store/items', { namespace: [CANARY, 'notes'], key: CANARY, value });
   await send('PUT', '/store/items', { namespace: ['shared'], key: 'alices', value, ttl: 1000 });
-  return { thread, run, running, checkpoint: checkpoint.checkpoint_id, assistant, key: 'alices' };
+  return { thread, run, running, checkpoint: checkpoint.checkpoint_id, assistant, cron, key: 'alices' };
 }
 
 type Ask = readonly [query: string, body?: unknown];
@@ -155,6 +161,24 @@ const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
     ['', { thread_id: it.thread, status: 'all' }],
     ['', { status: 'all' }],
   ],
+  'POST /runs/crons': (it) => [['', { assistant_id: it.assistant, schedule: '0 0 1 1 *' }]],
+  'POST /threads/{thread_id}/runs/crons': () => [['', { assistant_id: 'echo', schedule: '0 0 1 1 *' }]],
+  'POST /runs/crons/search': (it) => [
+    ['', {}],
+    ['', { thread_id: it.thread, metadata: { canary: CANARY } }],
+    ['', { assistant_id: it.assistant, select: ['payload'] }],
+  ],
+  'POST /runs/crons/count': (it) => [
+    ['', {}],
+    ['', { thread_id: it.thread }],
+  ],
+  'GET /runs/crons/{cron_id}': () => NOTHING,
+  'PATCH /runs/crons/{cron_id}': (it) => [
+    ['', {}],
+    ['', { metadata: { owner: 'bob' }, enabled: false }],
+    ['', { assistant_id: it.assistant, schedule: '* * * * *' }],
+  ],
+  'DELETE /runs/crons/{cron_id}': () => NOTHING,
   'GET /threads/{thread_id}/runs': () => [[''], ['?status=success&limit=1'], [`?metadata={"canary":"x"}`]],
   'GET /threads/{thread_id}/runs/{run_id}': () => NOTHING,
   'DELETE /threads/{thread_id}/runs/{run_id}': () => NOTHING,
@@ -197,6 +221,7 @@ const fill = (path: string, it: Things, run: string): string =>
     .replace('{run_id}', run)
     .replace('{checkpoint_id}', it.checkpoint)
     .replace('{assistant_id}', it.assistant)
+    .replace('{cron_id}', it.cron)
     .replace('{namespace}', 'x');
 
 /** All that a client can see, with what it said itself taken out. */

@@ -50,6 +50,8 @@ const VALID: Readonly<Record<string, object>> = {
   '/threads/{thread_id}/stream/events': { channels: ['values'] },
   '/store/items': { namespace: ['a'], key: 'k', value: { owner: 'alice', a: 'text' } },
   '/threads/prune': { thread_ids: [] },
+  '/runs/crons': { assistant_id: 'echo', schedule: '0 0 1 1 *' },
+  '/threads/{thread_id}/runs/crons': { assistant_id: 'echo', schedule: '0 0 1 1 *' },
 };
 const INNER: Readonly<Record<string, readonly string[]>> = {
   config: ['configurable', 'tags', 'recursion_limit', 'metadata', 'callbacks'],
@@ -128,7 +130,12 @@ async function attack(s: TestServer, headers: Record<string, string>): Promise<v
     const order = { assistant_id: 'echo', input: say('x') };
     const { run_id: run } = (await s.request('POST', `/threads/${thread}/runs`, order, headers)).json;
     await s.request('GET', `/threads/${thread}/runs/${run}/join`, undefined, headers);
-    const ids = { thread_id: thread, run_id: run, checkpoint_id: MISSING, assistant_id: 'echo' };
+    const plan = { assistant_id: 'echo', schedule: '0 0 1 1 *' };
+    const { cron_id: cron } = (await s.request('POST', '/runs/crons', plan, headers)).json;
+    const ids = {
+      ...{ thread_id: thread, run_id: run, checkpoint_id: MISSING, assistant_id: 'echo' },
+      cron_id: cron,
+    };
     return { ...ids, namespace: 'x' };
   }
 

@@ -18,6 +18,8 @@ import {
   COUNT,
   ASSISTANTS,
   ASSISTANT,
+  CRON,
+  CRONS,
   NEW_ASSISTANT,
 } from './wrong-values.ts';
 
@@ -65,6 +67,8 @@ for (const [method, path, valid, fields] of [
   ['POST', '/assistants/count', {}, { metadata: OBJECTS, graph_id: NAMES, name: NAMES }],
   ['POST', '/assistants', { graph_id: 'echo' }, NEW_ASSISTANT],
   ['PATCH', '/assistants/echo', {}, ASSISTANT],
+  ['POST', '/runs/crons', { assistant_id: 'echo', schedule: '0 0 1 1 *' }, CRON],
+  ['POST', '/runs/crons/search', {}, CRONS],
   ['POST', '/assistants/echo/versions', {}, { metadata: OBJECTS, limit: LIMITS, offset: OFFSETS }],
   ['POST', '/assistants/echo/latest', {}, { version: [undefined, null, 0, -1, 1.5, '1', {}, 1e300] }],
 ] as const)
@@ -139,7 +143,7 @@ test('given wrong query parameters, when they are sent, then 422 names the param
 
 test('given an id in the path that is no UUID, when any route is asked, then 422 names it and nothing happens', () =>
   withServer({}, async (s) => {
-    const routes = s.server.app.routes.filter(({ path }) => /:(thread|run)_id/.test(path));
+    const routes = s.server.app.routes.filter(({ path }) => /:(thread|run|cron)_id/.test(path));
     const wrong = [
       'x',
       '1',
@@ -153,7 +157,7 @@ test('given an id in the path that is no UUID, when any route is asked, then 422
     ];
     await unchanged(s, async () => {
       for (const { method, path } of routes)
-        for (const field of ['thread_id', 'run_id'].filter((name) => path.includes(`:${name}`)))
+        for (const field of ['thread_id', 'run_id', 'cron_id'].filter((name) => path.includes(`:${name}`)))
           for (const id of wrong) {
             // These names are routes of their own.
             const at = path.replace(`:${field}`, id).replace(/:\w+/, MISSING);
@@ -176,7 +180,7 @@ test('given a path or a method that no route has, when it is asked for, then the
           // Another route may take this path for an id.
           if (methods.has(method)) continue;
           if (method === 'GET' && /^\/\w+\/(search|count|prune)$|\/state\/checkpoint$/.test(at)) continue;
-          if (/\/(search|count|prune|stream|wait)$/.test(at) && method !== 'PUT') continue;
+          if (/\/(search|count|prune|stream|wait|crons)$/.test(at) && method !== 'PUT') continue;
           const answer = await s.request(method, at, method === 'GET' ? undefined : {});
           assert.deepEqual([answer.status, answer.json], [404, { detail: 'Not found' }], `${method} ${at}`);
         }

@@ -137,6 +137,15 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, 'POST /runs', '/runs', {});
     await assertDescribed(s, 'POST /runs/batch', '/runs/batch', [{ assistant_id: 'echo', input: say('hi') }]);
     await assertDescribed(s, 'POST /runs/cancel', '/runs/cancel', { status: 'all' });
+    const cron = { schedule: '0 0 1 1 *', assistant_id: 'echo' };
+    const { cron_id: cronId } = await assertDescribed(s, 'POST /runs/crons', '/runs/crons', cron);
+    await assertDescribed(s, `POST ${at}/runs/crons`, `${url}/runs/crons`, cron);
+    await assertDescribed(s, 'POST /runs/crons/search', '/runs/crons/search', {});
+    await assertDescribed(s, 'POST /runs/crons/count', '/runs/crons/count', {});
+    const one = '/runs/crons/{cron_id}';
+    await assertDescribed(s, `GET ${one}`, `/runs/crons/${cronId}`);
+    await assertDescribed(s, `PATCH ${one}`, `/runs/crons/${cronId}`, { enabled: false });
+    await assertDescribed(s, `DELETE ${one}`, `/runs/crons/${cronId}`);
     const item = { namespace: ['a'], key: 'k', value: { n: 1 } };
     await assertDescribed(s, 'PUT /store/items', '/store/items', item);
     await assertDescribed(s, 'GET /store/items', '/store/items?namespace=a&key=k');

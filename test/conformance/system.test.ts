@@ -14,7 +14,7 @@ test('given a server, when it is asked how it is and what it is, then it tells',
     assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true });
     const { json } = await s.request('GET', '/info');
     assert.equal(typeof json.version, 'string');
-    assert.deepEqual(json.flags, { assistants: true, crons: false, langsmith: false });
+    assert.deepEqual(json.flags, { assistants: true, crons: true, langsmith: false });
   }));
 
 test('given a server whose log does not answer, when it is asked how it is, then it says so only when it is to look', () =>

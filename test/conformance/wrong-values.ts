@@ -143,3 +143,34 @@ export const NEW_ASSISTANT = {
   assistant_id: ['x', 1, '', `${MISSING}0`],
   if_exists: ['merge', 1],
 };
+
+const {
+  command: _c,
+  checkpoint: _p,
+  on_disconnect: _d,
+  if_not_exists: _i,
+  after_seconds: _a,
+  ...ORDER
+} = RUN;
+export const CRON: Record<string, readonly unknown[]> = {
+  ...Object.fromEntries(
+    Object.entries(ORDER).filter(([field]) => !/^(checkpoint|on_completion)/.test(field)),
+  ),
+  schedule: [
+    ...[undefined, null, 1, {}, [], '', ' ', 'x', '* * * *', '* * * * * * *', '* * * * * 2026', '@daily'],
+    ...['60 * * * *', '* 24 * * *', '* * 0 * *', '* * * 13 *', '* * * * 8', '*/0 * * * *', '5/2 * * * *'],
+    ...['? * * * *', '-1 * * * *', '1-0 * * * *', '\u0000 * * * *', '* * * * *\n', 'é * * * *'],
+    ...['0 0 30 2 *', '0 0 31 4,6 *', '2026-01-01T00:00:00', `${'1,'.repeat(200)}1 * * * *`],
+  ],
+  timezone: [1, {}, '', 'Mars/Phobos', '+01:00', 'UTC+1', 'Europe', '../etc', 'x'.repeat(600), '\u0000'],
+  end_time: [1, {}, '', 'tomorrow', '2020-01-01', '2020-01-01T00:00:00Z', '2099-13-01T00:00:00Z', '2099'],
+  enabled: ['true', 1, {}],
+  on_run_completed: ['archive', 1, 'complete'],
+};
+export const CRONS = {
+  ...PAGE,
+  assistant_id: NAMES,
+  thread_id: ['x', 1, ''],
+  enabled: ['true', 1],
+  sort_by: ['schedule', 1, 'next_at'],
+};

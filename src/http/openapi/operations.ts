@@ -1,5 +1,6 @@
 /** All operations of the interface, one list per resource. */
 import { assistantOperations } from './assistants.ts';
+import { cronOperations } from './crons.ts';
 import type { Operation } from './operation.ts';
 import { protocolOperations } from './protocol.ts';
 import { runOperations } from './runs.ts';
@@ -13,6 +14,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...threadOperations,
   ...threadStateOperations,
   ...runOperations,
+  ...cronOperations,
   ...storeOperations,
   ...protocolOperations,
   ...systemOperations,

@@ -5,7 +5,7 @@
  * D1 Everything goes the way in which clients delete it, one deletion after the other.
  */
 import { Hono } from 'hono';
-import { ownAssistants, someItems, someThreads } from '../../projections/inventory.ts';
+import { ownAssistants, someCrons, someItems, someThreads } from '../../projections/inventory.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { noRoute } from '../replies.ts';
 import { check } from '../schemas/common.ts';
@@ -18,7 +18,7 @@ const SPEAKS_FOR_OTHERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', '
 
 export function truncateRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
-  const { log, threads, assistants, store, clock, ids } = context;
+  const { log, threads, assistants, crons, store, clock, ids } = context;
 
   async function deleteThreads(): Promise<void> {
     for (;;) {
@@ -29,6 +29,16 @@ export function truncateRoutes(context: ServerContext): Hono<Env> {
       );
       // What refuses to go is met again on the next page, for ever.
       if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} threads cannot be deleted`);
+    }
+  }
+
+  /** Runs to come go with the runs that are there. */
+  async function deleteCrons(): Promise<void> {
+    for (;;) {
+      const found = someCrons(log.rows);
+      if (found.length === 0) return;
+      const done = await Promise.all(found.map((cronId) => crons.dispatch(cronId, { type: 'DeleteCron' })));
+      if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} crons cannot be deleted`);
     }
   }
 
@@ -50,6 +60,7 @@ export function truncateRoutes(context: ServerContext): Hono<Env> {
       throw noRoute();
     const wanted = check(truncate, c.var.body ?? {});
     if (wanted.threads === true) {
+      await deleteCrons();
       await deleteThreads();
       // Requests that come again are new.
       const payloads = [{ kind: 'forget-commands', before: clock.now() + 1, limit: EVERY } as const];

@@ -16,6 +16,7 @@ import type { Row, RowReader } from '../rows.ts';
 import { readChannel, writeChannel } from './channel-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
 import { forgetCommands, redactRun } from './event-store.ts';
+import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
 
@@ -48,11 +49,10 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       return;
     }
     case 'secret':
-      prepare('INSERT OR REPLACE INTO secrets VALUES (@runId, @threadId, @data)').run(write);
-      return;
     case 'erase-secret':
-      prepare('DELETE FROM secrets WHERE run_id = @runId').run(write);
-      return;
+    case 'cron-secret':
+    case 'erase-cron-secret':
+      return writeSecret(prepare, write);
     case 'body':
       prepare('INSERT OR REPLACE INTO bodies VALUES (@deliveryId, @threadId, @data)').run(write);
       return;
@@ -249,9 +249,8 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
         .pluck()
         .get(runId) as number;
     },
-    async secret(runId) {
-      return prepare('SELECT data FROM secrets WHERE run_id = ?').pluck().get(runId) as string | undefined;
-    },
+    secret: async (runId) => readSecret(prepare, runId),
+    cronSecret: async (cronId) => readCronSecret(prepare, cronId),
     async body(deliveryId) {
       return prepare('SELECT data FROM bodies WHERE delivery_id = ?').pluck().get(deliveryId) as
         string | undefined;

@@ -1,9 +1,10 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import type { Connection } from './connection.ts';
+import { CRON_SECRETS } from './secrets.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 5;
+const SCHEMA_VERSION = 6;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -119,6 +120,7 @@ const STEPS: readonly string[] = [
   ITEMS,
   COMMANDS_BY_AGE,
   REQUESTS,
+  CRON_SECRETS,
 ];
 
 /**
@@ -133,6 +135,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(ITEMS);
       db.exec(COMMANDS_BY_AGE);
       db.exec(REQUESTS);
+      db.exec(CRON_SECRETS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

@@ -1,0 +1,52 @@
+/**
+ * The run of a cron's slot, created the way in which clients create runs, for the one who made the cron.
+ *
+ * A1, A2 The auth handler is asked anew each time, and its filters hold. A4 What the cron kept of its maker goes into
+ * the run's own secret row and nowhere else.
+ */
+import type { CronOrder, CronStarted, StartCronRun } from '../actors/crons.ts';
+import type { Actor } from '../auth/authenticate.ts';
+import { parseUser } from '../auth/user.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { getAssistant } from '../projections/assistant-queries.ts';
+import { getThread } from '../projections/thread-queries.ts';
+import { parseSecret } from '../thread/secret.ts';
+import type { ServerContext } from './context.ts';
+import { HttpProblem, Outpaced } from './replies.ts';
+import { createRun } from './run-creation.ts';
+
+export function createCronStart(context: ServerContext): StartCronRun {
+  const { rows, payloads } = context.log;
+
+  async function makerOf(cronId: string): Promise<Actor> {
+    const { user: kept, inherited } = parseSecret(await payloads.cronSecret(cronId));
+    const user = kept && parseUser(kept);
+    return { ...(user && { user }), scopes: user?.permissions ?? [], ...(inherited && { inherited }) };
+  }
+
+  /** Both go with their crons; a cron that was made at the same moment may be left over. */
+  async function isGone({ cron: { content } }: CronOrder): Promise<boolean> {
+    const { assistantId, threadId } = content;
+    if ((await getAssistant(rows, assistantId)) === undefined) return true;
+    return threadId !== null && (await getThread(rows, threadId)) === undefined;
+  }
+
+  return async (order): Promise<CronStarted> => {
+    if (await isGone(order)) return { kind: 'gone' };
+    const { cronId, content } = order.cron;
+    const body: JsonObject = {
+      ...content.payload,
+      assistant_id: content.assistantId,
+      metadata: { ...content.metadata, cron_id: cronId },
+      ...(content.onRunCompleted === 'keep' && { on_completion: 'keep' }),
+    };
+    try {
+      await createRun(context, await makerOf(cronId), body, content.threadId ?? undefined, { slot: order });
+      return { kind: 'started' };
+    } catch (error) {
+      if (error instanceof Outpaced) return { kind: 'outpaced' };
+      if (!(error instanceof HttpProblem) || error.status >= 500) throw error;
+      return { kind: 'refused', reason: `${error.status}: ${error.message}` };
+    }
+  };
+}

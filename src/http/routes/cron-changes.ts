@@ -1,0 +1,128 @@
+/**
+ * Crons made, changed and deleted. A2, A3 A cron on a thread needs a thread that its maker may read, and an assistant
+ * likewise; what is foreign is as missing as what never was.
+ */
+import { Hono } from 'hono';
+import type { Actor } from '../../auth/authenticate.ts';
+import type { CronContent } from '../../cron/events.ts';
+import { toTimestamp } from '../../kernel/clock.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { getCron, type CronRecord } from '../../projections/cron-queries.ts';
+import { getThread } from '../../projections/thread-queries.ts';
+import { isLiving } from '../../thread/state.ts';
+import { authorise } from '../access.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { checkTimes, grantedCron, newSecret, payloadOf, renewedSecret } from '../cron-content.ts';
+import { noCron, noThread } from '../replies.ts';
+import { checkWebhook, findAssistantToRun } from '../run-creation.ts';
+import { check, pathUuid } from '../schemas/common.ts';
+import { cronCreate, cronPatch } from '../schemas/crons.ts';
+import { toCron } from '../wire.ts';
+
+export function cronChangeRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { log, clock, crons, ids } = context;
+
+  async function find(cronId: string, filter?: Parameters<typeof getCron>[2]): Promise<CronRecord> {
+    const cron = await getCron(log.rows, cronId, filter);
+    if (cron === undefined) throw noCron(cronId);
+    return cron;
+  }
+
+  async function create(actor: Actor, body: Json | undefined, threadId: string | null): Promise<JsonObject> {
+    const request = check(cronCreate, body ?? {});
+    checkWebhook(context, request.webhook);
+    const { assistantId } = await findAssistantToRun(context, actor, request.assistant_id);
+    if (threadId !== null) {
+      const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
+      if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+    }
+    const cronId = ids.uuid();
+    const userId = actor.user?.identity ?? null;
+    const endTime = request.end_time ?? null;
+    const granted = await authorise(context, actor, 'crons:create', {
+      cron_id: cronId,
+      thread_id: threadId,
+      user_id: userId,
+      schedule: request.schedule,
+      end_time: endTime === null ? null : toTimestamp(endTime),
+      payload: { ...payloadOf(body), assistant_id: assistantId },
+      metadata: request.metadata ?? {},
+    });
+    const { schedule = request.schedule, payload, metadata } = grantedCron(granted);
+    const timezone = request.timezone ?? null;
+    const now = clock.now();
+    checkTimes({ schedule, timezone, endTime }, now);
+    const content: CronContent = {
+      ...{ assistantId, threadId, schedule, timezone, endTime, userId, payload, metadata },
+      enabled: request.enabled ?? true,
+      onRunCompleted: threadId === null ? (request.on_run_completed ?? 'delete') : null,
+    };
+    const make = async (): Promise<void> => {
+      const command = { type: 'CreateCron', cronId, content, now } as const;
+      const done = await crons.dispatch(cronId, command, { payloads: newSecret(cronId, actor) });
+      if (!done.ok) throw new Error(`cron ${cronId} cannot be made: ${done.refusal.code}`);
+    };
+    if (threadId === null) await make();
+    else
+      // Its deletion takes the crons that are there: none may be added while it goes.
+      await context.threads.still(threadId, async (state) => {
+        if (!isLiving(state)) throw noThread(threadId);
+        await make();
+      });
+    return toCron(await find(cronId));
+  }
+
+  app.post('/runs/crons', async (c) => c.json(await create(c.var.actor, c.var.body, null)));
+
+  app.post('/threads/:thread_id/runs/crons', async (c) =>
+    c.json(await create(c.var.actor, c.var.body, pathUuid(c.req.param('thread_id'), 'thread_id'))),
+  );
+
+  app.patch('/runs/crons/:cron_id', async (c) => {
+    const cronId = pathUuid(c.req.param('cron_id'), 'cron_id');
+    const { actor, body } = c.var;
+    const request = check(cronPatch, body ?? {});
+    checkWebhook(context, request.webhook);
+    const { assistant_id: assistant, timezone, enabled, end_time: endTime } = request;
+    const granted = await authorise(context, actor, 'crons:update', {
+      cron_id: cronId,
+      ...(request.schedule !== undefined && { schedule: request.schedule }),
+      payload: payloadOf(body),
+      metadata: request.metadata ?? {},
+    });
+    const cron = await find(cronId, granted.filter);
+    const { schedule, payload, metadata } = grantedCron(granted, cron.metadata);
+    const isKept = cron.threadId !== null || request.on_run_completed === undefined;
+    const changes: Partial<CronContent> = {
+      ...(assistant !== undefined && {
+        assistantId: (await findAssistantToRun(context, actor, assistant)).assistantId,
+      }),
+      ...(schedule !== undefined && { schedule }),
+      ...(timezone !== undefined && { timezone }),
+      ...(enabled !== undefined && { enabled }),
+      ...(endTime !== undefined && { endTime }),
+      ...(!isKept && { onRunCompleted: request.on_run_completed! }),
+      payload,
+      metadata,
+    };
+    const now = clock.now();
+    // An end that has come stays as it is, unless a new one is given.
+    checkTimes({ ...cron, ...changes, endTime: endTime ?? null }, now);
+    const payloads = await renewedSecret(context, cron, actor);
+    const done = await crons.dispatch(cronId, { type: 'UpdateCron', changes, now }, { payloads });
+    if (!done.ok) throw noCron(cronId);
+    return c.json(toCron(await find(cronId)));
+  });
+
+  app.delete('/runs/crons/:cron_id', async (c) => {
+    const cronId = pathUuid(c.req.param('cron_id'), 'cron_id');
+    const { filter } = await authorise(context, c.var.actor, 'crons:delete', { cron_id: cronId });
+    await find(cronId, filter);
+    const done = await crons.dispatch(cronId, { type: 'DeleteCron' });
+    if (!done.ok) throw noCron(cronId);
+    return c.json({ cron_id: cronId });
+  });
+
+  return app;
+}

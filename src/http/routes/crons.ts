@@ -1,0 +1,70 @@
+/** Crons read, found and counted. A2 The handler's filter is a part of every query. */
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import { toTimestamp } from '../../kernel/clock.ts';
+import { countCrons, getCron, searchCrons, type CronConditions } from '../../projections/cron-queries.ts';
+import { authorise } from '../access.ts';
+import { toAssistantId } from '../assistant-access.ts';
+import type { Env, ServerContext } from '../context.ts';
+import { paginationHeaders } from '../pagination.ts';
+import { noCron } from '../replies.ts';
+import { check, pathUuid, pick } from '../schemas/common.ts';
+import { cronCount, cronSearch } from '../schemas/crons.ts';
+import { toCron } from '../wire.ts';
+
+export function cronRoutes(context: ServerContext): Hono<Env> {
+  const app = new Hono<Env>();
+  const { rows } = context.log;
+
+  app.post('/runs/crons/search', async (c) => {
+    const search = check(cronSearch, c.var.body ?? {});
+    const { limit, offset, select } = search;
+    const wanted = conditionsOf(search);
+    const { filter } = await authorise(context, c.var.actor, 'crons:search', {
+      assistant_id: wanted.assistantId ?? null,
+      thread_id: wanted.threadId ?? null,
+      limit,
+      offset,
+    });
+    const { crons, total } = await searchCrons(
+      rows,
+      { ...wanted, sortBy: search.sort_by, sortOrder: search.sort_order, limit, offset },
+      filter,
+    );
+    // Only on request: the moment of the answer is no part of a cron.
+    const now = select?.includes('now') === true && { now: toTimestamp(context.clock.now()) };
+    return c.json(
+      crons.map((cron) => pick({ ...toCron(cron), ...now }, select)),
+      200,
+      paginationHeaders(offset, crons.length, total),
+    );
+  });
+
+  app.post('/runs/crons/count', async (c) => {
+    const wanted = conditionsOf(check(cronCount, c.var.body ?? {}));
+    const { filter } = await authorise(context, c.var.actor, 'crons:search', {
+      assistant_id: wanted.assistantId ?? null,
+      thread_id: wanted.threadId ?? null,
+      limit: 0,
+      offset: 0,
+    });
+    return c.json(await countCrons(rows, wanted, filter));
+  });
+
+  app.get('/runs/crons/:cron_id', async (c) => {
+    const cronId = pathUuid(c.req.param('cron_id'), 'cron_id');
+    const { filter } = await authorise(context, c.var.actor, 'crons:read', { cron_id: cronId });
+    const cron = await getCron(rows, cronId, filter);
+    if (cron === undefined) throw noCron(cronId);
+    return c.json(toCron(cron));
+  });
+
+  return app;
+}
+
+const conditionsOf = (wanted: z.output<typeof cronCount>): CronConditions => ({
+  ...(wanted.assistant_id !== undefined && { assistantId: toAssistantId(wanted.assistant_id) }),
+  ...(wanted.thread_id !== undefined && { threadId: wanted.thread_id }),
+  ...(wanted.enabled !== undefined && { enabled: wanted.enabled }),
+  ...(wanted.metadata !== undefined && { metadata: wanted.metadata }),
+});

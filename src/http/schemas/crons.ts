@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
+import { CRON_SORTS } from '../../projections/cron-queries.ts';
+import { jsonObject, limit, name, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
+import { runCreate } from './runs.ts';
+
+const schedule = z.string('expected a cron expression').superRefine((text, context) => {
+  const problem = findScheduleProblem(text);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
+const timezone = z.string('expected the IANA name of a time zone').superRefine((text, context) => {
+  const problem = findZoneProblem(text);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
+const TIME = 'expected a time such as "2026-11-20T23:49:50+00:00"';
+const ISO = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Milliseconds since 1970. Without an offset it is UTC. */
+const time = z.string(TIME).transform((text, context) => {
+  const hasOffset = /(Z|[+-]\d\d:?\d\d)$/i.test(text.slice(10));
+  const at = ISO.test(text) ? Date.parse(hasOffset || text.length === 10 ? text : `${text}Z`) : NaN;
+  if (!Number.isNaN(at)) return at;
+  context.addIssue({ code: 'custom', message: TIME });
+  return z.NEVER;
+});
+
+/** What the runs are asked to do: members of a run's request that make sense without the one who asks. */
+const payload = runCreate.pick({
+  input: true,
+  config: true,
+  context: true,
+  webhook: true,
+  interrupt_before: true,
+  interrupt_after: true,
+  stream_mode: true,
+  stream_subgraphs: true,
+  stream_resumable: true,
+  durability: true,
+  checkpoint_during: true,
+  multitask_strategy: true,
+  feedback_keys: true,
+}).shape;
+export const PAYLOAD_KEYS = Object.keys(payload);
+
+const own = {
+  timezone: optional(timezone),
+  enabled: optional(z.boolean('expected true or false')),
+  /** Of crons without a thread. */
+  on_run_completed: optional(oneOf(['delete', 'keep'])),
+  metadata: optional(jsonObject),
+};
+
+/** Members of the payload are checked here and kept as they were sent. */
+export const cronCreate = z.object(
+  { schedule, assistant_id: name, end_time: optional(time), ...own, ...payload },
+  'expected an object',
+);
+
+/** Members that are absent or null stay as they are, but that null for `end_time` takes it away. */
+export const cronPatch = z.object(
+  {
+    schedule: optional(schedule),
+    assistant_id: optional(name),
+    end_time: time.nullish(),
+    ...own,
+    ...payload,
+  },
+  'expected an object',
+);
+
+/** What an auth handler may leave of a payload. */
+export const cronPayload = z.object(payload, 'expected an object');
+
+const filters = {
+  assistant_id: optional(name),
+  thread_id: optional(uuid),
+  enabled: optional(z.boolean('expected true or false')),
+  metadata: optional(jsonObject),
+};
+
+export const cronSearch = z.object(
+  {
+    ...filters,
+    sort_by: oneOf(CRON_SORTS)
+      .nullish()
+      .transform((value) => value ?? 'created_at'),
+    sort_order: sortOrder,
+    limit: limit(10),
+    offset,
+    select: optional(select),
+  },
+  'expected an object',
+);
+
+export const cronCount = z.object(filters, 'expected an object');
