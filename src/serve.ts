@@ -25,9 +25,7 @@ import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
-import { openInProcessGraphs } from './graphs/in-process.ts';
-import { loadGraphs } from './graphs/loader.ts';
-import { openDescriber } from './graphs/schemas/describer.ts';
+import { openGraphs } from './graphs/open-graphs.ts';
 import { loadExport } from './load-export.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/cron-start.ts';
@@ -86,27 +84,45 @@ export interface ServeOptions {
 export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const { clock = systemClock(), onFault, onPoisoned } = options;
   const ids = randomIds(clock);
-  const { graphs: loaded, problems } = await loadGraphs([...config.graphs]);
-  const found = problems.map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`);
+  const stops: (() => Promise<unknown> | void)[] = [];
+  const stopAll = async (): Promise<void> => {
+    for (const stop of stops.reverse()) await stop();
+  };
+  // Before the first graph is loaded, which may look for it.
+  const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
+  stops.push(() => inProcess.close());
+  const graphs = await openGraphs({
+    ...{ graphs: config.graphs, clock, ids, onFault, fetch: inProcess.fetch },
+    workers: config.workers.count,
+    heapMb: config.workers.heapMb,
+    schemaTimeoutMs: config.schemaTimeoutMs,
+  }).catch(async (error: unknown) => {
+    await stopAll();
+    throw new ConfigError([`graphs: ${error instanceof Error ? error.message : String(error)}`]);
+  });
+  stops.push(() => graphs.close());
+  const found = graphs.problems.map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`);
   const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', found);
   const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', found);
   const embed = config.store.index?.embed;
   const embedTexts = await loadExport('store.index.embed', embed, recogniseEmbedTexts, EMBEDS, found);
-  if (found.length > 0) throw new ConfigError(found);
+  if (found.length > 0) {
+    await stopAll();
+    throw new ConfigError(found);
+  }
 
-  const log = openSqliteLog({
-    dir: config.dataDir,
-    projection,
-    functions: sqlFunctions,
-    functionsModule: sqlFunctionsModule,
-    clock,
-    onFault: (error) => onFault(error, 'announcing a commit'),
-  });
-  const stops: (() => Promise<unknown> | void)[] = [() => log.close()];
-  const stopAll = async (): Promise<void> => {
-    for (const stop of stops.reverse()) await stop();
-  };
   try {
+    const log = openSqliteLog({
+      dir: config.dataDir,
+      projection,
+      functions: sqlFunctions,
+      functionsModule: sqlFunctionsModule,
+      clock,
+      onFault: (error) => onFault(error, 'announcing a commit'),
+    });
+    stops.push(() => log.close());
+    // Before the log: nothing may be left that writes.
+    stops.push(() => graphs.close());
     log.onPoisoned(onPoisoned);
     const { enabled, payloadFields } = config.webhooks;
     const urlPolicy: UrlPolicy = { ...config.webhooks.url, ownAddresses };
@@ -128,16 +144,6 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       stops.push(() => sweeper.stop());
     }
     const upkeep = createUpkeep({ log, threads, leansOn });
-    const graphs = openInProcessGraphs({ graphs: loaded, ids, clock });
-    stops.push(() => graphs.close());
-    const describer = openDescriber({
-      graphs: loaded,
-      specs: config.graphs,
-      clock,
-      limitMs: config.schemaTimeoutMs,
-      onFault: (error) => onFault(error, 'reading what types say of graphs'),
-    });
-    stops.push(() => describer.close());
     const assistants = createAssistants({ log, ids });
     const { catchUp: mode, catchUpLimit: limit } = config.crons;
     const crons = createCrons({ log, clock, ids, catchUp: { mode, limit } });
@@ -170,9 +176,6 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     });
     stops.push(() => threadSweeper.stop());
     const { concurrency, runTimeoutMs, shutdownGraceMs } = config;
-    // Before the first run begins, which may want it.
-    const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
-    stops.push(() => inProcess.close());
     const executor = startExecutor({
       log,
       threads,
@@ -183,6 +186,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       onFault,
       concurrency,
       runTimeoutMs,
+      maxAttempts: config.maxAttempts,
     });
     stops.push(() => executor.stop(shutdownGraceMs));
 
@@ -196,7 +200,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       threads,
       assistants,
       crons,
-      describer,
+      describer: graphs.describer,
       store,
       upkeep,
       defaultTtl: config.threadTtl.byDefault ?? undefined,
@@ -240,6 +244,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     server = listening;
     ownFetch = fetch;
     inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);
+    graphs.base(`${listening.url}${config.http.mountPrefix}`);
     stops.push(async () => {
       stopping.abort();
       // Together: a client that dawdles must not keep graphs from being told.

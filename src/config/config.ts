@@ -49,6 +49,8 @@ export interface Config {
   readonly runTimeoutMs: number;
   /** Attempts at one run before it ends with an error. */
   readonly maxAttempts: number;
+  /** The threads that graph code runs in: 0 runs it in the server's own. `heapMb` bounds the memory of each. */
+  readonly workers: { readonly count: number; readonly heapMb: number };
   /** Runs that execute at once. */
   readonly concurrency: number;
   /** How long the frames of an ended run can be read again. */

@@ -1,5 +1,6 @@
 /** `platform.json`, the environment and the command line, in rising order of precedence. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import type { JsonObject } from '../kernel/json.ts';
@@ -97,6 +98,11 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     ),
     runTimeoutMs: 1000 * settings.number('PLATFORM_RUN_TIMEOUT_SECS', 86_400, { min: 1 }),
     maxAttempts: settings.number('PLATFORM_MAX_ATTEMPTS', 3, { min: 1 }),
+    workers: {
+      // Two at least: one that a graph keeps busy must not be the only one.
+      count: settings.number('PLATFORM_WORKERS', Math.max(2, availableParallelism() - 1), { max: 64 }),
+      heapMb: settings.number('PLATFORM_WORKER_HEAP_MB', 1_024, { min: 64 }),
+    },
     concurrency: settings.number('PLATFORM_CONCURRENCY', 64, { min: 1 }),
     frameRetentionMs: 1000 * settings.number('PLATFORM_FRAME_RETENTION_SECS', 3_600, { min: 1 }),
     shutdownGraceMs: 1000 * settings.number('PLATFORM_SHUTDOWN_GRACE_SECS', 5),

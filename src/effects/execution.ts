@@ -10,7 +10,7 @@
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../actors/store.ts';
 import { LogUnavailable, type Threads } from '../actors/threads.ts';
-import type { CheckpointStore, Frame, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
+import type { CheckpointStore, Frame, LostAttempt, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing } from '../thread/decide.ts';
@@ -32,6 +32,8 @@ export interface Execution {
   finish(outcome: Outcome): Promise<void>;
   /** Puts the run back into the queue without counting the attempt as lost. */
   handBack(reason: string): Promise<void>;
+  /** The thread that it ran in is gone: ends the run that is to blame, and has the others try again. */
+  lose(how: LostAttempt, maxAttempts: number): Promise<void>;
 }
 
 export interface ExecutionOptions {
@@ -119,7 +121,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     return writes.close({ type: 'CompleteRun', outcome, ...executing }, payloads);
   }
 
-  return {
+  const execution: Execution = {
     link: {
       checkpoints,
       store: openRunStore({ store: options.store, lease, fenced }),
@@ -139,7 +141,26 @@ export function createExecution(options: ExecutionOptions): Execution {
       const requeue = () => writes.close({ type: 'RequeueRun', reason, lost: false, ...executing }, []);
       await close(requeue, requeue);
     },
+    async lose({ guilt, error, message }, maxAttempts) {
+      if (guilt === 'none') return execution.handBack(message);
+      if (guilt === 'own') return execution.finish({ kind: 'error', error, message });
+      // What could not be stored is tried again by the next attempt.
+      await writes.settled().catch(() => undefined);
+      await threads.dispatch(
+        threadId,
+        [{ type: 'AbandonAttempt', runId, maxAttempts, reason: `${error}: ${message}` }],
+        {
+          lease,
+          payloads: (events) =>
+            events.flatMap(({ type, data }) => {
+              const frame = type === 'RunCompleted' ? errorFrame(data.outcome) : undefined;
+              return frame === undefined ? [] : [framesWrite([frame])];
+            }),
+        },
+      );
+    },
   };
+  return execution;
 }
 
 const sizeOf = (texts: readonly { readonly data: string }[]): number =>
@@ -163,7 +184,11 @@ export function errorFrame(outcome: Outcome): Frame | undefined {
 }
 
 /** What a graph's end means for the run, given why it was told to stop, if it was. */
-export function outcomeOf(end: RunEnd, stop: StopReason | undefined, timeoutMs: number): Outcome {
+export function outcomeOf(
+  end: RunEnd | LostAttempt,
+  stop: StopReason | undefined,
+  timeoutMs: number,
+): Outcome {
   if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
   if (end.kind === 'error') return end;
   switch (stop) {

@@ -29,6 +29,8 @@ export interface ExecutorOptions {
   /** How many runs execute at once. */
   readonly concurrency: number;
   readonly runTimeoutMs: number;
+  /** Attempts at one run before it ends with an error. */
+  readonly maxAttempts: number;
 }
 
 export interface Executor {
@@ -47,7 +49,8 @@ interface Running {
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
-  const { log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs } = options;
+  const { log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs, maxAttempts } =
+    options;
   const running = new Map<string, Running>();
   let stopping = false;
   let claiming: Promise<void> | undefined;
@@ -139,7 +142,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const reason = stop.signal.aborted ? (stop.signal.reason as StopReason) : undefined;
     if (reason === 'fenced') return;
     // A write of this attempt after this line is refused: the lease ends with the commit below.
-    if (reason === 'shutdown' && end.kind === 'stopped') await execution.handBack('shutdown');
+    if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
+      await execution.handBack('shutdown');
+    else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxAttempts);
     else await execution.finish(outcomeOf(end, reason, runTimeoutMs));
   }
 

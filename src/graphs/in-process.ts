@@ -1,4 +1,4 @@
-/** Runs graphs in the server's own process: for tests, for debuggers, and for graphs that can be trusted with it. */
+/** Runs graphs in the thread of whoever calls: in a graph worker, or in the server's own for tests and debuggers. */
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
@@ -13,7 +13,7 @@ import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
 import { runLangGraph } from './langgraph/adapter.ts';
 import { readLangGraphHistory, readLangGraphState, updateLangGraphState } from './langgraph/state-access.ts';
 import type { LoadedGraph } from './loader.ts';
-import type { CheckpointReader, GraphHost, RunEnd, RunOrder, StateOrder } from './port.ts';
+import type { CheckpointReader, GraphHost, RunEnd, RunLink, RunOrder, StateOrder } from './port.ts';
 import { toConfigurable } from './private-keys.ts';
 import { toRunConfig } from './run-config.ts';
 import type { StateHost, Updated } from './state-port.ts';
@@ -27,6 +27,11 @@ interface Entry {
   role: LoadedGraph['source']['kind'];
 }
 
+/** Runs here end with what the graph makes of them: there is no thread to lose. */
+export interface InProcessGraphs extends GraphHost, StateHost {
+  run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd>;
+}
+
 export function openInProcessGraphs({
   graphs,
   ids,
@@ -35,7 +40,7 @@ export function openInProcessGraphs({
   readonly graphs: readonly LoadedGraph[];
   readonly ids: Ids;
   readonly clock: Clock;
-}): GraphHost & StateHost {
+}): InProcessGraphs {
   const entries = new Map<string, Entry>(
     graphs.map((graph) => [
       graph.graphId,

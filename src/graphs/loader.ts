@@ -24,6 +24,7 @@ export type GraphSource =
 export interface LoadedGraph {
   readonly graphId: string;
   readonly file: string;
+  readonly exportName: string;
   readonly source: GraphSource;
 }
 
@@ -37,10 +38,10 @@ export async function loadGraphs(
   const graphs: LoadedGraph[] = [];
   const problems: GraphProblem[] = [];
   const results = await Promise.all(specs.map(loadGraph));
-  specs.forEach(({ id: graphId, file }, index) => {
+  specs.forEach(({ id: graphId, file, exportName }, index) => {
     const result = results[index];
     if (typeof result === 'string') problems.push({ graphId, file, reason: result });
-    else if (result !== undefined) graphs.push({ graphId, file, source: result });
+    else if (result !== undefined) graphs.push({ graphId, file, exportName, source: result });
   });
   return { graphs, problems };
 }

@@ -1,6 +1,6 @@
 /**
- * The boundary between the server and graph code. Everything that crosses it is plain data or an async call, so
- * graphs can move to worker threads by exchanging `in-process.ts` alone.
+ * The boundary between the server and graph code. Everything that crosses it is plain data or an async call:
+ * `pool/pool.ts` has graphs in worker threads, `in-process.ts` in the thread of whoever calls.
  *
  * X4 Nothing above this file ever calls graph code. X2 Whoever implements `CheckpointStore` refuses writes of an
  * executor whose attempt or lease is stale, by throwing; the graph side lets that error end the run.
@@ -85,6 +85,17 @@ export type RunEnd =
     }
   | { readonly kind: 'error'; readonly error: string; readonly message: string }
   | { readonly kind: 'stopped' };
+
+/**
+ * An attempt that ended with the thread that it ran in. `guilt`: `own` when this run is the reason, `none` when
+ * another one is, `unknown` when it may be any of several.
+ */
+export interface LostAttempt {
+  readonly kind: 'lost';
+  readonly guilt: 'own' | 'none' | 'unknown';
+  readonly error: string;
+  readonly message: string;
+}
 
 export interface RunLink {
   readonly checkpoints: CheckpointStore;
@@ -212,8 +223,13 @@ export interface StateOrder {
 export interface GraphHost {
   readonly graphIds: readonly string[];
   /** Never rejects for a fault of graph code; `signal` aborts with a `StopReason` as its reason. */
-  run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd>;
+  run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd | LostAttempt>;
   close(): Promise<void>;
 }
 
 export type StopReason = 'interrupt' | 'rollback' | 'timeout' | 'shutdown' | 'fenced';
+
+/** Graph code did not answer in time, or the thread that it was asked in ended. Asking again may help. */
+export class GraphsUnavailable extends Error {
+  override readonly name = 'GraphsUnavailable';
+}

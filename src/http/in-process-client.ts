@@ -6,6 +6,8 @@ import type { ServerResponse } from 'node:http';
 import type { EdgeFetch } from './edge.ts';
 
 export interface InProcessClient {
+  /** Asks this server, whichever is published. */
+  readonly fetch: typeof fetch;
   /** From now on requests are answered; earlier ones wait for it. `base` is where the interface begins. */
   open(fetch: EdgeFetch, base: string): void;
   /** Takes back what was published, unless another server has taken its place. */
@@ -35,6 +37,7 @@ export function publishInProcess(base: string): InProcessClient {
   shared[URL_BASE] = known;
 
   return {
+    fetch: own,
     open(fetch, base) {
       known = base;
       if (shared[FETCH] === own) shared[URL_BASE] = base;

@@ -1,16 +1,32 @@
 /** Threads of this process that run a TypeScript module of ours. */
-import { Worker } from 'node:worker_threads';
+import { Worker, type TransferListItem } from 'node:worker_threads';
+
+export interface WorkerThreadOptions {
+  /** What is moved to the thread rather than copied. */
+  readonly transfer?: readonly TransferListItem[];
+  /** The module loads code of projects, which may be TypeScript that is CommonJS. */
+  readonly loadsProjects?: boolean;
+  /** Where V8 gives up, in MiB. */
+  readonly hardHeapMb?: number;
+}
 
 /**
  * Starts `module` in a thread with `data` as its `workerData`. A thread's entry is loaded before the loader of this
  * process reaches into it, so a line of JavaScript registers the loader there and goes on to the module.
  */
-export function startWorker(module: URL, data: unknown): Worker {
-  const loader = import.meta.resolve('tsx/esm/api');
-  const entry = `import { register } from ${JSON.stringify(loader)}; register(); await import(${JSON.stringify(module.href)});`;
+export function startWorker(module: URL, data: unknown, options: WorkerThreadOptions = {}): Worker {
+  const loaders = ['tsx/esm/api', ...(options.loadsProjects === true ? ['tsx/cjs/api'] : [])];
+  const lines = loaders.map(
+    (name) => `(await import(${JSON.stringify(import.meta.resolve(name))})).register();`,
+  );
+  const entry = `${lines.join('')} await import(${JSON.stringify(module.href)});`;
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(entry)}`), {
     workerData: data,
     // The loader is registered above, by its full address: it must not depend on the working directory.
     execArgv: [],
+    ...(options.transfer && { transferList: [...options.transfer] }),
+    ...(options.hardHeapMb !== undefined && {
+      resourceLimits: { maxOldGenerationSizeMb: options.hardHeapMb },
+    }),
   });
 }

@@ -29,6 +29,8 @@ export interface TestServerOptions {
   readonly clock?: Clock;
   /** Faults are collected; a test that expects some looks at them itself. */
   readonly allowFaults?: boolean;
+  /** Graph workers; by default what the variable TEST_WORKERS says, and else none, which is quicker. */
+  readonly workers?: number;
 }
 
 export interface Answer {
@@ -70,7 +72,7 @@ export async function withServer<T>(
     const start = (more: Partial<Config> = {}): Promise<RunningServer> => {
       const loaded = loadConfig(
         { config: options.config ?? join(PROJECT, 'platform.json'), port: '0', data },
-        { ...options.env },
+        { PLATFORM_WORKERS: String(options.workers ?? workersByDefault(options)), ...options.env },
         dir,
       );
       configured = loaded;
@@ -121,6 +123,10 @@ export async function withServer<T>(
     }
   });
 }
+
+/** A clock of the test's own stands still for graphs in this thread only. */
+const workersByDefault = ({ clock }: TestServerOptions): string =>
+  clock === undefined ? (process.env['TEST_WORKERS'] ?? '0') : '0';
 
 async function ask(
   url: string,

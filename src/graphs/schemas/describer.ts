@@ -2,37 +2,27 @@
  * Describes loaded graphs. Graph code runs here only where a factory has to make the graph that is asked about; what
  * its types do not call a graph is never called to find out (see graph-function.ts).
  */
-import type { Clock } from '../../kernel/clock.ts';
 import { toCompiledGraph } from '../graph-shapes.ts';
-import type { GraphSpec, LoadedGraph } from '../loader.ts';
+import type { LoadedGraph } from '../loader.ts';
 import { toConfigurable } from '../private-keys.ts';
 import type { GraphDescriber, GraphOrder } from '../schema-port.ts';
 import { importFrom } from '../user-modules.ts';
 import type { DescribedGraph } from './builder.ts';
 import { describeFunction, describeGraph, describeSubgraphs, drawGraph, drawNode } from './describe.ts';
 import type { SchemaHelpers } from './runtime-schemas.ts';
-import { createSourceAnalysis } from './source-analysis.ts';
 import type { SourceReport } from './source-report.ts';
 
 export interface DescriberOptions {
   readonly graphs: readonly LoadedGraph[];
-  readonly specs: readonly GraphSpec[];
-  readonly clock: Clock;
-  /** How long the reading of one source file may take, in milliseconds. */
-  readonly limitMs: number;
-  /** Hears why a source file could not be read; its graphs are described without it. */
-  readonly onFault: (error: unknown) => void;
+  /** What the source says of an export; see source-analysis.ts. */
+  readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
 }
 
-export function openDescriber(options: DescriberOptions): GraphDescriber & { close(): Promise<void> } {
-  const { graphs, specs, clock, limitMs, onFault } = options;
-  const analysis = createSourceAnalysis({ clock, exports: specs, limitMs, onFault });
+export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDescriber {
   const helpers = new Map<string, Promise<SchemaHelpers | undefined>>();
 
-  const sourceOf = async ({ graphId, file }: LoadedGraph): Promise<SourceReport | undefined> => {
-    const spec = specs.find(({ id }) => id === graphId);
-    return spec && analysis.read(file, spec.exportName);
-  };
+  const sourceOf = ({ file, exportName }: LoadedGraph): Promise<SourceReport | undefined> =>
+    readSource(file, exportName);
 
   function helpersFor({ file }: LoadedGraph): Promise<SchemaHelpers | undefined> {
     const known = helpers.get(file);
@@ -74,7 +64,6 @@ export function openDescriber(options: DescriberOptions): GraphDescriber & { clo
       if (graph === undefined) return {};
       return describeSubgraphs(graph, order, await helpersFor(loaded), () => sourceOf(loaded));
     },
-    close: () => analysis.close(),
   };
 }
 

@@ -39,9 +39,9 @@ export const ids = randomIds(clock);
 export function asLoaded(graph: unknown, graphId = 'agent'): LoadedGraph {
   const file = import.meta.filename;
   if (typeof graph !== 'function')
-    return { graphId, file, source: { kind: 'graph', graph: graph as CompiledGraph } };
+    return { graphId, file, exportName: 'graph', source: { kind: 'graph', graph: graph as CompiledGraph } };
   const fn = graph as GraphFunction;
-  return { graphId, file, source: { kind: roleOf(fn), fn } };
+  return { graphId, file, exportName: 'graph', source: { kind: roleOf(fn), fn } };
 }
 
 export const openBench = (graph: unknown, checkpoints = createMemoryCheckpoints()): Bench =>

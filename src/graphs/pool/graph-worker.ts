@@ -1,0 +1,255 @@
+/**
+ * One graph worker as the server sees it, from its start to its end: what it is doing, whether its event loop turns,
+ * and what becomes of its runs when it ends.
+ *
+ * X4 A worker whose loop stands still is ended only when a run on it has to stop and does not: slow code is no crime.
+ * X3 Every run that was given to a worker ends, at the latest with the worker, and nothing of it arrives afterwards.
+ */
+import { MessageChannel } from 'node:worker_threads';
+import type { Clock } from '../../kernel/clock.ts';
+import { startWorker } from '../../kernel/worker.ts';
+import { toErrorEnd } from '../failure.ts';
+import type { GraphSpec } from '../loader.ts';
+import {
+  GraphsUnavailable,
+  type CheckpointReader,
+  type LostAttempt,
+  type RunEnd,
+  type RunLink,
+  type RunOrder,
+  type StopReason,
+} from '../port.ts';
+import type { SourceReport } from '../schemas/source-report.ts';
+import { createLocalFetch } from './local-fetch.ts';
+import { fromWireError, openRpc, type Methods } from './rpc.ts';
+import {
+  toRemote,
+  WORKER_NOTES,
+  type KnownHead,
+  type Loaded,
+  type ServerSide,
+  type WorkerSide,
+} from './sides.ts';
+
+export interface GraphWorkerOptions {
+  readonly graphs: readonly GraphSpec[];
+  readonly base: string;
+  /** Where V8 gives up, in MiB. */
+  readonly hardHeapMb: number;
+  /** Real time, whatever the server's clock says: threads live in it. */
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
+  readonly onStray: (error: Error, context: string) => void;
+}
+
+/** `by`: it ended itself, was ended because a run did not stop, or because the server stops. */
+export interface WorkerEnd {
+  readonly by: 'itself' | 'stop' | 'close';
+  readonly error: string;
+  readonly message: string;
+}
+
+export interface GraphWorker {
+  /** Rejects when the worker ends before it has loaded the graphs. */
+  readonly loaded: Promise<Loaded>;
+  readonly ended: Promise<WorkerEnd>;
+  /** The thread is gone; may come long after `ended` when native code holds it. */
+  readonly exited: Promise<void>;
+  readonly threadId: number;
+  /** Runs and questions under way. */
+  readonly load: number;
+  run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead): Promise<RunEnd | LostAttempt>;
+  /** Rejects with what graph code throws, or `GraphsUnavailable` when the worker ends. */
+  ask<T>(question: (side: WorkerSide, job: number) => Promise<T>, checkpoints?: CheckpointReader): Promise<T>;
+  base(url: string): void;
+  /** Asked all the time: reads the worker's pulse. */
+  look(): void;
+  /** Its event loop has not turned for a while. */
+  isSilent(): boolean;
+  /** For how long the longest waiting stop has been waiting, in milliseconds; 0 when none waits. */
+  stopWaits(): number;
+  end(end: WorkerEnd): void;
+}
+
+/** Several beats of a worker: a loaded machine skips some. */
+const SILENT_MS = 500;
+/** Far beyond what any project takes. */
+const LOAD_LIMIT_MS = 120_000;
+
+interface Job {
+  readonly checkpoints?: CheckpointReader;
+  readonly link?: RunLink;
+  stopAt?: number;
+  lose(guilt: LostAttempt['guilt'], end: WorkerEnd): void;
+}
+
+export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
+  const { clock, graphs, base, hardHeapMb, onStray } = options;
+  const jobs = new Map<number, Job>();
+  const beats = new Int32Array(new SharedArrayBuffer(4));
+  const { port1: port, port2 } = new MessageChannel();
+  const setup = { graphs, base, beat: beats.buffer };
+  const worker = startWorker(
+    new URL('./worker-entry.ts', import.meta.url),
+    { setup, port: port2 },
+    { transfer: [port2], loadsProjects: true, hardHeapMb },
+  );
+  const { threadId } = worker;
+  let last = 0;
+  let over: WorkerEnd | undefined;
+  let fault: WorkerEnd | undefined;
+  let pulse = { beat: 0, at: clock.monotonic(), looked: clock.monotonic() };
+
+  let onLoaded: (loaded: Loaded) => void = () => undefined;
+  let onFailed: (error: Error) => void = () => undefined;
+  let onEnded: (end: WorkerEnd) => void = () => undefined;
+  const loaded = new Promise<Loaded>((resolve, reject) => ([onLoaded, onFailed] = [resolve, reject]));
+  loaded.catch(() => undefined);
+  const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+
+  const replies = createLocalFetch(options.fetch);
+  const jobOf = (id: number): Job => {
+    const job = jobs.get(id);
+    if (job === undefined) throw new Error('The run is over');
+    return job;
+  };
+  const linkOf = (id: number): RunLink => {
+    const { link } = jobOf(id);
+    if (link === undefined) throw new Error('A question saves nothing');
+    return link;
+  };
+  const readerOf = (id: number): CheckpointReader => {
+    const { checkpoints } = jobOf(id);
+    if (checkpoints === undefined) throw new Error('A question about a graph has no thread');
+    return checkpoints;
+  };
+  const server: ServerSide = {
+    ready(found) {
+      pulse = { ...pulse, at: clock.monotonic() };
+      cancelLimit();
+      onLoaded(found);
+    },
+    load: (id, ns, checkpointId) => readerOf(id).load(ns, checkpointId),
+    list: (id, query) => readerOf(id).list(query),
+    save: (id, checkpoint) => linkOf(id).checkpoints.save(checkpoint),
+    saveWrites: (id, ns, checkpointId, writes) => linkOf(id).checkpoints.saveWrites(ns, checkpointId, writes),
+    emit: (id, frames) => linkOf(id).emit(frames),
+    batch: (id, requests) => linkOf(id).store.batch(requests),
+    source: options.readSource,
+    stray: (error, context) => onStray(fromWireError(error), context),
+    openReply: replies.openReply,
+    readReply: replies.readReply,
+    dropReply: replies.dropReply,
+  };
+  const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods);
+  const side = toRemote<WorkerSide>(rpc, WORKER_NOTES);
+
+  port.on('message', (batch: unknown) => {
+    try {
+      rpc.receive(batch);
+    } catch (error) {
+      end(died('WorkerFault', `A graph worker said what makes no sense: ${String(error)}`));
+    }
+  });
+  port.on('close', () => end(died('WorkerFault', 'A graph closed the channel of its worker')));
+  worker.on('error', (error: NodeJS.ErrnoException) => {
+    fault ??=
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? died('WorkerHeapLimit', 'The worker of the graph ran out of memory')
+        : died('WorkerFault', `The worker of the graph failed: ${error.name}: ${error.message}`);
+  });
+  worker.on('exit', (code) =>
+    end(fault ?? died('WorkerExit', `The worker of the graph ended itself with code ${code}`)),
+  );
+  const cancelLimit = clock.after(LOAD_LIMIT_MS, () =>
+    end(died('WorkerFault', `loading took longer than ${LOAD_LIMIT_MS / 1000} s`)),
+  );
+
+  function end(how: WorkerEnd): void {
+    if (over !== undefined) return;
+    over = how;
+    cancelLimit();
+    const left = [...jobs.values()];
+    jobs.clear();
+    for (const job of left) job.lose(guiltOf(job, how, left.length), how);
+    rpc.close(new GraphsUnavailable(how.message));
+    port.close();
+    replies.close();
+    onFailed(new GraphsUnavailable(how.message));
+    onEnded(how);
+    // Not waited for: native code may hold the thread for as long as it likes.
+    void worker.terminate();
+  }
+
+  return {
+    loaded,
+    ended,
+    exited,
+    threadId,
+    get load() {
+      return jobs.size;
+    },
+    run(order, link, signal, known) {
+      return new Promise((resolve) => {
+        const id = ++last;
+        const job: Job = {
+          link,
+          checkpoints: link.checkpoints,
+          lose: (guilt, { error, message }) => settle({ kind: 'lost', guilt, error, message }),
+        };
+        const onAbort = (): void => {
+          job.stopAt = clock.monotonic();
+          side.abort(id, signal.reason as StopReason);
+        };
+        const settle = (how: RunEnd | LostAttempt): void => {
+          jobs.delete(id);
+          signal.removeEventListener('abort', onAbort);
+          resolve(how);
+        };
+        if (over !== undefined) return job.lose('none', over);
+        jobs.set(id, job);
+        signal.addEventListener('abort', onAbort, { once: true });
+        side.run(id, order, known).then(settle, (error: unknown) => settle(toErrorEnd(error)));
+        if (signal.aborted) onAbort();
+      });
+    },
+    ask(question, checkpoints) {
+      return new Promise((resolve, reject) => {
+        const id = ++last;
+        const job: Job = {
+          ...(checkpoints && { checkpoints }),
+          lose: (_, { message }) => reject(new GraphsUnavailable(message)),
+        };
+        if (over !== undefined) return job.lose('none', over);
+        jobs.set(id, job);
+        question(side, id)
+          .then(resolve, reject)
+          .finally(() => jobs.delete(id));
+      });
+    },
+    base: (url) => side.base(url),
+    look() {
+      const now = clock.monotonic();
+      const beat = Atomics.load(beats, 0);
+      // A process that itself stood still knows nothing of the others.
+      if (beat !== pulse.beat || now - pulse.looked > SILENT_MS) pulse = { beat, at: now, looked: now };
+      else pulse.looked = now;
+    },
+    isSilent: () => pulse.looked - pulse.at > SILENT_MS,
+    stopWaits() {
+      const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
+      return since === Infinity ? 0 : clock.monotonic() - since;
+    },
+    end,
+  };
+}
+
+const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });
+
+function guiltOf(job: Job, { by }: WorkerEnd, jobs: number): LostAttempt['guilt'] {
+  if (by === 'close') return 'none';
+  if (by === 'stop') return job.stopAt === undefined ? 'none' : 'own';
+  return jobs === 1 ? 'own' : 'unknown';
+}

@@ -1,0 +1,84 @@
+/**
+ * What graph code may do to the thread it runs in, and to the runs it shares it with.
+ *
+ * X4 Exceptions and rejections that nothing hears, and `process.exit`, end the run they come from and no other; a
+ * signal to the own process is refused. What this side of the server relies on cannot be replaced once the graphs
+ * are loaded: to try throws into the graph.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export interface GuardedRun {
+  readonly graphId: string;
+  readonly runId: string;
+  /** Ends the run with this error, unless it is over. */
+  fail(thrown: unknown): void;
+}
+
+export interface Guard {
+  /** Whatever `work` sets off belongs to the run, also what comes later. */
+  inside<T>(run: GuardedRun, work: () => T): T;
+  /** The graphs are loaded: from now on they can neither end the thread nor change what the server relies on. */
+  lock(): void;
+}
+
+/** `onStray` hears what graph code let happen with nobody to hear it. */
+export function guardThread(onStray: (thrown: unknown, context: string) => void): Guard {
+  const current = new AsyncLocalStorage<GuardedRun>();
+
+  const hear = (thrown: unknown, what: string): void => {
+    const run = current.getStore();
+    onStray(thrown, run === undefined ? what : `run ${run.runId} of graph "${run.graphId}": ${what}`);
+    run?.fail(thrown);
+  };
+  process.on('uncaughtException', (thrown: unknown) => hear(thrown, 'an exception that nothing catches'));
+  process.on('unhandledRejection', (thrown: unknown) => hear(thrown, 'a rejection that nothing handles'));
+
+  const kill = process.kill.bind(process);
+  process.kill = (pid, signal) => {
+    // 0 only asks whether the process is there; the others that mean this one: its group, and all there are.
+    const meansUs = pid === process.pid || pid === -process.pid || pid === 0 || pid === -1;
+    if (meansUs && signal !== 0) throw named('ProcessKill', 'A graph cannot send signals to the server');
+    return kill(pid, signal);
+  };
+  // They would hand out the channel to the server.
+  const hidden = { value: () => [], configurable: false };
+  Object.defineProperties(process, { _getActiveHandles: hidden, _getActiveRequests: hidden });
+
+  return {
+    inside: (run, work) => current.run(run, work),
+    lock() {
+      process.exit = (code) => {
+        const error = named('ProcessExit', `The graph called process.exit(${code ?? ''})`);
+        const run = current.getStore();
+        if (run === undefined) onStray(error, 'outside of a run');
+        run?.fail(error);
+        throw error;
+      };
+      lockLanguage();
+    },
+  };
+}
+
+function named(name: string, message: string): Error {
+  const error = new Error(message);
+  error.name = name;
+  return error;
+}
+
+/**
+ * The constructors and functions that serialising and waiting rest on. Prototypes of values stay open, because
+ * libraries give single objects methods of the same names, which a read-only prototype would forbid.
+ */
+function lockLanguage(): void {
+  const fixed = { writable: false, configurable: false };
+  for (const name of ['JSON', 'Promise', 'Object', 'Array', 'Map', 'Set', 'Date', 'Reflect'])
+    Object.defineProperty(globalThis, name, fixed);
+  for (const owner of [JSON, Promise, Promise.prototype, Object, Array, Date, Reflect])
+    for (const key of Reflect.ownKeys(owner)) {
+      const found = Object.getOwnPropertyDescriptor(owner, key);
+      if (found?.writable === true && found.configurable === true && key !== 'constructor')
+        Object.defineProperty(owner, key, fixed);
+    }
+  // A key added here would be in every object of the thread.
+  Object.preventExtensions(Object.prototype);
+}

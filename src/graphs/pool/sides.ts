@@ -1,0 +1,98 @@
+/** What the server and a graph worker ask of each other. Plain data only: every call crosses threads. */
+import type { GraphProblem, GraphSpec } from '../loader.ts';
+import type {
+  CheckpointQuery,
+  Frame,
+  GraphState,
+  LoadedCheckpoint,
+  NewCheckpoint,
+  PendingWrite,
+  RunEnd,
+  RunOrder,
+  StateOrder,
+  StopReason,
+} from '../port.ts';
+import type { GraphDrawing, GraphOrder, GraphSchemas, SubgraphOrder } from '../schema-port.ts';
+import type { SourceReport } from '../schemas/source-report.ts';
+import type { HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
+import type { StoreAnswer, StoreRequest } from '../store-port.ts';
+import type { Rpc, WireError } from './rpc.ts';
+
+/** Handed to a worker when it starts. */
+export interface WorkerSetup {
+  readonly graphs: readonly GraphSpec[];
+  /** The address under which a client without one finds this server. */
+  readonly base: string;
+  /** One 32-bit counter that the worker raises while its event loop turns. */
+  readonly beat: SharedArrayBuffer;
+}
+
+/** What a worker says once it has loaded the graphs. */
+export interface Loaded {
+  readonly graphIds: readonly string[];
+  readonly problems: readonly GraphProblem[];
+}
+
+/** A head that was read along with the order, so that the run need not ask: undefined inside means there is none. */
+export interface KnownHead {
+  readonly head: LoadedCheckpoint | undefined;
+}
+
+/** `job` names what a worker does for the server: its requests carry it. */
+export interface WorkerSide {
+  run(job: number, order: RunOrder, known?: KnownHead): Promise<RunEnd>;
+  state(job: number, order: StateOrder): Promise<GraphState>;
+  history(job: number, order: HistoryOrder): Promise<GraphState[]>;
+  update(job: number, order: UpdateOrder): Promise<Updated>;
+  drawing(job: number, order: GraphOrder, xray: boolean | number): Promise<GraphDrawing>;
+  schemas(job: number, order: GraphOrder): Promise<GraphSchemas>;
+  subgraphs(job: number, order: SubgraphOrder): Promise<Record<string, GraphSchemas>>;
+  /** Wants no answer: the run's end is one. */
+  abort(job: number, reason: StopReason): void;
+  base(url: string): void;
+}
+
+export interface ServerSide {
+  ready(loaded: Loaded): void;
+  load(job: number, ns: string, checkpointId?: string): Promise<LoadedCheckpoint | undefined>;
+  list(job: number, query: CheckpointQuery): Promise<LoadedCheckpoint[]>;
+  save(job: number, checkpoint: NewCheckpoint): Promise<void>;
+  saveWrites(job: number, ns: string, id: string, writes: readonly PendingWrite[]): Promise<void>;
+  emit(job: number, frames: readonly Frame[]): Promise<void>;
+  batch(job: number, requests: readonly StoreRequest[]): Promise<readonly StoreAnswer[]>;
+  source(file: string, exportName: string): Promise<SourceReport | undefined>;
+  /** Something that graph code let happen without anybody to hear it. Wants no answer. */
+  stray(error: WireError, context: string): void;
+  openReply(id: number, request: WireRequest): Promise<WireReply>;
+  /** The next piece of the reply's body, null at its end. */
+  readReply(id: number): Promise<Uint8Array | null>;
+  /** Nobody reads the reply any more. Wants no answer. */
+  dropReply(id: number): void;
+}
+
+export interface WireRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body?: Uint8Array;
+}
+
+export interface WireReply {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly hasBody: boolean;
+}
+
+/** The methods of the other side, each an RPC. `notes` are those that want no answer. */
+export function toRemote<Side extends object>(rpc: Rpc, notes: ReadonlySet<string>): Side {
+  return new Proxy({} as Side, {
+    get: (_, name) => {
+      const method = String(name);
+      return notes.has(method) ? rpc.note.bind(rpc, method) : rpc.call.bind(rpc, method);
+    },
+  });
+}
+
+export const WORKER_NOTES: ReadonlySet<string> = new Set(['abort', 'base']);
+export const SERVER_NOTES: ReadonlySet<string> = new Set(['ready', 'stray', 'dropReply']);

@@ -1,0 +1,91 @@
+/** What a graph worker does for the server: runs and questions, each with the calls back that it needs. */
+import { toErrorEnd } from '../failure.ts';
+import type { InProcessGraphs } from '../in-process.ts';
+import type { CheckpointReader, CheckpointStore, RunLink, StopReason } from '../port.ts';
+import type { GraphDescriber } from '../schema-port.ts';
+import type { Guard } from './guard.ts';
+import type { KnownHead, ServerSide, WorkerSide } from './sides.ts';
+
+export interface WorkerHostOptions {
+  readonly host: InProcessGraphs;
+  readonly describer: GraphDescriber;
+  readonly server: ServerSide;
+  readonly guard: Guard;
+  readonly onBase: (url: string) => void;
+}
+
+export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
+  const { host, describer, server, guard, onBase } = options;
+  const stops = new Map<number, (reason: StopReason) => void>();
+
+  const readerOf = (job: number): CheckpointReader => ({
+    load: (ns, checkpointId) => server.load(job, ns, checkpointId),
+    list: (query) => server.list(job, query),
+  });
+
+  function linkOf(job: number, known: KnownHead | undefined): RunLink {
+    let head = known;
+    const checkpoints: CheckpointStore = {
+      load(ns, checkpointId) {
+        const found = ns === '' && checkpointId === undefined ? head : undefined;
+        if (found === undefined) return server.load(job, ns, checkpointId);
+        // Once: whoever asks again may change what he was given, or wants to know of what was saved since.
+        head = undefined;
+        return Promise.resolve(found.head);
+      },
+      list: (query) => server.list(job, query),
+      save(checkpoint) {
+        head = undefined;
+        return server.save(job, checkpoint);
+      },
+      saveWrites(ns, checkpointId, writes) {
+        head = undefined;
+        return server.saveWrites(job, ns, checkpointId, writes);
+      },
+    };
+    return {
+      checkpoints,
+      store: { batch: (requests) => server.batch(job, requests) },
+      emit: (frames) => server.emit(job, frames),
+    };
+  }
+
+  return {
+    async run(job, order, known) {
+      const stop = new AbortController();
+      let asked = false;
+      let stray: { readonly thrown: unknown } | undefined;
+      const guarded = {
+        graphId: order.graphId,
+        runId: order.runId,
+        fail(thrown: unknown) {
+          if (asked || stray !== undefined) return;
+          stray = { thrown };
+          // What is left of the run hears it as it would hear of a cancellation.
+          stop.abort('interrupt' satisfies StopReason);
+        },
+      };
+      return guard.inside(guarded, async () => {
+        stops.set(job, (reason) => {
+          asked = true;
+          guard.inside(guarded, () => stop.abort(reason));
+        });
+        try {
+          const end = await host.run(order, linkOf(job, known), stop.signal);
+          return stray === undefined || asked ? end : toErrorEnd(stray.thrown);
+        } finally {
+          asked = true;
+          stops.delete(job);
+        }
+      });
+    },
+    state: (job, order) => host.state(order, readerOf(job)),
+    history: (job, order) => host.history(order, readerOf(job)),
+    update: (job, order) => host.update(order, readerOf(job)),
+    drawing: (_job, order, xray) => describer.drawing(order, xray),
+    schemas: (_job, order) => describer.schemas(order),
+    subgraphs: (_job, order) => describer.subgraphs(order),
+    abort: (job, reason) => stops.get(job)?.(reason),
+    base: onBase,
+  };
+}
