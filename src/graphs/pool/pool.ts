@@ -3,7 +3,8 @@
  * one that does least.
  *
  * X4 No graph code runs in the server's own thread. A worker that ends is replaced at once, one that is about to be
- * ended has its successor started before.
+ * ended has its successor started before. The first worker comes with the server, the others as soon as there is more
+ * than one thing to do, and at the latest a few seconds later.
  */
 import { totalmem } from 'node:os';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
@@ -44,6 +45,8 @@ const DOUBT_MS = 300;
 const ASK_MS = 30_000;
 /** Between two tries to start a worker that does not come up. */
 const RETRY_MS = 1_000;
+/** The first requests need the machine as well: the other workers start one after the other, this much later. */
+const CALM_MS = 3_000;
 /** More threads than ever run at once; beyond it the oldest are forgotten. */
 const MOST_REMEMBERED = 10_000;
 const CLOSE_MS = 1_000;
@@ -110,14 +113,16 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     throw error;
   });
   add(first);
-  void (async () => {
-    // One after the other: the first requests need the machine as well.
-    while (slots.length < workers && !closed) {
-      const worker = spawn();
-      add(worker);
-      await worker.loaded.catch(() => undefined);
-    }
-  })();
+
+  /** One at a time, unless all are there. */
+  function grow(): void {
+    if (!closed && slots.length < workers && slots.every(({ ready }) => ready)) add(spawn());
+  }
+  let cancelGrowth = clock.after(CALM_MS, growCalmly);
+  function growCalmly(): void {
+    grow();
+    if (slots.length < workers && !closed) cancelGrowth = clock.after(CALM_MS, growCalmly);
+  }
 
   let cancelWatch = clock.after(WATCH_MS, watch);
   function watch(): void {
@@ -157,7 +162,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       const slot =
         answering.find(({ worker }) => worker === home) ??
         leastLoaded(answering) ??
-        (ready.length === slots.length ? leastLoaded(ready) : undefined);
+        (ready.length === workers ? leastLoaded(ready) : undefined);
+      if (slot === undefined || slot.worker.load > 0) grow();
       if (slot !== undefined) {
         if (threadId !== undefined) remember(threadId, slot.worker);
         return slot.worker;
@@ -229,6 +235,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     async close() {
       closed = true;
       cancelWatch();
+      cancelGrowth();
       memory.close();
       for (const wake of changed) wake();
       const all = slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next]));
