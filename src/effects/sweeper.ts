@@ -63,7 +63,11 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
       const { runIds, next } = await runsWithOldFrames(log.rows, { after: swept, before, looked: LOOKED_AT });
       for (let first = 0; first < runIds.length; first += AT_ONCE)
         await commit(
-          runIds.slice(first, first + AT_ONCE).map((runId) => ({ kind: 'forget-frames', runId }) as const),
+          runIds
+            .slice(first, first + AT_ONCE)
+            // Later frames lean on earlier ones, and nobody leans on what was forgotten already.
+            .reverse()
+            .map((runId) => ({ kind: 'forget-frames', runId }) as const),
         );
       if (next === undefined) return;
       swept = next;

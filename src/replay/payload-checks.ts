@@ -1,7 +1,8 @@
 /**
  * What no event carries and no row repeats, checked against both.
  *
- * S1 A run's frames are dense from 0. A4 Only open runs and crons that are there have secrets. X2 Only running ones have leases. P3 Every
+ * S1 A run's frames are dense from 0, and each has its text. A4 Only open runs and crons that are there have
+ * secrets. X2 Only running ones have leases. P3 Every
  * checkpoint that a fact speaks of is there, unless its run was rolled back or deleted or the thread was pruned since,
  * and so is every value that another one continues. L3 Every item has its value, and no value is left of one that is
  * gone.
@@ -18,6 +19,16 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT run_id AS subject, NULL AS position FROM frames
           GROUP BY run_id HAVING min(id) <> 0 OR count(*) <> max(id) + 1`,
     problem: (run) => `run ${run}: its frames have a gap`,
+  },
+  {
+    sql: `SELECT run_id AS subject, NULL AS position FROM frames
+          WHERE state IS NOT NULL AND state NOT IN (SELECT id FROM frame_states)`,
+    problem: (run) => `run ${run}: a frame's text is missing`,
+  },
+  {
+    sql: `SELECT id AS subject, NULL AS position FROM frame_states
+          WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM frame_states)`,
+    problem: (id) => `frame state ${id} leans on one that is gone`,
   },
   {
     sql: `SELECT json_extract(data, '$.checkpointId') AS subject, position FROM events

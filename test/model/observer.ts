@@ -190,6 +190,10 @@ export function createObserver(): Observer {
         `L3 run ${id} of a deleted thread left something`,
       );
     }
+    const unused = column(
+      'SELECT thread_id AS id FROM frame_states WHERE id NOT IN (SELECT state FROM frames WHERE state IS NOT NULL)',
+    );
+    assert.deepEqual(unused, [], 'L3 texts of forgotten frames are left');
     const gaps = column('SELECT run_id AS id FROM frames GROUP BY run_id HAVING max(id) + 1 <> count(*)');
     assert.deepEqual(gaps, [], 'S1 frames have gaps');
   }

@@ -9,6 +9,7 @@
  */
 import type { ChannelText } from '../payloads.ts';
 import type { Prepare } from './statements.ts';
+import { commonPrefix } from './text-difference.ts';
 
 /** Below this a difference is not worth a second row to read. */
 const SHORTEST = 256;
@@ -159,18 +160,4 @@ function latestOf(prepare: Prepare, { threadId, ns }: ChannelPlace, channel: str
     `SELECT version, depth, anchor FROM channel_blobs
      WHERE thread_id = ? AND ns = ? AND channel = ? ORDER BY version DESC LIMIT 1`,
   ).get(threadId, ns, channel) as Link | undefined;
-}
-
-/** In UTF-16 units, never between the halves of a pair: each part has to be text that UTF-8 can carry. */
-function commonPrefix(a: string, b: string): number {
-  const shorter = Math.min(a.length, b.length);
-  let [low, high] = [0, shorter];
-  // Comparing slices is far cheaper than walking the characters.
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (a.slice(low, middle) === b.slice(low, middle)) low = middle;
-    else high = middle - 1;
-  }
-  const last = low === 0 ? 0 : b.charCodeAt(low - 1);
-  return last >= 0xd800 && last <= 0xdbff ? low - 1 : low;
 }

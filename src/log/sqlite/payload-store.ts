@@ -9,13 +9,13 @@ import type {
   PayloadReader,
   PayloadWrite,
   StoredCheckpoint,
-  StoredFrame,
   WriteText,
 } from '../payloads.ts';
 import type { Row, RowReader } from '../rows.ts';
 import { readChannel, writeChannel } from './channel-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
 import { forgetCommands, redactRun } from './event-store.ts';
+import { forgetFrames, forgetThreadFrames, readFrames, writeFrame } from './frame-store.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
@@ -29,10 +29,9 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       prepare('DELETE FROM leases WHERE run_id = @runId').run(write);
       return;
     case 'frames': {
-      const insert = prepare('INSERT INTO frames VALUES (@runId, @id, @threadId, @event, @data, @at)');
       const { runId, threadId, first } = write;
       write.frames.forEach((frame, index) =>
-        insert.run({ runId, threadId, id: first + index, at, ...frame }),
+        writeFrame(prepare, { runId, threadId, id: first + index }, frame, at),
       );
       return;
     }
@@ -92,17 +91,18 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       redactRun(prepare, write.stream, write.runId);
       return;
     case 'forget-thread-frames':
-      prepare('DELETE FROM frames WHERE thread_id = @threadId').run(write);
+      forgetThreadFrames(prepare, write.threadId);
       return;
     case 'forget-frames':
-      prepare('DELETE FROM frames WHERE run_id = @runId').run(write);
+      forgetFrames(prepare, write.runId);
       return;
     case 'purge-stream':
       purgeStream(prepare, write);
       return;
     case 'purge-thread':
-      for (const table of ['checkpoints', 'channel_blobs', 'checkpoint_writes', 'frames', 'secrets'])
+      for (const table of ['checkpoints', 'channel_blobs', 'checkpoint_writes', 'secrets'])
         prepare(`DELETE FROM ${table} WHERE thread_id = @threadId`).run(write);
+      forgetThreadFrames(prepare, write.threadId);
       purgeStream(prepare, write);
   }
 }
@@ -231,19 +231,8 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
       }
       return matches;
     },
-    async frames(runId, after, limit) {
-      const page: StoredFrame[] = [];
-      let size = 0;
-      const rows = prepare(
-        'SELECT id, event, data, at FROM frames WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
-      ).iterate(runId, after, limit) as IterableIterator<StoredFrame>;
-      for (const frame of rows) {
-        page.push(frame);
-        size += frame.data.length;
-        if (size > LARGEST_PAGE) break;
-      }
-      return page;
-    },
+    frames: async (runId, after, limit) =>
+      readFrames(prepare, runId, { after, limit, largest: LARGEST_PAGE }),
     async lastFrame(runId) {
       return prepare('SELECT coalesce(max(id), -1) FROM frames WHERE run_id = ?')
         .pluck()

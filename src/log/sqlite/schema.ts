@@ -4,7 +4,7 @@ import { CRON_SECRETS } from './secrets.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 6;
+const SCHEMA_VERSION = 7;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -42,6 +42,8 @@ CREATE TABLE frames (
   event TEXT NOT NULL,
   data TEXT NOT NULL,
   at INTEGER NOT NULL DEFAULT 0,
+  -- The row of frame_states that has its text, if it is not here.
+  state INTEGER,
   PRIMARY KEY (run_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX frames_by_thread ON frames (thread_id);
@@ -114,6 +116,23 @@ CREATE INDEX requests_by_age ON requests (at);
 /** Finds old command ids among very many. */
 const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
 
+/** Texts of frames that repeat the state: see frame-store.ts. Rows are too long for a table without row ids. */
+const FRAME_STATES = `
+CREATE TABLE frame_states (
+  id INTEGER PRIMARY KEY,
+  thread_id TEXT NOT NULL,
+  series TEXT NOT NULL,
+  base INTEGER,
+  anchor INTEGER NOT NULL,
+  head INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  kept INTEGER NOT NULL,
+  data TEXT NOT NULL
+) STRICT;
+CREATE INDEX frame_states_by_series ON frame_states (thread_id, series);
+CREATE INDEX frame_states_by_base ON frame_states (base) WHERE base IS NOT NULL;
+`;
+
 /** What leads from each version to the next one, in order, from version 1 on. */
 const STEPS: readonly string[] = [
   'ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0',
@@ -121,6 +140,7 @@ const STEPS: readonly string[] = [
   COMMANDS_BY_AGE,
   REQUESTS,
   CRON_SECRETS,
+  `ALTER TABLE frames ADD COLUMN state INTEGER; ${FRAME_STATES}`,
 ];
 
 /**
@@ -136,6 +156,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(COMMANDS_BY_AGE);
       db.exec(REQUESTS);
       db.exec(CRON_SECRETS);
+      db.exec(FRAME_STATES);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

@@ -215,7 +215,7 @@ test('L1 given a file of another program or version, when it is opened, then it 
       behind((db) => db.pragma('user_version = 99'));
       assert.throws(open, /schema version 99/);
       assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
-      behind((db) => db.pragma('user_version = 6'));
+      behind((db) => db.pragma('user_version = 7'));
       behind((db) => db.pragma('application_id = 7'));
       assert.throws(open, /is not an event log of this program/);
       behind((db) => db.pragma(`application_id = ${0x7468776c}`));
@@ -239,6 +239,7 @@ test('given a log of an earlier version, when it is opened, then its frames can 
       behind((db) => {
         db.exec('ALTER TABLE frames DROP COLUMN at; DROP TABLE item_values; DROP TABLE item_vectors');
         db.exec('DROP INDEX commands_by_age; DROP TABLE requests; DROP TABLE cron_secrets');
+        db.exec('ALTER TABLE frames DROP COLUMN state; DROP TABLE frame_states');
         db.pragma('user_version = 1');
       });
       const again = await reopen();
@@ -260,6 +261,7 @@ test('L3 given a file of version 2, when it is opened, then it has the tables of
       given.behind((db) => {
         db.exec('DROP TABLE item_values; DROP TABLE item_vectors; DROP INDEX commands_by_age');
         db.exec('DROP TABLE requests; DROP TABLE cron_secrets');
+        db.exec('ALTER TABLE frames DROP COLUMN state; DROP TABLE frame_states');
         db.pragma('user_version = 2');
       });
       const log = await given.reopen();

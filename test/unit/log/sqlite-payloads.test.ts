@@ -231,7 +231,11 @@ test('L3 given a thread with everything, when it is purged, then no table but th
         ...{ threadId, runId: `run-${threadId}`, ns: '', checkpointId: 'c1' },
         writes: [{ taskId: 'x', idx: 0, channel: 'a', data: '1' }],
       },
-      { kind: 'frames', runId: `run-${threadId}`, threadId, first: 0, frames: [{ event: 'e', data: '1' }] },
+      {
+        kind: 'frames',
+        ...{ runId: `run-${threadId}`, threadId, first: 0 },
+        frames: [{ event: 'values', data: JSON.stringify('long '.repeat(400)) }],
+      },
       { kind: 'secret', runId: `run-${threadId}`, threadId, data: '{}' },
       { kind: 'body', deliveryId: `delivery-${threadId}`, threadId, data: '{}' },
     ];
@@ -255,12 +259,20 @@ test('L3 given a thread with everything, when it is purged, then no table but th
     );
     const counts = (threadId: string) =>
       behind((db) =>
-        ['checkpoints', 'channel_blobs', 'checkpoint_writes', 'frames', 'secrets', 'bodies'].map((table) =>
+        [
+          'checkpoints',
+          'channel_blobs',
+          'checkpoint_writes',
+          'frames',
+          'frame_states',
+          'secrets',
+          'bodies',
+        ].map((table) =>
           db.prepare(`SELECT count(*) FROM ${table} WHERE thread_id = ?`).pluck().get(threadId),
         ),
       );
-    assert.deepEqual(counts('gone'), [0, 0, 0, 0, 0, 1]);
-    assert.deepEqual(counts('kept'), [1, 1, 1, 1, 1, 1]);
+    assert.deepEqual(counts('gone'), [0, 0, 0, 0, 0, 0, 1]);
+    assert.deepEqual(counts('kept'), [1, 1, 1, 1, 1, 1, 1]);
     assert.equal((await log.readStream('thread-gone', 1, 10)).length, 1);
     assert.equal((await log.readStream('thread-kept', 1, 10)).length, 1);
   }));

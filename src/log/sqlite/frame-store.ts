@@ -1,0 +1,183 @@
+/**
+ * Frames, and what they repeat. Many show the whole state of the thread, one after every step, so a text that agrees
+ * with an earlier one of the same thread is kept as what differs from it.
+ *
+ * S1, S2 A frame reads byte for byte as it was written, whatever else was forgotten meanwhile: before a text goes,
+ * those that lean on it and stay are made whole. P3 A state that grows costs its new tail and not its length again.
+ *
+ * A row of `frame_states` is a whole text (`base` NULL), or the first `head` units of its data, then `kept` units of
+ * its base from the unit `start` on, then the rest of its data. Rows of a series (a thread's graph or subgraph) lie in
+ * order of their ids, a base below what leans on it, so one sweep from the `anchor` on reads all that a text needs.
+ * When a sweep would cost more than twice the text, the text is stored whole and begins a chain.
+ */
+import type { FrameText, StoredFrame } from '../payloads.ts';
+import type { Prepare } from './statements.ts';
+import { findOverlap } from './text-difference.ts';
+
+/** Below this a difference is not worth a second row to read, in UTF-16 units. */
+const SHORTEST = 1024;
+/** What a row costs its reader besides its text. */
+const ROW = 64;
+/** Modes that show states: only these may begin a series or a chain, and `values` always may. */
+const SHOWING: ReadonlySet<string> = new Set(['values', 'checkpoints', 'debug', 'tasks', 'events']);
+
+interface FrameRow extends StoredFrame {
+  readonly state: number | null;
+}
+
+/** A row as a list: long conversations have thousands. */
+type Piece = readonly [
+  id: number,
+  base: number | null,
+  anchor: number,
+  head: number,
+  start: number,
+  kept: number,
+  data: string,
+];
+
+interface Swept {
+  readonly text: string;
+  readonly cost: number;
+}
+
+/** Inside the commit's transaction. */
+export function writeFrame(
+  prepare: Prepare,
+  place: { readonly runId: string; readonly threadId: string; readonly id: number },
+  { event, data }: FrameText,
+  at: number,
+): void {
+  const state = data.length < SHORTEST ? undefined : writeState(prepare, place.threadId, event, data);
+  prepare('INSERT INTO frames VALUES (@runId, @id, @threadId, @event, @data, @at, @state)').run({
+    ...place,
+    event,
+    at,
+    data: state === undefined ? data : '',
+    state: state ?? null,
+  });
+}
+
+/** In order of ids. A page ends with the frame that makes it larger than `largest`, in UTF-16 units. */
+export function readFrames(
+  prepare: Prepare,
+  runId: string,
+  { after, limit, largest }: { after: number; limit: number; largest: number },
+): StoredFrame[] {
+  const page: StoredFrame[] = [];
+  let size = 0;
+  const rows = prepare(
+    'SELECT id, event, data, at, state FROM frames WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
+  ).iterate(runId, after, limit) as IterableIterator<FrameRow>;
+  for (const { state, ...frame } of rows) {
+    const data = state === null ? frame.data : sweep(prepare, state).text;
+    page.push({ ...frame, data });
+    size += data.length;
+    if (size > largest) break;
+  }
+  return page;
+}
+
+export function forgetFrames(prepare: Prepare, runId: string): void {
+  const leaning = prepare(
+    `SELECT leaning.id FROM frames JOIN frame_states AS leaning ON leaning.base = frames.state
+     WHERE frames.run_id = @runId AND frames.state IS NOT NULL AND leaning.id NOT IN
+       (SELECT state FROM frames WHERE run_id = @runId AND state IS NOT NULL)`,
+  )
+    .pluck()
+    .all({ runId }) as number[];
+  for (const id of leaning)
+    prepare(
+      'UPDATE frame_states SET base = NULL, anchor = id, head = 0, start = 0, kept = 0, data = @text WHERE id = @id',
+    ).run({ id, text: sweep(prepare, id).text });
+  prepare(
+    'DELETE FROM frame_states WHERE id IN (SELECT state FROM frames WHERE run_id = ? AND state IS NOT NULL)',
+  ).run(runId);
+  prepare('DELETE FROM frames WHERE run_id = ?').run(runId);
+}
+
+export function forgetThreadFrames(prepare: Prepare, threadId: string): void {
+  for (const table of ['frames', 'frame_states'])
+    prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
+}
+
+/** The id of the row that stands for the text, undefined when the text is better kept with its frame. */
+function writeState(prepare: Prepare, threadId: string, event: string, text: string): number | undefined {
+  const [mode = '', ...path] = event.split('|');
+  if (!SHOWING.has(mode)) return undefined;
+  // The runtime gives a subgraph another id in every run, and its state goes on all the same.
+  const series = path.map((step) => step.split(':', 1)[0]).join('|');
+  const insert = prepare(
+    `INSERT INTO frame_states (thread_id, series, base, anchor, head, start, kept, data)
+     VALUES (@threadId, @series, @base, @anchor, @head, @start, @kept, @data)`,
+  );
+  const latest = prepare(
+    'SELECT id, anchor FROM frame_states WHERE thread_id = ? AND series = ? ORDER BY id DESC LIMIT 1',
+  ).get(threadId, series) as { id: number; anchor: number } | undefined;
+  const row = { threadId, series };
+  if (latest !== undefined) {
+    const swept = sweep(prepare, latest.id);
+    const overlap = findOverlap(swept.text, text);
+    const cost = overlap && swept.cost + ROW + text.length - overlap.kept;
+    if (overlap !== undefined && cost !== undefined && cost <= text.length * 2) {
+      const { head, from: start, kept } = overlap;
+      const data = text.slice(0, head) + text.slice(head + kept);
+      const { lastInsertRowid } = insert.run({
+        ...row,
+        base: latest.id,
+        anchor: latest.anchor,
+        head,
+        start,
+        kept,
+        data,
+      });
+      return Number(lastInsertRowid);
+    }
+    // A text that shows no state would only end the chain of those that do.
+    if (mode !== 'values' && overlap === undefined && text.length < swept.text.length) return undefined;
+  }
+  const whole = { ...row, base: null, anchor: 0, head: 0, start: 0, kept: 0, data: text };
+  const id = Number(insert.run(whole).lastInsertRowid);
+  prepare('UPDATE frame_states SET anchor = id WHERE id = ?').run(id);
+  return id;
+}
+
+/** Reads the rows from the text's anchor on. `cost`: of all that was read, in UTF-16 units. */
+function sweep(prepare: Prepare, id: number): Swept {
+  const pieces = prepare(
+    `SELECT below.id, below.base, below.anchor, below.head, below.start, below.kept, below.data
+     FROM frame_states AS wanted JOIN frame_states AS below
+       ON below.thread_id = wanted.thread_id AND below.series = wanted.series
+       AND below.id BETWEEN wanted.anchor AND wanted.id
+     WHERE wanted.id = ?`,
+  )
+    .raw()
+    .all(id) as Piece[];
+  const cost = pieces.reduce((sum, piece) => sum + ROW + piece[6].length, 0);
+  return { text: assemble(new Map(pieces.map((piece) => [piece[0], piece])), id), cost };
+}
+
+/** From the text down to the whole one below: what is still missing is always one stretch of the next base. */
+function assemble(pieces: ReadonlyMap<number, Piece>, wanted: number): string {
+  const front: string[] = [];
+  const back: string[] = [];
+  let [id, from, to] = [wanted, 0, Infinity];
+  for (;;) {
+    const piece = pieces.get(id);
+    if (piece === undefined) throw new Error(`frame state ${wanted} leans on ${id}, which is gone`);
+    const [, base, , head, start, kept, data] = piece;
+    if (base === null) {
+      front.push(data.slice(from, to));
+      return front.join('') + back.reverse().join('');
+    }
+    const end = head + kept;
+    if (from < head) front.push(data.slice(from, Math.min(head, to)));
+    if (to > end) back.push(data.slice(Math.max(head, from - kept), to - kept));
+    // Nothing of the base is left to see: an empty stretch of it is read all the same.
+    [from, to] = [
+      start + Math.min(kept, Math.max(0, from - head)),
+      start + Math.max(0, Math.min(kept, to - head)),
+    ];
+    id = base;
+  }
+}
