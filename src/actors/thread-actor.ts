@@ -17,8 +17,8 @@ export interface ThreadActor {
   readonly state: ThreadState;
   readonly version: number;
   readonly mailbox: Mailbox;
-  /** Decides commands one after the other as if each had happened; all or none. */
-  decide(commands: readonly ThreadCommand[]): Decided;
+  /** Decides commands one after the other as if each had happened; all or none. `before`: what was decided so far. */
+  decide(commands: readonly ThreadCommand[], before?: Decided & { ok: true }): Decided;
   /** Takes in facts that are committed. Throws when the machine would not have allowed one: the log is damaged. */
   absorb(events: readonly ThreadEvent[]): void;
 }
@@ -62,9 +62,9 @@ export function createThreadActor(
     get version() {
       return version;
     },
-    decide(commands) {
-      const events: ThreadEvent[] = [];
-      let after = state;
+    decide(commands, before) {
+      const events: ThreadEvent[] = [...(before?.events ?? [])];
+      let after = before?.after ?? state;
       for (const command of commands) {
         // The facts before were judged already, and `after` is what they led to.
         const decision = decide(command, after, (facts) => verdicts.can(after, facts));

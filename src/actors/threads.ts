@@ -9,14 +9,15 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
-import type { Append, EventLog, Lease, Receipt } from '../log/log.ts';
+import type { Append, CommitResult, EventLog, Lease, Receipt } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
 import { createVerdicts } from '../thread/verdicts.ts';
 import { consequencesOf, type WebhookPolicy } from './consequences.ts';
-import { loadThreadActor, type ThreadActor } from './thread-actor.ts';
+import { startable, type Claimant } from './claims.ts';
+import { loadThreadActor, type Decided, type ThreadActor } from './thread-actor.ts';
 
 /** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
 export class LogUnavailable extends Error {
@@ -31,6 +32,8 @@ export type Dispatched =
   | { readonly ok: false; readonly refusal: Refusal };
 
 export interface DispatchOptions {
+  /** A run that is created may begin in the same commit, when an executor has room for it. */
+  readonly startsAtOnce?: boolean;
   /** Makes a repetition harmless; a new id is taken when absent. */
   readonly commandId?: string;
   /** What is committed with the facts; a function when it depends on which facts were decided. */
@@ -58,6 +61,8 @@ export interface Threads {
   ): Promise<Dispatched>;
   /** Runs `use` while no command of the thread is decided. `use` must not dispatch to the same thread. */
   still<T>(threadId: string, use: (state: ThreadState) => Promise<T>): Promise<T>;
+  /** Who is asked for runs that may start at once; one at a time. The returned function ends it. */
+  claimWith(claimant: Claimant): () => void;
 }
 
 export interface ThreadsOptions {
@@ -75,6 +80,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
   // In order of use: the first is the one unused the longest.
   const actors = new Map<string, Promise<ThreadActor>>();
   const verdicts = createVerdicts();
+  let claimant: Claimant | undefined;
 
   function actorOf(threadId: string): Promise<ThreadActor> {
     const known = actors.get(threadId);
@@ -116,6 +122,24 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     return result.kind === 'duplicate' ? result.receipt : undefined;
   }
 
+  async function commit(
+    { stream, version }: ThreadActor,
+    commandId: string,
+    { events, after }: Decided & { ok: true },
+    { payloads = [], alongside = [], lease }: DispatchOptions,
+    more: readonly PayloadWrite[] = [],
+  ): Promise<CommitResult> {
+    const extra = await consequencesOf(events, version, { log, clock, webhooks });
+    const own = typeof payloads === 'function' ? payloads(events) : payloads;
+    const snapshot = after as unknown as Json;
+    return log.commit({
+      commandId,
+      appends: [{ stream, expected: version, events, snapshot }, ...alongside, ...extra.appends],
+      payloads: [...own, ...more, ...extra.payloads],
+      ...(lease && { lease }),
+    });
+  }
+
   async function perform(
     threadId: string,
     commands: readonly ThreadCommand[] | Prepare,
@@ -132,24 +156,23 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
         const earlier = options.commandId && (await receiptOf(options.commandId, actor));
         return earlier ? { ok: true, events: earlier.events, state: actor.state } : decided;
       }
-      const { events, after } = decided;
-      if (events.length === 0) return { ok: true, events: [], state: actor.state };
-      const extra = await consequencesOf(events, actor.version, { log, clock, webhooks });
-      const { payloads = [], alongside = [] } = options;
-      const snapshot = after as unknown as Json;
-      const result = await log.commit({
-        commandId,
-        appends: [
-          { stream: actor.stream, expected: actor.version, events, snapshot },
-          ...alongside,
-          ...extra.appends,
-        ],
-        payloads: [...(typeof payloads === 'function' ? payloads(events) : payloads), ...extra.payloads],
-        ...(options.lease && { lease: options.lease }),
-      });
+      if (decided.events.length === 0) return { ok: true, events: [], state: actor.state };
+      const place = options.startsAtOnce === true && startable(decided.events, decided.after, clock.now());
+      const claim = place ? claimant?.(place) : undefined;
+      const started = claim && actor.decide([claim.command], decided);
+      const isStarted = started?.ok === true;
+      const taken = isStarted ? started : decided;
+      const result = await commit(actor, commandId, taken, options, isStarted ? claim?.payloads : []).catch(
+        (error: unknown) => {
+          claim?.settle();
+          throw error;
+        },
+      );
+      if (result.kind !== 'committed') claim?.settle();
       switch (result.kind) {
         case 'committed':
-          actor.absorb(events);
+          actor.absorb(taken.events);
+          claim?.settle(isStarted ? actor.state : undefined);
           return { ok: true, events: result.receipt.events, state: actor.state };
         case 'duplicate':
           actor = await reload(threadId, actor);
@@ -157,7 +180,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
         case 'fenced-out':
           return { ok: false, refusal: { code: 'lease-stale' } };
         case 'version-conflict':
-          if (alongside.some(({ stream }) => stream === result.stream))
+          if (options.alongside?.some(({ stream }) => stream === result.stream))
             return { ok: false, refusal: { code: 'outpaced' } };
           actor = await reload(threadId, actor);
           break;
@@ -176,6 +199,12 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     async still(threadId, use) {
       const { mailbox } = await actorOf(threadId);
       return mailbox.post(async () => use((await actorOf(threadId)).state));
+    },
+    claimWith(asked) {
+      claimant = asked;
+      return () => {
+        if (claimant === asked) claimant = undefined;
+      };
     },
   };
 }

@@ -4,16 +4,18 @@
  * X1 The claim is a fact that the thread's machine allows once. X3 Every execution ends with one terminal fact, or is
  * handed back. X5 What is pending in the log is found by reading, so a lost wake-up delays a run and never loses it.
  */
+import type { Claim, NewRunPlace as Place } from '../actors/claims.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, RunEnd, RunOrder, StopReason, StreamMode } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { isObject } from '../kernel/json.ts';
-import type { EventLog, Notice } from '../log/log.ts';
-import { claimableRuns, getRun, nextDueRun, type RunRecord } from '../projections/run-queries.ts';
+import type { Recorded } from '../log/events.ts';
+import type { EventLog, Lease, Notice } from '../log/log.ts';
+import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
 import { parseSecret, type RunSecret } from '../thread/secret.ts';
-import { openRun } from '../thread/state.ts';
+import { openRun, type ThreadState } from '../thread/state.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
 
@@ -38,6 +40,12 @@ export interface Executor {
   stop(graceMs: number): Promise<void>;
 }
 
+/** An attempt that is about to begin, and the id of its first frame. */
+interface Opening extends Pick<Claim, 'command' | 'payloads'> {
+  readonly lease: Lease;
+  readonly first: number;
+}
+
 /** How long a graph may take to honour a stop before its run ends without it. */
 const STOP_GRACE_MS = 5_000;
 /** The net under lost wake-ups. */
@@ -56,6 +64,10 @@ export function startExecutor(options: ExecutorOptions): Executor {
   let claiming: Promise<void> | undefined;
   let again = false;
   let cancelPoll: () => void = () => undefined;
+  /** Runs may wait that could start if there were room, or that nobody has looked for: no new one gets before them. */
+  let backlog = true;
+  /** Runs that start in a commit which is under way. */
+  const promised = new Map<string, Promise<void>>();
 
   function pump(): void {
     if (stopping) return;
@@ -75,9 +87,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
   async function claim(): Promise<void> {
     cancelPoll();
     cancelPoll = clock.after(POLL_MS, pump);
-    const free = concurrency - running.size;
+    const free = concurrency - running.size - promised.size;
+    backlog = free <= 0;
     if (free > 0) {
       const found = await claimableRuns(log.rows, clock.now(), free);
+      backlog = found.length === free;
       await Promise.all(found.filter(({ runId }) => !running.has(runId)).map(start));
       if (found.length === free) again = true;
     }
@@ -87,18 +101,49 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (!stopping) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
 
-  async function start({ runId, threadId }: { runId: string; threadId: string }): Promise<void> {
+  /** One commit claims the run and opens its stream: a reader that sees it running sees its first frame. */
+  function opening({ runId, threadId }: Place, attempt: number, first: number): Opening {
+    const lease = { runId, attempt, leaseId: ids.token() };
+    const metadata = { event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
+    return {
+      lease,
+      first,
+      command: { type: 'StartRun', ...lease },
+      payloads: [{ kind: 'frames', runId, threadId, first, frames: [metadata] }],
+    };
+  }
+
+  async function start(place: Place): Promise<void> {
+    const { runId, threadId } = place;
     const run = await getRun(log.rows, runId);
     if (run === undefined || stopping) return;
-    const attempt = run.attempt + 1;
-    const lease = { runId, attempt, leaseId: ids.token() };
-    const first = (await log.payloads.lastFrame(runId)) + 1;
-    const metadata = { event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
-    // One commit claims the run and opens its stream: a reader that sees it running sees its first frame.
-    const claimed = await threads.dispatch(threadId, [{ type: 'StartRun', ...lease }], {
-      payloads: [{ kind: 'frames', runId, threadId, first, frames: [metadata] }],
-    });
-    if (!claimed.ok) return;
+    const claim = opening(place, run.attempt + 1, (await log.payloads.lastFrame(runId)) + 1);
+    const { command, payloads } = claim;
+    const claimed = await threads.dispatch(threadId, [command], { payloads });
+    if (claimed.ok) begin(run, claim, claimed.state);
+  }
+
+  /** A new run that nobody is before: its start goes into the commit that creates it. */
+  function offer(place: Place): Claim | undefined {
+    if (stopping || backlog || running.size + promised.size >= concurrency) return undefined;
+    let settled: () => void = () => undefined;
+    promised.set(place.runId, new Promise((resolve) => (settled = resolve)));
+    const claim = opening(place, 1, 0);
+    return {
+      ...claim,
+      settle(state) {
+        promised.delete(place.runId);
+        settled();
+        if (state === undefined) return pump();
+        const run = readRun(log.rows, place.runId);
+        if (run !== undefined) begin(run, claim, state);
+      },
+    };
+  }
+
+  function begin(found: RunRecord, { lease, first }: Opening, state: ThreadState): void {
+    const { runId, threadId, kwargs } = found;
+    const run = { ...found, attempt: lease.attempt };
     const stop = new AbortController();
     // Claimed while the stop was asked for: handed back like the others, or the attempt would count as lost.
     if (stopping) stop.abort('shutdown' satisfies StopReason);
@@ -109,17 +154,17 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ids,
       threadId,
       lease,
-      owesWebhook: run.kwargs.webhook !== undefined,
-      sync: run.kwargs.durability === 'sync',
+      owesWebhook: kwargs.webhook !== undefined,
+      sync: kwargs.durability === 'sync',
       nextFrame: first + 1,
       onFenced: () => stop.abort('fenced' satisfies StopReason),
     });
-    const resume = openRun(claimed.state, runId)?.checkpointed ?? false;
-    const done = execute({ ...run, attempt }, resume, execution, stop)
+    const resume = openRun(state, runId)?.checkpointed ?? false;
+    const done = execute(run, resume, execution, stop)
       .catch((error: unknown) => onFault(error, `run ${runId}`))
       .finally(() => {
         running.delete(runId);
-        pump();
+        if (backlog) pump();
       });
     running.set(runId, { stop, done });
   }
@@ -154,20 +199,28 @@ export function startExecutor(options: ExecutorOptions): Executor {
       // Ended by somebody else, such as the deletion of its thread.
       if (event.type === 'RunCompleted') running.get(event.data.runId)?.stop.abort('fenced');
     }
-    if (events.some(({ type }) => type === 'RunCreated' || type === 'RunCompleted' || type === 'RunRequeued'))
-      pump();
+    if (events.some(mayStart)) pump();
+  }
+
+  /** After this fact a run could start that could not before. Whoever needs a free place is told by its end. */
+  function mayStart({ type, data }: Recorded): boolean {
+    if (type === 'RunCreated') return !running.has(data.runId);
+    if (type === 'RunCompleted') return data.remaining > 0 || backlog;
+    return type === 'RunRequeued';
   }
 
   const unsubscribe = log.onCommitted(onNotice);
+  const withdraw = threads.claimWith(offer);
   pump();
 
   return {
     async stop(graceMs) {
       stopping = true;
       unsubscribe();
+      withdraw();
       cancelPoll();
       for (const { stop } of running.values()) stop.abort('shutdown' satisfies StopReason);
-      const all = Promise.resolve(claiming).then(() =>
+      const all = Promise.all([claiming, ...promised.values()]).then(() =>
         Promise.all([...running.values()].map(({ done }) => done)),
       );
       let cancel: () => void = () => undefined;

@@ -33,6 +33,8 @@ export interface RunExtras {
   readonly onHead?: string | null;
   /** The request may have been accepted before: then its run is answered, and nothing is created. */
   readonly once?: Once | undefined;
+  /** The run may be executing when it is answered. */
+  readonly startsAtOnce?: boolean;
   /** The slot of a cron that the run is for: it has ids, and a fact to go with. Refused with `Outpaced`. */
   readonly slot?: Pick<CronOrder, 'runId' | 'threadId' | 'slotFact'>;
 }
@@ -60,7 +62,7 @@ export async function prepareRun(
   actor: Actor,
   body: Json | undefined,
   threadId?: string,
-  { protocol, onHead, once, slot }: RunExtras = {},
+  { protocol, onHead, once, slot, startsAtOnce = false }: RunExtras = {},
 ): Promise<() => Promise<Created>> {
   const asked = check(runCreate, body ?? {});
   const earlier = once && (await findAccepted(context.log, once));
@@ -105,6 +107,7 @@ export async function prepareRun(
   const secret = renderSecret(actor);
   const dispatch = (...commands: ThreadCommand[]) =>
     context.threads.dispatch(target, commands, {
+      startsAtOnce,
       ...(slot && { alongside: [slot.slotFact] }),
       ...(once && { commandId: once.key }),
       payloads: [

@@ -54,11 +54,15 @@ interface RunRow {
 const FROM = 'SELECT runs.* FROM runs JOIN threads USING (thread_id)';
 
 /** With a thread id, a run of another thread is as missing as one that never was. */
-export async function getRun(
+export const getRun = async (...asked: Parameters<typeof readRun>): Promise<RunRecord | undefined> =>
+  readRun(...asked);
+
+/** The same for those who cannot wait: what they do has to be done before anybody hears of the commit. */
+export function readRun(
   rows: RowReader,
   runId: string,
   options: { threadId?: string | undefined; filter?: AccessFilter | undefined } = {},
-): Promise<RunRecord | undefined> {
+): RunRecord | undefined {
   const where: Where = { clauses: ['run_id = @id'], params: { id: runId } };
   if (options.threadId !== undefined) {
     where.clauses.push('runs.thread_id = @thread');

@@ -12,8 +12,10 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { streams } = context;
 
-  const create = (c: Context<Env>, threadId?: string): Promise<Created> =>
+  /** A reply that shows the run shows it as it was created, waiting; the others need not wait for its start. */
+  const create = (c: Context<Env>, threadId: string | undefined, startsAtOnce: boolean): Promise<Created> =>
     createRun(context, c.var.actor, c.var.body, threadId, {
+      startsAtOnce,
       // The form of the reply is no part of what is asked: who waited may come back for the stream.
       once: toOnce(c.req.header('idempotency-key'), c.var.actor, [threadId ?? null, c.var.body ?? {}]),
     });
@@ -46,27 +48,27 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   const stateless = ({ run }: Created): string => `/runs/${run.runId}`;
 
   app.post('/threads/:thread_id/runs', async (c) => {
-    const created = await create(c, threadIdOf(c));
+    const created = await create(c, threadIdOf(c), false);
     return c.json(toRun(created.run), 200, { 'content-location': onThread(created) });
   });
   app.post('/threads/:thread_id/runs/stream', async (c) => {
-    const created = await create(c, threadIdOf(c));
+    const created = await create(c, threadIdOf(c), true);
     return stream(c, created, onThread(created));
   });
   app.post('/threads/:thread_id/runs/wait', async (c) => {
-    const created = await create(c, threadIdOf(c));
+    const created = await create(c, threadIdOf(c), true);
     return wait(c, created, onThread(created));
   });
   app.post('/runs', async (c) => {
-    const created = await create(c);
+    const created = await create(c, undefined, false);
     return c.json(toRun(created.run), 200, { 'content-location': stateless(created) });
   });
   app.post('/runs/stream', async (c) => {
-    const created = await create(c);
+    const created = await create(c, undefined, true);
     return stream(c, created, stateless(created));
   });
   app.post('/runs/wait', async (c) => {
-    const created = await create(c);
+    const created = await create(c, undefined, true);
     return wait(c, created, stateless(created));
   });
   return app;
