@@ -1,13 +1,20 @@
 /**
- * `npm run torture:disk`: the long form of test/faults/disk-calls.test.ts. Every write, sync and truncation of the
- * workload fails once, fails from then on, and is the last thing that the process does. Exits 1 when a promise broke.
+ * `npm run torture:disk [-- --every 10 --from 3]`: the long form of test/faults/disk-calls.test.ts. Every write, sync
+ * and truncation of the workload (or every tenth, from the third on) fails once, fails from then on, and is the last
+ * thing that the process does. Exits 1 when a promise broke.
  */
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { nameOf, play, problemsAfter, type Fault } from '../test/faults/disk/every-call.ts';
 import { LOG_CALLS, straceLacking } from '../test/faults/disk/strace.ts';
 import { withTempDir } from '../test/support/temp-dir.ts';
 
 const EFFECTS = ['signal=KILL', 'error=EIO', 'error=ENOSPC'] as const;
+
+const { values } = parseArgs({
+  options: { every: { type: 'string', default: '1' }, from: { type: 'string', default: '1' } },
+});
+const [every, from] = [Number(values.every), Number(values.from)];
 
 const lacking = straceLacking();
 if (lacking !== undefined) throw new Error(lacking);
@@ -19,7 +26,7 @@ const { calls } = await withTempDir((dir) => play(join(dir, 'data')));
 for (const call of LOG_CALLS) {
   const count = calls.filter(({ name }) => name === call).length;
   console.log(`${call}: ${count} calls`);
-  for (let k = 1; k <= count; k++)
+  for (let k = from; k <= count; k += every)
     for (const effect of EFFECTS)
       for (const once of effect === 'signal=KILL' ? [true] : [true, false]) {
         const fault: Fault = { call, k, effect, once };

@@ -56,6 +56,8 @@ export const VERSION = '0.1.0';
 /** What `store.index.embed` has to be. */
 const EMBEDS = 'function (texts) => vectors, nor an object with embedDocuments';
 
+/** Bodies of the largest size that may arrive at the same time. */
+const BODIES_AT_ONCE = 8;
 /** How long the client of a socket may take to say goodbye. */
 const SOCKET_GRACE_MS = 1_000;
 
@@ -229,6 +231,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       allowTruncate: config.allowTruncate,
       ...(enabled && { urlPolicy }),
       maxBodyBytes: config.maxBodyBytes,
+      bodyBudget: { most: BODIES_AT_ONCE * config.maxBodyBytes, held: 0 },
       version: VERSION,
       onFault,
       stopping: stopping.signal,
@@ -238,9 +241,12 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const fetch = createEdge(context, app, custom);
     const sockets = openSockets({ context, fetch, cors: config.http.cors });
     const prepare = sockets.attach;
-    const listening = await listen({ fetch, host, port, clock, prepare }).catch((error: unknown) => {
-      throw new ConfigError([addressProblem(error, host, port)]);
-    });
+    const { patience } = config;
+    const listening = await listen({ fetch, host, port, clock, prepare, patience }).catch(
+      (error: unknown) => {
+        throw new ConfigError([addressProblem(error, host, port)]);
+      },
+    );
     server = listening;
     ownFetch = fetch;
     inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);

@@ -46,6 +46,8 @@ export interface Config {
   /** Asked for in `x-api-key` when there is no auth handler. */
   readonly apiKey?: string;
   readonly maxBodyBytes: number;
+  /** How long clients may take: over a request's headers, over all of it, and without taking any of a reply. */
+  readonly patience: { readonly headersMs: number; readonly requestMs: number; readonly stalledMs: number };
   readonly runTimeoutMs: number;
   /** Attempts at one run before it ends with an error. */
   readonly maxAttempts: number;

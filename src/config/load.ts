@@ -96,6 +96,11 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       file.http?.max_body_bytes ?? 16 * 2 ** 20,
       { min: 1024 },
     ),
+    patience: {
+      headersMs: 1000 * settings.number('PLATFORM_HEADERS_TIMEOUT_SECS', 10, { min: 1 }),
+      requestMs: 1000 * settings.number('PLATFORM_REQUEST_TIMEOUT_SECS', 60, { min: 1 }),
+      stalledMs: 1000 * settings.number('PLATFORM_STALLED_TIMEOUT_SECS', 300, { min: 1 }),
+    },
     runTimeoutMs: 1000 * settings.number('PLATFORM_RUN_TIMEOUT_SECS', 86_400, { min: 1 }),
     maxAttempts: settings.number('PLATFORM_MAX_ATTEMPTS', 3, { min: 1 }),
     workers: {

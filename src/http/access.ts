@@ -36,7 +36,7 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
     const bytes =
       method === 'GET' || method === 'HEAD'
         ? undefined
-        : (admitted.bytes ?? (await readBytes(raw, context.maxBodyBytes)));
+        : (admitted.bytes ?? (await readBytes(raw, context.maxBodyBytes, context.bodyBudget)));
     if (admitted.actor !== undefined) c.set('actor', admitted.actor);
     else if (!isPublic(method, path)) c.set('actor', await identify(context, raw, bytes));
     if (bytes !== undefined) c.set('body', parseBody(bytes));

@@ -1,24 +1,48 @@
 /** Reads a request's body: bounded before it is held, checked before anything else sees it. */
 import { findJsonProblem, type Json } from '../kernel/json.ts';
-import { HttpProblem, invalid, tooLarge } from './replies.ts';
+import { HttpProblem, invalid, tooLarge, tooMuchAtOnce } from './replies.ts';
 
-/** The body's bytes. Throws a 413 as soon as more than `limit` arrive, whatever the headers promised. */
-export async function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+/** What bodies that are still arriving may hold together, in bytes. */
+export interface BodyBudget {
+  readonly most: number;
+  held: number;
+}
+
+/** Every body may hold this much, however many others there are: those who send much cannot shut out the rest. */
+const OWN_BYTES = 65_536;
+
+/**
+ * The body's bytes. Throws a 413 as soon as more than `limit` arrive, whatever the headers promised, and a 503 when
+ * it is large and too much is arriving at once.
+ */
+export async function readBytes(
+  request: Request,
+  limit: number,
+  budget: BodyBudget,
+): Promise<Uint8Array<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > limit) throw tooLarge(limit);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
+  let shared = 0;
   try {
     for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
       if (size > limit) throw tooLarge(limit);
+      if (size > OWN_BYTES) {
+        if (budget.held + chunk.byteLength > budget.most) throw tooMuchAtOnce();
+        shared += chunk.byteLength;
+        budget.held += chunk.byteLength;
+      }
       chunks.push(chunk);
     }
   } catch (error) {
     if (error instanceof HttpProblem) throw error;
     // The client went away: nobody reads this, but it is no fault of the server either.
     throw invalid(`body: it broke off after ${size} bytes`);
+  } finally {
+    budget.held -= shared;
   }
   const bytes = new Uint8Array(size);
   let at = 0;

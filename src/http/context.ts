@@ -2,6 +2,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Actor } from '../auth/authenticate.ts';
 import type { HttpConfig } from '../config/http.ts';
+import type { BodyBudget } from './body.ts';
 import type { Authorize } from '../auth/authorize.ts';
 import type { AuthResult } from '../auth/authenticate.ts';
 import type { Crons } from '../actors/crons.ts';
@@ -44,6 +45,8 @@ export interface ServerContext {
   /** Where webhooks may go; undefined when none are sent, and then whatever a run names is taken. */
   readonly urlPolicy?: UrlPolicy;
   readonly maxBodyBytes: number;
+  /** Shared by all requests of the server. */
+  readonly bodyBudget: BodyBudget;
   readonly http: HttpConfig;
   readonly metrics: Metrics;
   /** What the description of the interface needs beyond its operations. */

@@ -91,17 +91,17 @@ export function createEdge(
 async function admittedOf(c: Context<Env>, context: ServerContext): Promise<Admitted> {
   const admitted = c.env.admitted ?? {};
   if (admitted.bytes === undefined) return admitted;
-  return { ...admitted, bytes: await bodyAfter(c, admitted, context.maxBodyBytes) };
+  return { ...admitted, bytes: await bodyAfter(c, admitted, context) };
 }
 
 /** The body as the custom app left it: in a request of its own, as parsed JSON or text of its own, or untouched. */
 async function bodyAfter(
   c: Context<Env>,
   { bytes, request }: Admitted,
-  limit: number,
+  { maxBodyBytes, bodyBudget }: ServerContext,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { raw, bodyCache } = c.req;
-  if (raw !== request && !raw.bodyUsed) return readBytes(raw, limit);
+  if (raw !== request && !raw.bodyUsed) return readBytes(raw, maxBodyBytes, bodyBudget);
   const { json, text } = bodyCache;
   if (json !== undefined) return new TextEncoder().encode(JSON.stringify(await json));
   if (text !== undefined) return new TextEncoder().encode(await text);
@@ -119,7 +119,7 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
   edge.use('*', async (c, next) => {
     const { raw, method } = c.req;
     if (method !== 'GET' && method !== 'HEAD') {
-      const bytes = await readBytes(raw, context.maxBodyBytes);
+      const bytes = await readBytes(raw, context.maxBodyBytes, context.bodyBudget);
       const { url, headers, signal } = raw;
       c.req.raw = new Request(url, { method, headers, signal, body: bytes });
       c.env.admitted = { bytes, request: c.req.raw };

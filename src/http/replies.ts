@@ -35,6 +35,12 @@ export const invalid = (detail: string): HttpProblem => new HttpProblem(422, det
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
 
+export const tooMuchAtOnce = (): HttpProblem =>
+  new HttpProblem(503, 'Too many large bodies arrive at once; try again later.', {
+    'retry-after': '1',
+    connection: 'close',
+  });
+
 export const notAuthorized = (): HttpProblem => new HttpProblem(403, 'Not authorized');
 export const noRoute = (): HttpProblem => new HttpProblem(404, 'Not found');
 export const noThread = (id: string): HttpProblem => new HttpProblem(404, `Thread with ID ${id} not found`);

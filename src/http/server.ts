@@ -1,8 +1,12 @@
-/** The listening socket. */
+/**
+ * The listening socket. Whoever dawdles over a request, or takes nothing of a reply for long, loses the connection:
+ * what it holds of the server must come back without its help.
+ */
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
+import type { Config } from '../config/config.ts';
 import type { EdgeFetch } from './edge.ts';
 
 export interface HttpServer {
@@ -20,17 +24,32 @@ export interface ListenOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly clock: Clock;
+  readonly patience: Config['patience'];
   /** Given the server before it listens. */
   readonly prepare?: (server: Server) => void;
 }
 
+/** How often connections are looked at for being late. */
+const CHECK_MS = 2_000;
+
 /** Rejects when the address cannot be taken. */
-export async function listen({ fetch, host, port, clock, prepare }: ListenOptions): Promise<HttpServer> {
+export async function listen(options: ListenOptions): Promise<HttpServer> {
+  const { fetch, host, port, clock, prepare, patience } = options;
+  const { headersMs, requestMs, stalledMs } = patience;
   const server = createAdaptorServer({
     // HTTP/1 is all that this server speaks.
     fetch: (request, bindings) => fetch(request, bindings as HttpBindings),
-    serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
+    serverOptions: {
+      headersTimeout: Math.min(headersMs, requestMs),
+      requestTimeout: requestMs,
+      keepAliveTimeout: 75_000,
+      connectionsCheckingInterval: CHECK_MS,
+    },
   }) as Server;
+  // A reply that nobody takes. Without a listener Node would also end those that have nothing to say for so long.
+  server.setTimeout(stalledMs, (socket: Socket) => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
   // Clients open connections ahead of need. Node counts one that has asked for nothing yet as busy.
   const unused = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

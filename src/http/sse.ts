@@ -1,7 +1,8 @@
 /**
  * Frames as server-sent events, and answers that wait.
  *
- * S3 The next page is read only when the socket took the last one: a slow reader holds one page and slows nobody.
+ * S3 The next page is read only when the socket took the last one and asks: a slow reader holds one page and slows
+ * nobody.
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { Json } from '../kernel/json.ts';
@@ -75,7 +76,7 @@ function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Pr
         onLeave?.();
       },
     },
-    { highWaterMark: 1 },
+    { highWaterMark: 0 },
   );
 }
 

@@ -19,36 +19,51 @@ const POISONOUS = new Set(['__proto__', 'constructor', 'prototype']);
 /** Deeper input parses but makes `JSON.stringify` and every recursive reader overflow later. */
 export const MAX_DEPTH = 128;
 
-/**
- * Finds the first thing in parsed JSON that must not enter the log: nesting beyond `MAX_DEPTH`, a key that changes
- * an object's prototype, a NUL or a lone surrogate in a key. Iterative, so that the depth it looks for cannot hurt it.
- */
-export function findJsonProblem(root: unknown, maxDepth = MAX_DEPTH): JsonProblem | undefined {
-  const stack: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 1 }];
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { value, path, depth } = top;
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth > maxDepth)
-      return { path: path.slice(0, 80) || 'body', problem: `nested deeper than ${maxDepth} levels` };
-    if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i++)
-        if (typeof value[i] === 'object' && value[i] !== null)
-          stack.push({ value: value[i], path: `${path}[${i}]`, depth: depth + 1 });
-      continue;
-    }
-    for (const key of Object.keys(value)) {
-      const at = path === '' ? key : `${path}.${key}`;
-      if (POISONOUS.has(key)) return { path: path || 'body', problem: `the key "${key}" is not allowed` };
-      const text = findTextProblem(key);
-      if (text !== undefined) return { path: path || 'body', problem: `a key holds ${text}` };
-      const child = (value as Record<string, unknown>)[key];
-      if (typeof child === 'object' && child !== null)
-        stack.push({ value: child, path: at, depth: depth + 1 });
-    }
-  }
-  return undefined;
+interface Level {
+  readonly value: Json[] | JsonObject;
+  /** Undefined for a list. */
+  readonly keys: readonly string[] | undefined;
+  next: number;
 }
 
+/**
+ * Finds the first thing in parsed JSON that must not enter the log: nesting beyond `MAX_DEPTH`, a key that changes
+ * an object's prototype, a NUL or a lone surrogate in a key. Iterative, so that the depth it looks for cannot hurt it;
+ * it remembers only the way to where it is, so that millions of values beside each other cannot either.
+ */
+export function findJsonProblem(root: unknown, maxDepth = MAX_DEPTH): JsonProblem | undefined {
+  const way: Level[] = [];
+  const found = (problem: string): JsonProblem => ({ path: pathOf(way).slice(0, 80) || 'body', problem });
+
+  function enter(value: unknown): JsonProblem | undefined {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (way.length >= maxDepth) return found(`nested deeper than ${maxDepth} levels`);
+    if (Array.isArray(value)) {
+      way.push({ value: value as Json[], keys: undefined, next: 0 });
+      return undefined;
+    }
+    const keys = Object.keys(value);
+    for (const key of keys) {
+      if (POISONOUS.has(key)) return found(`the key "${key}" is not allowed`);
+      const text = findTextProblem(key);
+      if (text !== undefined) return found(`a key holds ${text}`);
+    }
+    way.push({ value: value as JsonObject, keys, next: 0 });
+    return undefined;
+  }
+
+  let problem = enter(root);
+  for (let top = way.at(-1); top !== undefined && problem === undefined; top = way.at(-1)) {
+    const { value, keys, next } = top;
+    const key = keys === undefined ? next : keys[next];
+    if (next >= (keys ?? (value as Json[])).length) way.pop();
+    else {
+      top.next += 1;
+      problem = enter((value as Record<string | number, Json>)[key!]);
+    }
+  }
+  return problem;
+}
 /** Names what keeps a string from being an id or a key: NUL (refused by other stores) or a lone surrogate. */
 export function findTextProblem(text: string): string | undefined {
   if (text.includes('\u0000')) return 'a NUL character';
@@ -68,3 +83,9 @@ export function canonical(value: Json | undefined): string {
   }
   return JSON.stringify(value);
 }
+
+const pathOf = (way: readonly Level[]): string =>
+  way.reduce((path, { keys, next }) => {
+    if (keys === undefined) return `${path}[${next - 1}]`;
+    return path === '' ? keys[next - 1]! : `${path}.${keys[next - 1]}`;
+  }, '');

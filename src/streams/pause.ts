@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Wake } from './hub.ts';
 
 /** The net under lost wake-ups. */
-const POLL_MS = 2_000;
+const POLL_MS = 10_000;
 
 /** Settles at the wake-up, after a while without one, or on abort. */
 export async function pause(next: Wake, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -34,6 +34,8 @@ import { openSubscriptions } from './subscriptions.ts';
 
 /** Commands that wait before the socket is read on. */
 const MOST_WAITING = 16;
+/** And how large they may be together; the one that goes beyond waits too. */
+const MOST_BYTES = 1_048_576;
 
 export interface Connection {
   /** Settles when nothing of it is left. */
@@ -61,6 +63,8 @@ export function serveSocket(
   const stopBeating = keepAlive(socket, outlet, context.clock);
   let bound: string | undefined;
   let waiting = 0;
+  let waitingBytes = 0;
+  const isFull = (): boolean => waiting >= MOST_WAITING || waitingBytes >= MOST_BYTES;
 
   const start: Perform = async (who, params) => {
     const given = params['assistant_id'];
@@ -128,13 +132,16 @@ export function serveSocket(
   }
 
   socket.on('message', (data) => {
+    const bytes = sizeOf(data);
     waiting += 1;
-    if (waiting >= MOST_WAITING) socket.pause();
+    waitingBytes += bytes;
+    if (isFull()) socket.pause();
     void commands
       .post(() => receive(data))
       .finally(() => {
         waiting -= 1;
-        if (waiting < MOST_WAITING && socket.isPaused) socket.resume();
+        waitingBytes -= bytes;
+        if (!isFull() && socket.isPaused) socket.resume();
       });
   });
   // What breaks a socket is told by its close.
@@ -150,6 +157,9 @@ export function serveSocket(
   });
   return { done: Promise.all([closed, served]).then(() => undefined) };
 }
+
+const sizeOf = (data: RawData): number =>
+  Array.isArray(data) ? data.reduce((sum, part) => sum + part.byteLength, 0) : data.byteLength;
 
 /** Binary frames are read as text. Throws a `CommandProblem` for what cannot be read. */
 function parse(data: RawData): Json | undefined {

@@ -14,7 +14,7 @@ export interface Outlet {
 }
 
 /** Characters that may wait before a sender has to. */
-const MOST_WAITING = 262_144;
+const MOST_WAITING = 65_536;
 
 export function openOutlet(socket: WebSocket): Outlet {
   let waiting = 0;

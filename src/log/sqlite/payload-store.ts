@@ -153,7 +153,7 @@ interface CheckpointRow {
 }
 
 /** S3 What one reader of a stream may hold, in characters. */
-const LARGEST_PAGE = 262_144;
+const LARGEST_PAGE = 65_536;
 
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
 export function createPayloadReader(prepare: Prepare, search: RowReader['search']): PayloadReader {

@@ -1,0 +1,19 @@
+/** What the system says about a process of this machine. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Resident memory, in bytes. */
+export const residentBytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
+
+/** Processor time so far, in seconds. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Open files and sockets. */
+export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+/** Why none of this can be known here; undefined when it can. */
+export const figuresLacking = (): string | undefined =>
+  process.platform === 'linux' ? undefined : `${process.platform} has no /proc`;
