@@ -34,6 +34,8 @@ async function requestsOf(s: TestServer) {
   const run = await send('POST', `/threads/${thread}/runs`, { assistant_id: 'echo', input: say('x') });
   await send('GET', `/threads/${thread}/runs/${run.run_id}/join`);
   const { checkpoint } = await send('GET', `/threads/${thread}/state`);
+  const plan = { assistant_id: 'echo', schedule: '0 0 1 1 *' };
+  const { cron_id: cron } = await send('POST', '/runs/crons', plan);
   const item = { namespace: ['a'], key: 'k' };
   await send('PUT', '/store/items', { ...item, value: {} });
   const bodies: Record<string, unknown> = {
@@ -44,6 +46,11 @@ async function requestsOf(s: TestServer) {
     'POST /threads/{thread_id}/stream/events': { channels: ['values'] },
     'POST /runs/batch': [{ assistant_id: 'echo' }],
     'POST /runs/cancel': { status: 'all' },
+    'POST /runs/crons': plan,
+    'POST /threads/{thread_id}/runs/crons': plan,
+    'POST /runs/crons/search': {},
+    'POST /runs/crons/count': {},
+    'PATCH /runs/crons/{cron_id}': {},
     'PUT /store/items': { ...item, value: { new: 1 } },
     'DELETE /store/items': item,
   };
@@ -54,6 +61,7 @@ async function requestsOf(s: TestServer) {
         .replace('{thread_id}', thread)
         .replace('{run_id}', run.run_id)
         .replace('{assistant_id}', assistant)
+        .replace('{cron_id}', cron)
         .replace('{checkpoint_id}', checkpoint.checkpoint_id)
         .replace('{namespace}', 'x');
       const query = method === 'GET' && path === '/store/items' ? '?namespace=a&key=k' : '';

@@ -1,0 +1,276 @@
+import * as assert from 'node:assert/strict';
+import type { Config } from '../../src/config/config.ts';
+import type { Recorded } from '../../src/log/events.ts';
+import { suite } from '../support/suite.ts';
+import { withWebhookSink } from '../support/webhook-sink.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { ended, leapingClock, newThread, say, startGated, textsOf } from './scene.ts';
+
+const test = suite('conformance: crons as they fire');
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const START = Date.UTC(2026, 0, 1);
+const MINUTELY = '* * * * *';
+
+type Clock = ReturnType<typeof leapingClock>;
+type Fired = Extract<Recorded, { type: 'CronFired' }>;
+
+function withClock(use: (s: TestServer, clock: Clock) => Promise<void>, overrides: Partial<Config> = {}) {
+  const clock = leapingClock();
+  return withServer({ clock, overrides }, (s) => use(s, clock));
+}
+
+const make = async (s: TestServer, path: string, more: object = {}): Promise<string> => {
+  const body = { assistant_id: 'echo', schedule: MINUTELY, input: say('tick'), ...more };
+  const { status, json, text } = await s.request('POST', path, body);
+  assert.equal(status, 200, text);
+  return json.cron_id as string;
+};
+const next = async (s: TestServer, cronId: string): Promise<unknown> =>
+  (await s.request('GET', `/runs/crons/${cronId}`)).json.next_run_date;
+
+/** Resolves when the cron is done with this slot, minutes after the start. */
+const slot = (s: TestServer, cronId: string, minutes: number): Promise<Recorded> =>
+  s.until(
+    ({ type, data }) =>
+      (type === 'CronFired' || type === 'CronSlotPassed') &&
+      data.cronId === cronId &&
+      data.slot === START + minutes * MINUTE,
+  );
+/** `+minutes` is a run, `-minutes` a slot without one, `~minutes` the oldest that it stands for. */
+async function history(s: TestServer, cronId: string): Promise<string[]> {
+  return (await s.events()).flatMap((event) => {
+    if (event.type !== 'CronFired' && event.type !== 'CronSlotPassed') return [];
+    if (event.data.cronId !== cronId) return [];
+    const minutes = (at: number): number => (at - START) / MINUTE;
+    const { slot, since } = event.data;
+    const rest = since === null ? '' : `~${minutes(since)}`;
+    return [`${event.type === 'CronFired' ? '+' : '-'}${minutes(slot)}${rest}`];
+  });
+}
+/** Something else that came later is done: whatever was to happen before it has happened. */
+async function quiet(s: TestServer): Promise<void> {
+  await s.client.runs.wait(null, 'echo', { input: say('later') });
+}
+
+test('L1 given a cron on a thread, when its slots come, then each has one run on it, made in one commit with the slot', () =>
+  withClock(async (s, clock) => {
+    const thread = await newThread(s, { metadata: { of: 'thread' } });
+    const cron = await make(s, `/threads/${thread}/runs/crons`, { metadata: { of: 'cron', n: 1 } });
+    for (const minutes of [1, 2, 3]) {
+      clock.leap(MINUTE - 1);
+      await quiet(s);
+      assert.equal((await history(s, cron)).length, minutes - 1);
+      clock.leap(1);
+      const fired = (await slot(s, cron, minutes)) as Fired;
+      await s.until(ended(fired.data.runId));
+      const created = (await s.events()).find(
+        ({ type, data }) => type === 'RunCreated' && data.runId === fired.data.runId,
+      );
+      assert.equal(created?.meta.commandId, fired.meta.commandId);
+      const run = await s.client.runs.get(thread, fired.data.runId);
+      const { of, n, cron_id: id } = run.metadata ?? {};
+      assert.deepEqual({ of, n, id }, { of: 'cron', n: 1, id: cron });
+      assert.equal(await next(s, cron), `2026-01-01T00:0${minutes + 1}:00.000000+00:00`);
+    }
+    assert.equal((await s.client.runs.list(thread)).length, 3);
+    const { values } = await s.client.threads.get(thread);
+    assert.deepEqual(textsOf(values), ['tick', 'echo: tick', 'tick', 'echo: tick', 'tick', 'echo: tick']);
+  }));
+
+test('given stateless crons, when they fire, then each run has a thread of its own, which goes with it or is kept', () =>
+  withClock(async (s, clock) => {
+    const gone = await make(s, '/runs/crons', { metadata: { n: 1 } });
+    const kept = await make(s, '/runs/crons', { on_run_completed: 'keep', metadata: { n: 2 } });
+    const threads: string[][] = [[], []];
+    for (const minutes of [1, 2]) {
+      clock.leap(MINUTE);
+      for (const [index, cron] of [gone, kept].entries()) {
+        const { data } = (await slot(s, cron, minutes)) as Fired;
+        await s.until(ended(data.runId));
+        threads[index]!.push(data.threadId);
+      }
+    }
+    assert.equal(new Set(threads.flat()).size, 4);
+    const found = await s.client.threads.search({ metadata: { cron_id: kept } });
+    assert.deepEqual(found.map(({ thread_id: id }) => id).sort(), threads[1]!.sort());
+    assert.deepEqual(textsOf(found[0]?.values), ['tick', 'echo: tick']);
+    assert.equal(await s.client.threads.count({ metadata: { cron_id: gone } }), 0);
+    await s.request('DELETE', `/runs/crons/${gone}`);
+    // As with every stateless run, its frames can be read for a while.
+    const isGone = async (): Promise<boolean> =>
+      (await s.events()).some(
+        ({ type, data }) => type === 'ThreadDeleted' && data.threadId === threads[0]![0],
+      );
+    await s.request('DELETE', `/runs/crons/${kept}`);
+    clock.leap(2 * HOUR);
+    // A sweep that was under way when the clock was moved makes room for the next one first.
+    for (; !(await isGone()); clock.leap(MINUTE)) await quiet(s);
+  }));
+
+test('given a restart, when slots were missed meanwhile, then one run stands for them by default, and each slot has one at most', () =>
+  withClock(async (s, clock) => {
+    const thread = await newThread(s);
+    const cron = await make(s, `/threads/${thread}/runs/crons`);
+    clock.leap(MINUTE);
+    await slot(s, cron, 1);
+    await s.restart();
+    await quiet(s);
+    assert.deepEqual(await history(s, cron), ['+1']);
+    await s.stop();
+    clock.leap(10 * MINUTE + 30 * SECOND);
+    await s.restart();
+    await slot(s, cron, 11);
+    await s.restart();
+    await quiet(s);
+    assert.deepEqual(await history(s, cron), ['+1', '+11~2']);
+    clock.leap(30 * SECOND);
+    await slot(s, cron, 12);
+    assert.deepEqual(await history(s, cron), ['+1', '+11~2', '+12']);
+    assert.equal((await s.client.runs.list(thread)).length, 3);
+  }));
+
+test('given other policies, when slots were missed, then none runs, or each up to the cap', () =>
+  withClock(
+    async (s, clock) => {
+      const cron = await make(s, '/runs/crons');
+      await s.stop();
+      clock.leap(10 * MINUTE + 30 * SECOND);
+      await s.restart();
+      await slot(s, cron, 10);
+      clock.leap(30 * SECOND);
+      await slot(s, cron, 11);
+      assert.deepEqual(await history(s, cron), ['-10~1', '+11']);
+      await s.stop();
+      clock.leap(10 * MINUTE);
+      await s.restart({ crons: { catchUp: 'all', catchUpLimit: 3 } });
+      await slot(s, cron, 21);
+      assert.deepEqual(await history(s, cron), ['-10~1', '+11', '+19~12', '+20', '+21']);
+    },
+    { crons: { catchUp: 'none', catchUpLimit: 100 } },
+  ));
+
+test('given a clock that goes back by a day and forward by months, when crons are due, then no slot fires twice and one run catches up', () =>
+  withClock(async (s, clock) => {
+    const cron = await make(s, '/runs/crons');
+    for (const minutes of [1, 2]) {
+      clock.leap(MINUTE);
+      await slot(s, cron, minutes);
+    }
+    clock.leap(-DAY);
+    for (let i = 0; i < 5; i++) {
+      clock.leap(MINUTE);
+      await quiet(s);
+    }
+    await s.restart();
+    await s.request('PATCH', `/runs/crons/${cron}`, { schedule: '*/1 * * * *' });
+    await quiet(s);
+    assert.deepEqual(await history(s, cron), ['+1', '+2']);
+    const months = 100 * DAY;
+    clock.leap(DAY - 5 * MINUTE + months + 20 * SECOND);
+    const last = 2 + months / MINUTE;
+    await slot(s, cron, last);
+    await quiet(s);
+    assert.deepEqual(await history(s, cron), ['+1', '+2', `+${last}~3`]);
+  }));
+
+test('given crons that are paused, ended, changed or deleted, when their slots come, then these do not fire', () =>
+  withClock(async (s, clock) => {
+    const [paused, ending, moved, deleted, other] = [
+      await make(s, '/runs/crons'),
+      await make(s, '/runs/crons', { end_time: new Date(START + 2 * MINUTE).toISOString() }),
+      await make(s, '/runs/crons'),
+      await make(s, '/runs/crons'),
+      await make(s, '/runs/crons'),
+    ];
+    const unborn = await make(s, '/runs/crons', { enabled: false });
+    await s.request('PATCH', `/runs/crons/${paused}`, { enabled: false });
+    await s.request('PATCH', `/runs/crons/${moved}`, { schedule: '0 12 * * *' });
+    await s.request('DELETE', `/runs/crons/${deleted}`);
+    for (const minutes of [1, 2, 3]) {
+      clock.leap(MINUTE);
+      await slot(s, other, minutes);
+      if (minutes < 3) await slot(s, ending, minutes);
+    }
+    await s.request('PATCH', `/runs/crons/${paused}`, { enabled: true });
+    clock.leap(MINUTE);
+    await slot(s, paused, 4);
+    await slot(s, other, 4);
+    assert.deepEqual(await history(s, ending), ['+1', '+2']);
+    assert.equal(await next(s, ending), null);
+    assert.deepEqual(await history(s, paused), ['+4']);
+    for (const cron of [moved, deleted, unborn]) assert.deepEqual(await history(s, cron), []);
+  }));
+
+test('given a thread that is busy, when crons on it fire, then one waits its turn and one that rejects leaves the slot with the reason', () =>
+  withClock(async (s, clock) => {
+    const thread = await newThread(s);
+    const { open } = await startGated(s, thread);
+    const waits = await make(s, `/threads/${thread}/runs/crons`);
+    const rejects = await make(s, `/threads/${thread}/runs/crons`, { multitask_strategy: 'reject' });
+    clock.leap(MINUTE);
+    const fired = (await slot(s, waits, 1)) as Fired;
+    const passed = await slot(s, rejects, 1);
+    assert.ok(passed.type === 'CronSlotPassed');
+    assert.match(passed.data.reason, /^409: Thread is already running/);
+    assert.equal((await s.client.runs.get(thread, fired.data.runId)).status, 'pending');
+    open();
+    await s.until(ended(fired.data.runId));
+    clock.leap(MINUTE);
+    const second = (await slot(s, rejects, 2)) as Recorded;
+    assert.ok(second.type === 'CronFired' || second.type === 'CronSlotPassed');
+  }));
+
+test('given a cron with a webhook, when its run ends, then the receiver hears of it', () =>
+  withWebhookSink((sink) =>
+    withClock(async (s, clock) => {
+      const cron = await make(s, '/runs/crons', { webhook: sink.url('/cron'), metadata: { n: 7 } });
+      clock.leap(MINUTE);
+      const [request] = await sink.next(1);
+      const body = JSON.parse(request!.body.toString('utf8')) as Record<string, unknown>;
+      assert.equal(body['status'], 'success');
+      assert.deepEqual(body['metadata'], { created_by: 'system', n: 7, cron_id: cron });
+      assert.deepEqual(textsOf(body['values']), ['tick', 'echo: tick']);
+      await s.until(({ type }) => type === 'WebhookDelivered');
+    }),
+  ));
+
+test('given a zone, when the clocks are put back, then a daily cron fires once that night', () => {
+  const clock = leapingClock();
+  clock.leap(Date.UTC(2026, 9, 24, 22) - START);
+  return withServer({ clock }, async (s) => {
+    const cron = await make(s, '/runs/crons', { schedule: '30 2 * * *', timezone: 'Europe/Berlin' });
+    assert.equal(await next(s, cron), '2026-10-25T00:30:00.000000+00:00');
+    for (let hour = 0; hour < 8; hour++) {
+      clock.leap(HOUR / 2);
+      await quiet(s);
+    }
+    assert.deepEqual(await history(s, cron), [`+${(Date.UTC(2026, 9, 25, 0, 30) - START) / MINUTE}`]);
+    assert.equal(await next(s, cron), '2026-10-26T01:30:00.000000+00:00');
+  });
+});
+
+test('given a schedule with seconds, when time goes on, then every one of its slots has a run', () =>
+  withClock(async (s, clock) => {
+    const cron = await make(s, '/runs/crons', { schedule: '*/15 * * * * *' });
+    for (let quarter = 1; quarter <= 5; quarter++) {
+      clock.leap(15 * SECOND);
+      await slot(s, cron, quarter / 4);
+    }
+    assert.deepEqual(await history(s, cron), ['+0.25', '+0.5', '+0.75', '+1', '+1.25']);
+  }));
+
+test('given many crons of one slot, when it comes, then each fires once, however often the server looks', () =>
+  withClock(async (s, clock) => {
+    const crons = await Promise.all(Array.from({ length: 40 }, () => make(s, '/runs/crons')));
+    clock.leap(MINUTE);
+    await Promise.all(crons.map((cron) => slot(s, cron, 1)));
+    clock.leap(SECOND);
+    await quiet(s);
+    for (const cron of crons) assert.deepEqual(await history(s, cron), ['+1']);
+  }));
+
+test.run();

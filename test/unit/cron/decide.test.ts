@@ -1,0 +1,166 @@
+import * as assert from 'node:assert/strict';
+import { decide, findDueSlot, type CatchUp, type CronCommand } from '../../../src/cron/decide.ts';
+import type { CronContent, CronEvent } from '../../../src/cron/events.ts';
+import { canFollow, evolve, initial, type CronState, type LivingCron } from '../../../src/cron/state.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('cron: decisions');
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const START = Date.UTC(2026, 0, 1);
+
+const content = (more: Partial<CronContent> = {}): CronContent => ({
+  ...{
+    assistantId: 'a',
+    threadId: null,
+    schedule: '* * * * *',
+    timezone: null,
+    endTime: null,
+    enabled: true,
+  },
+  ...{ onRunCompleted: 'delete', userId: null, payload: {}, metadata: {} },
+  ...more,
+});
+const catchUp = (mode: CatchUp['mode'], limit = 100): CatchUp => ({ mode, limit });
+
+function decided(command: CronCommand, state: CronState): { event: CronEvent; state: LivingCron } {
+  const done = decide(command, state);
+  assert.ok(done.ok, JSON.stringify(done));
+  assert.ok(canFollow(state, done.event));
+  const after = evolve(state, done.event);
+  assert.ok(after.status === 'living');
+  return { event: done.event, state: after };
+}
+const create = (more: Partial<CronContent> = {}, now = START): LivingCron =>
+  decided({ type: 'CreateCron', cronId: 'c', content: content(more), now }, initial).state;
+const update = (state: LivingCron, changes: Partial<CronContent>, now: number): LivingCron =>
+  decided({ type: 'UpdateCron', changes, now }, state).state;
+
+/** Deals with everything that is due; `+minutes` is a run, `-minutes` a slot without one, `~minutes` what it stands for. */
+function look(state: LivingCron, now: number, policy: CatchUp): { state: LivingCron; did: string[] } {
+  const did: string[] = [];
+  for (let due = findDueSlot(state, now, policy); due !== undefined; due = findDueSlot(state, now, policy)) {
+    const by = due.runs ? { runId: 'r', threadId: 't' } : { reason: 'missed' };
+    const minutes = (at: number): number => (at - START) / MINUTE;
+    const since = due.since === null ? '' : `~${minutes(due.since)}`;
+    did.push(`${due.runs ? '+' : '-'}${minutes(due.slot)}${since}`);
+    ({ state } = decided({ type: 'TakeSlot', due, by }, state));
+  }
+  return { state, did };
+}
+
+test('given a clock that goes on, when slots come, then each has one run, also when a look is a little late', () => {
+  for (const mode of ['one', 'none', 'all'] as const) {
+    let state = create();
+    const all: string[] = [];
+    for (let now = START; now <= START + 5 * MINUTE; now += 7_000) {
+      const seen = look(state, now, catchUp(mode));
+      state = seen.state;
+      all.push(...seen.did);
+    }
+    assert.deepEqual(all, ['+1', '+2', '+3', '+4']);
+  }
+  const seconds = look(create({ schedule: '*/2 * * * * *' }), START + 6_500, catchUp('one'));
+  assert.equal(seconds.did.length, 3);
+});
+
+test('given a downtime, when it is over, then one run stands for all missed slots, or none, or each has its own up to a cap', () => {
+  const now = START + 10.5 * MINUTE;
+  assert.deepEqual(look(create(), now, catchUp('one')).did, ['+10~1']);
+  assert.deepEqual(look(create(), now, catchUp('none')).did, ['-10~1']);
+  const all = Array.from({ length: 10 }, (_, i) => `+${i + 1}`);
+  assert.deepEqual(look(create(), now, catchUp('all')).did, all);
+  assert.deepEqual(look(create(), now, catchUp('all', 3)).did, ['+8~1', '+9', '+10']);
+  // The newest one is not late.
+  assert.deepEqual(look(create(), START + 10 * MINUTE, catchUp('none')).did, ['+10~1']);
+  assert.deepEqual(look(create({ schedule: '0 * * * *' }), START + 61 * MINUTE, catchUp('one')).did, ['+60']);
+});
+
+test('given a clock that jumps by months, when it is looked at, then slots are not counted one by one', () => {
+  const began = performance.now();
+  const state = create({ schedule: '* * * * * *' });
+  const { did } = look(state, START + 200 * DAY, catchUp('all', 50));
+  assert.equal(did.length, 50);
+  assert.ok(performance.now() - began < 10_000);
+});
+
+test('given a clock that goes back, when slots come again, then none is dealt with twice', () => {
+  const first = look(create(), START + 3 * MINUTE, catchUp('all'));
+  assert.deepEqual(first.did, ['+1', '+2', '+3']);
+  for (const now of [START, START - DAY, START + MINUTE, START + 3 * MINUTE])
+    assert.deepEqual(look(first.state, now, catchUp('all')).did, []);
+  // Nor after a change that plans it anew.
+  const changed = update(first.state, { schedule: '*/1 * * * *' }, START);
+  assert.equal(changed.nextAt, START + 4 * MINUTE);
+  const woken = update(update(first.state, { enabled: false }, START), { enabled: true }, START);
+  assert.equal(woken.nextAt, START + 4 * MINUTE);
+});
+
+test('given a slot that is taken, when it is taken again, then it is refused', () => {
+  const state = create();
+  const due = findDueSlot(state, START + MINUTE, catchUp('one'))!;
+  const by = { runId: 'r', threadId: 't' };
+  const { state: after, event } = decided({ type: 'TakeSlot', due, by }, state);
+  assert.deepEqual(decide({ type: 'TakeSlot', due, by }, after), {
+    ok: false,
+    refusal: { code: 'slot-taken' },
+  });
+  assert.equal(canFollow(after, event), false);
+});
+
+test('given an end, when it comes, then slots up to it have their runs and nothing is caught up after it', () => {
+  const endTime = START + 2 * MINUTE;
+  const punctual = look(create({ endTime }), START + MINUTE, catchUp('one'));
+  assert.equal(punctual.state.nextAt, endTime);
+  const last = look(punctual.state, endTime + 50, catchUp('one'));
+  assert.deepEqual([last.did, last.state.nextAt], [['+2'], null]);
+  for (const mode of ['one', 'none', 'all'] as const) {
+    const late = look(create({ endTime }), START + HOUR, catchUp(mode));
+    assert.deepEqual([late.did, late.state.nextAt], [['-2~1'], null], mode);
+  }
+  assert.equal(create({ endTime: START + 30_000 }).nextAt, null);
+});
+
+test('given changes, when they do not concern the schedule, then a slot that waits stays; a pause leaves out what comes in it', () => {
+  const late = START + 5 * MINUTE;
+  const state = create();
+  assert.equal(update(state, { metadata: { a: 1 } }, late).nextAt, START + MINUTE);
+  assert.equal(update(state, { schedule: '* * * * *' }, late).nextAt, START + MINUTE);
+  assert.equal(update(state, { schedule: '0 * * * *' }, late).nextAt, START + HOUR);
+  assert.equal(
+    update(state, { timezone: 'Asia/Kolkata', schedule: '0 6 * * *' }, late).nextAt,
+    START + 30 * MINUTE,
+  );
+  assert.equal(update(state, { endTime: late + DAY }, late).nextAt, START + MINUTE);
+  const paused = update(state, { enabled: false }, late);
+  assert.equal(paused.nextAt, null);
+  assert.deepEqual(look(paused, late + DAY, catchUp('all')).did, []);
+  assert.equal(update(paused, { enabled: true }, late + DAY).nextAt, late + DAY + MINUTE);
+  const merged = update(
+    create({ metadata: { a: 1, b: 1 }, payload: { input: 1, config: {} } }),
+    {
+      metadata: { b: 2 },
+      payload: { input: 2 },
+    },
+    late,
+  );
+  assert.deepEqual(merged.content.metadata, { a: 1, b: 2 });
+  assert.deepEqual(merged.content.payload, { input: 2, config: {} });
+  const ended = look(create({ endTime: START + MINUTE }), START + MINUTE, catchUp('one')).state;
+  assert.equal(update(ended, { endTime: null }, late).nextAt, late + MINUTE);
+});
+
+test('given a cron that is deleted or was never there, when anything is asked of it, then it is missing', () => {
+  const deleted = evolve(create(), { type: 'CronDeleted', data: { cronId: 'c' } });
+  const missing = { ok: false, refusal: { code: 'cron-missing' } };
+  for (const state of [initial, deleted]) {
+    assert.deepEqual(decide({ type: 'DeleteCron' }, state), missing);
+    assert.deepEqual(decide({ type: 'UpdateCron', changes: {}, now: START }, state), missing);
+  }
+  const again = decide({ type: 'CreateCron', cronId: 'c', content: content(), now: START }, deleted);
+  assert.deepEqual(again, { ok: false, refusal: { code: 'cron-exists' } });
+});
+
+test.run();
