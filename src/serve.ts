@@ -8,6 +8,7 @@ import { createAuthorizer } from './auth/authorize.ts';
 import { recogniseAuth } from './auth/handler.ts';
 import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
 import { createCrons } from './actors/crons.ts';
+import { createDeliveries } from './actors/deliveries.ts';
 import { createEmbedder, recogniseEmbedTexts } from './actors/embedder.ts';
 import { createItems, type Items } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
@@ -130,6 +131,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const urlPolicy: UrlPolicy = { ...config.webhooks.url, ownAddresses };
     const render = limitDelivery(renderDelivery, payloadFields);
     const threads = createThreads({ log, clock, ids, webhooks: { enabled, render } });
+    const deliveries = createDeliveries({ log, ids });
     const items = createItems({ log, clock, ids });
     const { refreshOnRead, defaultTtl, sweepIntervalMinutes } = config.store;
     const { index } = config.store;
@@ -168,7 +170,11 @@ export async function startServer(config: Config, options: ServeOptions): Promis
         await stopped;
       });
     }
-    const sweeper = startSweeper({ log, threads, clock, ids, onFault, retentionMs: config.frameRetentionMs });
+    const sweeper = startSweeper({
+      ...{ log, threads, deliveries, clock, ids, onFault },
+      retentionMs: config.frameRetentionMs,
+      keepDeliveredMs: config.webhooks.keepMs,
+    });
     stops.push(() => sweeper.stop());
     const { threadTtl } = config;
     const threadSweeper = startThreadSweeper({
@@ -205,6 +211,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       describer: graphs.describer,
       store,
       upkeep,
+      deliveries,
       defaultTtl: config.threadTtl.byDefault ?? undefined,
       graphs,
       streams,

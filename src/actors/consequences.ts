@@ -7,12 +7,14 @@
 import type { Clock } from '../kernel/clock.ts';
 import { uuidv5 } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
-import { deliveryStream } from '../delivery/events.ts';
+import { onSourceDeleted } from '../delivery/decide.ts';
+import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
 import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { cronsOf } from '../projections/cron-queries.ts';
-import { failedDeliveries } from '../projections/delivery-queries.ts';
+import { deliveriesOf } from '../projections/delivery-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
+import { toWrites } from './delivery-writes.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
 import { deletionOf } from './cron-deletion.ts';
 
@@ -44,6 +46,18 @@ export async function consequencesOf(
 ): Promise<Consequences> {
   const payloads: PayloadWrite[] = [];
   const appends: Append[] = [];
+  const isDeleted = events.some(({ type }) => type === 'ThreadDeleted');
+
+  async function letGo(threadId: string, deleted?: string): Promise<void> {
+    for (const delivery of await deliveriesOf(log.rows, threadId, deleted)) {
+      const event: DeliveryEvent | undefined = onSourceDeleted(delivery);
+      if (event === undefined) continue;
+      const writes = toWrites(delivery, [event]);
+      appends.push(writes.append);
+      payloads.push(...writes.payloads);
+    }
+  }
+
   for (const [index, { type, data }] of events.entries()) {
     switch (type) {
       case 'RunStarted':
@@ -65,7 +79,10 @@ export async function consequencesOf(
           appends.push({
             stream: deliveryStream(deliveryId),
             expected: 0,
-            events: [{ type: 'WebhookOwed', data: { deliveryId, runId, threadId, url } }],
+            events: [
+              { type: 'WebhookOwed', data: { deliveryId, runId, threadId, url } },
+              ...(isDeleted ? [{ type: 'WebhookOrphaned', data: { deliveryId } } as const] : []),
+            ],
           });
         }
         // After the body was read: the values it reports are those that the rollback returns to.
@@ -89,8 +106,7 @@ export async function consequencesOf(
       }
       case 'RunDeleted': {
         const { threadId, runId, kept } = data;
-        for (const deliveryId of await failedDeliveries(log.rows, threadId, runId))
-          payloads.push({ kind: 'erase-body', deliveryId });
+        await letGo(threadId, runId);
         payloads.push(
           { kind: 'forget-checkpoints', threadId, runId, kept },
           { kind: 'forget-frames', runId },
@@ -104,8 +120,7 @@ export async function consequencesOf(
         const crons = deletionOf(await cronsOf(log.rows, { threadId }));
         appends.push(...crons.appends);
         payloads.push(...crons.payloads);
-        for (const deliveryId of await failedDeliveries(log.rows, threadId))
-          payloads.push({ kind: 'erase-body', deliveryId });
+        await letGo(threadId);
         payloads.push({
           kind: 'purge-thread',
           threadId,

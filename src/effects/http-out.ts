@@ -9,20 +9,10 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, request } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
+import type { Posted } from '../delivery/decide.ts';
 import { bareHost, checkWebhookUrl, findAddressProblem, type UrlPolicy } from '../delivery/url-policy.ts';
 
-export type Posted =
-  | {
-      readonly kind: 'answered';
-      readonly status: number;
-      /** The header as it came. */
-      readonly retryAfter?: string;
-      /** The beginning of the answer's body. */
-      readonly response?: string;
-    }
-  | { readonly kind: 'failed'; readonly error: string }
-  /** The policy does not let it go there: nothing was sent, and nothing will ever be. */
-  | { readonly kind: 'denied'; readonly error: string };
+export type { Posted };
 
 export interface HttpOut {
   /** Never rejects. Ends within the deadline; at most a little of the answer's body is read. */

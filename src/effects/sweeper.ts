@@ -1,9 +1,14 @@
-/** The reactor that lets go of what is past its time: frames, threads of stateless runs, old command ids. */
+/**
+ * The reactor that lets go of what is past its time: frames, threads of stateless runs, old command ids, bodies of
+ * webhooks.
+ */
+import type { Deliveries } from '../actors/deliveries.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { CommitResult, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
+import { deliveriesKeptSince } from '../projections/delivery-queries.ts';
 import { hasOldCommands, runsWithOldFrames, type EndedAt } from '../projections/retention-queries.ts';
 import { expiredThreads } from '../projections/thread-queries.ts';
 import type { OnFault } from './fault.ts';
@@ -16,6 +21,9 @@ export interface SweeperOptions {
   readonly onFault: OnFault;
   /** How long the frames of an ended run can be read again. */
   readonly retentionMs: number;
+  readonly deliveries: Deliveries;
+  /** How long what was delivered can be sent again. */
+  readonly keepDeliveredMs: number;
 }
 
 const EVERY_MS = 60_000;
@@ -25,7 +33,9 @@ const AT_ONCE = 100;
 const COMMANDS_MS = 24 * 3_600_000;
 const COMMANDS_AT_ONCE = 1000;
 /** In one round: more than a busy server makes in the time between two. */
-const COMMAND_BITES = 50;
+const BITES = 50;
+/** A stateless run's thread stays for so long after its webhook was given up: somebody may want to send it again. */
+const DEAD_LETTER_MS = 7 * 24 * 3_600_000;
 /** Ended runs to look at in one read, which the reader thread does: others wait for it there. */
 const LOOKED_AT = 10_000;
 
@@ -47,14 +57,24 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
 
   async function sweep(): Promise<void> {
     const now = clock.now();
-    for (const threadId of await expiredThreads(log.rows, now - retentionMs, AT_ONCE))
+    const expired = { before: now - retentionMs, failedBefore: now - DEAD_LETTER_MS };
+    for (const threadId of await expiredThreads(log.rows, expired, AT_ONCE))
       await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
     await sweepFrames(now - retentionMs);
     await sweepCommands(now - COMMANDS_MS);
+    await sweepBodies(now - options.keepDeliveredMs);
+  }
+
+  async function sweepBodies(before: number): Promise<void> {
+    for (let bite = 0; bite < BITES && !stopping; bite++) {
+      const old = await deliveriesKeptSince(log.rows, before, AT_ONCE);
+      await Promise.all(old.map((deliveryId) => options.deliveries.eraseBody(deliveryId)));
+      if (old.length < AT_ONCE) return;
+    }
   }
 
   async function sweepCommands(before: number): Promise<void> {
-    for (let bite = 0; bite < COMMAND_BITES && !stopping && hasOldCommands(log.rows, before); bite++)
+    for (let bite = 0; bite < BITES && !stopping && hasOldCommands(log.rows, before); bite++)
       await commit([{ kind: 'forget-commands', before, limit: COMMANDS_AT_ONCE }]);
   }
 

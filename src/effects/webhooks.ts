@@ -2,20 +2,25 @@
  * The reactor that pays owed webhooks.
  *
  * W1 What is owed is read from the log, so it survives any end of the process. W2 Every attempt of a delivery carries
- * the same id and the same bytes. W3 One receiver takes at most `PER_HOST` of the slots. A delivery never touches its
- * run: it has a stream of its own.
+ * the same id and the same bytes, signed. W3 A receiver has few attempts under way at once (`host-gate.ts`), and one
+ * that takes long takes no slot from others. A delivery never touches its run: it has a stream of its own.
  */
-import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
-import { pauseAfter, retryAfterMs } from '../delivery/schedule.ts';
+import { createDeliveries } from '../actors/deliveries.ts';
+import { isUnwell, type Posted } from '../delivery/decide.ts';
+import { hostOf, maskIn } from '../delivery/mask.ts';
 import { createSigner } from '../delivery/signature.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
-import type { PayloadWrite } from '../log/payloads.ts';
-import { dueDeliveries, nextDueDelivery, type DueDelivery } from '../projections/delivery-queries.ts';
-import { getThread } from '../projections/thread-queries.ts';
+import {
+  dueDeliveries,
+  dueHosts,
+  nextDueDelivery,
+  type DeliveryRecord,
+} from '../projections/delivery-queries.ts';
 import type { OnFault } from './fault.ts';
-import type { HttpOut, Posted } from './http-out.ts';
+import { createHostGate } from './host-gate.ts';
+import type { HttpOut } from './http-out.ts';
 
 export interface WebhooksOptions {
   readonly log: EventLog;
@@ -33,6 +38,8 @@ export interface DeliverySettings {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds between the attempts, before jitter. */
   readonly pausesMs?: readonly number[];
+  /** Attempts under way to one host. */
+  readonly perHost?: number;
 }
 
 export interface Webhooks {
@@ -40,87 +47,135 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
-const AT_ONCE = 32;
-const PER_HOST = 4;
 const POLL_MS = 5_000;
+/** Attempts that may be under way without having taken long; and all of them, which bounds the memory they take. */
+const SLOTS = 64;
+const MOST_UNDER_WAY = 512;
+/** An attempt that takes longer than this gives its slot to another. */
+const SLOW_MS = 500;
+const SOONEST_MS = 10;
 
 export function startWebhooks(options: WebhooksOptions): Webhooks {
   const { log, clock, ids, out, onFault, settings = {} } = options;
   const sign = createSigner(settings.secrets ?? []);
-  const underWay = new Map<string, { host: string; done: Promise<void> }>();
+  const deliveries = createDeliveries({ log, ids });
+  const gate = createHostGate(settings.perHost ?? 4);
+  const secrets = Object.values(settings.headers ?? {});
+  const underWay = new Map<string, Promise<void>>();
+  /** Of those, the ones that have a slot. */
+  const quick = new Set<string>();
+  /** Hosts to look at next; `all` when it is not known which. */
+  let wanted: Set<string> | 'all' | undefined;
+  let starved = false;
   let stopping = false;
   let cancelPoll: () => void = () => undefined;
   let chain: Promise<void> = Promise.resolve();
 
-  function pump(): void {
+  function pump(hosts: readonly string[] | 'all'): void {
     if (stopping) return;
-    chain = chain.then(claim).catch((error: unknown) => onFault(error, 'reading owed webhooks'));
+    const isPlanned = wanted !== undefined;
+    if (hosts === 'all' || wanted === 'all') wanted = 'all';
+    else wanted = new Set([...(wanted ?? []), ...hosts]);
+    if (!isPlanned)
+      chain = chain.then(claim).catch((error: unknown) => onFault(error, 'reading owed webhooks'));
   }
+
+  const slots = (): number => Math.min(SLOTS - quick.size, MOST_UNDER_WAY - underWay.size);
 
   async function claim(): Promise<void> {
+    const asked = wanted ?? 'all';
+    wanted = undefined;
     if (stopping) return;
-    cancelPoll();
-    cancelPoll = clock.after(POLL_MS, pump);
     const now = clock.now();
-    // One at a time, so that a host that is full is left out of the next question and hides nobody behind it.
-    while (underWay.size < AT_ONCE) {
-      const [due] = await dueDeliveries(log.rows, now, 1, { hosts: fullHosts(), ids: [...underWay.keys()] });
-      if (due === undefined || stopping) break;
-      const done = attempt(due)
-        .catch((error: unknown) => onFault(error, `webhook ${due.deliveryId}`))
-        .finally(() => {
-          underWay.delete(due.deliveryId);
-          pump();
-        });
-      underWay.set(due.deliveryId, { host: due.host, done });
+    for (const host of asked === 'all' ? await dueHosts(log.rows, now) : asked) {
+      const room = gate.room(host, now);
+      if (room <= 0) continue;
+      const due = await dueDeliveries(log.rows, host, now, room + gate.underWay(host));
+      if (stopping) return;
+      for (const delivery of due.filter(({ deliveryId }) => !underWay.has(deliveryId)).slice(0, room)) {
+        if (slots() <= 0) starved = true;
+        else begin(delivery);
+      }
     }
+    await plan();
+  }
+
+  /** The next look, when nothing happens before it. */
+  async function plan(): Promise<void> {
+    const now = clock.now();
     const next = await nextDueDelivery(log.rows, now);
-    if (next === undefined || next - now >= POLL_MS || stopping) return;
+    if (stopping) return;
+    const moments = [now + POLL_MS, next ?? Infinity, gate.nextOpening(now) ?? Infinity];
     cancelPoll();
-    cancelPoll = clock.after(next - now, pump);
+    cancelPoll = clock.after(Math.max(SOONEST_MS, Math.min(...moments) - now), () => pump('all'));
   }
 
-  function fullHosts(): string[] {
-    const hosts = [...underWay.values()].map(({ host }) => host);
-    return [...new Set(hosts)].filter((host) => hosts.filter((other) => other === host).length >= PER_HOST);
+  function begin(delivery: DeliveryRecord): void {
+    const { deliveryId, host } = delivery;
+    const release = (): void => {
+      quick.delete(deliveryId);
+      if (!starved) return;
+      starved = false;
+      pump('all');
+    };
+    quick.add(deliveryId);
+    gate.begin(host);
+    const cancelSlow = clock.after(SLOW_MS, release);
+    const done = attempt(delivery)
+      .then(({ isWell, at }) => gate.end(host, isWell, at))
+      .catch((error: unknown) => {
+        gate.end(host, false, clock.now());
+        onFault(error, `webhook ${deliveryId}`);
+      })
+      .finally(() => {
+        cancelSlow();
+        underWay.delete(deliveryId);
+        release();
+        pump([host]);
+      });
+    underWay.set(deliveryId, done);
   }
 
-  async function attempt(due: DueDelivery): Promise<void> {
-    const { deliveryId } = due;
+  /** `at`: when it was over. */
+  async function attempt({ deliveryId, url }: DeliveryRecord): Promise<{ isWell: boolean; at: number }> {
     const body = await log.payloads.body(deliveryId);
     const began = clock.monotonic();
     const posted: Posted =
       body === undefined
-        ? { kind: 'failed', error: 'its body is missing from the log' }
-        : await out.post(
-            due.url,
-            {
-              ...{ 'user-agent': 'threadwell', ...settings.headers, 'content-type': 'application/json' },
-              ...sign(deliveryId, clock.now(), body),
-            },
-            body,
-          );
+        ? { kind: 'denied', error: 'its body is missing from the log' }
+        : await out.post(url, headersOf(deliveryId, body), body);
     const ms = Math.round(clock.monotonic() - began);
-    const event = resultOf(posted, due, ms, clock.now(), settings.pausesMs);
-    const isOver =
-      event.type === 'WebhookDelivered' ||
-      (event.type === 'WebhookAttemptFailed' && event.data.nextAt === null);
-    // A body that nobody will send again is kept only where it can be looked at: with its thread (L3).
-    const erase =
-      isOver &&
-      (event.type === 'WebhookDelivered' || (await getThread(log.rows, due.threadId)) === undefined);
-    const payloads: PayloadWrite[] = erase ? [{ kind: 'erase-body', deliveryId }] : [];
-    const appends = [{ stream: deliveryStream(deliveryId), expected: due.version, events: [event] }];
-    const result = await log.commit({ commandId: ids.uuid(), appends, payloads });
-    if (result.kind !== 'committed') throw new Error(`the attempt could not be recorded: ${result.kind}`);
+    const now = clock.now();
+    await deliveries.record(deliveryId, withoutSecrets(posted, url), {
+      ms,
+      now,
+      pausesMs: settings.pausesMs,
+    });
+    return { isWell: !isUnwell(posted), at: now };
+  }
+
+  const headersOf = (deliveryId: string, body: string): Record<string, string> => ({
+    'user-agent': 'threadwell',
+    ...settings.headers,
+    'content-type': 'application/json',
+    ...sign(deliveryId, clock.now(), body),
+  });
+
+  /** A receiver may repeat what it was sent. */
+  function withoutSecrets(posted: Posted, url: string): Posted {
+    if (posted.kind !== 'answered') return { ...posted, error: maskIn(posted.error, url, secrets) };
+    if (posted.response === undefined) return posted;
+    return { ...posted, response: maskIn(posted.response, url, secrets) };
   }
 
   const unsubscribe = log.onCommitted(({ events }) => {
-    if (events.some(({ type }) => type === 'WebhookOwed')) pump();
+    const hosts = events.flatMap(({ type, data }) => (type === 'WebhookOwed' ? [hostOf(data.url)] : []));
+    if (events.some(({ type }) => type === 'WebhookRedeliveryRequested')) pump('all');
+    else if (hosts.length > 0) pump(hosts);
   });
   // What cannot be recorded must not be sent: the delivery would stay due and go out again and again.
   const unsubscribePoisoned = log.onPoisoned(() => (stopping = true));
-  pump();
+  pump('all');
 
   return {
     async stop() {
@@ -128,31 +183,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       unsubscribe();
       unsubscribePoisoned();
       cancelPoll();
-      await Promise.all([...underWay.values()].map(({ done }) => done));
+      await Promise.all(underWay.values());
     },
   };
-}
-
-const GONE = 410;
-
-function resultOf(
-  posted: Posted,
-  due: DueDelivery,
-  ms: number,
-  now: number,
-  pausesMs: readonly number[] | undefined,
-): DeliveryEvent {
-  const { deliveryId } = due;
-  const attempt = due.attempts + 1;
-  if (posted.kind === 'answered' && posted.status >= 200 && posted.status < 300)
-    return { type: 'WebhookDelivered', data: { deliveryId, attempt, status: posted.status, ms } };
-  const isFinal = posted.kind === 'denied' || (posted.kind === 'answered' && posted.status === GONE);
-  const pause = isFinal ? undefined : pauseAfter(attempt, deliveryId, pausesMs);
-  const asked = posted.kind === 'answered' ? retryAfterMs(posted.retryAfter, now) : 0;
-  const [status, error] =
-    posted.kind === 'answered'
-      ? [posted.status, `the receiver answered ${posted.status}`]
-      : [null, posted.error];
-  const nextAt = pause === undefined ? null : now + Math.max(pause, asked);
-  return { type: 'WebhookAttemptFailed', data: { deliveryId, attempt, status, error, ms, nextAt } };
 }

@@ -24,6 +24,7 @@ import { threadRoutes } from './routes/threads.ts';
 import { threadSearchRoutes } from './routes/thread-search.ts';
 import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
 import { truncateRoutes } from './routes/truncate.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply listens for the stop.
@@ -58,6 +59,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', runRoutes(context));
   app.route('/', runGroupRoutes(context));
   app.route('/', runReadRoutes(context));
+  app.route('/', webhookRoutes(context));
   app.route('/', storeRoutes(context));
   app.route('/', protocolRoutes(context));
 

@@ -7,6 +7,7 @@ import type { Authorize } from '../auth/authorize.ts';
 import type { AuthResult } from '../auth/authenticate.ts';
 import type { Crons } from '../actors/crons.ts';
 import type { Assistants } from '../actors/assistants.ts';
+import type { Deliveries } from '../actors/deliveries.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { Upkeep } from '../actors/upkeep.ts';
@@ -35,6 +36,7 @@ export interface ServerContext {
   readonly graphs: GraphHost & StateHost;
   readonly store: Store;
   readonly upkeep: Upkeep;
+  readonly deliveries: Deliveries;
   readonly streams: RunStreams;
   readonly threadStreams: ThreadStreams;
   readonly threadEvents: ThreadEvents;

@@ -13,6 +13,8 @@ export function groupOf(path: string): Group | undefined {
     case 'threads':
       if (third === 'runs' && fourth === 'crons') return 'crons';
       return OF_RUNS.has(third ?? '') ? 'runs' : 'threads';
+    case 'webhooks':
+      return 'runs';
     case '.well-known':
       return 'a2a';
     case 'runs':

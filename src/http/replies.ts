@@ -63,6 +63,9 @@ export const assistantBusy = (): HttpProblem =>
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
 
 export const noCron = (id: string): HttpProblem => new HttpProblem(404, `Cron with ID ${id} not found`);
+export const noWebhook = (): HttpProblem => new HttpProblem(404, 'Webhook not found');
+export const noBody = (): HttpProblem =>
+  new HttpProblem(409, 'The body of the webhook is no longer kept: it cannot be sent again.');
 
 export const noItem = (): HttpProblem => new HttpProblem(404, 'Item not found');
 export const noNamespace = (): HttpProblem => new HttpProblem(400, 'Namespace is required');

@@ -25,6 +25,10 @@ export const projection: Projection = {
       case 'WebhookOwed':
       case 'WebhookDelivered':
       case 'WebhookAttemptFailed':
+      case 'WebhookRedeliveryRequested':
+      case 'WebhookBodyErased':
+      case 'WebhookOrphaned':
+      case 'WebhookForgotten':
         return projectDelivery(event);
       case 'ItemPut':
       case 'ItemRefreshed':

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '11';
+export const VERSION = '12';
 
 export const TABLES = [
   'threads',
@@ -87,15 +87,25 @@ CREATE TABLE deliveries (
   host TEXT NOT NULL,
   status TEXT NOT NULL,
   attempts INTEGER NOT NULL,
+  -- How many there were when it was owed, or asked for again.
+  first INTEGER NOT NULL,
   version INTEGER NOT NULL,
   next_at INTEGER,
   last_status INTEGER,
   last_error TEXT,
+  -- What it reports is deleted: sent all the same, seen by nobody.
+  orphan INTEGER NOT NULL,
+  -- Its bytes are kept.
+  body INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX deliveries_by_host ON deliveries (host, next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX deliveries_by_thread ON deliveries (thread_id);
+CREATE INDEX deliveries_by_run ON deliveries (run_id);
+CREATE INDEX deliveries_by_age ON deliveries (created_at, delivery_id);
+CREATE INDEX deliveries_kept ON deliveries (updated_at) WHERE status = 'delivered' AND body = 1;
 
 CREATE TABLE assistants (
   assistant_id TEXT PRIMARY KEY,

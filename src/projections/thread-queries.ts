@@ -112,13 +112,19 @@ async function withValues(
 }
 
 /** Threads of stateless runs that ended before `before`: their frames are past retention and they can go. */
-export async function expiredThreads(rows: RowReader, before: number, limit: number): Promise<string[]> {
-  return rows
-    .all<{ thread_id: string }>(
-      `SELECT thread_id FROM threads WHERE temporary = 1 AND status <> 'busy' AND updated_at < @before LIMIT @limit`,
-      { before, limit },
-    )
-    .map((row) => row.thread_id);
+export async function expiredThreads(
+  rows: RowReader,
+  { before, failedBefore }: { before: number; failedBefore: number },
+  limit: number,
+): Promise<string[]> {
+  const found = await rows.search<{ thread_id: string }>(
+    `SELECT thread_id FROM threads WHERE temporary = 1 AND status <> 'busy' AND updated_at < @before
+       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.thread_id = threads.thread_id
+         AND (next_at IS NOT NULL OR (deliveries.status = 'failed' AND deliveries.updated_at >= @failedBefore)))
+     LIMIT @limit`,
+    { before, failedBefore, limit },
+  );
+  return found.map((row) => row.thread_id);
 }
 
 /** Threads whose time is over and that nothing holds, longest over first. */

@@ -5,7 +5,7 @@
  * secrets. X2 Only running ones have leases. P3 Every
  * checkpoint that a fact speaks of is there, unless its run was rolled back or deleted or the thread was pruned since,
  * and so is every value that another one continues. L3 Every item has its value, and no value is left of one that is
- * gone.
+ * gone. W1 What is owed has its body, and no body is left of a delivery that is gone or cannot be sent again.
  */
 import type { History } from '../log/sqlite/history.ts';
 
@@ -107,6 +107,16 @@ const CHECKS: readonly PayloadCheck[] = [
           FROM (SELECT item_id FROM item_values UNION ALL SELECT item_id FROM item_vectors)
           WHERE item_id NOT IN (SELECT item_id FROM items)`,
     problem: (item) => `item ${item}: its value outlived it`,
+  },
+  {
+    sql: `SELECT delivery_id AS subject, NULL AS position FROM deliveries
+          WHERE status = 'owed' AND delivery_id NOT IN (SELECT delivery_id FROM bodies)`,
+    problem: (delivery) => `webhook ${delivery}: it is owed and its body is missing`,
+  },
+  {
+    sql: `SELECT delivery_id AS subject, NULL AS position FROM bodies
+          WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.delivery_id = bodies.delivery_id AND body = 1)`,
+    problem: (delivery) => `webhook ${delivery}: its body outlived it`,
   },
 ];
 

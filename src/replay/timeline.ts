@@ -4,6 +4,7 @@
  */
 import { cronStream, type CronEvent } from '../cron/events.ts';
 import { deliveryStream } from '../delivery/events.ts';
+import { maskUrl } from '../delivery/mask.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
@@ -81,8 +82,19 @@ const toEntry = (event: Recorded, before: string | null, after: string | null): 
   before,
   after,
   summary: summarise(event),
-  data: event.data as unknown as Json,
+  data: withoutTokens(event),
 });
+
+/** The secrets of receivers, which their URLs hold, are shown nowhere. */
+function withoutTokens(event: Recorded): Json {
+  const data = event.data as unknown as JsonObject;
+  if (event.type === 'WebhookOwed') return { ...data, url: maskUrl(event.data.url) };
+  if (event.type !== 'RunCreated' || event.data.kwargs.webhook === undefined) return data;
+  return {
+    ...data,
+    kwargs: { ...(data['kwargs'] as JsonObject), webhook: maskUrl(event.data.kwargs.webhook) },
+  };
+}
 
 function summarise(event: Recorded): string {
   switch (event.type) {
@@ -129,6 +141,12 @@ function summarise(event: Recorded): string {
       return `webhook ${event.data.deliveryId} attempt ${event.data.attempt}: ${event.data.status} in ${event.data.ms} ms`;
     case 'WebhookAttemptFailed':
       return `webhook ${event.data.deliveryId} attempt ${event.data.attempt}: ${event.data.error}`;
+    case 'WebhookRedeliveryRequested':
+      return `webhook ${event.data.deliveryId} to be sent again`;
+    case 'WebhookBodyErased':
+      return `webhook ${event.data.deliveryId}: its body is gone`;
+    case 'WebhookOrphaned':
+      return `webhook ${event.data.deliveryId}: what it reports is deleted`;
     default:
       return '';
   }

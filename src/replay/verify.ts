@@ -29,7 +29,12 @@ export interface Verified {
 
 const PAGE = 500;
 /** What a purged stream begins with. */
-const TOMBSTONES: ReadonlySet<string> = new Set(['ThreadDeleted', 'AssistantDeleted', 'CronDeleted']);
+const TOMBSTONES: ReadonlySet<string> = new Set([
+  'ThreadDeleted',
+  'AssistantDeleted',
+  'CronDeleted',
+  'WebhookForgotten',
+]);
 
 interface StreamEnd {
   version: number;

@@ -7,7 +7,11 @@ import { config, MISSING, say } from './scene.ts';
 
 const test = suite('conformance: every route and its strangers');
 
-const AUTH = { config: config('platform.auth.json') };
+const AUTH = {
+  config: config('platform.auth.json'),
+  // A webhook that fails comes again after the test.
+  env: { PLATFORM_WEBHOOK_RETRY_PAUSES_SECS: '86400' },
+};
 const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
 /** In everything that is Alice's. */
 const CANARY = 'canary-of-alice-7c1f';
@@ -21,10 +25,11 @@ interface Things {
   readonly assistant: string;
   readonly cron: string;
   readonly key: string;
+  readonly webhook: string;
 }
 const MISSING_THINGS: Things = {
   ...{ thread: MISSING, run: NONE, running: NONE, checkpoint: MISSING, assistant: MISSING, cron: MISSING },
-  key: 'missing',
+  ...{ key: 'missing', webhook: MISSING },
 };
 
 async function setUp(s: TestServer): Promise<Things> {
@@ -44,9 +49,12 @@ async function setUp(s: TestServer): Promise<Things> {
   });
   await send('PATCH', `/assistants/${assistant}`, { description: `${CANARY} again` });
   const { thread_id: thread } = await send('POST', '/threads', { metadata: marked, ttl: 1000 });
-  const body = { assistant_id: assistant, input: say(CANARY), metadata: marked, context: marked };
+  const webhook = `http://127.0.0.1:1/?token=${CANARY}`;
+  const body = { assistant_id: assistant, input: say(CANARY), metadata: marked, context: marked, webhook };
   const { run_id: run } = await send('POST', `/threads/${thread}/runs`, body);
   await send('GET', `/threads/${thread}/runs/${run}/join`);
+  const owed = await s.until(({ type }) => type === 'WebhookAttemptFailed');
+  assert.ok(owed.type === 'WebhookAttemptFailed');
   const { checkpoint } = await send('GET', `/threads/${thread}/state`);
   const { run_id: running } = await send('POST', `/threads/${thread}/runs`, {
     assistant_id: 'gate',
@@ -62,7 +70,10 @@ async function setUp(s: TestServer): Promise<Things> {
   const value = { owner: 'alice', ...marked };
   await send('PUT', '/store/items', { namespace: [CANARY, 'notes'], key: CANARY, value });
   await send('PUT', '/store/items', { namespace: ['shared'], key: 'alices', value, ttl: 1000 });
-  return { thread, run, running, checkpoint: checkpoint.checkpoint_id, assistant, cron, key: 'alices' };
+  return {
+    ...{ thread, run, running, checkpoint: checkpoint.checkpoint_id, assistant, cron, key: 'alices' },
+    webhook: owed.data.deliveryId,
+  };
 }
 
 type Ask = readonly [query: string, body?: unknown];
@@ -151,6 +162,13 @@ const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'POST /threads/{thread_id}/runs': runBodies,
   'POST /threads/{thread_id}/runs/stream': runBodies,
   'POST /threads/{thread_id}/runs/wait': runBodies,
+  'GET /webhooks': (it) => [[''], [`?run_id=${it.run}`], [`?thread_id=${it.thread}&host=127.0.0.1:1`]],
+  'GET /webhooks/{webhook_id}': () => NOTHING,
+  'POST /webhooks/{webhook_id}/redeliver': () => NOTHING,
+  'POST /webhooks/redeliver': (it) => [
+    ['', { since: '2000-01-01' }],
+    ['', { since: '2000-01-01', state: 'delivered', thread_id: it.thread, run_id: it.run }],
+  ],
   'POST /runs': (it) => [['', { assistant_id: it.assistant }]],
   'POST /runs/stream': (it) => [['', { assistant_id: it.assistant }]],
   'POST /runs/wait': (it) => [['', { assistant_id: it.assistant }]],
@@ -222,6 +240,7 @@ const fill = (path: string, it: Things, run: string): string =>
     .replace('{checkpoint_id}', it.checkpoint)
     .replace('{assistant_id}', it.assistant)
     .replace('{cron_id}', it.cron)
+    .replace('{webhook_id}', it.webhook)
     .replace('{namespace}', 'x');
 
 /** All that a client can see, with what it said itself taken out. */

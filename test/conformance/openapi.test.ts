@@ -146,6 +146,16 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, `GET ${one}`, `/runs/crons/${cronId}`);
     await assertDescribed(s, `PATCH ${one}`, `/runs/crons/${cronId}`, { enabled: false });
     await assertDescribed(s, `DELETE ${one}`, `/runs/crons/${cronId}`);
+    const hooked = { assistant_id: 'echo', input: say('hi'), webhook: `${s.url}/ok` };
+    await assertDescribed(s, 'POST /runs/wait', '/runs/wait', hooked);
+    await s.until(({ type }) => type === 'WebhookAttemptFailed');
+    const [hook] = await assertDescribed(s, 'GET /webhooks', '/webhooks?limit=1');
+    for (const id of [hook.webhook_id, MISSING]) {
+      await assertDescribed(s, 'GET /webhooks/{webhook_id}', `/webhooks/${id}`);
+      await assertDescribed(s, 'POST /webhooks/{webhook_id}/redeliver', `/webhooks/${id}/redeliver`);
+    }
+    await assertDescribed(s, 'POST /webhooks/redeliver', '/webhooks/redeliver', { since: '2026-01-01' });
+    await assertDescribed(s, 'POST /webhooks/redeliver', '/webhooks/redeliver', {});
     const item = { namespace: ['a'], key: 'k', value: { n: 1 } };
     await assertDescribed(s, 'PUT /store/items', '/store/items', item);
     await assertDescribed(s, 'GET /store/items', '/store/items?namespace=a&key=k');

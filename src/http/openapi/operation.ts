@@ -22,6 +22,7 @@ export const TAGS = {
   threads: 'Conversations and their state.',
   runs: 'Executions of an assistant on a thread.',
   'stateless runs': 'Executions on a thread of their own, which goes with them.',
+  webhooks: 'What was sent when runs ended, and what is owed.',
   crons: 'Runs that start by themselves.',
   store: 'Items that outlive threads.',
   protocol: 'Commands and event channels of a thread.',

@@ -8,6 +8,7 @@ import { storeOperations } from './store.ts';
 import { systemOperations } from './system.ts';
 import { threadStateOperations } from './thread-state.ts';
 import { threadOperations } from './threads.ts';
+import { webhookOperations } from './webhooks.ts';
 
 export const OPERATIONS: readonly Operation[] = [
   ...assistantOperations,
@@ -15,6 +16,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...threadStateOperations,
   ...runOperations,
   ...cronOperations,
+  ...webhookOperations,
   ...storeOperations,
   ...protocolOperations,
   ...systemOperations,

@@ -102,6 +102,27 @@ export const run = z
   })
   .meta({ id: 'Run' });
 
+export const webhook = z
+  .object({
+    webhook_id: id.meta({ description: 'The `webhook-id` of every attempt.' }),
+    run_id: id,
+    thread_id: id,
+    url: z.string().meta({ description: 'Values of the query are masked.' }),
+    state: z.enum(['owed', 'delivered', 'failed']),
+    created_at: time,
+    next_attempt_at: time.nullable(),
+    attempts: z.array(
+      z.object({
+        at: time,
+        status: z.int().nullable().meta({ description: 'Null when nothing was answered.' }),
+        latency_ms: z.int(),
+        error: z.string().nullable(),
+        response: z.string().nullable().meta({ description: 'The first KB of the answer.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Webhook' });
+
 export const runResult = json.meta({
   id: 'RunResult',
   description: 'The values at the end of the run, or `{"__error__": {"error", "message"}}` when it failed.',

@@ -217,12 +217,21 @@ test('L3 given a thread with a past, when it is deleted, then only tombstone, sn
     const deletion = await done(ask.deleteThread());
     assert.deepEqual(
       deletion.events.map(({ type }) => type),
-      ['RunCompleted', 'ThreadDeleted', 'WebhookOwed'],
+      ['RunCompleted', 'ThreadDeleted', 'WebhookOwed', 'WebhookOrphaned', 'WebhookForgotten'],
     );
     for (const table of ['threads', 'runs', 'checkpoints', 'channel_blobs', 'frames', 'secrets', 'leases'])
       assert.deepEqual(rowsOf(lent, table), [], table);
     assert.equal((await log.readStream(`thread-${THREAD}`, 1, 100)).length, 1);
-    // The delivery that nobody will try again lost its bytes; the one that the deletion itself owes has them.
+    // The delivery that nobody will try again is forgotten; the one that the deletion itself owes is sent, unseen.
+    const past = await log.readStream(`delivery-${deliveryId}`, 1, 10);
+    assert.deepEqual(
+      past.map(({ type }) => type),
+      ['WebhookForgotten'],
+    );
+    assert.deepEqual(
+      rowsOf(lent, 'deliveries').map(({ run_id, orphan }) => [run_id, orphan]),
+      [['b', 1]],
+    );
     assert.deepEqual(
       rowsOf(lent, 'bodies').map(({ data }) => (JSON.parse(String(data)) as { run: string }).run),
       ['b'],

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import type { DeliveryEvent } from '../../../src/delivery/events.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import {
+  deliveriesOf,
   dueDeliveries,
-  failedDeliveries,
+  dueHosts,
   nextDueDelivery,
 } from '../../../src/projections/delivery-queries.ts';
 import { batch } from '../../support/log-contract.ts';
@@ -13,7 +14,8 @@ import { withLog } from '../../support/with-log.ts';
 const test = suite('projections/deliveries');
 
 const NOW = Date.UTC(2026, 0, 1);
-const URL = 'https://example.com/hook';
+const HOST = 'example.com';
+const URL = `https://${HOST}/hook`;
 
 const owed = (deliveryId: string): DeliveryEvent => ({
   type: 'WebhookOwed',
@@ -29,9 +31,8 @@ const delivered = (deliveryId: string, attempt: number): DeliveryEvent => ({
 });
 const write = (log: EventLog, deliveryId: string, expected: number, ...events: DeliveryEvent[]) =>
   log.commit(batch([{ stream: `delivery-${deliveryId}`, expected, events }]));
-const free = { hosts: [], ids: [] };
 const due = async (log: EventLog, now: number): Promise<string> =>
-  (await dueDeliveries(log.rows, now, 10, free))
+  (await dueDeliveries(log.rows, HOST, now, 10))
     .map(({ deliveryId, attempts }) => `${deliveryId}:${attempts}`)
     .join(' ');
 
@@ -39,14 +40,11 @@ test('W1 given owed webhooks, when attempts are recorded, then each is due until
   withLog(async ({ log }) => {
     for (const id of ['a', 'b', 'c']) await write(log, id, 0, owed(id));
     assert.equal(await due(log, NOW), 'a:0 b:0 c:0');
-    assert.deepEqual((await dueDeliveries(log.rows, NOW, 1, free))[0], {
+    assert.deepEqual((await dueDeliveries(log.rows, HOST, NOW, 1))[0], {
       ...{
-        deliveryId: 'a',
-        threadId: 't',
-        url: URL,
-        host: 'example.com',
-        attempts: 0,
-        version: 1,
+        ...{ deliveryId: 'a', runId: 'run-a', threadId: 't', url: URL, host: HOST },
+        ...{ status: 'owed', attempts: 0, tries: 0, version: 1, orphan: false, hasBody: true },
+        ...{ nextAt: NOW, createdAt: NOW },
       },
     });
     await write(log, 'a', 1, failed('a', 1, NOW + 5_000));
@@ -58,8 +56,10 @@ test('W1 given owed webhooks, when attempts are recorded, then each is due until
     await write(log, 'c', 1, failed('c', 1, NOW + 1), delivered('c', 2));
     assert.equal(await due(log, NOW + 1e9), '');
     assert.equal(await nextDueDelivery(log.rows, NOW), undefined);
-    assert.deepEqual(await failedDeliveries(log.rows, 't'), ['a']);
-    assert.deepEqual(await failedDeliveries(log.rows, 'other'), []);
+    const states = async (threadId: string, runId?: string) =>
+      (await deliveriesOf(log.rows, threadId, runId)).map((each) => `${each.deliveryId}:${each.status}`);
+    assert.deepEqual((await states('t')).sort(), ['a:failed', 'b:delivered', 'c:delivered']);
+    assert.deepEqual([await states('t', 'run-b'), await states('other')], [['b:delivered'], []]);
   }));
 
 test('W1 given attempts, when the rows are read, then they hold the last answer, and the version for the next fact', () =>
@@ -75,6 +75,31 @@ test('W1 given attempts, when the rows are read, then they hold the last answer,
     await write(log, 'a', 2, delivered('a', 2));
     assert.deepEqual(row(), ['delivered', 2, 3, null, 204, null]);
     await past((history) => assert.equal(history.firstDifference(), undefined));
+  }));
+
+test('W3 given what many hosts are owed, when it is asked who waits, then each host comes once, the longest waiting first', () =>
+  withLog(async ({ log }) => {
+    const at = (host: string, id: string): DeliveryEvent => ({
+      type: 'WebhookOwed',
+      data: { deliveryId: id, runId: id, threadId: 't', url: `https://${host}/` },
+    });
+    for (const [host, id] of [
+      ['b.com', '1'],
+      ['a.com', '2'],
+      ['b.com', '3'],
+      ['c.com:8443', '4'],
+      ['d.com', '5'],
+    ] as const)
+      await write(log, id, 0, at(host, id));
+    await write(log, '2', 1, failed('2', 1, NOW + 10));
+    await write(log, '5', 1, delivered('5', 1));
+    assert.deepEqual(await dueHosts(log.rows, NOW), ['b.com', 'c.com:8443']);
+    assert.deepEqual(await dueHosts(log.rows, NOW + 10), ['b.com', 'c.com:8443', 'a.com']);
+    await write(log, '5', 2, { type: 'WebhookRedeliveryRequested', data: { deliveryId: '5' } });
+    const [again] = await dueDeliveries(log.rows, 'd.com', NOW, 9);
+    assert.deepEqual([again?.status, again?.attempts, again?.tries], ['owed', 1, 0]);
+    await write(log, '5', 3, { type: 'WebhookForgotten', data: { deliveryId: '5' } });
+    assert.deepEqual(await dueDeliveries(log.rows, 'd.com', NOW, 9), []);
   }));
 
 test.run();

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import type { Params, RowReader } from '../../../src/log/rows.ts';
 import { runsOfAssistant } from '../../../src/projections/assistant-queries.ts';
 import {
+  deliveriesKeptSince,
+  deliveriesOf,
   dueDeliveries,
-  failedDeliveries,
+  dueHosts,
+  getDelivery,
   nextDueDelivery,
 } from '../../../src/projections/delivery-queries.ts';
 import { hasOldCommands, runsWithOldFrames } from '../../../src/projections/retention-queries.ts';
@@ -72,10 +75,13 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   listRuns: (rows) => listRuns(rows, { threadId: 't', status: 'success', ...PAGE }, OWNER),
   runsOfAssistant: (rows) => runsOfAssistant(rows, 'a'),
   getThread: (rows) => getThread(rows, 't', OWNER),
-  expiredThreads: (rows) => expiredThreads(rows, 1, 10),
-  dueDeliveries: (rows) => dueDeliveries(rows, 1, 10, { hosts: [], ids: [] }),
+  expiredThreads: (rows) => expiredThreads(rows, { before: 1, failedBefore: 1 }, 10),
+  dueHosts: (rows) => dueHosts(rows, 1),
+  dueDeliveries: (rows) => dueDeliveries(rows, 'h', 1, 10),
   nextDueDelivery: (rows) => nextDueDelivery(rows, 1),
-  failedDeliveries: (rows) => failedDeliveries(rows, 't'),
+  deliveriesOf: (rows) => deliveriesOf(rows, 't', 'r'),
+  getDelivery: (rows) => getDelivery(rows, 'd', OWNER),
+  deliveriesKeptSince: (rows) => deliveriesKeptSince(rows, 1, 10),
 };
 
 /** A walk through a whole table or index. `SCAN page` and the like walk what a search found. */

@@ -59,9 +59,12 @@ test('given threads of stateless runs, when their time is over, then only ended 
     await thread(log, 'open', {}, { temporary: true, then: [fact.runCreated('o')] });
     await clock.advance(1_000);
     await thread(log, 'young', {}, { temporary: true, then: [fact.runCreated('y'), fact.completed('y')] });
-    assert.deepEqual(await expiredThreads(log.rows, clock.now(), 10), ['old']);
-    assert.deepEqual((await expiredThreads(log.rows, clock.now() + 1, 10)).sort(), ['old', 'young']);
-    assert.equal((await expiredThreads(log.rows, clock.now() + 1, 1)).length, 1);
+    assert.deepEqual(await expiredThreads(log.rows, { before: clock.now(), failedBefore: 0 }, 10), ['old']);
+    assert.deepEqual(
+      (await expiredThreads(log.rows, { before: clock.now() + 1, failedBefore: 0 }, 10)).sort(),
+      ['old', 'young'],
+    );
+    assert.equal((await expiredThreads(log.rows, { before: clock.now() + 1, failedBefore: 0 }, 1)).length, 1);
   }));
 
 test('A2 A3 given threads of two users, when each searches and reads, then the filter is part of page and total', () =>

@@ -1,0 +1,71 @@
+/**
+ * The write path of deliveries. D1 Facts about them are decided here on the version that was read, and decided anew
+ * when somebody else was first.
+ */
+import { judgeAttempt, type Posted } from '../delivery/decide.ts';
+import type { DeliveryEvent } from '../delivery/events.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { EventLog } from '../log/log.ts';
+import { getDelivery, type DeliveryRecord } from '../projections/delivery-queries.ts';
+import { toWrites } from './delivery-writes.ts';
+import { LogUnavailable } from './threads.ts';
+
+export interface Deliveries {
+  /** `ms`: how long it took. Rejects with `LogUnavailable`. */
+  record(deliveryId: string, posted: Posted, attempt: AttemptFacts): Promise<void>;
+  /** Owed from now on, as on the first day; false when its body is gone, or all of it. */
+  redeliver(deliveryId: string): Promise<boolean>;
+  /** It cannot be sent again. Nothing happens to what is owed. */
+  eraseBody(deliveryId: string): Promise<void>;
+}
+
+export interface AttemptFacts {
+  readonly ms: number;
+  readonly now: number;
+  readonly pausesMs?: readonly number[] | undefined;
+}
+
+const MOST_CONFLICTS = 10;
+
+export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Deliveries {
+  /** `decide` returns nothing when there is nothing to do. True when something was done. */
+  async function change(
+    deliveryId: string,
+    decide: (delivery: DeliveryRecord) => Promise<readonly DeliveryEvent[]> | readonly DeliveryEvent[],
+  ): Promise<boolean> {
+    const commandId = ids.uuid();
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+      const delivery = await getDelivery(log.rows, deliveryId);
+      if (delivery === undefined) return false;
+      const events = await decide(delivery);
+      if (events.length === 0) return false;
+      const { append, payloads } = toWrites(delivery, events);
+      const result = await log.commit({ commandId, appends: [append], payloads });
+      if (result.kind === 'committed' || result.kind === 'duplicate') return true;
+      if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
+    }
+    throw new LogUnavailable(`delivery ${deliveryId} changed ${MOST_CONFLICTS} times while deciding`);
+  }
+
+  return {
+    async record(deliveryId, posted, attempt) {
+      await change(deliveryId, (delivery) => {
+        const event = judgeAttempt(posted, delivery, attempt);
+        const isOver = event.type === 'WebhookDelivered' || event.data.nextAt === null;
+        return isOver && delivery.orphan
+          ? [event, { type: 'WebhookForgotten', data: { deliveryId } }]
+          : [event];
+      });
+    },
+    redeliver: (deliveryId) =>
+      change(deliveryId, async ({ orphan }) => {
+        const body = orphan ? undefined : await log.payloads.body(deliveryId);
+        return body === undefined ? [] : [{ type: 'WebhookRedeliveryRequested', data: { deliveryId } }];
+      }),
+    async eraseBody(deliveryId) {
+      await change(deliveryId, ({ status, hasBody }) =>
+        status === 'owed' || !hasBody ? [] : [{ type: 'WebhookBodyErased', data: { deliveryId } }],
+      );
+    },
+  };
+}

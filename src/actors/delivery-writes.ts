@@ -1,0 +1,22 @@
+/** Facts of a delivery as a commit has them. L3 What is forgotten takes its stream, its row and its bytes with it. */
+import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
+import type { Append } from '../log/log.ts';
+import type { PayloadWrite } from '../log/payloads.ts';
+
+/** `version` is the one that the facts were decided on. */
+export function toWrites(
+  { deliveryId, version }: { readonly deliveryId: string; readonly version: number },
+  events: readonly DeliveryEvent[],
+): { append: Append; payloads: readonly PayloadWrite[] } {
+  const stream = deliveryStream(deliveryId);
+  const payloads = events.flatMap(({ type }, index): PayloadWrite[] => {
+    if (type === 'WebhookBodyErased') return [{ kind: 'erase-body', deliveryId }];
+    if (type !== 'WebhookForgotten') return [];
+    const tombstone = version + index + 1;
+    return [
+      { kind: 'erase-body', deliveryId },
+      { kind: 'purge-stream', stream, tombstone },
+    ];
+  });
+  return { append: { stream, expected: version, events }, payloads };
+}

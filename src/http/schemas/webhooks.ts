@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { name, offset, oneOf, optional, uuid } from './common.ts';
+
+const TIME = 'expected a time such as 2026-11-20T23:49:50Z';
+const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** Milliseconds since 1970. Without an offset it is UTC. */
+const time = z
+  .string(TIME)
+  .regex(ISO, TIME)
+  .transform((text, context) => {
+    const isPlain = /T.*(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T');
+    const ms = Date.parse(isPlain ? text : `${text}Z`);
+    if (Number.isNaN(ms)) context.addIssue({ code: 'custom', message: TIME });
+    return ms;
+  })
+  .meta({ type: 'string', format: 'date-time' });
+
+/** Each comes with its attempts, so a page is small. */
+const LIMIT = 'expected an integer from 1 to 100';
+const few = z
+  .int(LIMIT)
+  .min(1, LIMIT)
+  .max(100, LIMIT)
+  .nullish()
+  .transform((value) => value ?? 10);
+
+export const webhookList = z.object({
+  run_id: optional(uuid),
+  thread_id: optional(uuid),
+  host: optional(name),
+  state: optional(oneOf(['owed', 'delivered', 'failed'])),
+  limit: few,
+  offset,
+});
+
+/** What was owed from `since` on and before `until`. */
+export const webhookRedeliver = z
+  .object(
+    {
+      since: time,
+      until: optional(time),
+      run_id: optional(uuid),
+      thread_id: optional(uuid),
+      host: optional(name),
+      state: oneOf(['delivered', 'failed'])
+        .nullish()
+        .transform((value) => value ?? 'failed'),
+    },
+    'expected an object with since',
+  )
+  .refine(({ since, until }) => until === undefined || since < until, {
+    path: ['until'],
+    message: 'expected a time after since',
+  });
