@@ -58,7 +58,7 @@ export interface RunOrder {
   readonly durability?: 'sync' | 'async' | 'exit';
   /**
    * Frames as the readers of a thread need them: before each state of the mode `values` one `checkpoints` with
-   * `{id, parent_id, step, source}` and no state, and `tools` in the namespace of their node.
+   * `{id, parent_id, step, source}` and no state.
    */
   readonly protocolFrames?: boolean;
   /** The authenticated user with all custom fields. Reaches graph code and nothing else (A4). */

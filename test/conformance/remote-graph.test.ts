@@ -4,6 +4,8 @@ import { MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/l
 import { RemoteGraph } from '@langchain/langgraph/remote';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
+import { toWire } from '../../src/graphs/wire.ts';
+import { journey } from '../fixtures/project/modes.ts';
 import { config, newThread, say, textsOf } from './scene.ts';
 
 const test = suite('conformance: graphs run from afar');
@@ -46,7 +48,8 @@ test('RemoteGraph.stream: given every mode, when a remote graph is streamed, the
       seen,
       new Set([
         ...modes.filter((mode) => mode !== 'messages' && mode !== 'custom').map((mode) => ` ${mode}`),
-        ...modes.map((mode) => `weather_graph ${mode}`),
+        ...modes.filter((mode) => mode !== 'messages').map((mode) => `weather_graph ${mode}`),
+        ...['plan', 'tools', 'speak'].map((node) => `weather_graph|${node} messages`),
       ]),
     );
     assert.equal(letters.join(''), 'sun');
@@ -54,6 +57,65 @@ test('RemoteGraph.stream: given every mode, when a remote graph is streamed, the
     for await (const chunk of await remote(s, 'chain').stream({}, { streamMode: 'updates' }))
       updates.push(...Object.keys(chunk as object));
     assert.deepEqual(updates, ['one', 'two', 'three', 'four', 'five']);
+  }));
+
+/** What a chunk says, without the ids that every run gives anew and without what tells where it ran. */
+function toComparable(namespace: string[], mode: string, data: any, known: Map<string, number>): unknown {
+  const plain = (value: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(toWire(value)).replace(
+        /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
+        (id) => `id ${known.get(id) ?? known.set(id, known.size).get(id)!}`,
+      ),
+    );
+  const stateOf = ({ values, next, metadata }: any) => [values, next, metadata.source, metadata.step];
+  const taskOf = ({ id, name, input, triggers, result, interrupts }: any) => [
+    ...[id, name, input ?? null, triggers ?? null, result ?? null, interrupts],
+  ];
+  const shown = {
+    checkpoints: () => stateOf(data),
+    tasks: () => taskOf(data),
+    debug: () => [
+      data.type,
+      data.step,
+      data.type === 'checkpoint' ? stateOf(data.payload) : taskOf(data.payload),
+    ],
+    // What arrives is no instance, so the kind of a piece is written in its type.
+    messages: () => [
+      { ...(toWire(data[0]) as object), type: 'any' },
+      ...['langgraph_node', 'langgraph_step', 'langgraph_checkpoint_ns', 'langgraph_path'].map(
+        (key) => data[1][key],
+      ),
+    ],
+  }[mode];
+  return [plain(namespace), mode, plain(shown?.() ?? data)];
+}
+
+test('RemoteGraph.stream: given graphs within graphs, when all modes are streamed with subgraphs, then every chunk equals that of the same graph here, in the same order', () =>
+  withServer(MODES, async (s) => {
+    const streamMode = [
+      ...(['values', 'updates', 'messages', 'custom', 'tools', 'tasks', 'checkpoints', 'debug'] as const),
+    ];
+    const input = { messages: [{ role: 'user', content: 'SF', id: 'question' }] };
+    const here = Object.assign(Object.create(Object.getPrototypeOf(journey)) as typeof journey, journey, {
+      checkpointer: new MemorySaver(),
+    });
+    const told = async (graph: Pick<typeof journey, 'stream'>): Promise<unknown[]> => {
+      const known = new Map<string, number>();
+      const chunks: unknown[] = [];
+      const options = { ...onThread(await newThread(s)), streamMode, subgraphs: true };
+      for await (const chunk of await graph.stream(input, options)) {
+        const [namespace, mode, data] = chunk as unknown as [string[], string, unknown];
+        chunks.push(toComparable(namespace, mode, data, known));
+      }
+      return chunks;
+    };
+    const [remotely, locally] = [
+      await told(remote(s, 'journey') as unknown as Pick<typeof journey, 'stream'>),
+      await told(here),
+    ];
+    assert.ok(locally.length > 70);
+    assert.deepEqual(remotely, locally);
   }));
 
 test('RemoteGraph.stream: given a remote graph that fails, when it is streamed, then the failure is thrown here', () =>

@@ -12,7 +12,7 @@ const run = async (s: TestServer, body: Record<string, unknown>): Promise<Frame[
 
 const namesOf = (frames: readonly Frame[]): string[] => frames.map(({ event }) => event);
 const withoutIds = (names: readonly string[]): string[] =>
-  names.map((name) => name.replace(/[0-9a-f-]{36}/, 'ID'));
+  names.map((name) => name.replaceAll(/[0-9a-f-]{36}/g, 'ID'));
 
 for (const mode of ['messages', ['messages', 'values'], ['values', 'messages', 'messages-tuple', 'events']])
   test(`given an agent that streams, when it runs in mode ${JSON.stringify(mode)}, then messages grow and complete once`, () =>
@@ -62,9 +62,22 @@ test('given a graph within a graph, when subgraphs are streamed, then frames car
     const modes = ['values', 'updates', 'messages-tuple', 'custom', 'tools', 'tasks', 'checkpoints', 'debug'];
     const frames = await run(s, { assistant_id: 'weather', stream_mode: modes, stream_subgraphs: true });
     const names = new Set(withoutIds(namesOf(frames)));
-    const nested = ['values', 'updates', 'messages', 'custom', 'tools', 'tasks', 'checkpoints', 'debug'];
+    const nested = ['values', 'updates', 'custom', 'tasks', 'checkpoints', 'debug'];
+    const ofNodes = [
+      'messages|ID|plan:ID',
+      'messages|ID|tools:ID',
+      'messages|ID|speak:ID',
+      'tools|ID|tools:ID',
+    ];
     const root = ['metadata', 'values', 'updates', 'tasks', 'checkpoints', 'debug'];
-    assert.deepEqual(names, new Set([...root, ...nested.map((mode) => `${mode}|weather_graph:ID`)]));
+    assert.deepEqual(
+      names,
+      new Set([
+        ...root,
+        ...nested.map((mode) => `${mode}|weather_graph:ID`),
+        ...ofNodes.map((name) => name.replace('|ID', '|weather_graph:ID')),
+      ]),
+    );
     const order = withoutIds(namesOf(frames)).filter((name) => /^(values|updates)/.test(name));
     assert.deepEqual(order, [
       'values',

@@ -33,19 +33,15 @@ export function createFrameMaker(order: RunOrder): FrameMaker {
     isObject(wire) ? publicMetadata(wire, order.config) : wire;
 
   const toFrame = (namespace: readonly string[], mode: string, payload: unknown): Frame => {
-    const frame = (data: Json, place = namespace): Frame => ({
-      event: [mode, ...place].join('|'),
+    const frame = (data: Json): Frame => ({
+      event: [mode, ...namespace].join('|'),
       data: JSON.stringify(data),
     });
-    // The runtime gives these the namespace of their node; the graph that the node is part of is one level up.
-    const owner = namespace.slice(0, -1);
     switch (mode) {
       case 'messages': {
         const [message, metadata] = payload as [unknown, unknown];
-        return frame([toMessageChunk(message), withPublicMetadata(toWire(metadata))], owner);
+        return frame([toMessageChunk(message), withPublicMetadata(toWire(metadata))]);
       }
-      case 'tools':
-        return frame(toWire(payload), order.protocolFrames === true ? namespace : owner);
       case 'debug':
         return frame(debug.entry(payload));
       case 'tasks':

@@ -98,7 +98,7 @@ test('given only events, when a graph runs, then no other frame is sent', async 
   assert.deepEqual(new Set(frames.map((frame) => frame.event)), new Set(['events']));
 });
 
-test('given messages of a subgraph, when streamed, then the frame names the graph that the node is part of', async () => {
+test('given messages of a subgraph, when streamed, then the frame has the namespace that the runtime gives it: that of the node', async () => {
   const child = chat('yo');
   const graph = new StateGraph(MessagesAnnotation)
     .addNode('outer', child)
@@ -110,8 +110,11 @@ test('given messages of a subgraph, when streamed, then the frame names the grap
     streamSubgraphs: true,
   });
   assert.ok(frames.length >= 2);
-  for (const { event } of frames) assert.match(event, /^messages(\|outer:[0-9a-f-]{36})?$/);
-  assert.match(frames[0]?.event ?? '', /^messages\|outer:/);
+  for (const { event, data } of frames) {
+    assert.match(event, /^messages\|outer:[0-9a-f-]{36}(\|[a-z]+:[0-9a-f-]{36})?$/);
+    const [, metadata] = data as unknown as [unknown, { langgraph_checkpoint_ns: string }];
+    assert.equal(event, `messages|${metadata.langgraph_checkpoint_ns}`);
+  }
 });
 
 test('given a thread that never ran, when its state is read, then everything is there and empty', async () => {

@@ -84,6 +84,18 @@ test('given a task that answered with no object, when its update is told, then r
   assert.deepEqual(data, [{ value: 6 }, { value: [1] }, { value: null }, { a: 1 }]);
 });
 
+for (const place of ['a:1', 'a:1|b:2'])
+  test(`given a message in the namespace ${place}, when it is told, then it is told of its node`, () => {
+    const run = openRunFold({ graphId: 'g', modes: ['messages-tuple'] });
+    const metadata = { langgraph_checkpoint_ns: 'a:1|b:2', langgraph_node: 'b' };
+    const data = JSON.stringify([{ type: 'ai', id: 'm', content: 'x' }, metadata]);
+    run.frame({ id: 0, event: 'metadata', data: '{}' });
+    const told = run.frame({ id: 1, event: `messages|${place}`, data });
+    const messages = told.filter(({ method }) => method === 'messages');
+    assert.ok(messages.length > 0);
+    for (const { namespace } of messages) assert.deepEqual(namespace, ['a:1', 'b:2']);
+  });
+
 test('given a run without tasks, when updates of its nodes come, then these tell what has ended', () => {
   const texts = fold(
     [
