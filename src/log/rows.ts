@@ -6,7 +6,7 @@ export type Row = Readonly<Record<string, Cell>>;
 
 export type RowWrite =
   | { readonly op: 'put'; readonly table: string; readonly row: Row }
-  /** `copy` sets columns to what other columns of the row hold. */
+  /** `key` names one row, by a unique column. `copy` sets columns to what other columns of the row hold. */
   | {
       readonly op: 'set';
       readonly table: string;

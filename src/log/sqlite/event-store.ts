@@ -31,18 +31,17 @@ export function streamVersion(prepare: Prepare, stream: string): number {
 
 /** Writes the batch's events and snapshots. Versions were checked by the caller. */
 export function appendEvents(prepare: Prepare, batch: Batch, at: number): Recorded[] {
-  const insert = prepare(
-    'INSERT INTO events VALUES (@position, @stream, @version, @type, @schema, @data, @at, @commandId)',
-  );
+  const { commandId } = batch;
+  const insert = prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const recorded: Recorded[] = [];
   let position = headPosition(prepare);
   for (const { stream, expected, events, snapshot } of batch.appends) {
     for (const [index, event] of events.entries()) {
       position += 1;
-      const meta = { position, stream, version: expected + index + 1, at, commandId: batch.commandId };
+      const version = expected + index + 1;
       const schema = schemaVersionOf(event.type, upcasters);
-      insert.run({ ...meta, type: event.type, schema, data: JSON.stringify(event.data) });
-      recorded.push({ ...event, meta });
+      insert.run(position, stream, version, event.type, schema, JSON.stringify(event.data), at, commandId);
+      recorded.push({ ...event, meta: { position, stream, version, at, commandId } });
     }
     if (snapshot !== undefined)
       prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)').run(

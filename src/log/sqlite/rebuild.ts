@@ -1,10 +1,11 @@
 /** P2: rows are a function of the log. Used when a projection changed its version, and to verify the live rows. */
 import type { Recorded } from '../events.ts';
+import { mergeWrites } from '../merge-writes.ts';
 import type { Projection, RowWrite } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { readAll } from './event-store.ts';
 import { writeRow } from './row-store.ts';
-import type { Prepare } from './statements.ts';
+import { createStatements, type Prepare } from './statements.ts';
 
 const PAGE = 500;
 
@@ -17,11 +18,15 @@ export function projectAll(
 ): void {
   for (let after = 0; ;) {
     const events = readAll(source, after, PAGE);
-    for (const event of events)
-      for (const write of projection.project(event)) {
-        writeRow(target, write);
-        onWrite?.(event, write);
-      }
+    if (onWrite === undefined) {
+      const writes = events.flatMap((event) => projection.project(event));
+      for (const write of mergeWrites(writes)) writeRow(target, write);
+    } else
+      for (const event of events)
+        for (const write of projection.project(event)) {
+          writeRow(target, write);
+          onWrite(event, write);
+        }
     const last = events.at(-1);
     if (last === undefined) return;
     after = last.meta.position;
@@ -37,7 +42,9 @@ export function prepareRows(db: Connection, prepare: Prepare, projection: Projec
       string | undefined;
     for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
     db.exec(projection.ddl);
-    projectAll(db.prepare.bind(db), db.prepare.bind(db), projection);
+    // Statements of its own: the tables that others were prepared for are gone.
+    const fresh = createStatements(db);
+    projectAll(fresh, fresh, projection);
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(projection.tables.join(','));
   })();

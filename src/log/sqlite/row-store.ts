@@ -1,40 +1,36 @@
 /** Row writes of projections as SQL, and the reader of the rows they left. */
-import type { Cell, Row, RowReader, RowWrite } from '../rows.ts';
+import type { Row, RowReader, RowWrite } from '../rows.ts';
 import type { Prepare } from './statements.ts';
 
-/** Table and column names come from projections, which are code; values are always bound. */
+/** Table and column names come from projections, which are code; values are always bound, by place. */
 export function writeRow(prepare: Prepare, write: RowWrite): void {
   switch (write.op) {
     case 'put': {
       const names = Object.keys(write.row);
-      const values = names.map((name) => `@${name}`).join();
-      prepare(`INSERT OR REPLACE INTO ${write.table} (${names.join()}) VALUES (${values})`).run(write.row);
+      const places = new Array(names.length).fill('?').join();
+      prepare(`INSERT OR REPLACE INTO ${write.table} (${names.join()}) VALUES (${places})`).run(
+        Object.values(write.row),
+      );
       return;
     }
     case 'set': {
-      const set = Object.keys(write.set).map((name) => `${name} = @${name}`);
-      for (const [name, from] of Object.entries(write.copy ?? {})) set.push(`${name} = ${from}`);
-      prepare(`UPDATE ${write.table} SET ${set.join()} WHERE ${condition(write.key)}`).run({
-        ...write.set,
-        ...keyed(write.key),
-      });
+      const set = Object.keys(write.set).map((name) => `${name} = ?`);
+      for (const name in write.copy) set.push(`${name} = ${write.copy[name]}`);
+      prepare(`UPDATE ${write.table} SET ${set.join()} WHERE ${condition(write.key)}`).run([
+        ...Object.values(write.set),
+        ...Object.values(write.key),
+      ]);
       return;
     }
     case 'drop':
-      prepare(`DELETE FROM ${write.table} WHERE ${condition(write.key)}`).run(keyed(write.key));
+      prepare(`DELETE FROM ${write.table} WHERE ${condition(write.key)}`).run(Object.values(write.key));
   }
 }
 
 const condition = (key: Row): string =>
   Object.keys(key)
-    .map((name) => `${name} = @key_${name}`)
+    .map((name) => `${name} = ?`)
     .join(' AND ');
-
-const keyed = (key: Row): Record<string, Cell> => {
-  const named: Record<string, Cell> = {};
-  for (const [name, value] of Object.entries(key)) named[`key_${name}`] = value;
-  return named;
-};
 
 /** Without a `search` of its own (a past, a table in memory) the same connection answers. */
 export function createRowReader(prepare: Prepare, search?: RowReader['search']): RowReader {

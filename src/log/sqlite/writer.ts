@@ -7,6 +7,7 @@
  */
 import Database from 'better-sqlite3';
 import type { Batch, CommitResult, Notice } from '../log.ts';
+import { mergeWrites } from '../merge-writes.ts';
 import type { Projection } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { appendEvents, findReceipt, streamVersion } from './event-store.ts';
@@ -133,7 +134,8 @@ export function createWriter({
       if (actual !== expected) return { kind: 'version-conflict', stream, actual };
     }
     const events = appendEvents(prepare, batch, at);
-    for (const event of events) for (const write of projection.project(event)) writeRow(prepare, write);
+    const writes = events.flatMap((event) => projection.project(event));
+    for (const write of mergeWrites(writes)) writeRow(prepare, write);
     for (const payload of batch.payloads ?? []) writePayload(prepare, payload, at);
     return { kind: 'committed', receipt: { events, at } };
   }
