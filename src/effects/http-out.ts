@@ -31,6 +31,8 @@ export interface HttpOutOptions {
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly resolve?: Resolve;
+  /** The check before an attempt. */
+  readonly check?: typeof checkWebhookUrl;
   /** Opens the socket once the policy has agreed; `lookup` answers with the address that was checked. */
   readonly dial?: (lookup: LookupFunction) => buildConnector.connector;
 }
@@ -44,7 +46,7 @@ const MOST_CONNECTIONS = 64;
 const systemResolve: Resolve = (hostname, done) => lookup(hostname, { all: true }, done);
 
 export function createHttpOut(options: HttpOutOptions): HttpOut {
-  const { policy, clock, deadlineMs, resolve = systemResolve } = options;
+  const { policy, clock, deadlineMs, resolve = systemResolve, check = checkWebhookUrl } = options;
   const dial = options.dial ?? ((lookup) => buildConnector({ timeout: deadlineMs, lookup }));
   const connect = dial(checkedLookup(policy, resolve));
   const agent = new Agent({
@@ -63,7 +65,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
   const underWay = new Set<AbortController>();
   return {
     async post(url, headers, body) {
-      const checked = checkWebhookUrl(url, policy);
+      const checked = check(url, policy);
       if (!checked.ok) return { kind: 'denied', error: checked.problem };
       if (checked.kind === 'own')
         return { kind: 'denied', error: 'paths of this server are not reached by sockets' };
