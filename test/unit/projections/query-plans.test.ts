@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Params, RowReader } from '../../../src/log/rows.ts';
 import { runsOfAssistant } from '../../../src/projections/assistant-queries.ts';
+import { cronsOf, dueCrons, nextDueCron } from '../../../src/projections/cron-queries.ts';
 import {
   deliveriesKeptSince,
   deliveriesOf,
@@ -82,11 +83,15 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   deliveriesOf: (rows) => deliveriesOf(rows, 't', 'r'),
   getDelivery: (rows) => getDelivery(rows, 'd', OWNER),
   deliveriesKeptSince: (rows) => deliveriesKeptSince(rows, 1, 10),
+  dueCrons: (rows) => dueCrons(rows, 1, 10, ['c']),
+  nextDueCron: (rows) => nextDueCron(rows, 1),
+  cronsOfThread: (rows) => cronsOf(rows, { threadId: 't' }),
+  cronsOfAssistant: (rows) => cronsOf(rows, { assistantId: 'a' }),
 };
 
 /** A walk through a whole table or index. `SCAN page` and the like walk what a search found. */
 const isScan = (detail: string): boolean =>
-  /^SCAN (threads|runs|deliveries|candidate|other|d|t|o)\b/.test(detail);
+  /^SCAN (threads|runs|deliveries|crons|candidate|other|d|t|o)\b/.test(detail);
 
 test('given the queries of executor, sweeper, recovery and routes, when they are planned, then none looks at every thread or run', () =>
   withPlans(async (plansOf) => {

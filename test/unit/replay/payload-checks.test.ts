@@ -27,6 +27,7 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
   ],
   ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
   ["INSERT INTO secrets VALUES ('a', 'b', 'c')", /a secret outlived/, false],
+  ["INSERT INTO cron_secrets VALUES ('a', 'b')", /cron a: a secret outlived/, false],
   ["UPDATE events SET data = '{' WHERE type = 'RunStarted'", /cannot be read/, true],
   ["UPDATE events SET type = 'RunPaused' WHERE type = 'RunStarted'", /RunPaused is unknown/, true],
 ];
