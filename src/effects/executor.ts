@@ -92,8 +92,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (free > 0) {
       const found = await claimableRuns(log.rows, clock.now(), free);
       backlog = found.length === free;
-      await Promise.all(found.filter(({ runId }) => !running.has(runId)).map(start));
-      if (found.length === free) again = true;
+      const started = await Promise.all(found.filter(({ runId }) => !running.has(runId)).map(start));
+      // Only after one of them started: what cannot, and is found again at once, would keep the process to itself.
+      if (found.length === free && started.includes(true)) again = true;
     }
     const now = clock.now();
     const due = await nextDueRun(log.rows, now);

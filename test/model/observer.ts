@@ -90,6 +90,12 @@ export function createObserver(): Observer {
         deleted.set(event.meta.stream, event.meta.version);
         heads.delete(event.data.threadId);
         return;
+      case 'ItemPut':
+      case 'ItemRefreshed':
+      case 'ItemDeleted':
+        // Each fact of an item takes the place of the one before.
+        deleted.set(event.meta.stream, event.meta.version);
+        return;
       default:
         return;
     }

@@ -8,7 +8,7 @@ import type { Recorded } from '../events.ts';
 import type { Snapshot } from '../log.ts';
 import type { PayloadReader } from '../payloads.ts';
 import type { Projection, Row, RowReader } from '../rows.ts';
-import { openConnection, type SqlFunctions } from './connection.ts';
+import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
 import { readAll, readStream } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
 import { createPayloadReader } from './payload-store.ts';
@@ -44,7 +44,6 @@ export function openHistory(dir: string, projection: Projection, functions: SqlF
   const file = join(dir, LOG_FILE);
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
   const db = openConnection(file, { readonly: true, functions });
-  const prepare = createStatements(db);
   try {
     assertSchema(db);
     db.exec('BEGIN');
@@ -52,6 +51,12 @@ export function openHistory(dir: string, projection: Projection, functions: SqlF
     db.close();
     throw error;
   }
+  return viewHistory(db, projection, functions);
+}
+
+/** The history that a connection sees, which is its own from now on; without a transaction it moves with the log. */
+export function viewHistory(db: Connection, projection: Projection, functions: SqlFunctions): History {
+  const prepare = createStatements(db);
 
   function inMemory(): { prepare: Prepare; close(): void } {
     const memory = openConnection(':memory:', { functions });

@@ -1,0 +1,160 @@
+/**
+ * Clients: they ask for everything that can be asked for, and remember what they were told.
+ *
+ * L1 What was acknowledged is in the log. D3 What was refused left nothing. L4 Who was told nothing asks again with
+ * the same command id, and learns what became of the first time.
+ */
+import assert from 'node:assert/strict';
+import type { Dispatched } from '../../src/actors/threads.ts';
+import type { PayloadWrite } from '../../src/log/payloads.ts';
+import type { NewRun, ThreadCommand } from '../../src/thread/decide.ts';
+import { threadStream } from '../../src/thread/events.ts';
+import { ask } from '../support/given.ts';
+import type { Services, World } from './process.ts';
+
+export interface Clients {
+  /** One of them asks for something. */
+  act(services: Services): void;
+  /** The server is gone: who waits for an answer gets none. */
+  lost(): void;
+  readonly threadIds: readonly string[];
+  readonly runIds: readonly string[];
+}
+
+interface Asked {
+  readonly commandId: string;
+  readonly threadId: string;
+  readonly commands: readonly ThreadCommand[];
+  readonly payloads: readonly PayloadWrite[];
+}
+
+const STRATEGIES = ['reject', 'enqueue', 'enqueue', 'enqueue', 'interrupt', 'rollback'] as const;
+
+export function createClients(world: World): Clients {
+  const { schedule, random, ids, faults, ledger, receivers, fail } = world;
+  const threadIds: string[] = [];
+  const runIds: string[] = [];
+  const open = new Set<Asked>();
+  /** Asked, and never answered. */
+  const unanswered: Asked[] = [];
+  const mostThreads = random.int(1, 4);
+
+  function send(services: Services, asked: Asked): void {
+    const { commandId, threadId, commands, payloads } = asked;
+    const isDone = ledger.commands.has(commandId);
+    open.add(asked);
+    schedule.note(`  client: ${commands.map(({ type }) => type).join('+')} ${threadId} ${commandId}`);
+    services.threads.dispatch(threadId, commands, { commandId, payloads }).then(
+      (result) => {
+        if (!open.delete(asked)) return;
+        schedule.note(`  answer: ${commandId} ${result.ok ? 'done' : result.refusal.code}`);
+        try {
+          judge(asked, result, isDone);
+        } catch (error) {
+          fail(error);
+        }
+      },
+      (error: unknown) => {
+        if (!open.delete(asked)) return;
+        if (error instanceof Error && error.name === 'LogUnavailable') unanswered.push(asked);
+        else fail(error);
+      },
+    );
+  }
+
+  function judge({ commandId, commands }: Asked, result: Dispatched, wasDone: boolean): void {
+    const isThere = ledger.commands.has(commandId);
+    const what = commands.map(({ type }) => type).join('+');
+    if (wasDone) assert.ok(result.ok, `L4 ${what} was done and is refused when it is asked for again`);
+    else if (!result.ok) assert.ok(!isThere, `D3 ${what} was refused and left facts`);
+    else if (result.events.length > 0)
+      assert.ok(isThere, `L1 ${what} was acknowledged and is not in the log`);
+  }
+
+  function ofNew(
+    services: Services,
+    threadId: string,
+    commands: readonly ThreadCommand[],
+    payloads: readonly PayloadWrite[] = [],
+  ): void {
+    send(services, { commandId: ids.uuid(), threadId, commands, payloads });
+  }
+
+  function createThread(services: Services): void {
+    const threadId = ids.uuid();
+    threadIds.push(threadId);
+    const ttl = { strategy: random.pick(['delete', 'keep-latest'] as const), minutes: random.pick([0.2, 5]) };
+    const create = ask.createThread({}, threadId);
+    ofNew(services, threadId, [random.chance(0.15) ? ({ ...create, ttl } as ThreadCommand) : create]);
+  }
+
+  function createRun(services: Services, threadId: string): void {
+    const runId = ids.uuid();
+    runIds.push(runId);
+    world.planOf(runId);
+    const more: Partial<NewRun> = {
+      notBefore: random.chance(0.2) ? schedule.now() + random.int(1, 5_000) : 0,
+      kwargs: {
+        ...{ input: null, config: {}, streamMode: ['values'], streamSubgraphs: false },
+        ...(random.chance(0.5) && { webhook: receivers.pickUrl() }),
+      },
+    };
+    const payloads: PayloadWrite[] = [{ kind: 'secret', runId, threadId, data: '{}' }];
+    ofNew(services, threadId, [ask.createRun(runId, random.pick(STRATEGIES), more)], payloads);
+  }
+
+  async function updateState({ threads }: Services, threadId: string): Promise<void> {
+    const [updateId, checkpointId] = [ids.uuid(), ids.uuid()];
+    const { version = 0 } = (await world.disk.loadSnapshot(threadStream(threadId))) ?? {};
+    const checkpoint = {
+      ...{ ns: '', checkpointId, parentId: null, body: '{}', metadata: { step: -1 }, valueChannels: ['at'] },
+      channelVersions: { at: checkpointId },
+      blobs: [{ channel: 'at', version: checkpointId, data: JSON.stringify(checkpointId) }],
+    };
+    await threads.dispatch(threadId, [ask.updateState(updateId, checkpointId)], {
+      payloads: [{ kind: 'checkpoint', threadId, runId: updateId, checkpoint }],
+      workedOutOn: random.chance(0.2) ? version - 1 : version,
+    });
+  }
+
+  /** What has no command id is asked for once. */
+  function once(asked: Promise<unknown>): void {
+    asked.catch((error: unknown) => {
+      if (!(error instanceof Error && error.name === 'LogUnavailable')) fail(error);
+    });
+  }
+
+  function something(services: Services): void {
+    const threadId = random.pick(threadIds);
+    const runId = runIds.length > 0 ? random.pick(runIds.slice(-4)) : undefined;
+    const ofRun = ledger.runs.get(runId ?? '')?.threadId;
+    const roll = random.int(1, 100);
+    if (roll <= 50 || runId === undefined) return createRun(services, threadId);
+    if (roll <= 55) return ofNew(services, threadId, [ask.updateThread({ roll })]);
+    if (roll <= 62) return once(updateState(services, threadId));
+    if (roll <= 66) return once(services.upkeep.keepLatest(threadId));
+    if (roll <= 70 && ofRun) return once(services.upkeep.deleteRun(ofRun, runId));
+    if (roll <= 74) {
+      threadIds.splice(threadIds.indexOf(threadId), 1);
+      return ofNew(services, threadId, [ask.deleteThread()]);
+    }
+    if (ofRun) ofNew(services, ofRun, [ask.cancel(runId, random.pick(['interrupt', 'rollback']))]);
+  }
+
+  return {
+    act(services) {
+      const again = unanswered.length > 0 && random.chance(0.6) ? unanswered.shift() : undefined;
+      if (again !== undefined) {
+        faults.count('command repeated');
+        send(services, again);
+      } else if (threadIds.length < mostThreads) createThread(services);
+      else something(services);
+    },
+    lost() {
+      unanswered.push(...open);
+      open.clear();
+    },
+    threadIds,
+    runIds,
+  };
+}

@@ -1,0 +1,127 @@
+/**
+ * What survives every crash: the log's real tables and writer, in memory. Watches each batch that is written and
+ * throws for one that must not be.
+ *
+ * X2 A batch of an executor carries the lease that its run has at that moment. S1 A frame's id is given once, and a
+ * frame never changes.
+ */
+import assert from 'node:assert/strict';
+import type { Recorded } from '../../src/log/events.ts';
+import type { Batch, CommitResult, EventLog, Notice } from '../../src/log/log.ts';
+import type { PayloadWrite } from '../../src/log/payloads.ts';
+import { openConnection } from '../../src/log/sqlite/connection.ts';
+import { loadSnapshot, readAll, readStream } from '../../src/log/sqlite/event-store.ts';
+import { viewHistory, type History } from '../../src/log/sqlite/history.ts';
+import { createPayloadReader } from '../../src/log/sqlite/payload-store.ts';
+import { prepareRows } from '../../src/log/sqlite/rebuild.ts';
+import { createRowReader } from '../../src/log/sqlite/row-store.ts';
+import { prepareSchema } from '../../src/log/sqlite/schema.ts';
+import { createStatements } from '../../src/log/sqlite/statements.ts';
+import { createWriter } from '../../src/log/sqlite/writer.ts';
+import { projection } from '../../src/projections/projection.ts';
+import { sqlFunctions as functions } from '../../src/sql-functions.ts';
+
+export interface Disk extends Omit<EventLog, 'close' | 'onCommitted' | 'onPoisoned'> {
+  readonly history: History;
+  /** What the writer announced since this was last asked. */
+  announced(): Notice[];
+  /** The content of every frame that was ever written, by run and id. */
+  readonly frames: ReadonlyMap<string, readonly string[]>;
+  /** Runs whose frames were let go of, and so were those of `forgottenThreads`. */
+  readonly forgotten: ReadonlySet<string>;
+  /** How many batches were written. */
+  readonly written: number;
+  close(): void;
+}
+
+export interface DiskOptions {
+  readonly now: () => number;
+  readonly hear: (events: readonly Recorded[]) => void;
+  /** The lease that a run has, by the facts alone. */
+  readonly leaseOf: (runId: string) => { attempt: number; leaseId: string } | undefined;
+  readonly fail: (error: unknown) => void;
+}
+
+export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
+  const db = openConnection(':memory:', { functions });
+  const prepare = createStatements(db);
+  prepareSchema(db);
+  prepareRows(db, prepare, projection);
+  let notices: Notice[] = [];
+  let written = 0;
+  const frames = new Map<string, string[]>();
+  const forgotten = new Set<string>();
+  const runsOf = new Map<string, Set<string>>();
+  const writer = createWriter({
+    db,
+    prepare,
+    projection,
+    now,
+    committed: () => undefined,
+    announce: (notice) => notices.push(notice),
+    poisoned: (cause) => fail(new Error(`the writer failed: ${cause}`)),
+  });
+  const rows = createRowReader(prepare);
+
+  function watch(batch: Batch, events: readonly Recorded[]): void {
+    written += 1;
+    const isExecutors = (batch.payloads ?? []).some(({ kind }) => kind === 'frames' || kind === 'checkpoint');
+    const own = ({ type }: Recorded): boolean =>
+      type === 'RunStarted' || type === 'RunCompleted' || type === 'StateUpdated';
+    // The lease as it was before the batch's own facts.
+    if (batch.lease !== undefined) {
+      const held = leaseOf(batch.lease.runId);
+      const is = held?.attempt === batch.lease.attempt && held.leaseId === batch.lease.leaseId;
+      assert.ok(is, `X2 attempt ${batch.lease.attempt} of run ${batch.lease.runId} wrote without its lease`);
+    } else if (isExecutors) assert.ok(events.some(own), 'X2 frames or checkpoints of nobody were written');
+    hear(events);
+    for (const payload of batch.payloads ?? []) take(payload);
+  }
+
+  function take(payload: PayloadWrite): void {
+    switch (payload.kind) {
+      case 'frames': {
+        const { runId, threadId, first } = payload;
+        const own = frames.get(runId) ?? [];
+        frames.set(runId, own);
+        runsOf.set(threadId, (runsOf.get(threadId) ?? new Set()).add(runId));
+        payload.frames.forEach(({ event, data }, index) => {
+          assert.equal(first + index, own.length, `S1 run ${runId}: frame ${first + index} is out of order`);
+          own.push(`${event} ${data}`);
+        });
+        return;
+      }
+      case 'forget-frames':
+        forgotten.add(payload.runId);
+        return;
+      case 'forget-thread-frames':
+      case 'purge-thread':
+        for (const runId of runsOf.get(payload.threadId) ?? []) forgotten.add(runId);
+    }
+  }
+
+  return {
+    async commit(batch): Promise<CommitResult> {
+      const result = await writer.commit(batch);
+      try {
+        if (result.kind === 'committed') watch(batch, result.receipt.events);
+      } catch (error) {
+        fail(error);
+      }
+      return result;
+    },
+    readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
+    readAll: async (after, limit) => readAll(prepare, after, limit),
+    loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
+    payloads: createPayloadReader(prepare, rows.search),
+    rows,
+    history: viewHistory(db, projection, functions),
+    announced: () => notices.splice(0),
+    frames,
+    forgotten,
+    get written() {
+      return written;
+    },
+    close: () => db.close(),
+  };
+}

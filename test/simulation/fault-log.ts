@@ -1,0 +1,207 @@
+/**
+ * The log as one process has it: the disk behind a wire on which commits wait, answers get lost, notices come late,
+ * twice or not at all, and reads show what was. A dead process hears nothing any more.
+ */
+import type { Batch, CommitResult, EventLog, Notice } from '../../src/log/log.ts';
+import type { Random } from '../support/random.ts';
+import type { Disk } from './disk.ts';
+import type { Faults } from './faults.ts';
+import type { Schedule } from './schedule.ts';
+
+export interface FaultLog extends EventLog {
+  /** `zombie`: what it still writes with a lease arrives, long after. */
+  die(zombie: boolean): void;
+  /** The cause when a commit was of unknown outcome. */
+  readonly poisoned: string | undefined;
+  readonly listeners: number;
+}
+
+export interface FaultLogOptions {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly disk: Disk;
+  /** The machine stops, at once. */
+  readonly crash: (why: string) => void;
+}
+
+interface Waiting {
+  readonly batch: Batch;
+  resolve(result: CommitResult): void;
+  reject(error: unknown): void;
+}
+
+/** A dead process's writes arrive when another one has long taken over. */
+const MUCH_LATER_MS = 10_000;
+
+export function openFaultLog({ schedule, random, faults, disk, crash }: FaultLogOptions): FaultLog {
+  const listeners = new Set<(notice: Notice) => void>();
+  const poisonListeners = new Set<(cause: string) => void>();
+  let queue: Waiting[] = [];
+  let writing = false;
+  let life: 'alive' | 'closed' | 'zombie' | 'dead' = 'alive';
+  let poisoned: string | undefined;
+  let drained: (() => void)[] = [];
+
+  const isDead = (): boolean => life === 'dead';
+  const write = (label: string, work: () => void): void => {
+    writing = true;
+    schedule.soon(label, work);
+  };
+
+  function flush(): void {
+    if (life === 'dead' || life === 'zombie') return;
+    const group = queue.splice(0, random.chance(0.7) ? queue.length : 1);
+    if (group.length > 1) faults.count('commits share a transaction');
+    if (faults.happens('crash before a commit')) return crash('before a commit');
+    if (faults.happens('unknown outcome, not written')) return poison('not written', group);
+    const settled = group.map(({ batch }) =>
+      disk.commit(batch).then(
+        (result) => ({ result }),
+        (error: unknown) => ({ error }),
+      ),
+    );
+    void Promise.all(settled).then((answers) => {
+      schedule.note(`  ${group.map(({ batch }, index) => describe(batch, answers[index]!)).join(' | ')}`);
+      const notices = disk.announced();
+      if (faults.happens('crash after a commit, before its answer')) return crash('after a commit');
+      if (faults.happens('unknown outcome, written')) return poison('written', group);
+      const answer = (): void => {
+        if (life === 'dead' || life === 'zombie') return;
+        group.forEach(({ resolve, reject }, index) => {
+          const settlement = answers[index]!;
+          if ('result' in settlement) resolve(settlement.result);
+          else reject(settlement.error);
+        });
+        notices.forEach(announce);
+        next();
+      };
+      if (faults.happens('answer of a commit late')) schedule.soon('answer', answer);
+      else answer();
+    });
+  }
+
+  function next(): void {
+    writing = false;
+    if (queue.length > 0) write('commit', flush);
+    else for (const done of drained.splice(0)) done();
+  }
+
+  function announce(notice: Notice): void {
+    if (faults.happens('notice lost')) return;
+    const tell = (): void => {
+      // What a listener throws would go to `onFault`; ours are not to throw.
+      if (life === 'alive') for (const listener of [...listeners]) listener(notice);
+    };
+    if (faults.happens('notice late')) schedule.soon('late notice', tell);
+    else queueMicrotask(tell);
+    if (faults.happens('notice repeated')) schedule.soon('repeated notice', tell);
+  }
+
+  function poison(how: string, group: readonly Waiting[]): void {
+    poisoned = `simulated: ${how}`;
+    schedule.note(`  outcome unknown: ${how}`);
+    const cause = poisoned;
+    for (const { resolve } of [...group, ...queue.splice(0)]) resolve({ kind: 'unknown-outcome', cause });
+    for (const listener of [...poisonListeners]) listener(cause);
+    next();
+    // The process is told to end, and takes its time.
+    schedule.at(schedule.elapsed + random.pick([0, 1, 50, 1_000]), 'end of the poisoned', () =>
+      crash('of a poisoned log'),
+    );
+  }
+
+  function commit(batch: Batch): Promise<CommitResult> {
+    if (life === 'dead' || (life === 'zombie' && batch.lease === undefined)) return never();
+    const cause = poisoned ?? (life === 'closed' ? 'the log is closed' : undefined);
+    if (cause !== undefined) return Promise.resolve({ kind: 'unknown-outcome', cause });
+    if (life === 'zombie') return writeLate(batch);
+    return new Promise((resolve, reject) => {
+      queue.push({ batch, resolve, reject });
+      if (!writing) write('commit', flush);
+    });
+  }
+
+  const writeLate = (batch: Batch): Promise<CommitResult> =>
+    new Promise((resolve, reject) => {
+      schedule.at(schedule.elapsed + MUCH_LATER_MS, 'write of a dead process', () => {
+        faults.count('write of a dead process');
+        disk.commit(batch).then((result) => {
+          schedule.note(`  ${describe(batch, { result })}`);
+          resolve(result);
+        }, reject);
+      });
+    });
+
+  /** What is read is true at some moment between the question and its answer. */
+  async function read<T>(ask: () => Promise<T>): Promise<T> {
+    if (isDead()) return never();
+    const past = faults.happens('read of the past');
+    if (!past && !faults.happens('read late')) return ask();
+    const before = past ? await ask() : undefined;
+    await new Promise<void>((resolve) => schedule.soon('answer to a read', resolve));
+    if (isDead()) return never();
+    return past ? (before as T) : ask();
+  }
+
+  const { rows, payloads } = disk;
+  return {
+    commit,
+    readStream: (...args) => read(() => disk.readStream(...args)),
+    readAll: (...args) => read(() => disk.readAll(...args)),
+    loadSnapshot: (...args) => read(() => disk.loadSnapshot(...args)),
+    onCommitted(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onPoisoned(listener) {
+      poisonListeners.add(listener);
+      return () => poisonListeners.delete(listener);
+    },
+    payloads: {
+      ...payloads,
+      checkpoint: (...args) => read(() => payloads.checkpoint(...args)),
+      outline: (...args) => read(() => payloads.outline(...args)),
+      values: (...args) => read(() => payloads.values(...args)),
+      frames: (...args) => read(() => payloads.frames(...args)),
+      lastFrame: (...args) => read(() => payloads.lastFrame(...args)),
+      secret: (...args) => read(() => payloads.secret(...args)),
+      body: (...args) => read(() => payloads.body(...args)),
+    },
+    rows: { ...rows, search: (...args) => read(() => rows.search(...args)) },
+    async close() {
+      if (writing) await new Promise<void>((resolve) => drained.push(resolve));
+      if (life === 'alive') life = 'closed';
+    },
+    die(zombie) {
+      life = zombie ? 'zombie' : 'dead';
+      queue = [];
+      drained = [];
+      listeners.clear();
+      poisonListeners.clear();
+    },
+    get poisoned() {
+      return poisoned;
+    },
+    get listeners() {
+      return listeners.size + poisonListeners.size;
+    },
+  };
+}
+
+/** One of its own for each who waits: what waits for a promise is kept as long as that promise is. */
+const never = (): Promise<never> => new Promise(() => undefined);
+
+type Settlement = { readonly result: CommitResult } | { readonly error: unknown };
+
+/** What was written, for the trace. */
+function describe({ appends, payloads = [], lease }: Batch, settlement: Settlement): string {
+  const facts = appends.flatMap(({ events }) => events.map(({ type, data }) => `${type} ${nameOf(data)}`));
+  const kinds = [...new Set(payloads.map(({ kind }) => kind))];
+  const by = lease === undefined ? '' : ` by attempt ${lease.attempt} of ${lease.runId}`;
+  const end = 'result' in settlement ? settlement.result.kind : `threw ${String(settlement.error)}`;
+  return `${[...facts, ...kinds].join(', ')}${by} -> ${end}`;
+}
+
+const nameOf = (data: object): string =>
+  'runId' in data ? String(data.runId) : 'threadId' in data ? String(data.threadId) : '';

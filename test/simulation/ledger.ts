@@ -1,0 +1,150 @@
+/**
+ * What the facts alone say of every run and webhook, kept beside the log from what it was told. X1 to X3 are checked
+ * with every fact.
+ */
+import assert from 'node:assert/strict';
+import type { Recorded } from '../../src/log/events.ts';
+import type { Lease } from '../../src/log/log.ts';
+import type { Outcome } from '../../src/thread/events.ts';
+import { createObserver, type Observer } from '../model/observer.ts';
+import type { Schedule } from './schedule.ts';
+
+export interface LedgerRun {
+  readonly threadId: string;
+  readonly hasWebhook: boolean;
+  lease?: Lease | undefined;
+  attempts: number;
+  outcome?: Outcome;
+  /** The checkpoints it saved, oldest first. */
+  readonly saved: string[];
+  /** When it was told to stop, by the life's clock. */
+  cancelAt?: number;
+}
+
+export interface LedgerDelivery {
+  readonly url: string;
+  attempts: number;
+  status: 'owed' | 'delivered' | 'failed';
+}
+
+export interface Ledger {
+  hear(events: readonly Recorded[]): void;
+  readonly observer: Observer;
+  readonly runs: ReadonlyMap<string, LedgerRun>;
+  readonly deliveries: ReadonlyMap<string, LedgerDelivery>;
+  /** Command ids that left facts. */
+  readonly commands: ReadonlySet<string>;
+  readonly deletedThreads: ReadonlySet<string>;
+  readonly deletedRuns: ReadonlySet<string>;
+  /** By thread, the runs whose turn has come, by turn. */
+  readonly turns: ReadonlyMap<string, ReadonlyMap<number, string>>;
+  /** Rolled back, or deleted with or without its thread: what readers saw of it is nowhere any more. */
+  hasVanished(runId: string): boolean;
+}
+
+export function createLedger(schedule: Schedule, onDelivered: (deliveryId: string) => void): Ledger {
+  const observer = createObserver();
+  const runs = new Map<string, LedgerRun>();
+  const deliveries = new Map<string, LedgerDelivery>();
+  const commands = new Set<string>();
+  const deletedThreads = new Set<string>();
+  const deletedRuns = new Set<string>();
+  /** By thread: the run that executes. */
+  const executing = new Map<string, string>();
+  const turns = new Map<string, Map<number, string>>();
+
+  function takeTurn(event: Recorded, { threadId, runId }: { threadId: string; runId: string }): void {
+    const known = turns.get(threadId) ?? new Map<number, string>();
+    turns.set(threadId, known.set(event.meta.version, runId));
+  }
+
+  function leave(runId: string, threadId: string): void {
+    if (executing.get(threadId) === runId) executing.delete(threadId);
+    runs.get(runId)!.lease = undefined;
+  }
+
+  function take(event: Recorded): void {
+    commands.add(event.meta.commandId);
+    switch (event.type) {
+      case 'RunCreated': {
+        const { runId, threadId, kwargs } = event.data;
+        runs.set(runId, { threadId, hasWebhook: kwargs.webhook !== undefined, attempts: 0, saved: [] });
+        return;
+      }
+      case 'RunStarted': {
+        const { runId, threadId, attempt, leaseId } = event.data;
+        const run = runs.get(runId)!;
+        assert.equal(executing.get(threadId), undefined, `X1 thread ${threadId} executes two runs`);
+        assert.equal(attempt, run.attempts + 1, `X2 attempt ${attempt} of run ${runId} is not the next one`);
+        assert.equal(run.outcome, undefined, `X3 run ${runId} started after its end`);
+        executing.set(threadId, runId);
+        if (attempt === 1) takeTurn(event, event.data);
+        run.attempts = attempt;
+        run.lease = { runId, attempt, leaseId };
+        return;
+      }
+      case 'RunRequeued':
+        return leave(event.data.runId, event.data.threadId);
+      case 'RunCancelRequested':
+        runs.get(event.data.runId)!.cancelAt ??= schedule.elapsed;
+        return;
+      case 'CheckpointSaved':
+        runs.get(event.data.runId)!.saved.push(event.data.checkpointId);
+        return;
+      case 'RunCompleted': {
+        const { runId, threadId, outcome } = event.data;
+        const run = runs.get(runId)!;
+        assert.equal(run.outcome, undefined, `X3 run ${runId} ended twice`);
+        run.outcome = outcome;
+        if (run.attempts === 0) takeTurn(event, event.data);
+        return leave(runId, threadId);
+      }
+      case 'RunDeleted':
+        deletedRuns.add(event.data.runId);
+        return;
+      case 'ThreadDeleted':
+        deletedThreads.add(event.data.threadId);
+        return;
+      case 'WebhookOwed': {
+        const { deliveryId, runId, url } = event.data;
+        assert.ok(!deliveries.has(deliveryId), `W1 webhook ${deliveryId} is owed twice`);
+        assert.ok(runs.get(runId)?.outcome, `W1 webhook ${deliveryId} is owed before its run ended`);
+        deliveries.set(deliveryId, { url, attempts: 0, status: 'owed' });
+        return;
+      }
+      case 'WebhookDelivered':
+      case 'WebhookAttemptFailed': {
+        const delivery = deliveries.get(event.data.deliveryId)!;
+        delivery.attempts += 1;
+        assert.equal(event.data.attempt, delivery.attempts, 'W1 attempts are counted one by one');
+        assert.equal(delivery.status, 'owed', `W1 webhook ${event.data.deliveryId} was tried after its end`);
+        if (event.type === 'WebhookDelivered') {
+          delivery.status = 'delivered';
+          onDelivered(event.data.deliveryId);
+        } else if (event.data.nextAt === null) {
+          assert.equal(delivery.attempts, 15, 'W1 a webhook was given up too early');
+          delivery.status = 'failed';
+        }
+      }
+    }
+  }
+
+  return {
+    hear(events) {
+      observer.hear(events);
+      events.forEach(take);
+    },
+    observer,
+    runs,
+    deliveries,
+    commands,
+    deletedThreads,
+    deletedRuns,
+    turns,
+    hasVanished(runId) {
+      const run = runs.get(runId);
+      const isUndone = run?.outcome?.kind === 'rolled-back';
+      return isUndone || deletedRuns.has(runId) || deletedThreads.has(run?.threadId ?? '');
+    },
+  };
+}

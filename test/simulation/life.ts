@@ -1,0 +1,231 @@
+/** One simulated life from one seed: clients, readers, receivers and graphs, and a server that crashes among them. */
+import assert from 'node:assert/strict';
+import { createRandom } from '../support/random.ts';
+import { seededIds } from '../support/with-log.ts';
+import { createClients } from './clients.ts';
+import { openDisk } from './disk.ts';
+import { createFaults, type Fault } from './faults.ts';
+import { makePlan, type Plan } from './graphs.ts';
+import { checkAll, checkEnd, checkStep, checkStops, unfinished } from './invariants.ts';
+import { createLedger } from './ledger.ts';
+import { startProcess, type Process, type World } from './process.ts';
+import { createReaders } from './readers.ts';
+import { createReceivers } from './receivers.ts';
+import { createSchedule } from './schedule.ts';
+
+export interface Life {
+  readonly digest: string;
+  readonly steps: number;
+  readonly faults: ReadonlyMap<Fault, number>;
+  /** What was broken first, if anything was. */
+  readonly failure: Error | undefined;
+  readonly trace: readonly string[];
+  /** Everything that the seed chose for the whole life. */
+  readonly choices: object;
+}
+
+const HOUR = 3_600_000;
+/** All that was accepted has come to its end by then, once nothing goes wrong any more. */
+const PATIENCE_MS = 180_000;
+const MOST_STEPS = 100_000;
+/** Steps that wrote something between two looks at everything. */
+const LOOK_EVERY = 40;
+
+export async function liveOnce(seed: number): Promise<Life> {
+  const random = createRandom(seed);
+  const schedule = createSchedule(random);
+  const faults = createFaults(random);
+  let failure: Error | undefined;
+  const fail = (error: unknown): void => {
+    failure ??= error instanceof Error ? error : new Error(String(error));
+  };
+  const guarded = (check: () => void): void => {
+    try {
+      check();
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const receivers = createReceivers(schedule, random, faults);
+  const ledger = createLedger(schedule, (deliveryId) => receivers.assertAccepted(deliveryId));
+  const disk = openDisk({
+    now: () => schedule.now(),
+    hear: (events) => ledger.hear(events),
+    leaseOf: (runId) => ledger.runs.get(runId)?.lease,
+    fail,
+  });
+  const plans = new Map<string, Plan>();
+  const planOf = (runId: string): Plan => {
+    const plan = plans.get(runId) ?? makePlan(random);
+    plans.set(runId, plan);
+    return plan;
+  };
+  const settings = {
+    concurrency: random.int(1, 4),
+    capacity: random.pick([1, 10]),
+    runTimeoutMs: random.pick([8_000, 40_000]),
+    retentionMs: random.pick([30_000, HOUR]),
+    maxAttempts: random.int(2, 4),
+  };
+  const ids = seededIds({ now: () => schedule.now() }, random);
+  const world: World = { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings };
+  const clients = createClients(world);
+  const readers = createReaders(world);
+  let deeds = random.int(10, 40);
+  let checked = 0;
+  let looked = 0;
+  let since = 0;
+  /** By how much the clock was set back. */
+  let behind = 0;
+
+  let process: Process;
+  function boot(): void {
+    schedule.note('the server starts');
+    since = schedule.elapsed;
+    process = startProcess(world, crash);
+    const starting = process;
+    if (faults.happens('crash while starting'))
+      schedule.soon('crash while starting', () => {
+        if (starting === process && starting.isAlive && starting.services === undefined)
+          crash('while starting');
+      });
+  }
+
+  function crash(why: string): void {
+    if (!process.isAlive) return;
+    schedule.note(`the server crashes: ${why}`);
+    end(faults.rates['write of a dead process'] !== 0 && random.chance(0.5));
+  }
+
+  function end(zombie: boolean): void {
+    process.die(zombie);
+    const dead = process;
+    if (zombie) schedule.at(schedule.elapsed + 60_000, 'a zombie ends', () => dead.die(false));
+    clients.lost();
+    readers.leave();
+    guarded(() => checkStep(world));
+    schedule.at(schedule.elapsed + downTime(), 'restart', boot);
+  }
+
+  function downTime(): number {
+    return faults.happens('long time down') ? random.int(60_000, 12 * HOUR) : random.int(0, 500);
+  }
+
+  async function stopGracefully(): Promise<void> {
+    const stopping = process;
+    schedule.note('the server is told to stop');
+    faults.count('graceful stop');
+    clients.lost();
+    readers.leave();
+    await stopping.stop();
+    schedule.note('the server has stopped');
+    if (stopping !== process || !stopping.isAlive) return;
+    guarded(() => assert.deepEqual(stopping.remains(), [], 'a stopped process left something behind'));
+    end(false);
+  }
+
+  function jump(): void {
+    const ms = random.int(1_000, HOUR);
+    if (faults.happens('clock set forward')) schedule.jump(ms);
+    // What was due by the old time is late by so much, and is not lost.
+    if (faults.happens('clock set back')) {
+      schedule.jump(-ms);
+      behind += ms;
+    }
+  }
+
+  function deed(): void {
+    jump();
+    const { services } = process;
+    if (services !== undefined && deeds > 0) {
+      deeds -= 1;
+      if (random.chance(0.02)) stopGracefully().catch(fail);
+      else if (random.chance(0.7)) clients.act(services);
+      else readers.act(services, clients.threadIds, clients.runIds);
+    }
+    if (deeds > 0)
+      schedule.at(schedule.elapsed + random.pick([0, 0, 1, 10, 100, 1_000, 4_000]), 'deed', deed);
+  }
+
+  async function step(until?: number): Promise<boolean> {
+    const more = await schedule.step(until);
+    if (failure !== undefined) return false;
+    if (disk.written !== checked) {
+      checked = disk.written;
+      guarded(() => checkStep(world));
+      if (checked - looked >= LOOK_EVERY) await look();
+    }
+    if (process.isAlive) guarded(() => checkStops(world, since));
+    if (faults.happens('crash between two steps')) crash('between two steps');
+    assert.ok(schedule.steps < MOST_STEPS, 'the life takes too many steps');
+    return more && failure === undefined;
+  }
+
+  async function look(): Promise<void> {
+    looked = disk.written;
+    await checkAll(world).catch(fail);
+  }
+
+  /** No fault any more: everything that was accepted comes to its end. */
+  async function settle(): Promise<void> {
+    faults.end();
+    schedule.jump(behind);
+    schedule.note('no more faults');
+    const deadline = schedule.elapsed + PATIENCE_MS;
+    let left: string[] = [];
+    do {
+      if (process.services !== undefined) readers.stay(process.services);
+      left = [...unfinished(world), ...readers.behind()];
+      if (process.services !== undefined && left.length === 0) return;
+    } while (await step(deadline));
+    if (failure === undefined)
+      fail(new Error(`X5 after ${PATIENCE_MS} ms without faults:\n${left.join('\n')}`));
+  }
+
+  /** Webhooks to who never answers are given up after days, which the server does not have to live through. */
+  async function giveUp(): Promise<void> {
+    const owed = (): boolean => [...ledger.deliveries.values()].some(({ status }) => status === 'owed');
+    while (owed() && failure === undefined) {
+      process.die(false);
+      readers.leave();
+      schedule.jump(13 * HOUR);
+      schedule.at(schedule.elapsed, 'restart', boot);
+      const deadline = schedule.elapsed + 2_000;
+      while (owed() && (await step(deadline)));
+    }
+  }
+
+  async function finish(): Promise<void> {
+    readers.leave();
+    let stopped = false;
+    process.stop().then(() => (stopped = true), fail);
+    const deadline = schedule.elapsed + 30_000;
+    while (!stopped && (await step(deadline)));
+    if (failure !== undefined) return;
+    assert.ok(stopped, 'the server does not stop');
+    await look();
+    checkEnd(world, process);
+  }
+
+  try {
+    boot();
+    schedule.at(0, 'deed', deed);
+    while (deeds > 0 && (await step()));
+    if (failure === undefined) await settle();
+    if (failure === undefined) await giveUp();
+    if (failure === undefined) await finish();
+  } catch (error) {
+    fail(error);
+  } finally {
+    process!.die(false);
+    disk.close();
+  }
+  return {
+    digest: schedule.digest(),
+    steps: schedule.steps,
+    faults: faults.counts,
+    failure,
+    trace: schedule.trace,
+    choices: { settings, rates: faults.rates },
+  };
+}

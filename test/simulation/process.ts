@@ -1,0 +1,159 @@
+/** One process of the server over the simulated world: the same parts as in src/serve.ts, in the same order. */
+import { createItems } from '../../src/actors/items.ts';
+import { createStore } from '../../src/actors/store.ts';
+import { createThreads, type Threads } from '../../src/actors/threads.ts';
+import { createUpkeep, type Upkeep } from '../../src/actors/upkeep.ts';
+import { startExecutor } from '../../src/effects/executor.ts';
+import { recoverRuns } from '../../src/effects/recovery.ts';
+import { startSweeper } from '../../src/effects/sweeper.ts';
+import { startThreadSweeper } from '../../src/effects/thread-sweeper.ts';
+import { startWebhooks } from '../../src/effects/webhooks.ts';
+import { renderDelivery } from '../../src/http/wire.ts';
+import type { Ids } from '../../src/kernel/ids.ts';
+import { createHub } from '../../src/streams/hub.ts';
+import { createRunStreams, type RunStreams } from '../../src/streams/run-stream.ts';
+import { createThreadEvents, type ThreadEvents } from '../../src/streams/thread-events.ts';
+import { createThreadStreams, type ThreadStreams } from '../../src/streams/thread-stream.ts';
+import type { Random } from '../support/random.ts';
+import type { Disk } from './disk.ts';
+import { openFaultLog } from './fault-log.ts';
+import type { Faults } from './faults.ts';
+import { openSimulatedGraphs, type Plan } from './graphs.ts';
+import type { Ledger } from './ledger.ts';
+import type { Receivers } from './receivers.ts';
+import { createProcessClock, type Schedule } from './schedule.ts';
+
+export interface World {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly faults: Faults;
+  readonly ledger: Ledger;
+  readonly disk: Disk;
+  readonly receivers: Receivers;
+  readonly planOf: (runId: string) => Plan;
+  /** Something is not as it has to be. */
+  readonly fail: (error: unknown) => void;
+  readonly settings: Settings;
+}
+
+export interface Settings {
+  readonly concurrency: number;
+  /** How many threads stay in memory. */
+  readonly capacity: number;
+  readonly runTimeoutMs: number;
+  readonly retentionMs: number;
+  readonly maxAttempts: number;
+}
+
+/** What clients reach. */
+export interface Services {
+  readonly threads: Threads;
+  readonly upkeep: Upkeep;
+  readonly streams: RunStreams;
+  readonly threadStreams: ThreadStreams;
+  readonly threadEvents: ThreadEvents;
+}
+
+export interface Process {
+  /** Once it takes requests. */
+  readonly services: Services | undefined;
+  readonly isAlive: boolean;
+  /** `zombie`: its graphs go on for a while and do not know. */
+  die(zombie: boolean): void;
+  stop(): Promise<void>;
+  /** What is left behind of one that was stopped. */
+  remains(): string[];
+}
+
+export function startProcess(world: World, crash: (why: string) => void): Process {
+  const { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings } = world;
+  const clock = createProcessClock(schedule);
+  const log = openFaultLog({ schedule, random, faults, disk, crash });
+  let life: 'alive' | 'zombie' | 'dead' = 'alive';
+  const isAlive = (): boolean => life === 'alive';
+  let stopping = false;
+  let services: Services | undefined;
+  const out = receivers.connect(clock, isAlive);
+  const later = (label: string, ms: number | undefined, work: () => void): void => {
+    const go = (): void => void (life !== 'dead' && work());
+    if (ms === undefined) schedule.soon(label, go);
+    else schedule.at(schedule.elapsed + ms, label, go);
+  };
+  const graphs = openSimulatedGraphs({
+    ...{ schedule, random, faults, ledger, clock, ids, planOf, later, isAlive },
+  });
+  const onFault = (error: unknown, context: string): void => {
+    // A log that takes no more is what the process is about to end for.
+    if (isAlive() && log.poisoned === undefined && !stopping)
+      fail(new Error(`fault while ${context}`, { cause: error }));
+  };
+  let stops: (() => Promise<unknown> | void)[] = [() => log.close()];
+  let readers: () => number = () => 0;
+
+  async function boot(): Promise<void> {
+    const webhooks = { enabled: true, render: renderDelivery };
+    const threads = createThreads({ log, clock, ids, webhooks, capacity: settings.capacity });
+    const items = createItems({ log, clock, ids });
+    const ttl = { refreshOnRead: false, defaultTtl: null };
+    const store = createStore({ log, items, clock, ttl, embedder: undefined, onFault });
+    const upkeep = createUpkeep({ log, threads, leansOn: () => [] });
+    await recoverRuns(log, threads, { maxAttempts: settings.maxAttempts });
+    const hub = createHub(log);
+    readers = hub.readers;
+    const streams = createRunStreams(log, hub, clock);
+    stops.push(() => hub.close());
+    const paying = startWebhooks({ log, clock, ids, out, onFault });
+    stops.push(async () => {
+      const stopped = paying.stop();
+      await out.close();
+      await stopped;
+    });
+    const sweeper = startSweeper({ log, threads, clock, ids, onFault, retentionMs: settings.retentionMs });
+    stops.push(() => sweeper.stop());
+    const limits = { intervalMs: 60_000, limit: 100 };
+    const threadSweeper = startThreadSweeper({ log, threads, upkeep, clock, onFault, ...limits });
+    stops.push(() => threadSweeper.stop());
+    const { concurrency, runTimeoutMs } = settings;
+    const executor = startExecutor({
+      ...{ log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs },
+    });
+    stops.push(() => executor.stop(2_000));
+    services = {
+      ...{ threads, upkeep, streams },
+      threadStreams: createThreadStreams(log, hub, streams, clock),
+      threadEvents: createThreadEvents(log, hub, clock),
+    };
+  }
+
+  boot().catch((error: unknown) => {
+    if (!isAlive()) return;
+    // A start that cannot write ends the process, and the next one tries again.
+    if (log.poisoned === undefined) fail(new Error('the process does not start', { cause: error }));
+  });
+
+  return {
+    get services() {
+      return isAlive() && !stopping && log.poisoned === undefined ? services : undefined;
+    },
+    get isAlive() {
+      return isAlive();
+    },
+    die(zombie) {
+      life = zombie ? 'zombie' : 'dead';
+      log.die(zombie);
+      clock.end();
+    },
+    async stop() {
+      stopping = true;
+      const begun = stops;
+      stops = [];
+      for (const stop of begun.reverse()) await stop();
+    },
+    remains() {
+      const left = { listeners: log.listeners, readers: readers(), requests: out.underWay };
+      const counted = Object.entries(left).filter(([, count]) => count > 0);
+      return [...clock.waiting().map((place) => `a timer, ${place}`), ...counted.map(String)];
+    },
+  };
+}
