@@ -7,7 +7,7 @@
 import type { Claim, NewRunPlace as Place } from '../actors/claims.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
-import type { GraphHost, RunEnd, RunOrder, StopReason, StreamMode } from '../graphs/port.ts';
+import type { GraphHost, RunOrder, StopReason, StreamMode } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { isObject } from '../kernel/json.ts';
@@ -15,9 +15,10 @@ import type { Recorded } from '../log/events.ts';
 import type { EventLog, Lease, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
 import { parseSecret, type RunSecret } from '../thread/secret.ts';
-import { openRun, type ThreadState } from '../thread/state.ts';
+import { activeOf, openRun, type ThreadState } from '../thread/state.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
+import { afterGrace } from './grace.ts';
 
 export interface ExecutorOptions {
   readonly log: EventLog;
@@ -46,13 +47,15 @@ interface Opening extends Pick<Claim, 'command' | 'payloads'> {
   readonly first: number;
 }
 
-/** How long a graph may take to honour a stop before its run ends without it. */
-const STOP_GRACE_MS = 5_000;
 /** The net under lost wake-ups. */
 const POLL_MS = 1_000;
 
 interface Running {
+  readonly threadId: string;
+  readonly leaseId: string;
   readonly stop: AbortController;
+  /** Aborts when the server stops: a graph that was told to stop before has no more grace. */
+  readonly hurry: AbortController;
   readonly done: Promise<void>;
 }
 
@@ -114,14 +117,16 @@ export function startExecutor(options: ExecutorOptions): Executor {
     };
   }
 
-  async function start(place: Place): Promise<void> {
+  /** Whether the run executes now. */
+  async function start(place: Place): Promise<boolean> {
     const { runId, threadId } = place;
     const run = await getRun(log.rows, runId);
-    if (run === undefined || stopping) return;
+    if (run === undefined || stopping) return false;
     const claim = opening(place, run.attempt + 1, (await log.payloads.lastFrame(runId)) + 1);
     const { command, payloads } = claim;
     const claimed = await threads.dispatch(threadId, [command], { payloads });
     if (claimed.ok) begin(run, claim, claimed.state);
+    return claimed.ok;
   }
 
   /** A new run that nobody is before: its start goes into the commit that creates it. */
@@ -160,14 +165,15 @@ export function startExecutor(options: ExecutorOptions): Executor {
       nextFrame: first + 1,
       onFenced: () => stop.abort('fenced' satisfies StopReason),
     });
+    const hurry = new AbortController();
     const resume = openRun(state, runId)?.checkpointed ?? false;
-    const done = execute(run, resume, execution, stop)
+    const done = execute(run, resume, execution, stop, hurry.signal)
       .catch((error: unknown) => onFault(error, `run ${runId}`))
       .finally(() => {
         running.delete(runId);
         if (backlog) pump();
       });
-    running.set(runId, { stop, done });
+    running.set(runId, { threadId, leaseId: lease.leaseId, stop, hurry, done });
   }
 
   async function execute(
@@ -175,10 +181,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
     resume: boolean,
     execution: Execution,
     stop: AbortController,
+    hurry: AbortSignal,
   ): Promise<void> {
     const order = orderOf(run, resume, parseSecret(await log.payloads.secret(run.runId)));
     const cancelTimeout = clock.after(runTimeoutMs, () => stop.abort('timeout' satisfies StopReason));
-    const abandoned = afterGrace(stop.signal, clock);
+    const abandoned = afterGrace(stop.signal, hurry, clock);
     const end = await Promise.race([graphs.run(order, execution.link, stop.signal), abandoned.end]).finally(
       () => {
         cancelTimeout();
@@ -192,6 +199,19 @@ export function startExecutor(options: ExecutorOptions): Executor {
       await execution.handBack('shutdown');
     else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxAttempts);
     else await execution.finish(outcomeOf(end, reason, runTimeoutMs));
+  }
+
+  function watch(): void {
+    cancelWatch = clock.after(POLL_MS, watch);
+    for (const [runId, each] of running)
+      lookAfter(each).catch((error: unknown) => onFault(error, `looking after run ${runId}`));
+  }
+
+  /** Finds what a wake-up that was lost would have told: that the run is to stop, or that it is no longer ours. */
+  async function lookAfter({ threadId, leaseId, stop }: Running): Promise<void> {
+    const state = await threads.still(threadId, async (now) => now);
+    if (activeOf(state)?.leaseId !== leaseId) stop.abort('fenced' satisfies StopReason);
+    else if (state.status === 'stopping') stop.abort(state.action satisfies StopReason);
   }
 
   function onNotice({ events }: Notice): void {
@@ -212,6 +232,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   const unsubscribe = log.onCommitted(onNotice);
   const withdraw = threads.claimWith(offer);
+  let cancelWatch = clock.after(POLL_MS, watch);
   pump();
 
   return {
@@ -220,7 +241,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
       unsubscribe();
       withdraw();
       cancelPoll();
-      for (const { stop } of running.values()) stop.abort('shutdown' satisfies StopReason);
+      cancelWatch();
+      for (const { stop, hurry } of running.values()) {
+        stop.abort('shutdown' satisfies StopReason);
+        hurry.abort();
+      }
       const all = Promise.all([claiming, ...promised.values()]).then(() =>
         Promise.all([...running.values()].map(({ done }) => done)),
       );
@@ -229,21 +254,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
       await Promise.race([all, grace]).finally(() => cancel());
     },
   };
-}
-
-/** `end` settles when a stop was asked for and the graph had its grace: graph code cannot keep a run open (X4). */
-function afterGrace(signal: AbortSignal, clock: Clock): { end: Promise<RunEnd>; cancel(): void } {
-  let cancel: () => void = () => undefined;
-  const end = new Promise<RunEnd>((resolve) => {
-    const arm = (): void => {
-      const grace = signal.reason === ('shutdown' satisfies StopReason) ? 0 : STOP_GRACE_MS;
-      cancel = clock.after(grace, () => resolve({ kind: 'stopped' }));
-    };
-    if (signal.aborted) return arm();
-    signal.addEventListener('abort', arm, { once: true });
-    cancel = () => signal.removeEventListener('abort', arm);
-  });
-  return { end, cancel: () => cancel() };
 }
 
 function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret): RunOrder {

@@ -10,6 +10,7 @@ import type { Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { FrameText } from '../log/payloads.ts';
 import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import { threadStream } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { pause } from './pause.ts';
 import type { RunStreams } from './run-stream.ts';
@@ -57,7 +58,11 @@ export function createThreadStreams(
   async function start(threadId: string, id: string | undefined): Promise<Place> {
     const latest = await latestTurn(log.rows, threadId);
     const newest = latest?.turn ?? 0;
-    if (id !== undefined) return parsePlace(id, newest);
+    if (id !== undefined) {
+      // Turns are versions. That of a run which was rolled back or deleted is a place too, and perhaps the last one.
+      const snapshot = await log.loadSnapshot(threadStream(threadId));
+      return parsePlace(id, snapshot?.version ?? 0);
+    }
     const open = latest !== undefined && latest.endedAt === null;
     return { turn: newest, index: open ? await log.payloads.lastFrame(latest.runId) : STATE };
   }

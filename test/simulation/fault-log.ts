@@ -23,6 +23,7 @@ export interface FaultLogOptions {
   readonly disk: Disk;
   /** The machine stops, at once. */
   readonly crash: (why: string) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 interface Waiting {
@@ -33,8 +34,9 @@ interface Waiting {
 
 /** A dead process's writes arrive when another one has long taken over. */
 const MUCH_LATER_MS = 10_000;
+const MOST_IN_ONE_STEP = 10_000;
 
-export function openFaultLog({ schedule, random, faults, disk, crash }: FaultLogOptions): FaultLog {
+export function openFaultLog({ schedule, random, faults, disk, crash, fail }: FaultLogOptions): FaultLog {
   const listeners = new Set<(notice: Notice) => void>();
   const poisonListeners = new Set<(cause: string) => void>();
   let queue: Waiting[] = [];
@@ -42,6 +44,7 @@ export function openFaultLog({ schedule, random, faults, disk, crash }: FaultLog
   let life: 'alive' | 'closed' | 'zombie' | 'dead' = 'alive';
   let poisoned: string | undefined;
   let drained: (() => void)[] = [];
+  let asked = { step: 0, times: 0 };
 
   const isDead = (): boolean => life === 'dead';
   const write = (label: string, work: () => void): void => {
@@ -136,12 +139,25 @@ export function openFaultLog({ schedule, random, faults, disk, crash }: FaultLog
   /** What is read is true at some moment between the question and its answer. */
   async function read<T>(ask: () => Promise<T>): Promise<T> {
     if (isDead()) return never();
+    counted(() => undefined);
     const past = faults.happens('read of the past');
     if (!past && !faults.happens('read late')) return ask();
     const before = past ? await ask() : undefined;
     await new Promise<void>((resolve) => schedule.soon('answer to a read', resolve));
     if (isDead()) return never();
     return past ? (before as T) : ask();
+  }
+
+  /** X4 Somebody who asks on and on within one step lets nobody else have a turn. */
+  function counted<T>(ask: () => T): T {
+    if (schedule.steps !== asked.step) asked = { step: schedule.steps, times: 0 };
+    asked.times += 1;
+    if (asked.times > MOST_IN_ONE_STEP) {
+      const error = new Error('X4 a loop keeps the process to itself');
+      fail(error);
+      throw error;
+    }
+    return ask();
   }
 
   const { rows, payloads } = disk;
@@ -168,13 +184,20 @@ export function openFaultLog({ schedule, random, faults, disk, crash }: FaultLog
       secret: (...args) => read(() => payloads.secret(...args)),
       body: (...args) => read(() => payloads.body(...args)),
     },
-    rows: { ...rows, search: (...args) => read(() => rows.search(...args)) },
+    rows: {
+      all: (...args) => counted(() => rows.all(...args)),
+      get: (...args) => counted(() => rows.get(...args)),
+      search: (...args) => read(() => rows.search(...args)),
+    },
     async close() {
       if (writing) await new Promise<void>((resolve) => drained.push(resolve));
       if (life === 'alive') life = 'closed';
     },
     die(zombie) {
       life = zombie ? 'zombie' : 'dead';
+      // What was on its way from an executor that does not know yet.
+      for (const { batch, resolve, reject } of zombie ? queue : [])
+        if (batch.lease !== undefined) writeLate(batch).then(resolve, reject);
       queue = [];
       drained = [];
       listeners.clear();

@@ -63,8 +63,8 @@ const HIGHEST: Partial<Record<Fault, number>> = {
   'read of the past': 0.3,
   'read late': 0.3,
   'long time down': 0.2,
-  'clock set forward': 0.03,
-  'clock set back': 0.03,
+  'clock set forward': 0.08,
+  'clock set back': 0.08,
   'write of a dead process': 0.5,
 };
 

@@ -135,26 +135,24 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
 
   /** Says that it ended before it did, and goes on. */
   async function rogue(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd> {
-    const refused = (error: unknown): void => {
-      if (error instanceof Error && error.name === 'Fenced')
-        faults.count('write after the end of the attempt');
-    };
     const tools: Tools = {
       store: link.checkpoints,
       items: link.store,
-      frame: (data) => link.emit([{ event: 'values', data }]).catch(refused),
+      frame: (data) => link.emit([{ event: 'values', data }]),
       stopped: () => signal.aborted,
     };
     try {
       const end = await work(order, tools);
       void (async () => {
         await pause(true);
-        await tools.frame('"late"');
-        await link.checkpoints.save(checkpointOf(ids.uuid(), null, order.runId, 99));
-      })().catch(refused);
+        faults.count('write after the end of the attempt');
+        await Promise.allSettled([
+          tools.frame('"late"'),
+          link.checkpoints.save(checkpointOf(ids.uuid(), null, order.runId, 99)),
+        ]);
+      })();
       return end;
     } catch (error) {
-      refused(error);
       return { kind: 'error', error: 'Error', message: String(error) };
     }
   }

@@ -29,7 +29,7 @@ const HOUR = 3_600_000;
 const PATIENCE_MS = 180_000;
 const MOST_STEPS = 100_000;
 /** Steps that wrote something between two looks at everything. */
-const LOOK_EVERY = 40;
+const LOOK_EVERY = 80;
 
 export async function liveOnce(seed: number): Promise<Life> {
   const random = createRandom(seed);
@@ -77,6 +77,8 @@ export async function liveOnce(seed: number): Promise<Life> {
   let since = 0;
   /** By how much the clock was set back. */
   let behind = 0;
+  /** For a server that takes requests. */
+  let waiting = true;
 
   let process: Process;
   function boot(): void {
@@ -134,17 +136,22 @@ export async function liveOnce(seed: number): Promise<Life> {
     }
   }
 
+  /** The next one comes after a while, once the server takes requests. */
   function deed(): void {
-    jump();
     const { services } = process;
-    if (services !== undefined && deeds > 0) {
-      deeds -= 1;
-      if (random.chance(0.02)) stopGracefully().catch(fail);
-      else if (random.chance(0.7)) clients.act(services);
-      else readers.act(services, clients.threadIds, clients.runIds);
-    }
-    if (deeds > 0)
-      schedule.at(schedule.elapsed + random.pick([0, 0, 1, 10, 100, 1_000, 4_000]), 'deed', deed);
+    waiting = services === undefined;
+    if (services === undefined || deeds === 0) return;
+    deeds -= 1;
+    jump();
+    if (random.chance(0.02)) stopGracefully().catch(fail);
+    else if (random.chance(0.7)) clients.act(services);
+    else readers.act(services, clients.threadIds, clients.runIds);
+    later();
+  }
+
+  function later(): void {
+    waiting = false;
+    schedule.at(schedule.elapsed + random.pick([0, 0, 1, 10, 100, 1_000, 4_000]), 'deed', deed);
   }
 
   async function step(until?: number): Promise<boolean> {
@@ -156,7 +163,8 @@ export async function liveOnce(seed: number): Promise<Life> {
       if (checked - looked >= LOOK_EVERY) await look();
     }
     if (process.isAlive) guarded(() => checkStops(world, since));
-    if (faults.happens('crash between two steps')) crash('between two steps');
+    if (waiting && process.services !== undefined) later();
+    if (process.isAlive && faults.happens('crash between two steps')) crash('between two steps');
     assert.ok(schedule.steps < MOST_STEPS, 'the life takes too many steps');
     return more && failure === undefined;
   }
@@ -209,7 +217,8 @@ export async function liveOnce(seed: number): Promise<Life> {
 
   try {
     boot();
-    schedule.at(0, 'deed', deed);
+    // Steps that nobody waits for until the server is there.
+    schedule.soon('begin', () => undefined);
     while (deeds > 0 && (await step()));
     if (failure === undefined) await settle();
     if (failure === undefined) await giveUp();

@@ -1,4 +1,5 @@
 /** One process of the server over the simulated world: the same parts as in src/serve.ts, in the same order. */
+import { createDeliveries } from '../../src/actors/deliveries.ts';
 import { createItems } from '../../src/actors/items.ts';
 import { createStore } from '../../src/actors/store.ts';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
@@ -8,7 +9,7 @@ import { recoverRuns } from '../../src/effects/recovery.ts';
 import { startSweeper } from '../../src/effects/sweeper.ts';
 import { startThreadSweeper } from '../../src/effects/thread-sweeper.ts';
 import { startWebhooks } from '../../src/effects/webhooks.ts';
-import { renderDelivery } from '../../src/http/wire.ts';
+import { renderDelivery } from '../../src/http/delivery-body.ts';
 import type { Ids } from '../../src/kernel/ids.ts';
 import { createHub } from '../../src/streams/hub.ts';
 import { createRunStreams, type RunStreams } from '../../src/streams/run-stream.ts';
@@ -69,7 +70,7 @@ export interface Process {
 export function startProcess(world: World, crash: (why: string) => void): Process {
   const { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings } = world;
   const clock = createProcessClock(schedule);
-  const log = openFaultLog({ schedule, random, faults, disk, crash });
+  const log = openFaultLog({ schedule, random, faults, disk, crash, fail });
   let life: 'alive' | 'zombie' | 'dead' = 'alive';
   const isAlive = (): boolean => life === 'alive';
   let stopping = false;
@@ -94,6 +95,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
   async function boot(): Promise<void> {
     const webhooks = { enabled: true, render: renderDelivery };
     const threads = createThreads({ log, clock, ids, webhooks, capacity: settings.capacity });
+    const deliveries = createDeliveries({ log, ids });
     const items = createItems({ log, clock, ids });
     const ttl = { refreshOnRead: false, defaultTtl: null };
     const store = createStore({ log, items, clock, ttl, embedder: undefined, onFault });
@@ -109,14 +111,17 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
       await out.close();
       await stopped;
     });
-    const sweeper = startSweeper({ log, threads, clock, ids, onFault, retentionMs: settings.retentionMs });
+    const { retentionMs } = settings;
+    const sweeper = startSweeper({
+      ...{ log, threads, deliveries, clock, ids, onFault, retentionMs, keepDeliveredMs: retentionMs },
+    });
     stops.push(() => sweeper.stop());
     const limits = { intervalMs: 60_000, limit: 100 };
     const threadSweeper = startThreadSweeper({ log, threads, upkeep, clock, onFault, ...limits });
     stops.push(() => threadSweeper.stop());
-    const { concurrency, runTimeoutMs } = settings;
+    const { concurrency, runTimeoutMs, maxAttempts } = settings;
     const executor = startExecutor({
-      ...{ log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs },
+      ...{ log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs, maxAttempts },
     });
     stops.push(() => executor.stop(2_000));
     services = {

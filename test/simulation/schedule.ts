@@ -2,6 +2,7 @@
  * Everything that happens in a simulated life, one step after the other, in an order and at moments that the seed
  * chooses. Time passes between steps only, and as fast as they come.
  */
+import { breathe } from '../../src/kernel/breathe.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { fingerprint } from '../../src/kernel/ids.ts';
 import type { Random } from '../support/random.ts';
@@ -84,8 +85,9 @@ export function createSchedule(random: Random): Schedule {
       steps += 1;
       schedule.note(task.label);
       task.work();
-      // Comes after what the log's writer has put off to the same turn of the event loop, and after every promise.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      // Comes after what the log's writer and an attempt's writes have put off to a turn of the event loop.
+      await breathe();
+      await breathe();
       return true;
     },
     note: (line) => void trace.push(`${elapsed} ${line}`),
