@@ -17,12 +17,21 @@ const test = suite('conformance: the size of a conversation');
 const QUESTION = 'a question about something that matters to somebody '.repeat(3);
 const ANSWER = 'an answer in a few words that were well thought about '.repeat(4);
 
+const LONG_ANSWER = 'an answer that goes into every detail of what was asked '.repeat(20);
+
 /** By name: how many turns, and who answers. */
 const GRAPHS: Record<string, [turns: number, graph: unknown]> = {
   'a graph': [
     250,
     new StateGraph(MessagesAnnotation)
       .addNode('reply', () => ({ messages: [new AIMessage(ANSWER)] }))
+      .addEdge(START, 'reply')
+      .compile(),
+  ],
+  'a graph that answers at length': [
+    100,
+    new StateGraph(MessagesAnnotation)
+      .addNode('reply', () => ({ messages: [new AIMessage(LONG_ANSWER)] }))
       .addEdge(START, 'reply')
       .compile(),
   ],
@@ -63,9 +72,14 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number): Promise<v
   }
 }
 
-/** Bytes of whole pages, free space in them included. */
+/** Bytes of whole pages, of the table and of its key, free space in them included. */
 const pagesOf = ({ behind }: TestLog, table: string): number =>
-  behind((db) => db.prepare('SELECT sum(pgsize) FROM dbstat WHERE name = ?').pluck().get(table)) as number;
+  behind((db) =>
+    db
+      .prepare('SELECT sum(pgsize) FROM dbstat WHERE name IN (?, ?)')
+      .pluck()
+      .get(table, `sqlite_autoindex_${table}_1`),
+  ) as number;
 
 /** Bytes of the rows that the head's values are put together from. */
 const readFor = ({ behind }: TestLog, head: string): number =>

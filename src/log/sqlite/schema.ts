@@ -47,6 +47,8 @@ CREATE TABLE frames (
   PRIMARY KEY (run_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX frames_by_thread ON frames (thread_id);
+-- The next three have row ids: without, of a row longer than a quarter of a page the rest takes a whole page. A file
+-- that an earlier version made has them in that form, and reads and grows the same.
 CREATE TABLE checkpoints (
   thread_id TEXT NOT NULL,
   ns TEXT NOT NULL,
@@ -61,7 +63,7 @@ CREATE TABLE checkpoints (
   -- Order of saving: ids come from the graph's runtime and its clock, which may jump.
   seq INTEGER NOT NULL,
   PRIMARY KEY (thread_id, ns, checkpoint_id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX checkpoints_by_seq ON checkpoints (thread_id, seq);
 CREATE INDEX checkpoints_by_ns ON checkpoints (thread_id, ns, seq);
 CREATE TABLE channel_blobs (
@@ -76,7 +78,7 @@ CREATE TABLE channel_blobs (
   anchor TEXT NOT NULL,
   data TEXT NOT NULL,
   PRIMARY KEY (thread_id, ns, channel, version)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TABLE checkpoint_writes (
   thread_id TEXT NOT NULL,
   ns TEXT NOT NULL,
@@ -87,7 +89,7 @@ CREATE TABLE checkpoint_writes (
   channel TEXT NOT NULL,
   data TEXT NOT NULL,
   PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
