@@ -161,7 +161,7 @@ test('given a clock that goes back by a day and forward by months, when crons ar
       await slot(s, cron, minutes);
     }
     clock.leap(-DAY);
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 2; i++) {
       clock.leap(MINUTE);
       await quiet(s);
     }
@@ -170,7 +170,7 @@ test('given a clock that goes back by a day and forward by months, when crons ar
     await quiet(s);
     assert.deepEqual(await history(s, cron), ['+1', '+2']);
     const months = 100 * DAY;
-    clock.leap(DAY - 5 * MINUTE + months + 20 * SECOND);
+    clock.leap(DAY - 2 * MINUTE + months + 20 * SECOND);
     const last = 2 + months / MINUTE;
     await slot(s, cron, last);
     await quiet(s);
@@ -244,8 +244,8 @@ test('given a zone, when the clocks are put back, then a daily cron fires once t
   return withServer({ clock }, async (s) => {
     const cron = await make(s, '/runs/crons', { schedule: '30 2 * * *', timezone: 'Europe/Berlin' });
     assert.equal(await next(s, cron), '2026-10-25T00:30:00.000000+00:00');
-    for (let hour = 0; hour < 8; hour++) {
-      clock.leap(HOUR / 2);
+    for (let hour = 0; hour < 4; hour++) {
+      clock.leap(HOUR);
       await quiet(s);
     }
     assert.deepEqual(await history(s, cron), [`+${(Date.UTC(2026, 9, 25, 0, 30) - START) / MINUTE}`]);
