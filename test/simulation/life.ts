@@ -179,6 +179,8 @@ export async function liveOnce(seed: number): Promise<Life> {
     faults.end();
     schedule.jump(behind);
     schedule.note('no more faults');
+    // It may be down for hours yet.
+    while (process.services === undefined && (await step()));
     const deadline = schedule.elapsed + PATIENCE_MS;
     let left: string[] = [];
     do {

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { createItems } from '../../../src/actors/items.ts';
+import { createStore } from '../../../src/actors/store.ts';
+import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
+import type { GraphHost, RunEnd } from '../../../src/graphs/port.ts';
+import { getRun } from '../../../src/projections/run-queries.ts';
+import { ask, THREAD } from '../../support/given.ts';
+import { createRandom } from '../../support/random.ts';
+import { suite } from '../../support/suite.ts';
+import { seededIds } from '../../support/with-log.ts';
+import { toRunning, withThreads, type TestThreads } from '../actors/with-threads.ts';
+
+const test = suite('effects/executor');
+
+/** Runs until it is told to stop. */
+const obedient: GraphHost['run'] = (_order, _link, signal) =>
+  new Promise<RunEnd>((resolve) =>
+    signal.addEventListener('abort', () => resolve({ kind: 'stopped' }), { once: true }),
+  );
+const deaf: GraphHost['run'] = () => new Promise(() => undefined);
+
+/** An executor that hears of nothing: what it does it found by looking. */
+function startDeaf({ log, threads, clock }: TestThreads, run: GraphHost['run']): Executor {
+  const ids = seededIds(clock, createRandom(3));
+  const items = createItems({ log, clock, ids });
+  const onFault = (error: unknown): void => assert.fail(String(error));
+  const ttl = { refreshOnRead: false, defaultTtl: null };
+  return startExecutor({
+    ...{ threads, clock, ids, onFault, concurrency: 1, runTimeoutMs: 3_600_000, maxAttempts: 3 },
+    log: { ...log, onCommitted: () => () => undefined },
+    store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
+    graphs: { graphIds: ['graph'], run, close: async () => undefined },
+  });
+}
+
+/** Lets everything be done that is due by then. */
+async function pass({ clock, log }: TestThreads, ms: number, done: () => Promise<boolean>): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 250) {
+    await clock.advance(250);
+    await log.readAll(0, 1);
+  }
+  assert.ok(await done());
+}
+
+const statusOf = async ({ log }: TestThreads, runId: string) => (await getRun(log.rows, runId))?.status;
+
+test('given a stop that nobody heard of, when the executor looks, then the graph is told and the run ends', () =>
+  withThreads(async (lent) => {
+    await lent.done([ask.createThread(), ask.createRun('a')]);
+    const executor = startDeaf(lent, obedient);
+    await pass(lent, 2_000, async () => (await statusOf(lent, 'a')) === 'running');
+    await lent.done(ask.cancel('a'));
+    await pass(lent, 3_000, async () => (await statusOf(lent, 'a')) === 'interrupted');
+    await executor.stop(0);
+  }));
+
+test('X4 given a graph that ignores a stop, when the server stops, then its run ends and no timer is left', () =>
+  withThreads(async (lent) => {
+    await lent.done([ask.createThread(), ask.createRun('a')]);
+    const executor = startDeaf(lent, deaf);
+    await pass(lent, 2_000, async () => (await statusOf(lent, 'a')) === 'running');
+    await lent.done(ask.cancel('a'));
+    await pass(lent, 2_000, async () => (await statusOf(lent, 'a')) === 'running');
+    const stopped = executor.stop(2_000);
+    await pass(lent, 1_000, async () => (await statusOf(lent, 'a')) === 'interrupted');
+    await stopped;
+    assert.deepEqual(lent.clock.pending(), []);
+  }));
+
+test('X4 given a run that looks free and cannot start, when it is found again and again, then others have their turn', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    // Another writer of the log gives the run back; this one does not know.
+    const other = lent.another();
+    await other.dispatch(THREAD, [ask.abandon('a')]);
+    const executor = startDeaf(lent, obedient);
+    await pass(lent, 3_000, async () => (await statusOf(lent, 'a')) === 'pending');
+    await executor.stop(0);
+  }));
+
+test.run();

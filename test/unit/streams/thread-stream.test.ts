@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { createHub } from '../../../src/streams/hub.ts';
+import { createRunStreams } from '../../../src/streams/run-stream.ts';
+import { createThreadStreams } from '../../../src/streams/thread-stream.ts';
+import { ask, THREAD } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+import { withThreads } from '../actors/with-threads.ts';
+
+const test = suite('streams/thread-stream');
+
+test('S2 given the last run rolled back, when its reader comes back after its end, then the runs before it are not shown again', () =>
+  withThreads(async (lent) => {
+    const { log, clock } = lent;
+    await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a'), ask.complete('a')]);
+    const begun = await lent.done([ask.createRun('b'), ask.start('b'), ask.cancel('b', 'rollback')]);
+    const turn = begun.events.find(({ type }) => type === 'RunStarted')!.meta.version;
+    await lent.done(ask.complete('b'));
+
+    const hub = createHub(log);
+    const streams = createThreadStreams(log, hub, createRunStreams(log, hub, clock), clock);
+    const stopping = new AbortController();
+    const reading = streams.read(THREAD, {
+      ...{ modes: ['lifecycle'], after: `${turn}-done`, signal: stopping.signal },
+      visible: async () => true,
+      state: async () => undefined,
+    });
+    const next = reading.next();
+    const after = await lent.done([ask.createRun('c'), ask.start('c'), ask.complete('c')]);
+    const started = after.events.find(({ type }) => type === 'RunStarted')!.meta.version;
+    const { value = [] } = await next;
+    assert.deepEqual(
+      (value as { id: string }[]).map(({ id }) => id),
+      [`${started}-done`],
+    );
+    stopping.abort();
+    await reading.return(undefined);
+    hub.close();
+  }));
+
+test.run();
