@@ -1,6 +1,6 @@
 /**
- * `npm test [-- stage...]`: runs the stages in order, all of them even after a failure, prints a line for each check
- * and test file, the whole output of those that failed, and at the very end `N passed, N failed`. A file that exits
+ * `npm test [-- stage...]`: starts the stages in order, all of them even after a failure, prints a line for each check
+ * and test file as it ends, the whole output of those that failed, and at the very end `N passed, N failed`. A file that exits
  * with an error, is killed after its time, or prints no totals counts as a failure; so does a skipped test, unless it
  * names what this machine lacks: that is printed, and such a test is neither passed nor failed.
  */
@@ -50,19 +50,18 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
     const passed = result.code === 0 ? 1 : 0;
     report(name, { passed, failed: 1 - passed, skipped: [] }, result);
   };
-  const runFiles = async (stage: string): Promise<void> => {
-    const files = listTests(stage);
-    const lane = async (): Promise<void> => {
-      for (let file = files.shift(); file !== undefined && !signal.aborted; file = files.shift()) {
-        const result = await runChild(process.execPath, [...NODE, file], { timeoutMs, signal });
-        report(file, countTests(result), result);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const runFile = async (file: string): Promise<void> => {
+    const result = await runChild(process.execPath, [...NODE, file], { timeoutMs, signal });
+    report(file, countTests(result), result);
   };
 
-  for (const stage of stages)
-    if (!signal.aborted) await (stage in CHECKS ? runCheck(stage) : runFiles(stage));
+  const jobs = stages.flatMap((stage) =>
+    stage in CHECKS ? [() => runCheck(stage)] : listTests(stage).map((file) => () => runFile(file)),
+  );
+  const lane = async (): Promise<void> => {
+    for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
   return total;
 }
 
