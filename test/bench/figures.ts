@@ -1,0 +1,69 @@
+/** What is measured, and in which words it travels between the processes of the benchmark. */
+
+export interface Figure {
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Milliseconds until the first frame, where there are frames. */
+  readonly firstP50?: number;
+  /** How often all was done, also before the measurement. */
+  readonly count?: number;
+  /** Processor time of the one who answered, in milliseconds for each: says more than the rest on a busy machine. */
+  readonly cpuMs?: number;
+}
+
+/** What the process that asks is told to do. */
+export type LoadOrder =
+  | {
+      readonly kind: 'loop';
+      readonly base: string;
+      readonly flow: Flow;
+      readonly graph: string;
+      readonly lanes: number;
+      readonly seconds: number;
+    }
+  | { readonly kind: 'turns'; readonly base: string; readonly graph: string; readonly turns: number }
+  | {
+      readonly kind: 'streams';
+      readonly base: string;
+      readonly graph: string;
+      readonly streams: number;
+      readonly frames: number;
+      readonly everyMs: number;
+    };
+
+/** What one lane does again and again. */
+export type Flow = 'post' | 'thread' | 'wait' | 'thread-wait-state' | 'thread-stream' | 'reject';
+
+export type EngineOrder = { readonly kind: 'engine'; readonly lanes: number; readonly seconds: number };
+export type EngineTurnsOrder = { readonly kind: 'engine-turns'; readonly turns: number };
+export type PartOrder = LoadOrder | EngineOrder | EngineTurnsOrder;
+
+export interface StreamFigures {
+  readonly framesPerSecond: number;
+  /** Frames that came, of those that were sent. */
+  readonly share: number;
+  /** Milliseconds from the graph to the client. */
+  readonly addedP50: number;
+  readonly addedP99: number;
+}
+
+/** Milliseconds of each turn. */
+export type Turns = readonly number[];
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+export const toFigure = (
+  times: readonly number[],
+  elapsedMs: number,
+  firsts: readonly number[] = [],
+): Figure => ({
+  perSecond: times.length / (elapsedMs / 1000),
+  p50: percentile(times, 0.5),
+  p99: percentile(times, 0.99),
+  ...(firsts.length > 0 && { firstP50: percentile(firsts, 0.5) }),
+});

@@ -1,0 +1,145 @@
+/** The client's side of the benchmark: closed loops, turns of one thread, many streams at once. */
+import {
+  percentile,
+  toFigure,
+  type Figure,
+  type Flow,
+  type LoadOrder,
+  type StreamFigures,
+  type Turns,
+} from './figures.ts';
+import { openLane, type Lane, type Reply } from './lane.ts';
+
+const WARM_MS = 3_000;
+const input = { messages: [{ role: 'user', content: 'hello' }] };
+
+export async function carryOut(order: LoadOrder): Promise<Figure | Turns | StreamFigures> {
+  switch (order.kind) {
+    case 'loop':
+      return loop(order);
+    case 'turns':
+      return turns(order);
+    case 'streams':
+      return streams(order);
+  }
+}
+
+async function good(lane: Lane, path: string, body?: unknown, method = 'POST'): Promise<Reply> {
+  const reply = await lane.ask(method, path, body);
+  if (reply.status !== 200) throw new Error(`${method} ${path}: ${reply.status} ${reply.body}`);
+  return reply;
+}
+
+const newThread = async (lane: Lane): Promise<string> =>
+  (JSON.parse((await good(lane, '/threads', {})).body) as { thread_id: string }).thread_id;
+
+async function once(lane: Lane, flow: Flow, graph: string, busy: string): Promise<number | undefined> {
+  const run = { assistant_id: graph, input };
+  switch (flow) {
+    case 'post':
+      await good(lane, '/', {});
+      return;
+    case 'thread':
+      await good(lane, '/threads', {});
+      return;
+    case 'wait':
+      await good(lane, '/runs/wait', run);
+      return;
+    case 'thread-wait-state': {
+      const id = await newThread(lane);
+      await good(lane, `/threads/${id}/runs/wait`, run);
+      await good(lane, `/threads/${id}/state`, undefined, 'GET');
+      return;
+    }
+    case 'thread-stream': {
+      const id = await newThread(lane);
+      const modes = { ...run, stream_mode: ['values', 'messages-tuple'] };
+      return (await good(lane, `/threads/${id}/runs/stream`, modes)).firstMs;
+    }
+    case 'reject': {
+      const body = { ...run, multitask_strategy: 'reject' };
+      const { status } = await lane.ask('POST', `/threads/${busy}/runs`, body);
+      if (status !== 409 && status !== 422) throw new Error(`a rejected run was answered with ${status}`);
+      return;
+    }
+  }
+}
+
+/** Each lane asks again as soon as it was answered. A failure ends the benchmark. */
+async function loop({ base, flow, graph, lanes, seconds }: LoadOrder & { kind: 'loop' }): Promise<Figure> {
+  const open = await Promise.all(Array.from({ length: lanes }, () => openLane(base)));
+  let busy = '';
+  let count = 0;
+  if (flow === 'reject') {
+    busy = await newThread(open[0]!);
+    // Far from due: the thread is busy for as long as this takes.
+    await good(open[0]!, `/threads/${busy}/runs`, { assistant_id: graph, input, after_seconds: 3600 });
+  }
+  const run = async (ms: number): Promise<Figure> => {
+    const times: number[] = [];
+    const firsts: number[] = [];
+    const began = performance.now();
+    await Promise.all(
+      open.map(async (lane) => {
+        while (performance.now() < began + ms) {
+          const from = performance.now();
+          const first = await once(lane, flow, graph, busy);
+          times.push(performance.now() - from);
+          count += 1;
+          if (first !== undefined) firsts.push(first);
+        }
+      }),
+    );
+    return toFigure(times, performance.now() - began, firsts);
+  };
+  await run(WARM_MS);
+  const figure = await run(seconds * 1000);
+  for (const lane of open) lane.close();
+  return { ...figure, count };
+}
+
+async function turns({ base, graph, turns: count }: LoadOrder & { kind: 'turns' }): Promise<Turns> {
+  const lane = await openLane(base);
+  // Both programs are warm before the first turn counts.
+  for (let i = 0; i < 200; i++) await good(lane, '/runs/wait', { assistant_id: graph, input });
+  const id = await newThread(lane);
+  const times: number[] = [];
+  for (let i = 0; i < count; i++)
+    times.push((await good(lane, `/threads/${id}/runs/wait`, { assistant_id: graph, input })).ms);
+  lane.close();
+  return times;
+}
+
+/** Frames say when they were made, by the clock of the machine that both programs share. */
+async function streams({
+  base,
+  graph,
+  streams: count,
+  frames,
+  everyMs,
+}: LoadOrder & { kind: 'streams' }): Promise<StreamFigures> {
+  const open = await Promise.all(Array.from({ length: count }, () => openLane(base)));
+  const added: number[] = [];
+  let [first, last] = [Infinity, 0];
+  const order = { assistant_id: graph, input: { frames, everyMs }, stream_mode: ['custom'] };
+  await Promise.all(
+    open.map(async (lane) => {
+      const reply = await lane.ask('POST', '/runs/stream', order, (text) => {
+        const now = Date.now();
+        for (const [, at] of text.matchAll(/"madeAt":(\d+)/g)) {
+          added.push(now - Number(at));
+          first = Math.min(first, Number(at));
+          last = Math.max(last, now);
+        }
+      });
+      if (reply.status !== 200) throw new Error(`a stream was answered with ${reply.status} ${reply.body}`);
+    }),
+  );
+  for (const lane of open) lane.close();
+  return {
+    framesPerSecond: added.length / ((last - first) / 1000),
+    share: added.length / (count * frames),
+    addedP50: percentile(added, 0.5),
+    addedP99: percentile(added, 0.99),
+  };
+}

@@ -1,0 +1,147 @@
+/** Figures of a server that has little to do: its start, its memory, its rows made anew, streams that wait. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
+import { projection } from '../../src/projections/projection.ts';
+import { sqlFunctions } from '../../src/sql-functions.ts';
+import { residentBytes } from '../support/process-figures.ts';
+import { withTempDir } from '../support/temp-dir.ts';
+import { startProcess } from '../support/with-process.ts';
+import { buildBulk } from './bulk.ts';
+import { measureIdleStreams } from './idle-streams.ts';
+import { configOf, withServerProcess, type Report } from './load-figures.ts';
+import { percentile } from './figures.ts';
+import { openLane } from './lane.ts';
+
+const STARTS = 5;
+const IDLE_STREAMS = 10_000;
+const MIB = 2 ** 20;
+const REST_MS = 5_000;
+/** Three facts for each run, one for each thread, one checkpoint in each: ten for a thread, ten million in all. */
+const LARGE = { threads: 1_000_000, runs: 2_667_000 };
+const REBUILT = { threads: 20_000, runs: 53_000 };
+
+/** Seconds from the start of the program to its first answer: `[GET /ok, a run]`. */
+async function startOnce(dir: string, config: string, graph: string): Promise<readonly [number, number]> {
+  const began = performance.now();
+  const server = await startProcess({ dir, config });
+  try {
+    const lane = await openLane(server.url);
+    const { status } = await lane.ask('GET', '/ok');
+    if (status !== 200) throw new Error(`the first answer was ${status}`);
+    const answered = performance.now();
+    const input = { messages: [{ role: 'user', content: 'hello' }] };
+    await lane.ask('POST', '/runs/wait', { assistant_id: graph, input });
+    lane.close();
+    return [(answered - began) / 1000, (performance.now() - began) / 1000];
+  } finally {
+    await server.end('SIGTERM');
+  }
+}
+
+async function reportStart(
+  report: Report,
+  dir: string,
+  config: string,
+  graph: string,
+  bar: number,
+  name: string,
+) {
+  const starts: (readonly [number, number])[] = [];
+  for (let i = 0; i < STARTS; i++) starts.push(await startOnce(dir, config, graph));
+  report({
+    ...{ name, unit: 's', bar: { atMost: bar } },
+    value: percentile(
+      starts.map(([answered]) => answered),
+      0.5,
+    ),
+    against: `the first run was answered after ${percentile(
+      starts.map(([, ran]) => ran),
+      0.5,
+    ).toFixed(1)} s`,
+  });
+}
+
+export async function measureRest(
+  wants: (name: string) => boolean,
+  report: Report,
+  say: (line: string) => void,
+  largeDir?: string,
+): Promise<void> {
+  if (wants('start'))
+    await withTempDir((dir) =>
+      reportStart(
+        report,
+        join(dir, 'data'),
+        configOf('ten.json'),
+        'agent0',
+        1,
+        'start to first answer, 10 graphs',
+      ),
+    );
+  if (wants('memory')) await measureMemory(report);
+  if (wants('rebuild')) await measureRebuild(report);
+  if (wants('idle')) {
+    const { bytesEach, p99, busy } = await measureIdleStreams(IDLE_STREAMS);
+    const name = `${IDLE_STREAMS.toLocaleString('en')} idle streams`;
+    const against = `GET /ok p99 ${p99.toFixed(1)} ms, ${(100 * busy).toFixed(0)} % of a core`;
+    report({ name, value: bytesEach / 1024, unit: 'KB each', bar: { atMost: 60 }, against });
+  }
+  if (wants('large')) {
+    const use = async (dir: string): Promise<void> => {
+      if (!existsSync(join(dir, LOG_FILE))) await buildBulk(dir, LARGE, say);
+      const name = 'start to first answer, 1,000,000 threads and 10,000,000 events';
+      await reportStart(report, dir, configOf('platform.json'), 'agent', 1.5, name);
+    };
+    if (largeDir === undefined) await withTempDir((dir) => use(join(dir, 'data')));
+    else await use(largeDir);
+  }
+}
+
+const measureMemory = (report: Report): Promise<void> =>
+  withServerProcess(
+    async ({ url, pid }) => {
+      const rest = () => new Promise((resolve) => setTimeout(resolve, REST_MS));
+      await rest();
+      const before = residentBytes(pid);
+      const lanes = await Promise.all([openLane(url), openLane(url)]);
+      const input = { messages: [{ role: 'user', content: 'hello' }] };
+      // Both workers have run something.
+      await Promise.all(
+        lanes.map((lane) => lane.ask('POST', '/runs/wait', { assistant_id: 'agent', input })),
+      );
+      for (const lane of lanes) lane.close();
+      await rest();
+      report({
+        ...{ name: 'idle memory, 2 workers', unit: 'MiB', bar: { atMost: 150 } },
+        value: residentBytes(pid) / MIB,
+        against: `${(before / MIB).toFixed(0)} MiB before the first run`,
+      });
+    },
+    { PLATFORM_WORKERS: '2' },
+  );
+
+const measureRebuild = (report: Report): Promise<void> =>
+  withTempDir(async (temp) => {
+    const dir = join(temp, 'data');
+    await buildBulk(dir, REBUILT, () => undefined);
+    const db = new Database(join(dir, LOG_FILE));
+    const events = db.prepare('SELECT count(*) FROM events').pluck().get() as number;
+    db.prepare("UPDATE meta SET value = 'none' WHERE key = 'projection'").run();
+    db.close();
+    const began = performance.now();
+    const log = openSqliteLog({
+      ...{ dir, projection, functions: sqlFunctions, clock: systemClock() },
+      onFault(error) {
+        throw error;
+      },
+    });
+    const seconds = (performance.now() - began) / 1000;
+    await log.close();
+    report({
+      ...{ name: 'rows rebuilt from the log', value: events / seconds, unit: 'events/s' },
+      ...{ bar: { atLeast: 100_000 }, against: `${events.toLocaleString('en')} events` },
+    });
+  });
