@@ -42,7 +42,13 @@ function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Pr
           reply.breakOff();
         };
         if (stopping.aborted) breakOff();
-        else stopping.addEventListener('abort', breakOff, { once: true, signal: over.signal });
+        else {
+          stopping.addEventListener('abort', breakOff, { once: true });
+          // Not by the option `signal`: of all signals of one target Node keeps only the last from being collected,
+          // and then every reply would stay listened for, with the page it holds, until the server stops.
+          const leave = (): void => stopping.removeEventListener('abort', breakOff);
+          over.signal.addEventListener('abort', leave, { once: true });
+        }
       },
       async pull(controller) {
         let cancel: () => void = () => undefined;

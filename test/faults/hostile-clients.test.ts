@@ -16,7 +16,7 @@ import { startOthers } from './clients/others.ts';
 const test = suite('hostile clients', { timeoutMs: 120_000 });
 const lacking = figuresLacking();
 const MORE = fileURLToPath(new URL('../fixtures/project/platform.more.json', import.meta.url));
-const CLIENTS = Number(process.env['CLIENTS'] ?? 300);
+const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
 const MB = 2 ** 20;
 /** Generous: the machine has other things to do. */
 const PATIENCE_MS = 10_000;

@@ -1,0 +1,93 @@
+/** Very many streams, of every kind, whose clients go away in one moment. `CLIENTS=2000 ROUNDS=50` for the long form. */
+import * as assert from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { MORE, newThread } from '../conformance/scene.ts';
+import { get, heard, openRaw, upgrade } from '../support/raw-client.ts';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+
+const test = suite('aborted streams', { timeoutMs: 120_000 });
+
+const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
+const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
+/** Much less than what a forgotten reader of a stream keeps alive; the test itself keeps a line for each request. */
+const BYTES_EACH = 4_000;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const count = (kind: string): number =>
+  process.getActiveResourcesInfo().filter((each) => each === kind).length;
+
+const metric = async (s: TestServer, name: string): Promise<number> =>
+  (await s.request('GET', '/metrics?format=json')).json[name];
+
+/** Resolves when nothing waits for runs any more and only those that behave are connected. */
+async function untilGone(s: TestServer, timers: number): Promise<void> {
+  const end = performance.now() + 20_000;
+  for (;;) {
+    const readers = await metric(s, 'threadwell_stream_readers');
+    const open = await metric(s, 'threadwell_open_connections');
+    // A gated run and the server's own upkeep have timers that come and go.
+    if (readers === 0 && open <= 3 && count('Timeout') <= timers + 20) return;
+    assert.ok(performance.now() < end, `${readers} readers, ${open} connections, ${count('Timeout')} timers`);
+  }
+}
+
+test('when very many streams of all kinds are left in one moment, mid-way too, then nothing of them stays, again and again (S3)', () =>
+  withServer({ config: MORE }, async (s) => {
+    const threadId = await newThread(s);
+    const gate = join(s.dir, 'gate');
+    const create = async (thread: string, order: object): Promise<string> =>
+      (await s.request('POST', `/threads/${thread}/runs`, { input: {}, ...order })).json.run_id;
+    const waiting = await create(threadId, { assistant_id: 'gate', config: { configurable: { gate } } });
+    const large = await newThread(s);
+    const flood = await create(large, {
+      ...{ assistant_id: 'flood', stream_mode: 'custom' },
+      config: { configurable: { count: 300, size: 50_000 } },
+    });
+    await s.request('GET', `/threads/${large}/runs/${flood}/join`);
+
+    const body = '{"channels":["lifecycle","custom"]}';
+    const kinds: readonly (readonly [request: string, first: string])[] = [
+      [get(`/threads/${threadId}/runs/${waiting}/stream`), 'event: metadata'],
+      [get(`/threads/${threadId}/runs/${waiting}/join`), '\n\r\n'],
+      [get(`/threads/${threadId}/stream`), ': heartbeat'],
+      [get(`/threads/${large}/runs/${flood}/stream`), 'event: custom'],
+      [
+        `POST /threads/${threadId}/stream/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        'lifecycle',
+      ],
+      [upgrade(`/threads/${threadId}/stream/events`), 'HTTP/1.1 101 '],
+    ];
+    const port = Number(new URL(s.url).port);
+    const open = async (i: number): Promise<Socket> => {
+      const [request, first] = kinds[i % kinds.length]!;
+      const socket = await openRaw(port, request);
+      await heard(socket, first);
+      return socket.pause();
+    };
+    const heaps: number[] = [];
+    const timers = count('Timeout');
+    for (let round = 0; round < ROUNDS; round++) {
+      const sockets = await Promise.all(Array.from({ length: CLIENTS }, (_, i) => open(i)));
+      assert.ok(count('TCPSocketWrap') >= 2 * CLIENTS);
+      for (const [i, socket] of sockets.entries())
+        if (i % 2 === 0) socket.destroy();
+        else socket.resetAndDestroy();
+      await untilGone(s, timers);
+      collectGarbage();
+      heaps.push(process.memoryUsage().heapUsed);
+    }
+    const grown = (heaps.at(-1)! - heaps[0]!) / (CLIENTS * (ROUNDS - 1));
+    assert.ok(grown < BYTES_EACH, `${Math.round(grown)} bytes of each stream stayed: ${heaps}`);
+    assert.ok(count('TCPSocketWrap') < 20, `${count('TCPSocketWrap')} sockets`);
+    // The run did not mind.
+    await s.request('POST', `/threads/${threadId}/runs/${waiting}/cancel?wait=true`);
+    assert.equal((await s.client.runs.get(threadId, waiting)).status, 'interrupted');
+  }));
+
+test.run();
