@@ -6,7 +6,7 @@ import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/
 import type { FoundItem } from '../actors/store.ts';
 import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
-import type { AssistantVersionRecord } from '../projections/assistant-versions.ts';
+import type { AssistantVersionRecord } from '../projections/assistant-content.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';

@@ -1,19 +1,11 @@
-import type { Json, JsonObject } from '../kernel/json.ts';
-import type { Cell, RowReader } from '../log/rows.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { RowReader } from '../log/rows.ts';
+import { toContent, type AssistantVersionRecord, type ContentRow } from './assistant-content.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 
-export interface AssistantRecord {
-  readonly assistantId: string;
-  readonly graphId: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly config: JsonObject;
-  readonly context: Json;
-  readonly metadata: JsonObject;
-  readonly version: number;
+export interface AssistantRecord extends AssistantVersionRecord {
   /** Made by the server for one of its graphs. */
   readonly system: boolean;
-  readonly createdAt: number;
   readonly updatedAt: number;
 }
 
@@ -30,18 +22,8 @@ export interface AssistantSearch {
   readonly offset: number;
 }
 
-interface AssistantRow {
-  [column: string]: Cell;
-  assistant_id: string;
-  graph_id: string;
-  name: string;
-  description: string | null;
-  config: string;
-  context: string;
-  metadata: string;
-  version: number;
+interface AssistantRow extends ContentRow {
   system: number;
-  created_at: number;
   updated_at: number;
 }
 
@@ -117,18 +99,8 @@ export async function runsOfAssistant(rows: RowReader, assistantId: string): Pro
   }));
 }
 
-function toRecord(row: AssistantRow): AssistantRecord {
-  return {
-    assistantId: row.assistant_id,
-    graphId: row.graph_id,
-    name: row.name,
-    description: row.description,
-    config: JSON.parse(row.config) as JsonObject,
-    context: JSON.parse(row.context) as Json,
-    metadata: JSON.parse(row.metadata) as JsonObject,
-    version: row.version,
-    system: row.system === 1,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+const toRecord = (row: AssistantRow): AssistantRecord => ({
+  ...toContent(row),
+  system: row.system === 1,
+  updatedAt: row.updated_at,
+});
