@@ -1,12 +1,20 @@
-/** A browser's window with React in it: the official hook is rendered for real and talks to a real server. */
+/** A browser's window with React in it: the official hooks are rendered for real and talk to a real server. */
 import { JSDOM } from 'jsdom';
 import type { useStream as UseStream } from '@langchain/langgraph-sdk/react';
 
 type State = { messages: { id?: string; role?: string; content: unknown }[] };
-type Handle = ReturnType<typeof UseStream<State>>;
-type Options = Parameters<typeof UseStream>[0];
 
-export interface Page {
+/** What every page needs of its hook. */
+interface Shown {
+  readonly messages: readonly {
+    readonly id?: string | undefined;
+    readonly content: unknown;
+    /** Of messages whose content comes in blocks. */
+    readonly text?: string;
+  }[];
+}
+
+export interface Page<Handle> {
   /** The hook's current value. */
   readonly stream: Handle;
   /** The texts that the page shows, one per message. */
@@ -14,20 +22,30 @@ export interface Page {
   /** What the page showed last at every render so far. */
   readonly lastTexts: readonly string[];
   /** Resolves when the page, rendered anew, fits. */
-  until(fits: (page: Page) => boolean): Promise<void>;
+  until(fits: (page: Page<Handle>) => boolean): Promise<void>;
   leave(): void;
 }
 
-export interface Browser {
+export interface Browser<Handle = ReturnType<typeof UseStream<State>>> {
   readonly window: JSDOM['window'];
-  open(options: object): Page;
+  open(options: object): Page<Handle>;
   close(): void;
 }
 
 const GLOBALS = ['window', 'document', 'navigator'] as const;
 
-/** React looks for its window when it is loaded, so one browser serves a whole test file. */
+/** Of the client that speaks the runs' own streams. */
 export async function openBrowser(): Promise<Browser> {
+  return openBrowserWith(async () => {
+    const { useStream } = await import('@langchain/langgraph-sdk/react');
+    return (options) => useStream(options as Parameters<typeof UseStream>[0]) as never;
+  });
+}
+
+/** React looks for its window when it is loaded, so one browser serves a whole test file, and hooks come after it. */
+export async function openBrowserWith<Handle extends Shown>(
+  loadHook: () => Promise<(options: object) => Handle>,
+): Promise<Browser<Handle>> {
   const { window } = new JSDOM('<!doctype html><body></body>', { url: 'http://localhost/' });
   for (const [name, value] of Object.entries({
     window,
@@ -37,7 +55,7 @@ export async function openBrowser(): Promise<Browser> {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   const { createElement, useEffect } = await import('react');
   const { createRoot } = await import('react-dom/client');
-  const { useStream } = await import('@langchain/langgraph-sdk/react');
+  const useHook = await loadHook();
 
   return {
     window,
@@ -49,7 +67,7 @@ export async function openBrowser(): Promise<Browser> {
       const listeners = new Set<() => void>();
       let stream: Handle | undefined;
       const App = () => {
-        const current = useStream(options as Options) as unknown as Handle;
+        const current = useHook(options);
         stream = current;
         useEffect(() => {
           lastTexts.push(page.texts().at(-1) ?? '');
@@ -58,12 +76,12 @@ export async function openBrowser(): Promise<Browser> {
         return createElement(
           'ul',
           null,
-          current.messages.map(({ id, content }, index) =>
-            createElement('li', { key: id ?? index }, String(content)),
+          current.messages.map(({ id, content, text }, index) =>
+            createElement('li', { key: id ?? index }, text ?? String(content)),
           ),
         );
       };
-      const page: Page = {
+      const page: Page<Handle> = {
         get stream() {
           if (stream === undefined) throw new Error('Nothing is rendered yet');
           return stream;
