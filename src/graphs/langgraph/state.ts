@@ -66,8 +66,9 @@ function toMetadata(metadata: Record<string, unknown>): JsonObject {
   return ns === undefined || ns === '' ? rest : { ...rest, checkpoint_ns: ns };
 }
 
+/** Of what is no error the runtime notes no message; how the run ended tells what was thrown. */
 function errorText(error: unknown): string {
-  const message =
-    typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error;
-  return String(message ?? error);
+  if (typeof error !== 'object' || error === null) return String(error);
+  const { message, name } = error as { message?: unknown; name?: unknown };
+  return String(message ?? name ?? 'Error');
 }

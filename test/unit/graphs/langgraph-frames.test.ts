@@ -129,6 +129,26 @@ test('given a thread that never ran, when its state is read, then everything is 
   });
 });
 
+for (const [thrown, text] of [
+  [{ code: 7 }, 'Error'],
+  [new TypeError('this'), 'this'],
+] as const)
+  test(`given a node that throws ${JSON.stringify(thrown)} (${text}), when the state is read, then its task has that error`, async () => {
+    const bench = openBench(
+      new StateGraph(MessagesAnnotation)
+        .addNode('agent', () => {
+          throw thrown;
+        })
+        .addEdge('__start__', 'agent')
+        .compile(),
+    );
+    await bench.run({ input: { messages: [human('hi')] }, streamModes: ['values'] });
+    assert.deepEqual(
+      (await bench.state()).tasks.map(({ error }) => error),
+      [text],
+    );
+  });
+
 test('A4 given an authenticated user, when the graph runs, then it sees the user and no output does', async () => {
   let seen: JsonObject = {};
   const graph = new StateGraph(MessagesAnnotation)
