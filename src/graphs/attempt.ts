@@ -61,8 +61,12 @@ export async function runAttempt(
       list: (query) => link.checkpoints.list(query),
       save(checkpoint) {
         // A checkpoint says that what led to it is done: after a crash nobody would make its frames again.
-        frames.handOver();
-        return tracked(() => link.checkpoints.save(checkpoint));
+        const handed = frames.handOver();
+        if (handed === undefined) return tracked(() => link.checkpoints.save(checkpoint));
+        return tracked(async () => {
+          await handed;
+          await link.checkpoints.save(checkpoint);
+        });
       },
       saveWrites: (ns, id, writes) => tracked(() => link.checkpoints.saveWrites(ns, id, writes)),
     },

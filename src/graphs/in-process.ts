@@ -29,7 +29,13 @@ interface Entry {
 
 /** Runs here end with what the graph makes of them: there is no thread to lose. */
 export interface InProcessGraphs extends GraphHost, StateHost {
-  run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd>;
+  /** `onWork` is given what settles when graph code has come to its end, which may be long after the run's. */
+  run(
+    order: RunOrder,
+    link: RunLink,
+    signal: AbortSignal,
+    onWork?: (work: Promise<unknown>) => void,
+  ): Promise<RunEnd>;
 }
 
 export function openInProcessGraphs({
@@ -96,7 +102,12 @@ export function openInProcessGraphs({
 
   return {
     graphIds: [...entries.keys()],
-    run: (order, link, signal) => runAttempt(link, signal, clock, (attempt) => run(order, attempt)),
+    run: (order, link, signal, onWork) =>
+      runAttempt(link, signal, clock, (attempt) => {
+        const work = run(order, attempt);
+        onWork?.(work);
+        return work;
+      }),
     state: (order, checkpoints) =>
       ask(order, checkpoints, {
         plain: () => readFunctionState(order, checkpoints, ids),

@@ -67,6 +67,8 @@ export interface GraphWorker {
   look(): void;
   /** Its event loop has not turned for a while. */
   isSilent(): boolean;
+  /** For how long graph code has gone on after the end of its run, in milliseconds; 0 when none does. */
+  leftoverFor(): number;
   /** For how long the longest waiting stop has been waiting, in milliseconds; 0 when none waits. */
   stopWaits(): number;
   end(end: WorkerEnd): void;
@@ -76,6 +78,8 @@ export interface GraphWorker {
 const SILENT_MS = 500;
 /** Far beyond what any project takes. */
 const LOAD_LIMIT_MS = 120_000;
+
+const CLOSED_MS = 300;
 
 interface Job {
   readonly checkpoints?: CheckpointReader;
@@ -97,6 +101,8 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   );
   const { threadId } = worker;
   let last = 0;
+  let leftovers = 0;
+  let leftoverSince = Infinity;
   let over: WorkerEnd | undefined;
   let fault: WorkerEnd | undefined;
   let pulse = { beat: 0, at: clock.monotonic(), looked: clock.monotonic() };
@@ -137,6 +143,11 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     saveWrites: (id, ns, checkpointId, writes) => linkOf(id).checkpoints.saveWrites(ns, checkpointId, writes),
     emit: (id, frames) => linkOf(id).emit(frames),
     batch: (id, requests) => linkOf(id).store.batch(requests),
+    leftover(change) {
+      leftovers += change;
+      if (leftovers === 0) leftoverSince = Infinity;
+      else if (leftoverSince === Infinity) leftoverSince = clock.monotonic();
+    },
     source: options.readSource,
     stray: (error, context) => onStray(fromWireError(error), context),
     openReply: replies.openReply,
@@ -153,7 +164,10 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       end(died('WorkerFault', `A graph worker said what makes no sense: ${String(error)}`));
     }
   });
-  port.on('close', () => end(died('WorkerFault', 'A graph closed the channel of its worker')));
+  // It also closes with the thread, whose own words say more and come a moment later.
+  port.on('close', () =>
+    clock.after(CLOSED_MS, () => end(died('WorkerFault', 'A graph closed the channel of its worker'))),
+  );
   worker.on('error', (error: NodeJS.ErrnoException) => {
     fault ??=
       error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -238,6 +252,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       else pulse.looked = now;
     },
     isSilent: () => pulse.looked - pulse.at > SILENT_MS,
+    leftoverFor: () => Math.max(0, clock.monotonic() - leftoverSince),
     stopWaits() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
       return since === Infinity ? 0 : clock.monotonic() - since;

@@ -61,6 +61,8 @@ export interface ServerSide {
   emit(job: number, frames: readonly Frame[]): Promise<void>;
   batch(job: number, requests: readonly StoreRequest[]): Promise<readonly StoreAnswer[]>;
   source(file: string, exportName: string): Promise<SourceReport | undefined>;
+  /** Graph code goes on although its run is over, or (-1) has come to its end after all. Wants no answer. */
+  leftover(change: 1 | -1): void;
   /** Something that graph code let happen without anybody to hear it. Wants no answer. */
   stray(error: WireError, context: string): void;
   openReply(id: number, request: WireRequest): Promise<WireReply>;
@@ -95,4 +97,4 @@ export function toRemote<Side extends object>(rpc: Rpc, notes: ReadonlySet<strin
 }
 
 export const WORKER_NOTES: ReadonlySet<string> = new Set(['abort', 'base']);
-export const SERVER_NOTES: ReadonlySet<string> = new Set(['ready', 'stray', 'dropReply']);
+export const SERVER_NOTES: ReadonlySet<string> = new Set(['ready', 'leftover', 'stray', 'dropReply']);

@@ -71,7 +71,18 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
           guard.inside(guarded, () => stop.abort(reason));
         });
         try {
-          const end = await host.run(order, linkOf(job, known), stop.signal);
+          let working = false;
+          let told = false;
+          const end = await host.run(order, linkOf(job, known), stop.signal, (work) => {
+            working = true;
+            const onSettled = (): void => {
+              working = false;
+              if (told) server.leftover(-1);
+            };
+            work.then(onSettled, onSettled);
+          });
+          told = working;
+          if (told) server.leftover(1);
           return stray === undefined || asked ? end : toErrorEnd(stray.thrown);
         } finally {
           asked = true;

@@ -1,0 +1,235 @@
+/**
+ * The graph workers of a server: how many there are, which one is given what, and what happens when one ends.
+ *
+ * X4 A worker that ends is replaced at once; one that is about to be ended has its successor started before. The first
+ * worker comes with the server, the others as soon as there is more than one thing to do, and at the latest a few
+ * seconds later.
+ */
+import type { Clock } from '../../kernel/clock.ts';
+import { GraphsUnavailable } from '../port.ts';
+import type { GraphWorker } from './graph-worker.ts';
+import { createMemoryGuard } from './memory-guard.ts';
+import type { Loaded } from './sides.ts';
+
+export interface CrewOptions {
+  /** How many workers, at least 1. */
+  readonly size: number;
+  readonly heapMb: number;
+  readonly clock: Clock;
+  readonly spawn: () => GraphWorker;
+  readonly onFault: (error: unknown, context: string) => void;
+}
+
+export interface Crew {
+  readonly loaded: Loaded;
+  /**
+   * The worker that has the thread, or the one that does least. A worker that answers comes first, then one that
+   * comes up, and only then one that is busy with itself. Rejects with `GraphsUnavailable` when the server stops.
+   */
+  choose(threadId?: string): Promise<GraphWorker>;
+  /** Lends a worker of its own to `use`; few at a time, so it may have to wait. */
+  apart<T>(use: (worker: GraphWorker) => Promise<T>): Promise<T>;
+  each(use: (worker: GraphWorker) => void): void;
+  close(): Promise<void>;
+}
+
+const WATCH_MS = 100;
+/** How long a run may take to stop on a worker that shows no sign of life. */
+const STOP_GRACE_MS = 1_000;
+/** When its successor is started. */
+const DOUBT_MS = 300;
+/** How long code may go on after the end of its run, before its worker is given nothing new and is replaced. */
+const LEFTOVER_MS = 10_000;
+/** The same on a worker that shows no sign of life, and so keeps its other runs from going on. */
+const LEFTOVER_GRACE_MS = 3_000;
+/** Between two tries to start a worker that does not come up. */
+const RETRY_MS = 1_000;
+/** The first requests need the machine as well: the other workers start one after the other, this much later. */
+const CALM_MS = 3_000;
+/** More threads than ever run at once; beyond it the oldest are forgotten. */
+const MOST_REMEMBERED = 10_000;
+/** Workers besides the crew. */
+const MOST_APART = 2;
+const CLOSE_MS = 1_000;
+
+interface Slot {
+  worker: GraphWorker;
+  ready: boolean;
+  next?: GraphWorker | undefined;
+}
+
+/** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
+export async function openCrew({ size, heapMb, clock, spawn, onFault }: CrewOptions): Promise<Crew> {
+  const memory = createMemoryGuard(heapMb);
+  const slots: Slot[] = [];
+  const apart = new Set<GraphWorker>();
+  const homes = new Map<string, GraphWorker>();
+  const waiting = new Set<() => void>();
+  let closed = false;
+
+  const wakeAll = (): void => {
+    for (const wake of [...waiting]) wake();
+  };
+  /** Until something has changed. */
+  const change = (): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake);
+        resolve();
+      };
+      waiting.add(wake);
+    });
+
+  function occupy(slot: Slot, worker: GraphWorker): void {
+    Object.assign(slot, { worker, ready: false, next: undefined });
+    const isCurrent = (): boolean => slot.worker === worker && !closed;
+    worker.loaded.then(
+      () => {
+        if (!isCurrent()) return;
+        slot.ready = true;
+        wakeAll();
+      },
+      () => undefined,
+    );
+    void worker.ended.then(({ message }) => {
+      if (!isCurrent()) return;
+      onFault(new GraphsUnavailable(message), 'a graph worker ended and is replaced');
+      const came = slot.ready;
+      slot.ready = false;
+      if (came) return occupy(slot, slot.next ?? spawn());
+      clock.after(RETRY_MS, () => isCurrent() && occupy(slot, spawn()));
+    });
+  }
+
+  function add(worker: GraphWorker): void {
+    const slot = { worker, ready: false };
+    slots.push(slot);
+    occupy(slot, worker);
+  }
+
+  const first = spawn();
+  const loaded = await first.loaded.catch((error: unknown) => {
+    memory.close();
+    throw error;
+  });
+  add(first);
+
+  /** One at a time, unless all are there. */
+  function grow(): void {
+    if (!closed && slots.length < size && slots.every(({ ready }) => ready)) add(spawn());
+  }
+  let cancelGrowth = clock.after(CALM_MS, growCalmly);
+  function growCalmly(): void {
+    grow();
+    if (slots.length < size && !closed) cancelGrowth = clock.after(CALM_MS, growCalmly);
+  }
+
+  const all = (): GraphWorker[] => [
+    ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
+    ...apart,
+  ];
+
+  /** For how long a run has waited to stop on a worker whose event loop stands still. */
+  function overdue(worker: GraphWorker): number {
+    worker.look();
+    const silent = worker.isSilent();
+    const waits = silent ? worker.stopWaits() : 0;
+    const leftover = worker.leftoverFor();
+    // What is left of a run that is over may go on for a while, unless it is in the way of others.
+    const outstayed =
+      (worker.load === 0 && leftover > LEFTOVER_MS) || (silent && leftover > LEFTOVER_GRACE_MS);
+    if (waits > STOP_GRACE_MS || outstayed)
+      worker.end({
+        by: 'stop',
+        error: 'WorkerUnresponsive',
+        message: 'A graph kept its worker busy and did not stop, so the worker was ended',
+      });
+    return waits;
+  }
+
+  let cancelWatch = clock.after(WATCH_MS, watch);
+  function watch(): void {
+    for (const slot of slots) {
+      const { next } = slot;
+      const waits = overdue(slot.worker);
+      if (waits > DOUBT_MS) slot.next ??= spawn();
+      if (waits > 0 || next === undefined) continue;
+      slot.next = undefined;
+      next.end({ by: 'close', error: 'Unneeded', message: 'the other one has recovered' });
+    }
+    apart.forEach(overdue);
+    memory.look(all());
+    if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
+  }
+
+  function remember(threadId: string, worker: GraphWorker): void {
+    homes.delete(threadId);
+    homes.set(threadId, worker);
+    if (homes.size <= MOST_REMEMBERED) return;
+    const [oldest] = homes.keys();
+    if (oldest !== undefined) homes.delete(oldest);
+  }
+
+  const assertOpen = (): void => {
+    if (closed) throw new GraphsUnavailable('the server is stopping');
+  };
+
+  return {
+    loaded,
+    async choose(threadId) {
+      for (;;) {
+        assertOpen();
+        const ready = slots.flatMap((slot) => (slot.ready ? [slot.worker] : []));
+        const answering = ready.filter((worker) => !worker.isSilent());
+        const clean = answering.filter((worker) => worker.leftoverFor() < LEFTOVER_MS);
+        const home = threadId === undefined ? undefined : homes.get(threadId);
+        const worker =
+          clean.find((each) => each === home) ??
+          leastLoaded(clean) ??
+          leastLoaded(answering) ??
+          (ready.length === size ? leastLoaded(ready) : undefined);
+        if (worker === undefined || worker.load > 0) grow();
+        if (worker === undefined) {
+          await change();
+          continue;
+        }
+        if (threadId !== undefined) remember(threadId, worker);
+        return worker;
+      }
+    },
+    async apart(use) {
+      while (apart.size >= MOST_APART) await change();
+      assertOpen();
+      const worker = spawn();
+      apart.add(worker);
+      try {
+        await worker.loaded;
+        return await use(worker);
+      } finally {
+        apart.delete(worker);
+        worker.end({ by: 'close', error: 'Done', message: 'its run is over' });
+        wakeAll();
+      }
+    },
+    each: (use) => all().forEach(use),
+    async close() {
+      closed = true;
+      cancelWatch();
+      cancelGrowth();
+      memory.close();
+      const left = all();
+      for (const worker of left)
+        worker.end({ by: 'close', error: 'Stopped', message: 'the server is stopping' });
+      wakeAll();
+      let cancel: () => void = () => undefined;
+      const late = new Promise<void>((resolve) => (cancel = clock.after(CLOSE_MS, resolve)));
+      await Promise.race([Promise.all(left.map(({ exited }) => exited)), late]).finally(() => cancel());
+    },
+  };
+}
+
+const leastLoaded = (workers: readonly GraphWorker[]): GraphWorker | undefined =>
+  workers.reduce<GraphWorker | undefined>(
+    (least, worker) => (least === undefined || worker.load < least.load ? worker : least),
+    undefined,
+  );

@@ -1,0 +1,128 @@
+/** Every kind of graph that nobody should write, on one server: what becomes of its run, and that the server goes on. */
+import * as assert from 'uvu/assert';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from '../support/suite.ts';
+import { assertVerified } from '../support/with-server.ts';
+import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
+
+const test = suite('hostile graphs in workers', { timeoutMs: 120_000 });
+
+const CONFIG = fileURLToPath(new URL('../fixtures/hostile/platform.json', import.meta.url));
+
+type Expected =
+  /** What the run leaves behind. */
+  | { readonly values: object }
+  /** How it fails: the error's name, and what its message says. */
+  | { readonly error: string; readonly says?: RegExp }
+  /** It never ends by itself: is cancelled once it has begun. */
+  | 'cancelled';
+
+const OUT_OF_MEMORY: Expected = { error: 'WorkerHeapLimit', says: /PLATFORM_WORKER_HEAP_MB/ };
+const FINE: Expected = { values: { fine: true } };
+const READ_ONLY: Expected = { error: 'TypeError', says: /read only|not extensible/ };
+
+const GRAPHS: Readonly<Record<string, Expected>> = {
+  spins: 'cancelled',
+  spinsInMicrotasks: 'cancelled',
+  backtracks: 'cancelled',
+  waitsForMemory: 'cancelled',
+  ignoresSignal: 'cancelled',
+  neverResolves: 'cancelled',
+  yieldsForEver: 'cancelled',
+  nodeSpins: 'cancelled',
+  nodeNeverResolves: 'cancelled',
+  eatsHeap: OUT_OF_MEMORY,
+  eatsHeapInOneList: OUT_OF_MEMORY,
+  eatsHeapInOneMap: OUT_OF_MEMORY,
+  eatsBuffers: OUT_OF_MEMORY,
+  eatsSlowly: OUT_OF_MEMORY,
+  nodeEatsHeap: OUT_OF_MEMORY,
+  exits: { error: 'ProcessExit', says: /process\.exit\(3\)/ },
+  exitsLater: { error: 'ProcessExit', says: /process\.exit\(4\)/ },
+  nodeExits: { error: 'ProcessExit', says: /process\.exit\(3\)/ },
+  exitsForReal: { error: 'WorkerExit', says: /code 5/ },
+  aborts: { error: 'TypeError', says: /process\.abort\(\) is not supported in workers/ },
+  killsServer: { error: 'ProcessKill' },
+  throwsLater: { error: 'RangeError', says: /nobody catches this/ },
+  nodeThrowsLater: { error: 'RangeError', says: /nobody catches this/ },
+  rejectsUnheard: { error: 'RangeError', says: /nobody hears this/ },
+  nodeRejectsUnheard: { error: 'RangeError', says: /nobody hears this/ },
+  removesListeners: { error: 'WorkerFault', says: /RangeError: nobody catches this/ },
+  throwsUndefined: { error: 'Error', says: /undefined/ },
+  throwsText: { error: 'Error', says: /a text/ },
+  returnsCircular: { error: 'UnstorableValue', says: /contains itself/ },
+  returnsSymbol: { error: 'UnstorableValue', says: /is a symbol/ },
+  returnsGetter: { error: 'RangeError', says: /do not touch/ },
+  returnsOddJson: { error: 'RangeError', says: /no text of mine/ },
+  returnsBigInt: { values: { value: '10' } },
+  nodeReturnsCircular: { error: 'UnstorableValue', says: /contains itself/ },
+  nodeReturnsFunction: { error: 'UnstorableValue', says: /is a function/ },
+  recurses: { error: 'RangeError', says: /call stack/ },
+  loopsForEver: { error: 'GraphRecursionError' },
+  replacesJson: READ_ONLY,
+  replacesPromise: READ_ONLY,
+  replacesThen: READ_ONLY,
+  replacesTime: READ_ONLY,
+  pollutes: READ_ONLY,
+  replacesConsole: FINE,
+  deletesEnvironment: FINE,
+  changesTitle: FINE,
+  changesDirectory: { error: 'TypeError', says: /process\.chdir\(\) is not supported in workers/ },
+  leavesTimers: FINE,
+  opensMuch: FINE,
+  floodsOutput: FINE,
+  nodeFloods: { values: { begun: true, value: 'flooded' } },
+  speaksToServer: { values: { found: 0 } },
+};
+
+async function until(what: string, done: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await done()); tries++) {
+    assert.ok(tries < 1_000, what);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Runs the graph on a thread of its own to its end, whichever that is. */
+async function runOnce(server: ServerProgram, graph: string, expected: Expected): Promise<void> {
+  const thread = (await server.ask('POST', '/threads', {})).json.thread_id as string;
+  const order = { assistant_id: graph, input: {}, stream_mode: ['values', 'custom'] };
+  const { json } = await server.ask('POST', `/threads/${thread}/runs`, order);
+  const path = `/threads/${thread}/runs/${json.run_id}`;
+  if (expected === 'cancelled') {
+    const begun = async () => (await server.ask('GET', `/threads/${thread}`)).json.values?.begun === true;
+    await until(`${graph} begins`, begun);
+    assert.is((await server.ask('POST', `${path}/cancel?wait=true`)).status, 204, graph);
+    assert.is((await server.ask('GET', path)).json.status, 'interrupted', graph);
+  } else {
+    const result = (await server.ask('GET', `${path}/join`)).json;
+    const { status } = (await server.ask('GET', path)).json;
+    if ('values' in expected) assert.equal([graph, status, result], [graph, 'success', expected.values]);
+    else {
+      assert.equal([graph, status, result.__error__?.error], [graph, 'error', expected.error]);
+      assert.match(result.__error__.message, expected.says ?? /./);
+    }
+  }
+  assert.is((await server.ask('GET', '/ok')).status, 200, `after ${graph}`);
+  const after = await server.ask('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'fine', input: {} });
+  assert.is(after.json.fine, true, `the run after ${graph}`);
+}
+
+test('graphs that spin, eat memory, exit, throw later, flood or replace the language end as the table says, and every run after them succeeds (X3, X4)', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const env = { PLATFORM_WORKER_HEAP_MB: '160' };
+    const server = await serve({ args: ['--config', CONFIG], env });
+    const chosen = Object.entries(GRAPHS).filter(([graph]) =>
+      new RegExp(process.env['HOSTILE_GRAPHS'] ?? '.').test(graph),
+    );
+    for (const [graph, expected] of chosen) {
+      const began = performance.now();
+      await runOnce(server, graph, expected);
+      if (process.env['HOSTILE_GRAPHS'] !== undefined)
+        console.log(graph, Math.round(performance.now() - began), 'ms');
+    }
+    assert.is(await server.end('SIGTERM'), 0, server.output());
+    await assertVerified(join(dir, 'data'));
+  }));
+
+test.run();
