@@ -2,11 +2,20 @@
 import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { LogUnavailable } from '../actors/threads.ts';
+import { GraphsUnavailable } from '../graphs/port.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
 import { pluralPath, withoutPrefix } from './paths.ts';
-import { HttpProblem, internal, noRoute, notSearched, problemReply, unavailable } from './replies.ts';
+import {
+  HttpProblem,
+  internal,
+  noAnswer,
+  noRoute,
+  notSearched,
+  problemReply,
+  unavailable,
+} from './replies.ts';
 import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantRoutes } from './routes/assistants.ts';
@@ -70,6 +79,7 @@ export function createApp(context: ServerContext): Hono<Env> {
     if (error instanceof HttpProblem) return problemReply(error);
     if (error instanceof SearchRefused) return problemReply(notSearched(error));
     context.onFault(error, 'answering a request');
+    if (error instanceof GraphsUnavailable) return problemReply(noAnswer());
     return problemReply(error instanceof LogUnavailable ? unavailable() : internal());
   });
   return app;

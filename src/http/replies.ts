@@ -98,6 +98,9 @@ export const noCheckpoint = (id: string): HttpProblem => new HttpProblem(404, `C
 
 export const unavailable = (): HttpProblem =>
   new HttpProblem(503, 'The server cannot take changes now; try again later.', { 'retry-after': '1' });
+/** The code of the graph had to say something and did not. */
+export const noAnswer = (): HttpProblem =>
+  new HttpProblem(503, 'The graph does not answer now; try again later.', { 'retry-after': '1' });
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
 export const notWell = (): HttpProblem => new HttpProblem(500, 'The log does not answer.');

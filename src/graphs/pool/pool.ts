@@ -8,13 +8,20 @@
 import { totalmem } from 'node:os';
 import { systemClock } from '../../kernel/clock.ts';
 import type { GraphSpec } from '../loader.ts';
-import { GraphsUnavailable, type CheckpointReader, type GraphHost, type LostAttempt } from '../port.ts';
+import {
+  GraphsUnavailable,
+  type CheckpointReader,
+  type GraphHost,
+  type LostAttempt,
+  type RunLink,
+  type RunOrder,
+} from '../port.ts';
 import type { GraphDescriber } from '../schema-port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
 import type { StateHost } from '../state-port.ts';
 import { openCrew } from './crew.ts';
 import { startGraphWorker, type GraphWorker } from './graph-worker.ts';
-import type { Loaded, WorkerSide } from './sides.ts';
+import type { KnownHead, Loaded, WorkerSide } from './sides.ts';
 
 export interface GraphPoolOptions {
   readonly graphs: readonly GraphSpec[];
@@ -42,6 +49,15 @@ const MOST_SUSPECTS = 1_000;
 
 /** A single allocation that V8 has no room for ends the whole process: so it gets room, and somebody watches. */
 const hardHeapMb = (heapMb: number): number => heapMb + Math.min(8_192, Math.floor(totalmem() / 2 ** 21));
+
+/** What nearly every run asks for first goes along with its order; one that cannot be read is asked for again. */
+async function headOf(order: RunOrder, link: RunLink): Promise<KnownHead | undefined> {
+  if (typeof order.config.configurable['checkpoint_id'] === 'string') return undefined;
+  return link.checkpoints.load('').then(
+    (head) => ({ head }),
+    () => undefined,
+  );
+}
 
 /** No worker was to be had: a reason to try again. */
 function toLost(error: unknown): LostAttempt {
@@ -97,8 +113,11 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     graphIds: crew.loaded.graphIds,
     async run(order, link, signal) {
       const { runId, threadId } = order;
-      const execute = async (worker: GraphWorker) =>
-        signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal);
+      const known = headOf(order, link);
+      const execute = async (worker: GraphWorker) => {
+        const head = await known;
+        return signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal, head);
+      };
       const how = await (
         suspects.has(runId) ? crew.apart(execute) : crew.choose(threadId).then(execute)
       ).catch(toLost);
