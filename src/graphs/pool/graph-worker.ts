@@ -25,6 +25,7 @@ import { fromWireError, openRpc, type Methods } from './rpc.ts';
 import {
   toRemote,
   WORKER_NOTES,
+  type JobWrite,
   type KnownHead,
   type Loaded,
   type ServerSide,
@@ -139,9 +140,12 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     },
     load: (id, ns, checkpointId) => readerOf(id).load(ns, checkpointId),
     list: (id, query) => readerOf(id).list(query),
-    save: (id, checkpoint) => linkOf(id).checkpoints.save(checkpoint),
-    saveWrites: (id, ns, checkpointId, writes) => linkOf(id).checkpoints.saveWrites(ns, checkpointId, writes),
-    emit: (id, frames) => linkOf(id).emit(frames),
+    write: async (id, write) => take(linkOf(id), write),
+    pass(id, write) {
+      const link = jobs.get(id)?.link;
+      // Who takes the writes of a run remembers the first that failed.
+      if (link !== undefined) take(link, write).catch(() => undefined);
+    },
     batch: (id, requests) => linkOf(id).store.batch(requests),
     leftover(change) {
       leftovers += change;
@@ -259,6 +263,17 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     },
     end,
   };
+}
+
+async function take({ emit, checkpoints }: RunLink, write: JobWrite): Promise<void> {
+  switch (write.kind) {
+    case 'frames':
+      return emit(write.frames);
+    case 'checkpoint':
+      return checkpoints.save(write.checkpoint);
+    case 'writes':
+      return checkpoints.saveWrites(write.ns, write.checkpointId, write.writes);
+  }
 }
 
 const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });

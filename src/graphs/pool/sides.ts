@@ -38,6 +38,17 @@ export interface KnownHead {
   readonly head: LoadedCheckpoint | undefined;
 }
 
+/** What a run writes. */
+export type JobWrite =
+  | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
+  | { readonly kind: 'checkpoint'; readonly checkpoint: NewCheckpoint }
+  | {
+      readonly kind: 'writes';
+      readonly ns: string;
+      readonly checkpointId: string;
+      readonly writes: readonly PendingWrite[];
+    };
+
 /** `job` names what a worker does for the server: its requests carry it. */
 export interface WorkerSide {
   run(job: number, order: RunOrder, known?: KnownHead): Promise<RunEnd>;
@@ -56,9 +67,10 @@ export interface ServerSide {
   ready(loaded: Loaded): void;
   load(job: number, ns: string, checkpointId?: string): Promise<LoadedCheckpoint | undefined>;
   list(job: number, query: CheckpointQuery): Promise<LoadedCheckpoint[]>;
-  save(job: number, checkpoint: NewCheckpoint): Promise<void>;
-  saveWrites(job: number, ns: string, id: string, writes: readonly PendingWrite[]): Promise<void>;
-  emit(job: number, frames: readonly Frame[]): Promise<void>;
+  /** Resolves when the server has taken the write and all before it. */
+  write(job: number, write: JobWrite): Promise<void>;
+  /** The same without an answer: a failure is told with a later write, or is the end of the run. */
+  pass(job: number, write: JobWrite): void;
   batch(job: number, requests: readonly StoreRequest[]): Promise<readonly StoreAnswer[]>;
   source(file: string, exportName: string): Promise<SourceReport | undefined>;
   /** Graph code goes on although its run is over, or (-1) has come to its end after all. Wants no answer. */
@@ -97,4 +109,4 @@ export function toRemote<Side extends object>(rpc: Rpc, notes: ReadonlySet<strin
 }
 
 export const WORKER_NOTES: ReadonlySet<string> = new Set(['abort', 'base']);
-export const SERVER_NOTES: ReadonlySet<string> = new Set(['ready', 'leftover', 'stray', 'dropReply']);
+export const SERVER_NOTES: ReadonlySet<string> = new Set(['ready', 'pass', 'leftover', 'stray', 'dropReply']);

@@ -1,10 +1,14 @@
 /** What a graph worker does for the server: runs and questions, each with the calls back that it needs. */
 import { toErrorEnd } from '../failure.ts';
 import type { InProcessGraphs } from '../in-process.ts';
-import type { CheckpointReader, CheckpointStore, RunLink, StopReason } from '../port.ts';
+import type { CheckpointReader, CheckpointStore, RunLink, RunOrder, StopReason } from '../port.ts';
 import type { GraphDescriber } from '../schema-port.ts';
 import type { Guard } from './guard.ts';
-import type { KnownHead, ServerSide, WorkerSide } from './sides.ts';
+import type { JobWrite, KnownHead, ServerSide, WorkerSide } from './sides.ts';
+
+/** Back-pressure: after this much the server's answer is waited for. */
+const MOST_UNHEARD = 16;
+const MOST_CHARACTERS = 131_072;
 
 export interface WorkerHostOptions {
   readonly host: InProcessGraphs;
@@ -23,8 +27,18 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     list: (query) => server.list(job, query),
   });
 
-  function linkOf(job: number, known: KnownHead | undefined): RunLink {
+  function linkOf(job: number, { durability }: RunOrder, known: KnownHead | undefined): RunLink {
     let head = known;
+    let unheard = { writes: 0, characters: 0 };
+    /** Most writes want no answer: the server takes them in order, the end of the run after all of them. */
+    const write = async (given: JobWrite, characters: number): Promise<void> => {
+      if (given.kind !== 'frames') head = undefined;
+      unheard = { writes: unheard.writes + 1, characters: unheard.characters + characters };
+      const isRoom = unheard.writes < MOST_UNHEARD && unheard.characters < MOST_CHARACTERS;
+      if (durability !== 'sync' && isRoom) return server.pass(job, given);
+      unheard = { writes: 0, characters: 0 };
+      return server.write(job, given);
+    };
     const checkpoints: CheckpointStore = {
       load(ns, checkpointId) {
         const found = ns === '' && checkpointId === undefined ? head : undefined;
@@ -34,19 +48,15 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
         return Promise.resolve(found.head);
       },
       list: (query) => server.list(job, query),
-      save(checkpoint) {
-        head = undefined;
-        return server.save(job, checkpoint);
-      },
-      saveWrites(ns, checkpointId, writes) {
-        head = undefined;
-        return server.saveWrites(job, ns, checkpointId, writes);
-      },
+      save: (checkpoint) =>
+        write({ kind: 'checkpoint', checkpoint }, checkpoint.body.length + sizeOf(checkpoint.blobs)),
+      saveWrites: (ns, checkpointId, writes) =>
+        write({ kind: 'writes', ns, checkpointId, writes }, sizeOf(writes)),
     };
     return {
       checkpoints,
       store: { batch: (requests) => server.batch(job, requests) },
-      emit: (frames) => server.emit(job, frames),
+      emit: (frames) => write({ kind: 'frames', frames }, sizeOf(frames)),
     };
   }
 
@@ -73,7 +83,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
         try {
           let working = false;
           let told = false;
-          const end = await host.run(order, linkOf(job, known), stop.signal, (work) => {
+          const end = await host.run(order, linkOf(job, order, known), stop.signal, (work) => {
             working = true;
             const onSettled = (): void => {
               working = false;
@@ -100,3 +110,6 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     base: onBase,
   };
 }
+
+const sizeOf = (texts: readonly { readonly data: string }[]): number =>
+  texts.reduce((sum, { data }) => sum + data.length, 0);
