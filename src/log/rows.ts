@@ -22,6 +22,8 @@ export interface Projection {
   readonly version: string;
   readonly tables: readonly string[];
   readonly ddl: string;
+  /** SQL that does for all rows at once what the triggers of `ddl` do for each. */
+  readonly fill?: string;
   project(event: Recorded): readonly RowWrite[];
 }
 

@@ -9,12 +9,14 @@ import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
 import { DDL, TABLES, VERSION } from './tables.ts';
+import { INDEX_FILL } from './thread-index.ts';
 import { projectThread } from './threads.ts';
 
 export const projection: Projection = {
   version: VERSION,
   tables: TABLES,
   ddl: DDL,
+  fill: INDEX_FILL,
   project(event) {
     switch (event.type) {
       case 'AssistantCreated':

@@ -42,10 +42,25 @@ export function prepareRows(db: Connection, prepare: Prepare, projection: Projec
       string | undefined;
     for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
     db.exec(projection.ddl);
+    const triggers = projection.fill === undefined ? [] : takeTriggers(db);
     // Statements of its own: the tables that others were prepared for are gone.
     const fresh = createStatements(db);
     projectAll(fresh, fresh, projection);
+    db.exec(projection.fill ?? '');
+    for (const sql of triggers) db.exec(sql);
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(projection.tables.join(','));
   })();
+}
+
+/** Drops all triggers, which belong to derived tables, and returns what makes them again. */
+function takeTriggers(db: Connection): string[] {
+  const found = db
+    .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid")
+    .all() as {
+    name: string;
+    sql: string;
+  }[];
+  for (const { name } of found) db.exec(`DROP TRIGGER ${name}`);
+  return found.map(({ sql }) => sql);
 }
