@@ -19,6 +19,8 @@ export interface Clients {
   lost(): void;
   readonly threadIds: readonly string[];
   readonly runIds: readonly string[];
+  /** How many wait for an answer. */
+  waiting(): number;
 }
 
 interface Asked {
@@ -35,6 +37,7 @@ export function createClients(world: World): Clients {
   const threadIds: string[] = [];
   const runIds: string[] = [];
   const open = new Set<Asked>();
+  const others = new Set<Promise<unknown>>();
   /** Asked, and never answered. */
   const unanswered: Asked[] = [];
   const mostThreads = random.int(1, 4);
@@ -119,9 +122,12 @@ export function createClients(world: World): Clients {
 
   /** What has no command id is asked for once. */
   function once(asked: Promise<unknown>): void {
-    asked.catch((error: unknown) => {
-      if (!(error instanceof Error && error.name === 'LogUnavailable')) fail(error);
-    });
+    others.add(asked);
+    asked
+      .catch((error: unknown) => {
+        if (!(error instanceof Error && error.name === 'LogUnavailable')) fail(error);
+      })
+      .finally(() => others.delete(asked));
   }
 
   function something(services: Services): void {
@@ -153,7 +159,9 @@ export function createClients(world: World): Clients {
     lost() {
       unanswered.push(...open);
       open.clear();
+      others.clear();
     },
+    waiting: () => open.size + others.size,
     threadIds,
     runIds,
   };

@@ -185,7 +185,8 @@ export async function liveOnce(seed: number): Promise<Life> {
     let left: string[] = [];
     do {
       if (process.services !== undefined) readers.stay(process.services);
-      left = [...unfinished(world), ...readers.behind()];
+      const waiting = clients.waiting() > 0 ? [`${clients.waiting()} clients wait for an answer`] : [];
+      left = [...waiting, ...unfinished(world), ...readers.behind()];
       if (process.services !== undefined && left.length === 0) return;
     } while (await step(deadline));
     if (failure === undefined)
