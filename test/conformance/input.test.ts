@@ -157,7 +157,9 @@ test('given an id in the path that is no UUID, when any route is asked, then 422
     ];
     await unchanged(s, async () => {
       for (const { method, path } of routes)
-        for (const field of ['thread_id', 'run_id', 'cron_id'].filter((name) => path.includes(`:${name}`)))
+        for (const field of ['thread_id', 'run_id', 'cron_id', 'webhook_id'].filter((name) =>
+          path.includes(`:${name}`),
+        ))
           for (const id of wrong) {
             // These names are routes of their own.
             const at = path.replace(`:${field}`, id).replace(/:\w+/, MISSING);
@@ -179,7 +181,8 @@ test('given a path or a method that no route has, when it is asked for, then the
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
           // Another route may take this path for an id.
           if (methods.has(method)) continue;
-          if (method === 'GET' && /^\/\w+\/(search|count|prune)$|\/state\/checkpoint$/.test(at)) continue;
+          if (method === 'GET' && /^\/\w+\/(search|count|prune|redeliver)$|\/state\/checkpoint$/.test(at))
+            continue;
           if (/\/(search|count|prune|stream|wait|crons)$/.test(at) && method !== 'PUT') continue;
           const answer = await s.request(method, at, method === 'GET' ? undefined : {});
           assert.deepEqual([answer.status, answer.json], [404, { detail: 'Not found' }], `${method} ${at}`);

@@ -25,7 +25,7 @@ export const RUN: Record<string, readonly unknown[]> = {
     {},
     '',
     'no url',
-    '/path',
+    '//path',
     'ftp://example.com/',
     'http://',
     `https://example.com/${'x'.repeat(3000)}`,
