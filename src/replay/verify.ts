@@ -58,6 +58,8 @@ async function check(history: History): Promise<Verified> {
   const ends = new Map<string, StreamEnd>();
   let events = 0;
   const result = (finding?: Finding): Verified => ({ events, streams: ends.size, finding });
+  const damage = history.damage();
+  if (damage !== undefined) return result({ position: undefined, problem: `the file is damaged: ${damage}` });
 
   for (let after = 0, page = history.readAll(after, PAGE); page.length > 0;) {
     for (const event of page) {

@@ -1,12 +1,15 @@
 import * as assert from 'uvu/assert';
+import { spawnSync } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { collect, type ReceivedFrame } from '../e2e/frames.ts';
-import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
+import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs.ts';
+import { readTrace, straceLacking, straceWords } from './disk/strace.ts';
 
-const test = suite('disk', { timeoutMs: 60_000 });
+const test = suite('disk', { timeoutMs: 120_000 });
 
 /** Files of the process cannot grow beyond this: a write that fails as it does on a full disk or a broken one. */
 const LIMIT_KB = 1_500;
@@ -20,7 +23,11 @@ interface Promises {
 }
 
 /** Asks for changes until one fails; resolves with its status, 0 when the connection broke instead. */
-async function ask(server: ServerProgram, webhook: string, { threads, runs }: Promises): Promise<number> {
+async function ask(
+  server: ServerProgram,
+  webhook: string | undefined,
+  { threads, runs }: Promises,
+): Promise<number> {
   const padding = 'x'.repeat(2_000);
   const post = (path: string, body: object) =>
     server.ask('POST', path, body).catch(() => ({ status: 0, json: undefined }));
@@ -32,7 +39,7 @@ async function ask(server: ServerProgram, webhook: string, { threads, runs }: Pr
     const run = await post(`/threads/${created.json.thread_id}/runs`, {
       assistant_id: 'echo',
       input: { messages: `${topic} ${padding}` },
-      webhook,
+      ...(webhook !== undefined && { webhook }),
     });
     if (run.status !== 200) return run.status;
     runs.set(run.json.run_id, created.json.thread_id);
@@ -96,6 +103,68 @@ test('a commit that fails is answered with 503, the process exits with code 70, 
       await assertVerified(join(dir, 'data'));
     }),
   ));
+
+/** Changes until one fails, which ends the process; then all that was acknowledged is there for its successor. */
+async function failAndComeBack(
+  { serve, dir }: Programs,
+  { before, heal }: { before?: string; heal?: () => Promise<void> },
+): Promise<void> {
+  await (await serve()).end('SIGTERM');
+  const server = await serve(before === undefined ? {} : { before });
+  const promises: Promises = { threads: new Map(), runs: new Map(), frames: new Map() };
+  const statuses = await Promise.all([1, 2].map(() => ask(server, undefined, promises)));
+  assert.ok(
+    statuses.every((status) => status === 503 || status === 0),
+    `${statuses}`,
+  );
+  assert.is(await server.exited, EXIT_POISONED, server.output());
+  assert.match(server.output(), 'the last commit is of unknown outcome');
+  await heal?.();
+  const healthy = await serve();
+  for (const [thread, topic] of promises.threads)
+    assert.is((await healthy.ask('GET', `/threads/${thread}`)).json.metadata.topic, topic);
+  for (const [run, thread] of promises.runs)
+    assert.is((await healthy.ask('GET', `/threads/${thread}/runs/${run}/join`)).json.messages.length, 2);
+  await healthy.end('SIGTERM');
+  await assertVerified(join(dir, 'data'));
+}
+
+test(
+  'a sync that fails is answered with 503 and the process exits with code 70 rather than trying again (L1, L4)',
+  () =>
+    withPrograms(async (programs) => {
+      const out = join(programs.dir, 'trace');
+      const inject = ['fsync,fdatasync:error=EIO:when=40'];
+      const words = straceWords({ data: join(programs.dir, 'data'), out, inject });
+      await failAndComeBack(programs, { before: `set -- ${words.join(' ')} "$@"` });
+      assert.is(readTrace(out).filter(({ name, failed }) => failed && name.includes('sync')).length, 1);
+    }),
+  { lacking: straceLacking() },
+);
+
+/** Why no file system can be mounted here; undefined when one can. */
+const mountLacking = (): string | undefined =>
+  spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+    ? undefined
+    : 'no file system can be mounted here';
+
+test(
+  'a disk that is full ends the process with what it acknowledged, and with some room the next one goes on (L1, L4)',
+  () =>
+    withPrograms(async (programs) => {
+      const data = join(programs.dir, 'data');
+      await mkdir(data);
+      const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', data]);
+      assert.is(mounted.status, 0, `${mounted.stderr}`);
+      try {
+        await writeFile(join(data, 'filler'), Buffer.alloc(6 * 2 ** 20));
+        await failAndComeBack(programs, { heal: () => rm(join(data, 'filler')) });
+      } finally {
+        spawnSync('umount', ['-l', data]);
+      }
+    }),
+  { lacking: mountLacking() },
+);
 
 test('a server that cannot even open its file says so and exits instead of serving', () =>
   withPrograms(async ({ serve, dir }) => {

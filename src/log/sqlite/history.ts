@@ -36,6 +36,8 @@ export interface History {
   rowsOf(events: readonly Recorded[]): { readonly rows: RowReader; close(): void };
   /** Rebuilds every row from the log and names the first that differs from the live one (P2). */
   firstDifference(): RowDifference | undefined;
+  /** What SQLite finds wrong with the structure of the file, undefined when nothing is. Reads all of it. */
+  damage(): string | undefined;
   close(): void;
 }
 
@@ -104,6 +106,10 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
       } finally {
         memory.close();
       }
+    },
+    damage() {
+      const found = db.pragma('integrity_check(1)', { simple: true }) as string;
+      return found === 'ok' ? undefined : found;
     },
     close: () => db.close(),
   };
