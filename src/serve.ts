@@ -183,7 +183,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       limit: threadTtl.sweepLimit,
     });
     stops.push(() => threadSweeper.stop());
-    const { concurrency, runTimeoutMs, shutdownGraceMs } = config;
+    const { concurrency, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
     const executor = startExecutor({
       log,
       threads,
@@ -195,6 +195,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       concurrency,
       runTimeoutMs,
       maxAttempts: config.maxAttempts,
+      stopGraceMs,
     });
     stops.push(() => executor.stop(shutdownGraceMs));
 
@@ -259,6 +260,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);
     graphs.base(`${listening.url}${config.http.mountPrefix}`);
     stops.push(async () => {
+      // Requests are still answered: whoever waits for a run that is about to end hears of its end.
+      if (drainMs > 0) await executor.drain(drainMs);
       stopping.abort();
       // Together: a client that dawdles must not keep graphs from being told.
       await Promise.all([

@@ -57,6 +57,10 @@ export interface Config {
   readonly concurrency: number;
   /** How long the frames of an ended run can be read again. */
   readonly frameRetentionMs: number;
+  /** How long a graph that is told to stop may take before its run ends without it. */
+  readonly stopGraceMs: number;
+  /** How long running graphs may go on when the server stops, before they are told. */
+  readonly drainMs: number;
   /** How long a stop waits for running graphs and open replies. */
   readonly shutdownGraceMs: number;
   /** `POST /internal/truncate` is there: for development and tests. */

@@ -7,12 +7,16 @@ import type { JsonObject } from '../kernel/json.ts';
 import { ConfigError, type Config, type Overrides } from './config.ts';
 import { toExportSpec } from './export-spec.ts';
 import { configFile, ignoredKeys, type ConfigFile } from './file.ts';
+import { checkForeign } from './foreign.ts';
 import { toHttpConfig } from './http.ts';
 import { createSettings, type Environment } from './settings.ts';
 import { toWebhooksConfig } from './webhooks.ts';
 
 /** Looked for in this order when no file is named. */
 const NAMES = ['platform.json', 'langgraph.json'];
+
+/** A hundred years: what is more in milliseconds has no meaning as a time. */
+const MOST_SECS = 3_155_760_000;
 
 /** Throws `ConfigError` with every problem at once. Reads files, changes nothing. */
 export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: string): Config {
@@ -40,6 +44,11 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
   if (Object.keys(file.graphs).length === 0) problems.push(`${path}: graphs: expected at least one graph`);
 
+  checkForeign(env, problems, warnings);
+
+  /** In milliseconds. */
+  const seconds = (name: string, byDefault: number, min = 0, max = MOST_SECS): number =>
+    1000 * settings.number(name, byDefault, { min, max });
   const threadTtl = file.checkpointer?.ttl;
   const apiKey = env['PLATFORM_API_KEY'];
   if (apiKey === '') problems.push('PLATFORM_API_KEY: expected a key, or no variable at all');
@@ -85,14 +94,17 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       catchUp: file.crons?.catch_up ?? 'one',
       catchUpLimit: file.crons?.catch_up_limit ?? 100,
     },
-    host: overrides.host ?? settings.text('PLATFORM_HOST', '127.0.0.1'),
-    port: settings.number('PLATFORM_PORT', 8123, { max: 65_535, given: overrides.port, label: '--port' }),
+    host:
+      overrides.host ?? settings.text(settings.which('PLATFORM_HOST', 'LANGGRAPH_SERVER_HOST'), '127.0.0.1'),
+    port: settings.number(settings.which('PLATFORM_PORT', 'LANGGRAPH_SERVER_PORT', 'PORT'), 8123, {
+      max: 65_535,
+      given: overrides.port,
+      label: '--port',
+    }),
     dataDir: resolve(cwd, overrides.data ?? settings.text('PLATFORM_DATA', join(dir, '.platform'))),
     ...(apiKey !== undefined && { apiKey }),
     maxBodyBytes: settings.number(
-      env['PLATFORM_MAX_BODY_BYTES'] === undefined
-        ? 'HTTP_MAX_REQUEST_BODY_BYTES'
-        : 'PLATFORM_MAX_BODY_BYTES',
+      settings.which('PLATFORM_MAX_BODY_BYTES', 'HTTP_MAX_REQUEST_BODY_BYTES'),
       file.http?.max_body_bytes ?? 16 * 2 ** 20,
       { min: 1024 },
     ),
@@ -101,16 +113,24 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       requestMs: 1000 * settings.number('PLATFORM_REQUEST_TIMEOUT_SECS', 60, { min: 1 }),
       stalledMs: 1000 * settings.number('PLATFORM_STALLED_TIMEOUT_SECS', 300, { min: 1 }),
     },
-    runTimeoutMs: 1000 * settings.number('PLATFORM_RUN_TIMEOUT_SECS', 86_400, { min: 1 }),
-    maxAttempts: settings.number('PLATFORM_MAX_ATTEMPTS', 3, { min: 1 }),
+    runTimeoutMs: seconds(settings.which('PLATFORM_RUN_TIMEOUT_SECS', 'BG_JOB_TIMEOUT_SECS'), 86_400, 1),
+    stopGraceMs: seconds('PLATFORM_STOP_GRACE_SECS', 5),
+    drainMs: seconds(settings.which('PLATFORM_DRAIN_SECS', 'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS'), 0, 0, 3_600),
+    maxAttempts: settings.number(settings.which('PLATFORM_MAX_ATTEMPTS', 'BG_JOB_MAX_RETRIES'), 3, {
+      min: 1,
+    }),
     workers: {
       // Two at least: one that a graph keeps busy must not be the only one.
       count: settings.number('PLATFORM_WORKERS', Math.max(2, availableParallelism() - 1), { max: 64 }),
       heapMb: settings.number('PLATFORM_WORKER_HEAP_MB', 1_024, { min: 64 }),
     },
-    concurrency: settings.number('PLATFORM_CONCURRENCY', 64, { min: 1 }),
-    frameRetentionMs: 1000 * settings.number('PLATFORM_FRAME_RETENTION_SECS', 3_600, { min: 1 }),
-    shutdownGraceMs: 1000 * settings.number('PLATFORM_SHUTDOWN_GRACE_SECS', 5),
+    concurrency: settings.number(settings.which('PLATFORM_CONCURRENCY', 'N_JOBS_PER_WORKER'), 64, { min: 1 }),
+    frameRetentionMs: seconds(
+      settings.which('PLATFORM_FRAME_RETENTION_SECS', 'RESUMABLE_STREAM_TTL_SECONDS'),
+      3_600,
+      1,
+    ),
+    shutdownGraceMs: seconds('PLATFORM_SHUTDOWN_GRACE_SECS', 5),
     schemaTimeoutMs: settings.number('LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS', 30_000, { min: 1 }),
     assistantDefaults: settings.assistantDefaults('LANGGRAPH_CONFIG'),
     env: Object.fromEntries(Object.entries(fileEnv).filter(([name]) => processEnv[name] === undefined)),

@@ -16,6 +16,8 @@ export interface Settings {
     byDefault: number,
     options?: { min?: number; max?: number; given?: string | undefined; label?: string },
   ): number;
+  /** The first of these that is set, else the first: our own name comes before those of other servers. */
+  which(own: string, ...others: readonly string[]): string;
   /** Separated by commas. */
   list(name: string, byDefault: readonly string[]): readonly string[];
   logLevel(name: string, byDefault: LogLevel): LogLevel;
@@ -58,6 +60,7 @@ export function createSettings(env: Environment, problems: string[]): Settings {
       );
       return byDefault;
     },
+    which: (own, ...others) => [own, ...others].find((name) => env[name] !== undefined) ?? own,
     list(name, byDefault) {
       const parts = (env[name] ?? '')
         .split(',')

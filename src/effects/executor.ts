@@ -7,18 +7,18 @@
 import type { Claim, NewRunPlace as Place } from '../actors/claims.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
-import type { GraphHost, RunOrder, StopReason, StreamMode } from '../graphs/port.ts';
+import type { GraphHost, StopReason } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import { isObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { EventLog, Lease, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
-import { parseSecret, type RunSecret } from '../thread/secret.ts';
+import { parseSecret } from '../thread/secret.ts';
 import { activeOf, openRun, type ThreadState } from '../thread/state.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
-import { afterGrace } from './grace.ts';
+import { afterGrace, timeLimitOf } from './grace.ts';
+import { orderOf } from './run-order.ts';
 
 export interface ExecutorOptions {
   readonly log: EventLog;
@@ -34,9 +34,13 @@ export interface ExecutorOptions {
   readonly runTimeoutMs: number;
   /** Attempts at one run before it ends with an error. */
   readonly maxAttempts: number;
+  /** How long a graph may take to honour a stop before its run ends without it. */
+  readonly stopGraceMs: number;
 }
 
 export interface Executor {
+  /** Claims nothing more; resolves when nothing runs any more, after `ms` at the latest. */
+  drain(ms: number): Promise<void>;
   /** Claims nothing more, tells running graphs to stop, and hands their runs back within `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -53,6 +57,7 @@ const POLL_MS = 1_000;
 interface Running {
   readonly threadId: string;
   readonly leaseId: string;
+  readonly attempt: number;
   readonly stop: AbortController;
   /** Aborts when the server stops: a graph that was told to stop before has no more grace. */
   readonly hurry: AbortController;
@@ -60,10 +65,26 @@ interface Running {
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
-  const { log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs, maxAttempts } =
-    options;
+  const {
+    log,
+    threads,
+    store,
+    graphs,
+    clock,
+    ids,
+    onFault,
+    concurrency,
+    runTimeoutMs,
+    stopGraceMs,
+    maxAttempts,
+  } = options;
   const running = new Map<string, Running>();
+  /** Nothing more is claimed. */
+  let draining = false;
+  /** And what runs is told to stop. */
   let stopping = false;
+  /** What still runs has nobody left to report to: the next start finds it as the log has it. */
+  let closed = false;
   let claiming: Promise<void> | undefined;
   let again = false;
   let cancelPoll: () => void = () => undefined;
@@ -73,7 +94,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const promised = new Map<string, Promise<void>>();
 
   function pump(): void {
-    if (stopping) return;
+    if (draining) return;
     if (claiming !== undefined) {
       again = true;
       return;
@@ -102,7 +123,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const now = clock.now();
     const due = await nextDueRun(log.rows, now);
     cancelPoll();
-    if (!stopping) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
+    if (!draining) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
 
   /** One commit claims the run and opens its stream: a reader that sees it running sees its first frame. */
@@ -121,7 +142,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   async function start(place: Place): Promise<boolean> {
     const { runId, threadId } = place;
     const run = await getRun(log.rows, runId);
-    if (run === undefined || stopping) return false;
+    if (run === undefined || draining) return false;
     const claim = opening(place, run.attempt + 1, (await log.payloads.lastFrame(runId)) + 1);
     const { command, payloads } = claim;
     const claimed = await threads.dispatch(threadId, [command], { payloads });
@@ -131,7 +152,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   /** A new run that nobody is before: its start goes into the commit that creates it. */
   function offer(place: Place): Claim | undefined {
-    if (stopping || backlog || running.size + promised.size >= concurrency) return undefined;
+    if (draining || backlog || running.size + promised.size >= concurrency) return undefined;
     let settled: () => void = () => undefined;
     promised.set(place.runId, new Promise((resolve) => (settled = resolve)));
     const claim = opening(place, 1, 0);
@@ -168,12 +189,16 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const hurry = new AbortController();
     const resume = openRun(state, runId)?.checkpointed ?? false;
     const done = execute(run, resume, execution, stop, hurry.signal)
-      .catch((error: unknown) => onFault(error, `run ${runId}`))
+      .catch((error: unknown) => {
+        if (!closed) onFault(error, `run ${runId}`);
+      })
       .finally(() => {
         running.delete(runId);
-        if (backlog) pump();
+        // Who was declared dead stood in the way of its next attempt.
+        if (backlog || stop.signal.aborted) pump();
       });
-    running.set(runId, { threadId, leaseId: lease.leaseId, stop, hurry, done });
+    const { attempt, leaseId } = lease;
+    running.set(runId, { threadId, attempt, leaseId, stop, hurry, done });
   }
 
   async function execute(
@@ -184,8 +209,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
     hurry: AbortSignal,
   ): Promise<void> {
     const order = orderOf(run, resume, parseSecret(await log.payloads.secret(run.runId)));
-    const cancelTimeout = clock.after(runTimeoutMs, () => stop.abort('timeout' satisfies StopReason));
-    const abandoned = afterGrace(stop.signal, hurry, clock);
+    const limitMs = timeLimitOf(run, runTimeoutMs);
+    const cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
+    const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
     const end = await Promise.race([graphs.run(order, execution.link, stop.signal), abandoned.end]).finally(
       () => {
         cancelTimeout();
@@ -193,12 +219,12 @@ export function startExecutor(options: ExecutorOptions): Executor {
       },
     );
     const reason = stop.signal.aborted ? (stop.signal.reason as StopReason) : undefined;
-    if (reason === 'fenced') return;
+    if (reason === 'fenced' || closed) return;
     // A write of this attempt after this line is refused: the lease ends with the commit below.
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
     else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxAttempts);
-    else await execution.finish(outcomeOf(end, reason, runTimeoutMs));
+    else await execution.finish(outcomeOf(end, reason, limitMs));
   }
 
   function watch(): void {
@@ -219,6 +245,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
       if (event.type === 'RunCancelRequested') running.get(event.data.runId)?.stop.abort(event.data.action);
       // Ended by somebody else, such as the deletion of its thread.
       if (event.type === 'RunCompleted') running.get(event.data.runId)?.stop.abort('fenced');
+      // Declared dead by somebody else: what it still does is no part of the run.
+      if (event.type === 'RunRequeued') {
+        const run = running.get(event.data.runId);
+        if (run?.attempt === event.data.attempt) run.stop.abort('fenced');
+      }
     }
     if (events.some(mayStart)) pump();
   }
@@ -235,9 +266,24 @@ export function startExecutor(options: ExecutorOptions): Executor {
   let cancelWatch = clock.after(POLL_MS, watch);
   pump();
 
+  /** Resolves when what is claimed and what runs is over, after `ms` at the latest. */
+  async function allDone(ms: number): Promise<void> {
+    const all = Promise.all([claiming, ...promised.values()]).then(() =>
+      Promise.all([...running.values()].map(({ done }) => done)),
+    );
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => (cancel = clock.after(ms, resolve)));
+    await Promise.race([all, late]).finally(() => cancel());
+  }
+
   return {
+    async drain(ms) {
+      draining = true;
+      cancelPoll();
+      await allDone(ms);
+    },
     async stop(graceMs) {
-      stopping = true;
+      draining = stopping = true;
       unsubscribe();
       withdraw();
       cancelPoll();
@@ -246,51 +292,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
         stop.abort('shutdown' satisfies StopReason);
         hurry.abort();
       }
-      const all = Promise.all([claiming, ...promised.values()]).then(() =>
-        Promise.all([...running.values()].map(({ done }) => done)),
-      );
-      let cancel: () => void = () => undefined;
-      const grace = new Promise<void>((resolve) => (cancel = clock.after(graceMs, resolve)));
-      await Promise.race([all, grace]).finally(() => cancel());
+      await allDone(graceMs);
+      closed = true;
     },
-  };
-}
-
-function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret): RunOrder {
-  const { kwargs } = run;
-  const { tags, recursion_limit, configurable, metadata } = kwargs.config;
-  const { runId, threadId } = run;
-  return {
-    runId,
-    threadId,
-    assistantId: run.assistantId,
-    graphId: run.graphId,
-    attempt: run.attempt,
-    resume,
-    input: kwargs.input,
-    ...(kwargs.command && { command: kwargs.command }),
-    config: {
-      ...(Array.isArray(tags) && { tags: tags as string[] }),
-      ...(typeof recursion_limit === 'number' && { recursion_limit }),
-      configurable: isObject(configurable) ? configurable : {},
-      ...(inherited && { inherited }),
-      metadata: {
-        ...(isObject(metadata) && metadata),
-        ...run.metadata,
-        run_id: runId,
-        thread_id: threadId,
-        run_attempt: run.attempt,
-      },
-    },
-    ...(kwargs.context !== undefined && { context: kwargs.context }),
-    streamModes: kwargs.streamMode as StreamMode[],
-    streamSubgraphs: kwargs.streamSubgraphs,
-    ...(kwargs.interruptBefore !== undefined && {
-      interruptBefore: kwargs.interruptBefore as '*' | string[],
-    }),
-    ...(kwargs.interruptAfter !== undefined && { interruptAfter: kwargs.interruptAfter as '*' | string[] }),
-    ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
-    protocolFrames: kwargs.protocol === 'v2',
-    ...(user && { user }),
   };
 }

@@ -1,8 +1,13 @@
+/** How long an attempt at a run may take, and how long its end. */
 import type { RunEnd, StopReason } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
 
-/** How long a graph may take to honour a stop before its run ends without it. */
-const STOP_GRACE_MS = 5_000;
+/** In milliseconds, for one attempt: the run's own limit, `config.timeout`, within that of the server. */
+export function timeLimitOf({ kwargs }: Pick<RunRecord, 'kwargs'>, serverMs: number): number {
+  const { timeout } = kwargs.config;
+  return typeof timeout === 'number' ? Math.min(timeout, serverMs) : serverMs;
+}
 
 /**
  * `end` settles when a stop was asked for and the graph had its grace: graph code cannot keep a run open (X4). With
@@ -12,6 +17,7 @@ export function afterGrace(
   signal: AbortSignal,
   hurry: AbortSignal,
   clock: Clock,
+  graceMs: number,
 ): { end: Promise<RunEnd>; cancel(): void } {
   let cancelTimer: () => void = () => undefined;
   let arm: () => void = () => undefined;
@@ -20,7 +26,7 @@ export function afterGrace(
       cancelTimer();
       if (!signal.aborted) return;
       const none = hurry.aborted || signal.reason === ('shutdown' satisfies StopReason);
-      cancelTimer = clock.after(none ? 0 : STOP_GRACE_MS, () => resolve({ kind: 'stopped' }));
+      cancelTimer = clock.after(none ? 0 : graceMs, () => resolve({ kind: 'stopped' }));
     };
   });
   arm();

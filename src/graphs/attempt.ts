@@ -6,7 +6,7 @@
  *    however long graph code that ignores its signal goes on.
  */
 import type { Clock } from '../kernel/clock.ts';
-import type { CheckpointStore, RunEnd, RunLink } from './port.ts';
+import type { CheckpointStore, RunEnd, RunLink, StopReason } from './port.ts';
 import type { StorePort } from './store-port.ts';
 import { toErrorEnd } from './failure.ts';
 import { openFrameSink, type FrameSink } from './frame-sink.ts';
@@ -26,6 +26,8 @@ export interface Attempt {
 
 /** How long the end of an attempt waits for writes that the server has not answered yet, in milliseconds. */
 const LAST_WRITES = 5_000;
+/** How long graph code that was told to stop may take for it, in milliseconds. */
+const WIND_DOWN = 5_000;
 
 /** Never rejects. An abort of `signal` wins over whatever `work` makes of it. */
 export async function runAttempt(
@@ -74,6 +76,15 @@ export async function runAttempt(
     fail,
   };
 
+  async function within(ms: number, what: Promise<unknown>): Promise<void> {
+    let cancel = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = clock.after(ms, resolve);
+    });
+    await Promise.race([what, late]);
+    cancel();
+  }
+
   const finished = (async (): Promise<RunEnd> => {
     try {
       const end = await work(attempt);
@@ -90,13 +101,10 @@ export async function runAttempt(
 
   over = true;
   frames.close();
+  // Whoever asked for the stop is told that it stopped: so it has, unless it is deaf.
+  if (signal.aborted && signal.reason !== ('fenced' satisfies StopReason)) await within(WIND_DOWN, finished);
   // What was handed to the server already is let finish, so that nothing of this attempt arrives after its end.
-  let cancel = (): void => undefined;
-  const late = new Promise<void>((resolve) => {
-    cancel = clock.after(LAST_WRITES, resolve);
-  });
-  await Promise.race([Promise.allSettled([frames.flush(), ...underWay]), late]);
-  cancel();
+  await within(LAST_WRITES, Promise.allSettled([frames.flush(), ...underWay]));
   if (signal.aborted) return { kind: 'stopped' };
   return end ?? toErrorEnd(failure?.error);
 }

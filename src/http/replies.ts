@@ -90,6 +90,9 @@ const busy = (): HttpProblem =>
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
   );
 
+export const alreadyAnswered = (): HttpProblem =>
+  new HttpProblem(409, 'No question waits for this answer: it was answered already, or is being answered.');
+
 /** A run is open, or others write the state all the time. */
 export const stateBusy = (): HttpProblem => new HttpProblem(409, 'Thread is busy');
 export const noGraphId = (threadId: string): HttpProblem =>

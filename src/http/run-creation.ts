@@ -7,6 +7,7 @@
  */
 import type { Actor } from '../auth/authenticate.ts';
 import type { CronOrder } from '../actors/crons.ts';
+import type { Dispatched } from '../actors/threads.ts';
 import { systemAssistantId } from '../actors/assistants.ts';
 import { checkWebhookUrl } from '../delivery/url-policy.ts';
 import { isUuid } from '../kernel/ids.ts';
@@ -20,11 +21,15 @@ import { renderSecret } from '../thread/secret.ts';
 import type { AcceptedRequest } from '../log/payloads.ts';
 import { authorise, grantedMetadata, type Granted } from './access.ts';
 import type { ServerContext } from './context.ts';
+import { findPlace, isAnswer, type Place } from './answering.ts';
 import { findAccepted, type Once } from './once.ts';
 import { invalid, noAssistantFor, noGraph, noRun, noThread, refused, ThreadMoved } from './replies.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
+
+/** A thread that moves on between look and act this often has other clients to answer to. */
+const MOST_LOOKS = 5;
 
 /** What only some of the routes ask for. */
 export interface RunExtras {
@@ -91,7 +96,7 @@ export async function prepareRun(
     throw noThread(threadId);
   const metadata = grantedMetadata(granted, visible?.metadata);
   await checkPlace(context, visible?.threadId, kwargs);
-  const create: ThreadCommand = {
+  const create = ({ onHead: at = onHead }: Place = {}): ThreadCommand => ({
     type: 'CreateRun',
     runId,
     assistantId: assistant.assistantId,
@@ -100,10 +105,10 @@ export async function prepareRun(
     assistantMetadata: assistant.metadata,
     metadata,
     kwargs,
-    ...(onHead !== undefined && { onHead }),
+    ...(at !== undefined && { onHead: at }),
     // Clients may send fractions of a millisecond; times in the log are whole.
     notBefore: context.clock.now() + Math.round((request.after_seconds ?? 0) * 1000),
-  };
+  });
   const secret = renderSecret(actor);
   const dispatch = (...commands: ThreadCommand[]) =>
     context.threads.dispatch(target, commands, {
@@ -115,27 +120,48 @@ export async function prepareRun(
         ...(once === undefined ? [] : [{ kind: 'request', ...once, runId, threadId: target } as const]),
       ],
     });
-  return async () => {
+  /** Looks where the answer goes, as long as the thread moves on between look and act. */
+  async function dispatchAnswer(): Promise<Dispatched> {
+    for (let look = 1; ; look++) {
+      const done = await dispatch(create(await findPlace(context, target, request.command?.resume)));
+      if (done.ok || done.refusal.code !== 'thread-changed' || look === MOST_LOOKS) return done;
+    }
+  }
+  const onKnown = (): Promise<Dispatched> =>
+    onHead === undefined && isAnswer(request) ? dispatchAnswer() : dispatch(create());
+
+  async function accept(): Promise<RunRecord | undefined> {
     let done =
       visible === undefined
         ? await dispatch(
             await newThread(context, actor, target, metadata, threadId === undefined, kwargs),
-            create,
+            create(),
           )
-        : await dispatch(create);
+        : await onKnown();
     // Another request has made the thread in between, or it was there all the time and is not this caller's.
     if (!done.ok && done.refusal.code === 'thread-exists') {
       if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
-      done = await dispatch(create);
+      done = await onKnown();
     }
     if (!done.ok && done.refusal.code === 'thread-changed') throw new ThreadMoved();
     if (!done.ok) throw refused(done.refusal, target);
-    const run = await getRun(context.log.rows, runId);
-    if (run !== undefined) return { run, request };
-    // Sent twice at the same time, and the other one was first.
-    const first = once && (await findAccepted(context.log, once));
-    if (first === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
-    return { run: await findAgain(context, actor, request, first), request };
+    return getRun(context.log.rows, runId);
+  }
+
+  return async () => {
+    // Sent twice at the same time, the request may have been accepted meanwhile.
+    const again = async (): Promise<RunRecord | undefined> => {
+      const first = once && (await findAccepted(context.log, once));
+      return first && findAgain(context, actor, request, first);
+    };
+    const run =
+      (await accept().catch(async (error: unknown) => {
+        const other = await again();
+        if (other === undefined) throw error;
+        return other;
+      })) ?? (await again());
+    if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
+    return { run, request };
   };
 }
 

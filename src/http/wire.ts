@@ -10,6 +10,7 @@ import type { AssistantVersionRecord } from '../projections/assistant-content.ts
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
+import { problemOf } from '../projections/threads.ts';
 
 export function toThread(thread: ThreadRecord, values: Json | undefined): JsonObject {
   return {
@@ -52,7 +53,9 @@ export function toStorage(threadId: string, { checkpoints, channels, writes }: S
   };
 }
 
+/** `error` is there when the run did not succeed: what went wrong, or who stopped it and why. */
 export function toRun(run: RunRecord): JsonObject {
+  const error = run.outcome && problemOf(run.outcome);
   return {
     run_id: run.runId,
     thread_id: run.threadId,
@@ -63,6 +66,7 @@ export function toRun(run: RunRecord): JsonObject {
     metadata: run.metadata,
     kwargs: toKwargs(run),
     multitask_strategy: run.strategy,
+    ...(error !== null && { error }),
   };
 }
 

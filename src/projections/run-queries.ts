@@ -80,6 +80,17 @@ export async function isRunOpen(rows: RowReader, runId: string): Promise<boolean
   );
 }
 
+/** What the thread's runs that wait or execute were told to do besides their input. */
+export async function openCommands(rows: RowReader, threadId: string): Promise<(JsonObject | undefined)[]> {
+  const open = rows.all<{ kwargs: string }>(
+    `SELECT kwargs FROM runs INDEXED BY runs_running WHERE thread_id = @threadId AND status = 'running'
+     UNION ALL
+     SELECT kwargs FROM runs INDEXED BY runs_pending_by_thread WHERE thread_id = @threadId AND status = 'pending'`,
+    { threadId },
+  );
+  return open.map(({ kwargs }) => (JSON.parse(kwargs) as RunKwargs).command);
+}
+
 /** The run of the thread that started last: whose graph the thread's state is of. */
 export async function lastStartedRun(
   rows: RowReader,

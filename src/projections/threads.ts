@@ -1,4 +1,5 @@
 /** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
+import type { Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
@@ -223,9 +224,14 @@ function threadStatus(outcome: Outcome): ThreadStatus {
 }
 
 function errorOf(outcome: Outcome): string | null {
-  if (outcome.kind === 'error') return JSON.stringify({ error: outcome.error, message: outcome.message });
-  if (outcome.kind === 'timeout') return JSON.stringify({ error: 'TimeoutError', message: outcome.message });
+  const problem = problemOf(outcome);
+  return problem === null ? null : JSON.stringify(problem);
+}
+
+/** Why the run did not succeed: what went wrong, or in words who stopped it. */
+export function problemOf(outcome: Outcome): Json {
+  if (outcome.kind === 'error') return { error: outcome.error, message: outcome.message };
+  if (outcome.kind === 'timeout') return { error: 'TimeoutError', message: outcome.message };
   // Nothing went wrong: somebody stopped it, and said why.
-  if (outcome.kind === 'cancelled') return JSON.stringify(outcome.reason);
-  return null;
+  return outcome.kind === 'cancelled' ? outcome.reason : null;
 }

@@ -109,7 +109,7 @@ test('a graph that never ends is ended by the time limit, one that ignores its s
       const { status } = (await server.ask('GET', `/threads/${json.thread_id}/runs/${json.run_id}`)).json;
       assert.is(status, 'interrupted');
     },
-    { PLATFORM_RUN_TIMEOUT_SECS: '1' },
+    { PLATFORM_RUN_TIMEOUT_SECS: '1', PLATFORM_STOP_GRACE_SECS: '1' },
   ));
 
 test('a graph that goes on after its end changes nothing any more (X2)', () =>

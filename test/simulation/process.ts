@@ -122,6 +122,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const { concurrency, runTimeoutMs, maxAttempts } = settings;
     const executor = startExecutor({
       ...{ log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs, maxAttempts },
+      stopGraceMs: 5_000,
     });
     stops.push(() => executor.stop(2_000));
     services = {

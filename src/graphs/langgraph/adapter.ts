@@ -10,6 +10,7 @@ import { settleAnswers } from './answers.ts';
 import { bind, toView, valueChannels } from './binding.ts';
 import { createFrameMaker } from './frames.ts';
 import { needsEvents, toInput, toOptions } from './invocation.ts';
+import { openNodeWork } from './node-work.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
@@ -32,18 +33,23 @@ export async function runLangGraph(
     valueChannels: valueChannels(graph),
     fail: attempt.fail,
   });
-  const bound = bind(graph, saver, createGraphStore(attempt.items, reviver.store?.()));
+  const work = openNodeWork();
+  const bound = bind(work.watch(graph), saver, createGraphStore(attempt.items, reviver.store?.()));
   const input = toInput(await settleAnswers(order, bound, attempt.store), reviver);
   const options = toOptions(order, attempt.signal);
   const frames = createFrameMaker(order);
   const withEvents = needsEvents(order.streamModes);
-  const chunks = withEvents
-    ? bound.streamEvents(input, { ...options, version: 'v2' })
-    : await bound.stream(input, options);
-  for await (const chunk of chunks) {
-    const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
-    for (const { event, data } of made) attempt.frames.push(event, data);
-    await attempt.frames.ready();
+  try {
+    const chunks = withEvents
+      ? bound.streamEvents(input, { ...options, version: 'v2' })
+      : await bound.stream(input, options);
+    for await (const chunk of chunks) {
+      const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
+      for (const { event, data } of made) attempt.frames.push(event, data);
+      await attempt.frames.ready();
+    }
+  } finally {
+    if (attempt.signal.aborted) await work.settled();
   }
   return readEnd(graph, saver, order);
 }

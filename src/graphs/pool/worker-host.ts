@@ -71,8 +71,8 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
         fail(thrown: unknown) {
           if (asked || stray !== undefined) return;
           stray = { thrown };
-          // What is left of the run hears it as it would hear of a cancellation.
-          stop.abort('interrupt' satisfies StopReason);
+          // What is left of the run hears it as it would hear of a cancellation, and nobody waits for it.
+          stop.abort('fenced' satisfies StopReason);
         },
       };
       return guard.inside(guarded, async () => {

@@ -99,6 +99,10 @@ export const run = z
     metadata: jsonObject,
     kwargs: jsonObject.meta({ description: 'What the run was created with.' }),
     multitask_strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
+    error: json.optional().meta({
+      description:
+        'Of a run that did not succeed: `{"error", "message"}`, or the text that says why it was cancelled.',
+    }),
   })
   .meta({ id: 'Run' });
 

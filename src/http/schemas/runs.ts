@@ -48,6 +48,12 @@ export const runConfig = z.looseObject(
     configurable: optional(jsonObject),
     tags: optional(list(z.string('expected a string'), 1000, 'expected a list of strings')),
     recursion_limit: optional(z.int('expected an integer').min(1, 'expected 1 or more')),
+    timeout: optional(
+      z.int('expected milliseconds, an integer').min(1, 'expected milliseconds, 1 or more'),
+    ).meta({
+      description:
+        'Milliseconds that an attempt at the run may take; the run ends with the status `timeout` then. The server has a limit of its own, and the shorter one counts.',
+    }),
   },
   'expected an object',
 );

@@ -1,0 +1,45 @@
+/** What the graphs are told to run, from the run's record and what it needs of its user. */
+import type { RunOrder, StreamMode } from '../graphs/port.ts';
+import { isObject } from '../kernel/json.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
+import type { RunSecret } from '../thread/secret.ts';
+
+/** `resume`: an earlier attempt has saved a checkpoint. */
+export function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret): RunOrder {
+  const { kwargs } = run;
+  const { tags, recursion_limit, configurable, metadata } = kwargs.config;
+  const { runId, threadId } = run;
+  return {
+    runId,
+    threadId,
+    assistantId: run.assistantId,
+    graphId: run.graphId,
+    attempt: run.attempt,
+    resume,
+    input: kwargs.input,
+    ...(kwargs.command && { command: kwargs.command }),
+    config: {
+      ...(Array.isArray(tags) && { tags: tags as string[] }),
+      ...(typeof recursion_limit === 'number' && { recursion_limit }),
+      configurable: isObject(configurable) ? configurable : {},
+      ...(inherited && { inherited }),
+      metadata: {
+        ...(isObject(metadata) && metadata),
+        ...run.metadata,
+        run_id: runId,
+        thread_id: threadId,
+        run_attempt: run.attempt,
+      },
+    },
+    ...(kwargs.context !== undefined && { context: kwargs.context }),
+    streamModes: kwargs.streamMode as StreamMode[],
+    streamSubgraphs: kwargs.streamSubgraphs,
+    ...(kwargs.interruptBefore !== undefined && {
+      interruptBefore: kwargs.interruptBefore as '*' | string[],
+    }),
+    ...(kwargs.interruptAfter !== undefined && { interruptAfter: kwargs.interruptAfter as '*' | string[] }),
+    ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
+    protocolFrames: kwargs.protocol === 'v2',
+    ...(user && { user }),
+  };
+}

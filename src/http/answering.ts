@@ -1,0 +1,72 @@
+/**
+ * Runs that answer a question of their thread: each question is answered once, however many answer at the same time.
+ *
+ * X1 Where the answer is given is decided with the run: an answer that was meant for a state that is no longer the
+ * thread's is refused. Whoever says `interrupt` or `rollback` puts an answer in the place of another, and may.
+ */
+import { isObject, type Json } from '../kernel/json.ts';
+import type { EventLog } from '../log/log.ts';
+import { lastEndedRun, openCommands } from '../projections/run-queries.ts';
+import { getThread, type ThreadRecord } from '../projections/thread-queries.ts';
+import type { ServerContext } from './context.ts';
+import { alreadyAnswered } from './replies.ts';
+import type { RunCreate } from './schemas/runs.ts';
+
+/** Where an answer may be given: on this head of an idle thread, or behind the runs that are open. */
+export type Place = { readonly onHead?: string | null };
+
+/** A command that does something else as well makes sense without a question. */
+export const isAnswer = ({ command, multitask_strategy: strategy }: RunCreate): boolean =>
+  command?.resume !== undefined &&
+  command.goto === undefined &&
+  command.update === undefined &&
+  strategy !== 'interrupt' &&
+  strategy !== 'rollback';
+
+/**
+ * Throws a 409 when a run that is open answers the same question, or nothing waits any more: whoever is only a moment
+ * later than the other must not be told that his answer counts. Look again when the thread has moved on since. */
+export async function findPlace(
+  { log }: ServerContext,
+  threadId: string,
+  resume: Json | undefined,
+): Promise<Place> {
+  const thread = await getThread(log.rows, threadId);
+  if (thread === undefined) return {};
+  const open = await openCommands(log.rows, threadId);
+  if (open.length === 0) {
+    if (!(await mayWait(log, thread, resume))) throw alreadyAnswered();
+    return { onHead: thread.head };
+  }
+  if (open.some((command) => command?.['resume'] !== undefined && overlap(command['resume'], resume)))
+    throw alreadyAnswered();
+  return {};
+}
+
+/** Whether there may be a question: a run that was stopped or failed can have left one that the thread does not show. */
+async function mayWait(log: EventLog, thread: ThreadRecord, resume: Json | undefined): Promise<boolean> {
+  const { threadId, status, interrupts, head } = thread;
+  if (status === 'interrupted') {
+    const waiting = Object.values(interrupts).flatMap((list) => (Array.isArray(list) ? list : []));
+    const ids = waiting.flatMap((each) =>
+      isObject(each) && typeof each['id'] === 'string' ? each['id'] : [],
+    );
+    return ids.length === 0 || idsOf(resume)?.every((id) => !ids.includes(id)) !== true;
+  }
+  const last = await lastEndedRun(log.rows, threadId);
+  const isFinished = last?.outcome?.kind === 'success' && last.outcome.next.length === 0;
+  // A client that wrote into the state since may have made it one that waits.
+  return !isFinished || last.head !== head;
+}
+
+/** Answers that name their questions meet only where they name the same one. */
+function overlap(one: Json, other: Json | undefined): boolean {
+  const [ids, others] = [idsOf(one), idsOf(other)];
+  return ids === undefined || others === undefined || ids.some((id) => others.includes(id));
+}
+
+/** The runtime reads an object whose keys are all ids of interrupts as answers by question. */
+function idsOf(resume: Json | undefined): readonly string[] | undefined {
+  const ids = isObject(resume) ? Object.keys(resume) : [];
+  return ids.length > 0 && ids.every((id) => /^[0-9a-f]{32}$/.test(id)) ? ids : undefined;
+}

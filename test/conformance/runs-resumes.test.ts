@@ -1,0 +1,115 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, newThread, say, textsOf } from './scene.ts';
+
+const test = suite('conformance: answers to questions');
+
+const TAKEN = { detail: 'No question waits for this answer: it was answered already, or is being answered.' };
+
+async function asked(
+  s: TestServer,
+  graph: string,
+  input: Record<string, unknown> = say('?'),
+): Promise<string> {
+  const threadId = await newThread(s);
+  await s.client.runs.wait(threadId, graph, { input });
+  return threadId;
+}
+
+for (const graph of ['asks', 'approve'])
+  test(`given a question of ${graph}, when ten answer at the same time, then one is taken and nine are refused with 409 (X1)`, () =>
+    withServer({}, async (s) => {
+      for (const [route, strategy] of [
+        ['', 'enqueue'],
+        ['/wait', undefined],
+        ['/stream', 'reject'],
+      ] as const) {
+        const threadId = await asked(s, graph);
+        const path = `/threads/${threadId}/runs${route}`;
+        const answers = await Promise.all(
+          Array.from({ length: 10 }, (_, i) =>
+            s.request('POST', path, {
+              assistant_id: graph,
+              command: { resume: `answer ${i}` },
+              ...(strategy && { multitask_strategy: strategy }),
+            }),
+          ),
+        );
+        const won = answers.findIndex(({ status }) => status === 200);
+        const refused = answers.filter((_, i) => i !== won);
+        assert.deepEqual(
+          refused.map(({ status }) => status),
+          Array<number>(9).fill(409),
+        );
+        if (strategy !== 'reject') for (const { json } of refused) assert.deepEqual(json, TAKEN);
+        // However late.
+        assert.equal(
+          (await s.request('POST', path, { assistant_id: graph, command: { resume: 'late' } })).status,
+          409,
+        );
+        const runs = await s.client.runs.list(threadId);
+        assert.equal(runs.length, 2);
+        await s.client.runs.join(threadId, runs[0]!.run_id);
+        const { values, status } = await s.client.threads.get(threadId);
+        assert.equal(status, 'idle');
+        assert.match(String(textsOf(values).at(-1)), new RegExp(`"answer ${won}"`));
+      }
+    }));
+
+test('given two questions, when each is answered by its own at the same time, then both answers are taken', () =>
+  withServer({ config: config('platform.states.json') }, async (s) => {
+    const threadId = await asked(s, 'beside', { log: ['given'] });
+    const thread = (await s.request('GET', `/threads/${threadId}`)).json;
+    const ids = Object.values(thread.interrupts as Record<string, { id: string }[]>).flatMap((list) =>
+      list.map(({ id }) => id),
+    );
+    assert.equal(ids.length, 2);
+    const answer = (resume: object) =>
+      s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'beside', command: { resume } });
+    const [one, two, again] = await Promise.all([
+      answer({ [ids[0]!]: 'yes' }),
+      answer({ [ids[1]!]: 'no' }),
+      answer({ [ids[0]!]: 'late' }),
+    ]);
+    assert.deepEqual([one.status, two.status, again.status].sort(), [200, 200, 409]);
+    assert.equal(two.status, 200);
+    const runs = await s.client.runs.list(threadId);
+    const values: any = await s.client.runs.join(threadId, runs[0]!.run_id);
+    assert.equal(values.log.filter((line: string) => /^(first|second): /.test(line)).length, 2);
+    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+  }));
+
+test('given an answer that is under way, when another takes its place by strategy, then that one counts', () =>
+  withServer({}, async (s) => {
+    for (const strategy of ['interrupt', 'rollback']) {
+      const threadId = await asked(s, 'approve');
+      const path = `/threads/${threadId}/runs`;
+      const body = { assistant_id: 'approve', command: { resume: 'first' }, after_seconds: 3600 };
+      const first = await s.request('POST', path, body);
+      assert.equal(first.status, 200);
+      assert.equal((await s.request('POST', path, body)).status, 409);
+      const values = await s.request('POST', `${path}/wait`, {
+        assistant_id: 'approve',
+        command: { resume: 'second' },
+        multitask_strategy: strategy,
+      });
+      assert.match(String(textsOf(values.json).at(-1)), /"second"/);
+    }
+  }));
+
+test('given an answer with a key, when it is sent many times at once, then all are answered with its run (L4)', () =>
+  withServer({}, async (s) => {
+    const threadId = await asked(s, 'approve');
+    const body = { assistant_id: 'approve', command: { resume: 'once' } };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        s.request('POST', `/threads/${threadId}/runs`, body, { 'idempotency-key': 'k' }),
+      ),
+    );
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    assert.equal(new Set(answers.map(({ json }) => json.run_id)).size, 1);
+    assert.equal((await s.client.runs.list(threadId)).length, 2);
+  }));
+
+test.run();

@@ -1,0 +1,210 @@
+import * as assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { marksOf, reached } from '../e2e/marks.ts';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, ended, newThread, say, startGated, textsOf } from './scene.ts';
+import { openStream } from './stream-reader.ts';
+
+const test = suite('conformance: runs that are stopped');
+
+const STOPS = { config: config('platform.stops.json') };
+const GRAPHS = ['heeds', 'heedsBetween', 'heedsNode'];
+
+/** A run of a graph that waits to be stopped, when it waits. */
+async function begun(s: TestServer, graph: string) {
+  const threadId = await newThread(s);
+  const marks = join(s.dir, `marks-${threadId}`);
+  const { json } = await s.request('POST', `/threads/${threadId}/runs`, {
+    assistant_id: graph,
+    input: say('begin'),
+    config: { configurable: { marks } },
+  });
+  const runId = json.run_id as string;
+  return { threadId, marks, runId, path: `/threads/${threadId}/runs/${runId}` };
+}
+
+for (const graph of GRAPHS) {
+  test(`client.runs.cancel: given ${graph}, when a cancel waits, then graph code was told and has stopped before the answer`, () =>
+    withServer(STOPS, async (s) => {
+      for (const action of ['interrupt', 'rollback'] as const) {
+        const { threadId, runId, marks } = await begun(s, graph);
+        await reached(marks, 'begun');
+        await s.client.runs.cancel(threadId, runId, true, action);
+        assert.deepEqual(marksOf(marks), ['begun', `told ${action}`, 'stopped']);
+        const { values, status } = await s.client.threads.get(threadId);
+        assert.equal(status, 'idle');
+        const kept = action === 'rollback' ? null : graph === 'heeds' ? ['begin'] : ['begin', 'kept'];
+        assert.deepEqual(values && textsOf(values), kept);
+      }
+    }));
+
+  test(`given ${graph}, when another run takes its place, then that begins when graph code has stopped (X1)`, () =>
+    withServer(STOPS, async (s) => {
+      for (const strategy of ['interrupt', 'rollback'] as const) {
+        const { threadId, runId, marks } = await begun(s, graph);
+        await reached(marks, 'begun');
+        const { run_id: next } = await s.client.runs.create(threadId, graph, {
+          input: say('again'),
+          config: { configurable: { marks } },
+          multitaskStrategy: strategy,
+        });
+        await reached(marks, 'begun', 2);
+        await s.client.runs.cancel(threadId, next, true);
+        const once = ['begun', `told ${strategy}`, 'stopped'];
+        assert.deepEqual(marksOf(marks), [...once, 'begun', 'told interrupt', 'stopped']);
+        const seen = await s.request('GET', `/threads/${threadId}/runs/${runId}`);
+        if (strategy === 'rollback') assert.equal(seen.status, 404);
+        else assert.equal(seen.json.error, `Superseded by run ${next} (interrupt).`);
+      }
+    }));
+
+  test(`given ${graph}, when it takes longer than its own time limit, then it is told, and ends as a time-out (X3)`, () =>
+    withServer(STOPS, async (s) => {
+      const threadId = await newThread(s);
+      const marks = join(s.dir, 'marks');
+      const limited = { configurable: { marks }, timeout: 50 };
+      const stream = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
+        body: { assistant_id: graph, input: say('again'), config: limited },
+      });
+      const frames = await stream.rest();
+      const problem = { error: 'TimeoutError', message: 'The run exceeded its time limit of 0.05 s.' };
+      assert.deepEqual(frames.at(-1)!.data, problem);
+      assert.deepEqual(marksOf(marks).slice(-3), ['begun', 'told timeout', 'stopped']);
+      const location = stream.headers.get('content-location')!;
+      const run = (await s.request('GET', location)).json;
+
+      assert.deepEqual([run.status, run.error], ['timeout', problem]);
+      assert.deepEqual((await s.request('GET', `${location}/join`)).json, { __error__: problem });
+      const thread: any = await s.client.threads.get(threadId);
+      assert.deepEqual([thread.status, thread.error], ['error', problem]);
+      assert.deepEqual(
+        textsOf(await s.client.runs.wait(threadId, 'echo', { input: say('?') })).at(-1),
+        'echo: ?',
+      );
+    }));
+}
+
+test('given a limit of the server and one of the run, when either is shorter, then that one counts', () =>
+  withServer({ ...STOPS, overrides: { runTimeoutMs: 50 } }, async (s) => {
+    for (const [timeout, seconds] of [
+      [3_600_000, 0.05],
+      [20, 0.02],
+      [undefined, 0.05],
+    ]) {
+      const marks = join(s.dir, `marks-${timeout}`);
+      const answer = await s.request('POST', '/runs/wait', {
+        assistant_id: 'heeds',
+        config: { configurable: { marks }, timeout: timeout ?? null },
+      });
+      assert.match(answer.json.__error__.message, new RegExp(`limit of ${seconds} s\\.$`));
+    }
+    const { assistant_id: own } = await s.client.assistants.create({
+      graphId: 'heeds',
+      config: { timeout: 30 } as object,
+    });
+    const marks = join(s.dir, 'marks');
+    const answer = await s.request('POST', '/runs/wait', {
+      assistant_id: own,
+      config: { configurable: { marks } },
+    });
+    assert.match(answer.json.__error__.message, /limit of 0\.03 s\.$/);
+    for (const timeout of [0, -1, 1.5, '50', true, {}]) {
+      const { status, json } = await s.request('POST', '/runs', {
+        assistant_id: 'echo',
+        config: { timeout },
+      });
+      assert.equal(status, 422);
+      assert.match(json.detail, /^config\.timeout: expected milliseconds/);
+    }
+  }));
+
+test('given runs that are just about to start, when each is cancelled at once, then each ends once and the next message runs (X3)', () =>
+  withServer(STOPS, async (s) => {
+    const threadId = await newThread(s);
+    const path = `/threads/${threadId}/runs`;
+    for (let round = 0; round < 20; round++) {
+      const text = `message ${round}`;
+      const { run_id: runId } = (
+        await s.request('POST', path, {
+          assistant_id: 'gate',
+          config: { configurable: { gate: s.dir + '/no' } },
+        })
+      ).json;
+      const next = s.client.runs.wait(threadId, 'echo', { input: say(text) });
+      const action = round % 2 === 0 ? 'interrupt' : 'rollback';
+      const { status } = await s.request(
+        'POST',
+        `${path}/${runId}/cancel?action=${action}&wait=${round % 3 === 0}`,
+      );
+      assert.ok([202, 204].includes(status));
+      assert.equal(textsOf(await next).at(-1), `echo: ${text}`);
+      const ends = (await s.events()).filter(ended(runId));
+      assert.equal(ends.length, 1);
+      if (action === 'interrupt')
+        assert.equal((await s.request('GET', `${path}/${runId}`)).json.error, 'Cancelled through the API.');
+      else assert.equal((await s.request('GET', `${path}/${runId}`)).status, 404);
+    }
+    const thread = await s.client.threads.get(threadId);
+    assert.equal(thread.status, 'idle');
+    assert.equal(textsOf(thread.values).length, 40);
+  }));
+
+test('given a run that is cancelled, when its reason is looked for, then the fact, the run and the thread have it', () =>
+  withServer(STOPS, async (s) => {
+    const { threadId, runId, marks, path } = await begun(s, 'heeds');
+    await reached(marks, 'begun');
+    await s.client.runs.cancel(threadId, runId, true);
+    const reason = 'Cancelled through the API.';
+    const facts = (await s.events()).flatMap(({ type, data }) =>
+      type === 'RunCancelRequested' || type === 'RunCompleted' ? [data] : [],
+    );
+    assert.equal(facts.length, 2);
+    assert.ok('action' in facts[0]! && facts[0].reason === reason);
+    assert.deepEqual('outcome' in facts[1]! && facts[1].outcome, { kind: 'cancelled', reason });
+    assert.equal((await s.request('GET', path)).json.error, reason);
+    assert.equal((await s.request('GET', `/threads/${threadId}`)).json.error, reason);
+    const leaving = await openStream(`${s.url}/runs/stream`, {
+      body: {
+        assistant_id: 'heeds',
+        config: { configurable: { marks } },
+        on_disconnect: 'cancel',
+        on_completion: 'keep',
+      },
+    });
+    await reached(marks, 'begun', 2);
+    const location = leaving.headers.get('content-location')!;
+    leaving.leave();
+    await s.until(ended(location.split('/').at(-1)!));
+    const run = await s.until(({ type, data }) => type === 'RunCreated' && location.endsWith(data.runId));
+    const { threadId: of } = run.data as { threadId: string };
+    const { json } = await s.request('GET', `/threads/${of}${location}`);
+    assert.deepEqual([json.status, json.error], ['interrupted', 'The client disconnected.']);
+  }));
+
+test('given running runs, when the server stops with time for them, then those that end are not handed over', () =>
+  withServer({ ...STOPS, overrides: { drainMs: 20_000, shutdownGraceMs: 20_000 } }, async (s) => {
+    const threadId = await newThread(s);
+    const { runId, open } = await startGated(s, threadId);
+    const waiting = s.client.runs.join(threadId, runId);
+    const restarting = s.restart();
+    // Accepted while it stops, and executed after the next start.
+    const late = await s.client.runs.create(threadId, 'echo', { input: say('late') });
+    open();
+    assert.deepEqual(textsOf(await waiting), ['gated', 'through: gated']);
+    await restarting;
+    assert.deepEqual(textsOf(await s.client.runs.join(threadId, late.run_id)).slice(-2), [
+      'late',
+      'echo: late',
+    ]);
+    const facts = (await s.events()).filter(({ type }) => type === 'RunStarted' || type === 'RunRequeued');
+    assert.deepEqual(
+      facts.map(({ type, data }) => [type, 'runId' in data && data.runId]),
+      [
+        ['RunStarted', runId],
+        ['RunStarted', late.run_id],
+      ],
+    );
+  }));
+
+test.run();

@@ -1,0 +1,72 @@
+import * as assert from 'node:assert/strict';
+import { ConfigError, type Config } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { suite } from '../../support/suite.ts';
+import { PROJECT } from '../../support/with-server.ts';
+
+const test = suite('config: names of the environment');
+
+const load = (env: Record<string, string>): Config => loadConfig({ config: PROJECT }, env, PROJECT);
+
+/** The names of other servers, then our own, with what they set in a config. */
+const NAMES: readonly [string, string, (config: Config) => unknown, string, unknown][] = [
+  ['BG_JOB_TIMEOUT_SECS', 'PLATFORM_RUN_TIMEOUT_SECS', (c) => c.runTimeoutMs, '7', 7_000],
+  ['BG_JOB_MAX_RETRIES', 'PLATFORM_MAX_ATTEMPTS', (c) => c.maxAttempts, '7', 7],
+  ['BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS', 'PLATFORM_DRAIN_SECS', (c) => c.drainMs, '7', 7_000],
+  ['N_JOBS_PER_WORKER', 'PLATFORM_CONCURRENCY', (c) => c.concurrency, '7', 7],
+  ['RESUMABLE_STREAM_TTL_SECONDS', 'PLATFORM_FRAME_RETENTION_SECS', (c) => c.frameRetentionMs, '7', 7_000],
+  ['HTTP_MAX_REQUEST_BODY_BYTES', 'PLATFORM_MAX_BODY_BYTES', (c) => c.maxBodyBytes, '7000', 7_000],
+  ['LANGGRAPH_SERVER_PORT', 'PLATFORM_PORT', (c) => c.port, '7', 7],
+  ['PORT', 'PLATFORM_PORT', (c) => c.port, '7', 7],
+  ['LANGGRAPH_SERVER_HOST', 'PLATFORM_HOST', (c) => c.host, '::1', '::1'],
+];
+
+test('given a name that other servers use, when it is set, then it counts, and our own name wins over it', () => {
+  for (const [other, own, read, text, value] of NAMES) {
+    assert.notDeepEqual(read(load({})), value, other);
+    assert.deepEqual(read(load({ [other]: text })), value, other);
+    assert.deepEqual(read(load({ [own]: text })), value, own);
+    assert.deepEqual(read(load({ [own]: text, [other]: '8000' })), value, own);
+  }
+});
+
+test('given values that are none, when the config is loaded, then each is named with what was expected', () => {
+  for (const [other, own, , text] of NAMES.filter(([name]) => name !== 'LANGGRAPH_SERVER_HOST'))
+    for (const name of [other, own])
+      for (const bad of ['', 'soon', '-1', '1.5', '9'.repeat(30), `${text} `])
+        assert.throws(
+          () => load({ [name]: bad }),
+          toldOf(`${name}: expected a whole number`),
+          `${name}=${bad}`,
+        );
+  assert.throws(() => load({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '3601' }), toldOf('at most 3600'));
+  assert.throws(() => load({ BG_JOB_TIMEOUT_SECS: '0' }), toldOf('of at least 1'));
+});
+
+test('given what would leave data unprotected if it were passed over, when it is set, then the start is refused', () => {
+  assert.throws(
+    () => load({ LANGGRAPH_AES_KEY: 'x'.repeat(32) }),
+    toldOf('LANGGRAPH_AES_KEY: nothing is encrypted'),
+  );
+  assert.throws(
+    () => load({ LANGGRAPH_AUTH_TYPE: 'langsmith' }),
+    toldOf('LANGGRAPH_AUTH_TYPE: expected noop'),
+  );
+  assert.throws(() => load({ LS_DEFAULT_CHECKPOINTER_BACKEND: 'mongo' }), toldOf('expected default'));
+  const harmless = { LANGGRAPH_AUTH_TYPE: 'noop', LS_DEFAULT_CHECKPOINTER_BACKEND: 'default' };
+  assert.deepEqual(load(harmless).warnings, load({}).warnings);
+  const { warnings } = load({ DATABASE_URI: 'postgres://u:secret@host/db', REDIS_URI: 'redis://host' });
+  assert.deepEqual(
+    warnings.filter((line) => /_URI /.test(line)),
+    ['DATABASE_URI', 'REDIS_URI'].map(
+      (name) => `${name} has no effect: everything is kept in the data directory`,
+    ),
+  );
+});
+
+const toldOf =
+  (text: string) =>
+  (error: unknown): boolean =>
+    error instanceof ConfigError && error.problems.some((problem) => problem.includes(text));
+
+test.run();
