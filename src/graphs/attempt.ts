@@ -29,11 +29,12 @@ const LAST_WRITES = 5_000;
 /** How long graph code that was told to stop may take for it, in milliseconds. */
 const WIND_DOWN = 5_000;
 
-/** Never rejects. An abort of `signal` wins over whatever `work` makes of it. */
+/** Never rejects; what is left of an attempt is not waited for once `closing` aborts. An abort of `signal` wins over whatever `work` makes of it. */
 export async function runAttempt(
   link: RunLink,
   signal: AbortSignal,
   clock: Clock,
+  closing: AbortSignal,
   work: (attempt: Attempt) => Promise<RunEnd>,
 ): Promise<RunEnd> {
   if (signal.aborted) return { kind: 'stopped' };
@@ -77,11 +78,17 @@ export async function runAttempt(
   };
 
   async function within(ms: number, what: Promise<unknown>): Promise<void> {
-    let cancel = (): void => undefined;
-    const late = new Promise<void>((resolve) => {
-      cancel = clock.after(ms, resolve);
-    });
-    await Promise.race([what, late]);
+    if (closing.aborted) return;
+    let leave = (): void => undefined;
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    const cancel = clock.after(ms, leave);
+    const onClosing = (): void => {
+      cancel();
+      leave();
+    };
+    closing.addEventListener('abort', onClosing, { once: true });
+    await Promise.race([what, left]);
+    closing.removeEventListener('abort', onClosing);
     cancel();
   }
 

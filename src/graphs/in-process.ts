@@ -1,4 +1,5 @@
 /** Runs graphs in the thread of whoever calls: in a graph worker, or in the server's own for tests and debuggers. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
@@ -53,6 +54,9 @@ export function openInProcessGraphs({
       { graph, library: openUserLibraries(graph.file), role: graph.source.kind },
     ]),
   );
+  const closing = new AbortController();
+  // Every attempt listens for it.
+  setMaxListeners(0, closing.signal);
   const find = (graphId: string): Entry => {
     const entry = entries.get(graphId);
     if (entry === undefined) throw new Error(`There is no graph "${graphId}"`);
@@ -103,7 +107,7 @@ export function openInProcessGraphs({
   return {
     graphIds: [...entries.keys()],
     run: (order, link, signal, onWork) =>
-      runAttempt(link, signal, clock, (attempt) => {
+      runAttempt(link, signal, clock, closing.signal, (attempt) => {
         const work = run(order, attempt);
         onWork?.(work);
         return work;
@@ -125,7 +129,7 @@ export function openInProcessGraphs({
         compiled: (graph, library) => updateLangGraphState(graph, library, order, buffer, ids),
       });
     },
-    close: async () => undefined,
+    close: async () => closing.abort(),
   };
 }
 

@@ -66,6 +66,7 @@ type Tools = Pick<Attempt, 'store' | 'items'> & {
 
 export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedGraphs {
   const { schedule, random, faults, ledger, clock, ids, planOf, later, isAlive } = options;
+  const closing = new AbortController();
   const working = new Map<string, { threadId: string; signal: AbortSignal }>();
 
   const pause = (slow: boolean): Promise<void> =>
@@ -121,7 +122,7 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
   }
 
   const honest = (order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd> =>
-    runAttempt(link, signal, clock, (attempt) =>
+    runAttempt(link, signal, clock, closing.signal, (attempt) =>
       work(order, {
         store: attempt.store,
         items: attempt.items,
@@ -166,7 +167,7 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
       if (working.get(order.runId)?.signal === signal) working.delete(order.runId);
       return end;
     },
-    close: async () => undefined,
+    close: async () => closing.abort(),
     get working() {
       return working.size;
     },

@@ -89,7 +89,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     if (isAlive() && log.poisoned === undefined && !stopping)
       fail(new Error(`fault while ${context}`, { cause: error }));
   };
-  let stops: (() => Promise<unknown> | void)[] = [() => log.close()];
+  let stops: (() => Promise<unknown> | void)[] = [() => log.close(), () => graphs.close()];
   let readers: () => number = () => 0;
 
   async function boot(): Promise<void> {
