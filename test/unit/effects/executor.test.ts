@@ -26,7 +26,16 @@ function startDeaf({ log, threads, clock }: TestThreads, run: GraphHost['run']):
   const onFault = (error: unknown): void => assert.fail(String(error));
   const ttl = { refreshOnRead: false, defaultTtl: null };
   return startExecutor({
-    ...{ threads, clock, ids, onFault, concurrency: 1, runTimeoutMs: 3_600_000, maxAttempts: 3 },
+    ...{
+      threads,
+      clock,
+      ids,
+      onFault,
+      concurrency: 1,
+      runTimeoutMs: 3_600_000,
+      maxAttempts: 3,
+      stopGraceMs: 5_000,
+    },
     log: { ...log, onCommitted: () => () => undefined },
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
     graphs: { graphIds: ['graph'], run, close: async () => undefined },
