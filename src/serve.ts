@@ -185,17 +185,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     stops.push(() => threadSweeper.stop());
     const { concurrency, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
     const executor = startExecutor({
-      log,
-      threads,
-      store,
-      graphs,
-      clock,
-      ids,
-      onFault,
-      concurrency,
-      runTimeoutMs,
-      maxAttempts: config.maxAttempts,
-      stopGraceMs,
+      ...{ log, threads, store, graphs, clock, ids, onFault, concurrency },
+      ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts },
     });
     stops.push(() => executor.stop(shutdownGraceMs));
 
