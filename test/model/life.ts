@@ -182,8 +182,8 @@ export function startLife(given: TestLog, seed: number): Life {
     if (roll <= 3) return dispatch(threadId, ask.createThread({}, threadId));
     if (roll <= 6) return dispatch(threadId, ask.updateThread({ roll }));
     if (roll <= 9) return updateState(threadId);
-    if (roll <= 12) return tidy(threadId, run?.runId);
-    if (roll <= 28) return createRun();
+    if (roll <= 14) return tidy(threadId, run?.runId);
+    if (roll <= 30) return createRun();
     if (roll <= 48) return startRun();
     if (roll <= 88) return asExecutor();
     if (roll <= 93 && run)
