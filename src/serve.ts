@@ -215,6 +215,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
         ...authOptions,
         ...(config.apiKey !== undefined && { apiKey: config.apiKey }),
       }),
+      asksHandler: handler !== undefined,
       authorize: createAuthorizer(authOptions),
       http: config.http,
       inherit: createInheritance(config.http.configurableHeaders),

@@ -47,11 +47,13 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
 /** Who calls. Throws a denial. */
 export async function identify(
   context: ServerContext,
-  { url, method, headers }: Request,
+  request: Request,
   bytes: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<Actor> {
-  // A request of its own: what the handler reads of it is not missing afterwards.
-  const result = await context.authenticate(new Request(url, { method, headers, body: bytes ?? null }));
+  const { url, method, headers } = request;
+  // A request of its own: what the handler reads of it is not missing afterwards. Without one only headers are read.
+  const shown = context.asksHandler ? new Request(url, { method, headers, body: bytes ?? null }) : request;
+  const result = await context.authenticate(shown);
   if (!result.ok) throw new HttpProblem(result.status, result.detail, result.headers);
   const inherited = context.inherit(headers);
   return Object.keys(inherited).length === 0 ? result.actor : { ...result.actor, inherited };

@@ -6,7 +6,7 @@ import { GraphsUnavailable } from '../graphs/port.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
-import { pluralPath, withoutPrefix } from './paths.ts';
+import { pathOf, pluralPath, withoutPrefix } from './paths.ts';
 import {
   HttpProblem,
   internal,
@@ -41,7 +41,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   // The singular form of every thread path is the same route; rewritten before matching, so none can be forgotten.
   const app = new Hono<Env>({
     getPath(request) {
-      const { pathname } = new URL(request.url);
+      const pathname = pathOf(request.url);
       return pluralPath(withoutPrefix(pathname, context.http.mountPrefix) ?? pathname);
     },
   });

@@ -43,6 +43,8 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly authenticate: (request: Request) => Promise<AuthResult>;
+  /** Code of the project authenticates, and may read the request that it is given. */
+  readonly asksHandler: boolean;
   readonly authorize: Authorize;
   /** Where webhooks may go; undefined when none are sent, and then whatever a run names is taken. */
   readonly urlPolicy?: UrlPolicy;

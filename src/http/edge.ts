@@ -12,7 +12,7 @@ import type { Admitted, Env, ServerContext } from './context.ts';
 import { corsOf } from './cors.ts';
 import { isMiddleware, NOT_MINE, type CustomApp } from './custom-app.ts';
 import { createHeaderFilter } from './header-rules.ts';
-import { withoutPrefix } from './paths.ts';
+import { pathOf, withoutPrefix } from './paths.ts';
 import { HttpProblem, internal, noRoute, problemReply, stopping } from './replies.ts';
 
 export type EdgeFetch = (request: Request, bindings?: Env['Bindings']) => Promise<Response>;
@@ -28,7 +28,7 @@ export function createEdge(
   const { clock, http, onRequest } = context;
   const prefix = http.mountPrefix;
   const edge = new Hono<Env>({
-    getPath: (request) => withoutPrefix(new URL(request.url).pathname, prefix) ?? OUTSIDE,
+    getPath: (request) => withoutPrefix(pathOf(request.url), prefix) ?? OUTSIDE,
   });
   const logged = createHeaderFilter(http.loggingHeaders);
 
@@ -39,7 +39,7 @@ export function createEdge(
       // Names of resources are in the path; the query may hold tokens and stays out.
       onRequest({
         method: c.req.method,
-        path: new URL(c.req.url).pathname,
+        path: pathOf(c.req.url),
         status: c.res.status,
         ms: Math.round(clock.monotonic() - began),
         headers: logged(c.req.raw.headers),
