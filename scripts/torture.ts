@@ -1,5 +1,5 @@
 /**
- * `node --import tsx scripts/torture.ts [--kills 50] [--seed N]`: the long form of test/faults/kill.test.ts. Exits 1
+ * `npm run torture -- [kills] [seed]`, 50 kills when not said, or with `--kills` and `--seed`: the long form of test/faults/kill.test.ts. Exits 1
  * and keeps the data directory when a promise was broken.
  */
 import { cp, mkdtemp } from 'node:fs/promises';
@@ -9,11 +9,13 @@ import { parseArgs } from 'node:util';
 import { withPrograms } from '../test/e2e/programs.ts';
 import { torture } from '../test/faults/torture/rounds.ts';
 
-const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '50' }, seed: { type: 'string' } },
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { kills: { type: 'string' }, seed: { type: 'string' } },
 });
-const kills = Number(values.kills);
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
+const [givenKills = '50', givenSeed] = positionals;
+const kills = Number(values.kills ?? givenKills);
+const seed = Number(values.seed ?? givenSeed ?? Math.floor(Math.random() * 2 ** 32));
 console.log(`--kills ${kills} --seed ${seed}`);
 
 await withPrograms(async (programs) => {
