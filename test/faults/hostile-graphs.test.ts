@@ -122,6 +122,8 @@ test('graphs that spin, eat memory, exit, throw later, flood or replace the lang
         console.log(graph, Math.round(performance.now() - began), 'ms');
     }
     assert.is(await server.end('SIGTERM'), 0, server.output());
+    // Not only was the run given up: nothing spins on.
+    if ('spins' in Object.fromEntries(chosen)) assert.match(server.output(), 'kept its worker busy');
     await assertVerified(join(dir, 'data'));
   }));
 
