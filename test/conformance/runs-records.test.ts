@@ -61,7 +61,7 @@ test('given everything a run can be told, when it is created, then its record te
         interrupt_before: ['a'],
         interrupt_after: '*',
         feedback_keys: ['k'],
-        webhook: 'https://example.com/hook?token=1',
+        webhook: 'https://example.com/hook?token=***',
         subgraphs: true,
         resumable: true,
         temporary: false,
