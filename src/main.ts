@@ -48,6 +48,7 @@ async function serve(args: string[]): Promise<void> {
   });
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
+    onWarning: (text) => logger.warn(text),
     ...(logger.isLevelEnabled('info') && { onRequest: (line) => logger.info(line, 'request') }),
     onPoisoned: (cause) => {
       process.exitCode = EXIT_POISONED;

@@ -3,9 +3,8 @@
  * reverse order. No module keeps state of its own, so several servers can run in one process.
  */
 import { networkInterfaces } from 'node:os';
-import { createAuthenticator } from './auth/authenticate.ts';
-import { createAuthorizer } from './auth/authorize.ts';
 import { recogniseAuth } from './auth/handler.ts';
+import { openAuth } from './auth/open-auth.ts';
 import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
 import { createCrons } from './actors/crons.ts';
 import { createDeliveries } from './actors/deliveries.ts';
@@ -77,6 +76,8 @@ export interface RunningServer {
 export interface ServeOptions {
   readonly clock?: Clock;
   readonly onFault: (error: unknown, context: string) => void;
+  /** Hears, at start, what is allowed and may not be meant. */
+  readonly onWarning?: (text: string) => void;
   /** Hears of every request, when its reply begins. */
   readonly onRequest?: (line: RequestLine) => void;
   /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
@@ -194,7 +195,6 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const loopDelay = watchLoopDelay();
     stops.push(() => loopDelay.stop());
     let server: HttpServer | undefined;
-    const authOptions = { ...(handler && { handler }), clock, onFault: (e: unknown) => onFault(e, 'auth') };
     const context: ServerContext = {
       log,
       threads,
@@ -211,12 +211,13 @@ export async function startServer(config: Config, options: ServeOptions): Promis
       threadEvents: createThreadEvents(log, hub, clock),
       clock,
       ids,
-      authenticate: createAuthenticator({
-        ...authOptions,
-        ...(config.apiKey !== undefined && { apiKey: config.apiKey }),
+      ...openAuth({
+        ...(handler && { handler }),
+        ...{ apiKeys: config.apiKeys, studioKeys: config.studioKeys, cache: config.authCache, clock },
+        onFault: (error) => onFault(error, 'auth'),
+        onWarning: options.onWarning,
       }),
       asksHandler: handler !== undefined,
-      authorize: createAuthorizer(authOptions),
       http: config.http,
       inherit: createInheritance(config.http.configurableHeaders),
       metrics: createMetrics({
@@ -224,7 +225,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
         connections: async () => server?.connections() ?? 0,
       }),
       describe: {
-        apiKey: config.apiKey !== undefined && handler === undefined,
+        apiKey: config.apiKeys !== undefined && handler === undefined,
         merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
       },
       ...(options.onRequest && { onRequest: options.onRequest }),

@@ -2,13 +2,17 @@
  * Who is calling? Asked once per request, before anything else looks at it.
  *
  * A2 Whatever a handler does wrong (throws, answers junk, hangs) denies. A4 The client learns nothing of the cause,
- * and what was wrong with a user is reported without its values. No header of any scheme bypasses the handler.
+ * and what was wrong with a user is reported without its values. No header of any scheme bypasses the handler, unless
+ * a studio key is configured: then that key, and it alone, does.
  */
 import type { Clock } from '../kernel/clock.ts';
-import { sameSecret } from '../kernel/ids.ts';
 import { withinDeadline } from './deadline.ts';
+import { expiryOf } from './expiry.ts';
 import type { AuthHandler } from './handler.ts';
+import { createKeyRing, type KeyRing } from './key-ring.ts';
 import { refuse, refuseFaulty, toRefusal, type Refusal } from './refusal.ts';
+import { createResultCache, type CacheOptions } from './result-cache.ts';
+import { asksAsStudio, STUDIO_USER } from './studio.ts';
 import { parseUser, type AuthUser } from './user.ts';
 
 /** The authenticated caller. Without a handler there is no user: the server sees only the owner of its key. */
@@ -18,14 +22,20 @@ export interface Actor {
   readonly scopes: readonly string[];
   /** Headers of the request that its runs inherit: for graph code alone, like the user's secrets. */
   readonly inherited?: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970: what is still open then is ended. */
+  readonly expiresAt?: number;
 }
 
 export type AuthResult = { readonly ok: true; readonly actor: Actor } | Refusal;
 
 export interface AuthenticatorOptions {
   readonly handler?: AuthHandler;
-  /** Asked for in `x-api-key` when there is no handler; without either, everybody may call. */
-  readonly apiKey?: string;
+  /** Any of them is asked for in `x-api-key` when there is no handler; without either, everybody may call. */
+  readonly apiKeys?: readonly string[] | undefined;
+  /** With one of these in `x-api-key`, whoever says `x-auth-scheme: langsmith` is the studio's user. */
+  readonly studioKeys?: readonly string[] | undefined;
+  /** Without it the handler is asked for every request. */
+  readonly cache?: CacheOptions | undefined;
   readonly clock: Clock;
   readonly deadlineMs?: number;
   /** Hears why a request ended in a 500: what the handler threw, or what was wrong with its answer. */
@@ -39,14 +49,35 @@ export interface AuthenticatorOptions {
 export function createAuthenticator(
   options: AuthenticatorOptions,
 ): (request: Request) => Promise<AuthResult> {
-  const { handler, apiKey, clock, deadlineMs = 10_000, onFault } = options;
-  if (handler === undefined) return createKeyCheck(apiKey);
+  const { handler, apiKeys = [], studioKeys = [], clock, deadlineMs = 10_000, onFault } = options;
+  if (handler === undefined) return createKeyCheck(createKeyRing(apiKeys));
+  const studio = createKeyRing(studioKeys);
+  const cache = options.cache && createResultCache<Actor>(options.cache, clock);
+
+  const ask = async (request: Request): Promise<AuthResult> => {
+    const authenticate = handler.authenticator();
+    const user = parseUser(await withinDeadline(clock, deadlineMs, () => authenticate(request)));
+    if (user === undefined) return refuse(401, 'Unauthorized');
+    const expiresAt = expiryOf(user);
+    if (expiresAt !== undefined && expiresAt <= clock.now()) return refuse(401, 'Credentials have expired');
+    const actor = { user, scopes: [...user.permissions], ...(expiresAt !== undefined && { expiresAt }) };
+    return { ok: true, actor };
+  };
+
   return async (request) => {
+    if (studio.any && asksAsStudio(request.headers))
+      return studio.holds(request.headers.get('x-api-key'))
+        ? { ok: true, actor: { user: structuredClone(STUDIO_USER), scopes: [] } }
+        : refuse(401, 'Invalid or missing studio key');
     try {
-      const authenticate = handler.authenticator();
-      const user = parseUser(await withinDeadline(clock, deadlineMs, () => authenticate(request)));
-      if (user === undefined) return refuse(401, 'Unauthorized');
-      return { ok: true, actor: { user, scopes: [...user.permissions] } };
+      const key = cache?.keyOf(request.headers);
+      const known = key === undefined ? undefined : cache?.get(key);
+      // Copies: what one request holds is nobody else's to change.
+      if (known !== undefined) return { ok: true, actor: structuredClone(known) };
+      const result = await ask(request);
+      if (result.ok && key !== undefined)
+        cache?.put(key, structuredClone(result.actor), result.actor.expiresAt);
+      return result;
     } catch (error) {
       const refusal = toRefusal(error);
       if (refusal === undefined) onFault(error);
@@ -55,11 +86,9 @@ export function createAuthenticator(
   };
 }
 
-function createKeyCheck(apiKey: string | undefined): (request: Request) => Promise<AuthResult> {
-  // An empty key would be met by every request that lacks one.
-  if (apiKey === '') throw new RangeError('the API key must not be empty');
-  return async (request) =>
-    apiKey === undefined || sameSecret(request.headers.get('x-api-key') ?? '', apiKey)
+const createKeyCheck =
+  (keys: KeyRing) =>
+  async (request: Request): Promise<AuthResult> =>
+    !keys.any || keys.holds(request.headers.get('x-api-key'))
       ? { ok: true, actor: { scopes: [] } }
       : refuse(401, 'Invalid or missing API key');
-}

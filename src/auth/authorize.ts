@@ -8,6 +8,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { EventName } from './auth.ts';
 import type { Actor } from './authenticate.ts';
+import { lookupKeys } from './coverage.ts';
 import { withinDeadline } from './deadline.ts';
 import { parseFilter, type Filter } from './filters.ts';
 import type { AuthHandler } from './handler.ts';
@@ -46,7 +47,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
       return refuse(403, 'Not authorized');
     }
     const [resource, action] = event.split(':') as [string, string];
-    const callback = findCallback(handler, resource, action);
+    const callback = findCallback(handler, event);
     if (callback === undefined) return { ok: true, value, filter: undefined } as const;
     // Copies, because this actor also answers the next question of the request and is what graph code will see.
     const context = {
@@ -78,8 +79,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 }
 
 /** Only the most specific handler runs; a broader one is replaced by it, not added. */
-function findCallback(handler: AuthHandler, resource: string, action: string) {
-  for (const key of [`${resource}:${action}`, resource, `*:${action}`, '*']) {
+function findCallback(handler: AuthHandler, event: EventName) {
+  for (const key of lookupKeys(event)) {
     const callback = handler.callback(key);
     if (callback !== undefined) return callback;
   }

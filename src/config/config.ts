@@ -43,8 +43,12 @@ export interface Config {
   /** 0 takes a free one. */
   readonly port: number;
   readonly dataDir: string;
-  /** Asked for in `x-api-key` when there is no auth handler. */
-  readonly apiKey?: string;
+  /** Any of them is asked for in `x-api-key` when there is no auth handler. */
+  readonly apiKeys?: readonly string[];
+  /** With any of them the studio passes the auth handler as a user of its own; without, it is like everybody. */
+  readonly studioKeys?: readonly string[];
+  /** How long the auth handler's answers hold: by which headers (in lower case), for how many callers. */
+  readonly authCache?: { readonly keys: readonly string[]; readonly ttlMs: number; readonly most: number };
   readonly maxBodyBytes: number;
   /** How long clients may take: over a request's headers, over all of it, and without taking any of a reply. */
   readonly patience: { readonly headersMs: number; readonly requestMs: number; readonly stalledMs: number };

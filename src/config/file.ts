@@ -39,6 +39,34 @@ export const configFile = z.looseObject(
       .looseObject(
         {
           path: exportSpec,
+          /** The studio is asked for credentials like everybody, whatever key is configured for it. */
+          disable_studio_auth: z.boolean('expected true or false').optional(),
+          /** For how long answers of `authenticate` hold for requests with the same headers. */
+          cache: z
+            .looseObject(
+              {
+                /** Headers that say who calls: all that the handler looks at. */
+                cache_keys: z
+                  .array(
+                    z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of a header'),
+                    'expected a list of header names',
+                  )
+                  .min(1, 'expected at least one header name'),
+                ttl_seconds: z
+                  .number('expected seconds')
+                  .positive('expected seconds above 0')
+                  .max(86_400, 'expected at most 86400 seconds')
+                  .optional(),
+                /** Callers that are remembered at once. */
+                max_size: z
+                  .int('expected a whole number')
+                  .min(1, 'expected 1 or more')
+                  .max(1_000_000, 'expected at most 1000000')
+                  .optional(),
+              },
+              'expected an object with "cache_keys"',
+            )
+            .optional(),
           /** Merged into the description of the interface: how callers prove who they are. */
           openapi: z
             .looseObject(
@@ -144,6 +172,10 @@ const KNOWN = new Set([
   'env',
   'auth.path',
   'auth.openapi',
+  'auth.disable_studio_auth',
+  'auth.cache.cache_keys',
+  'auth.cache.ttl_seconds',
+  'auth.cache.max_size',
   ...HTTP_KEYS,
   ...WEBHOOK_KEYS,
   'store.index.dims',

@@ -50,8 +50,14 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const seconds = (name: string, byDefault: number, min = 0, max = MOST_SECS): number =>
     1000 * settings.number(name, byDefault, { min, max });
   const threadTtl = file.checkpointer?.ttl;
-  const apiKey = env['PLATFORM_API_KEY'];
-  if (apiKey === '') problems.push('PLATFORM_API_KEY: expected a key, or no variable at all');
+  const apiKeys = settings.keys('PLATFORM_API_KEY');
+  const studioKeys = settings.keys('PLATFORM_STUDIO_KEY');
+  const studioOff = file.auth === undefined || file.auth.disable_studio_auth === true;
+  if (studioKeys !== undefined && studioOff)
+    warnings.push('PLATFORM_STUDIO_KEY has no effect: there is no auth handler, or it is disabled there');
+  if (apiKeys !== undefined && file.auth !== undefined)
+    warnings.push(`PLATFORM_API_KEY has no effect: the auth handler of ${path} decides who may call`);
+  const cache = file.auth?.cache;
   const config: Config = {
     configFile: path,
     graphs: Object.entries(file.graphs).map(([id, spec]) => ({
@@ -102,7 +108,15 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       label: '--port',
     }),
     dataDir: resolve(cwd, overrides.data ?? settings.text('PLATFORM_DATA', join(dir, '.platform'))),
-    ...(apiKey !== undefined && { apiKey }),
+    ...(apiKeys !== undefined && { apiKeys }),
+    ...(studioKeys !== undefined && !studioOff && { studioKeys }),
+    ...(cache !== undefined && {
+      authCache: {
+        keys: cache.cache_keys.map((name) => name.toLowerCase()),
+        ttlMs: 1000 * (cache.ttl_seconds ?? 60),
+        most: cache.max_size ?? 1000,
+      },
+    }),
     maxBodyBytes: settings.number(
       settings.which('PLATFORM_MAX_BODY_BYTES', 'HTTP_MAX_REQUEST_BODY_BYTES'),
       file.http?.max_body_bytes ?? 16 * 2 ** 20,

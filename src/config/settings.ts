@@ -20,6 +20,8 @@ export interface Settings {
   which(own: string, ...others: readonly string[]): string;
   /** Separated by commas. */
   list(name: string, byDefault: readonly string[]): readonly string[];
+  /** Secrets, separated by commas. Undefined: no variable; an empty one is a problem, because it would lock nothing. */
+  keys(name: string): readonly string[] | undefined;
   logLevel(name: string, byDefault: LogLevel): LogLevel;
   assistantDefaults(name: string): AssistantDefaults;
 }
@@ -67,6 +69,11 @@ export function createSettings(env: Environment, problems: string[]): Settings {
         .map((part) => part.trim())
         .filter((part) => part !== '');
       return parts.length === 0 ? byDefault : parts;
+    },
+    keys(name) {
+      const keys = env[name]?.split(',').map((key) => key.trim());
+      if (keys?.includes('')) problems.push(`${name}: expected a key, or no variable at all`);
+      return keys;
     },
     logLevel(name, byDefault) {
       const text = env[name]?.toLowerCase() ?? byDefault;

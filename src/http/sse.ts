@@ -21,6 +21,8 @@ export interface HeldReply {
   readonly onLeave?: () => void;
   /** The server stops: the reply breaks off, so that the client comes back for the rest. */
   readonly stopping: AbortSignal;
+  /** The reader's credentials end then (milliseconds since 1970), and the reply breaks off. */
+  readonly expiresAt: number | undefined;
   /** Cuts the connection: an end that no client takes for a complete reply. */
   readonly breakOff: () => void;
 }
@@ -29,7 +31,7 @@ type Step = { readonly text: string; readonly last: boolean };
 
 /** `idle` is sent whenever nothing else was for `everyMs`. */
 function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Promise<Step>): ReadableStream {
-  const { clock, over, stopping, onLeave } = reply;
+  const { clock, over, stopping, onLeave, expiresAt } = reply;
   const encoder = new TextEncoder();
   let pending: Promise<Step> | undefined;
   return new ReadableStream(
@@ -49,6 +51,9 @@ function held(reply: HeldReply, everyMs: number, idle: string, produce: () => Pr
           const leave = (): void => stopping.removeEventListener('abort', breakOff);
           over.signal.addEventListener('abort', leave, { once: true });
         }
+        if (expiresAt === undefined || over.signal.aborted) return;
+        const forget = clock.after(Math.max(0, expiresAt - clock.now()), breakOff);
+        over.signal.addEventListener('abort', forget, { once: true });
       },
       async pull(controller) {
         let cancel: () => void = () => undefined;

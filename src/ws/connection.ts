@@ -37,6 +37,9 @@ const MOST_WAITING = 16;
 /** And how large they may be together; the one that goes beyond waits too. */
 const MOST_BYTES = 1_048_576;
 
+/** The end that says: not with these credentials. */
+const EXPIRED = 1008;
+
 export interface Connection {
   /** Settles when nothing of it is left. */
   readonly done: Promise<void>;
@@ -61,6 +64,15 @@ export function serveSocket(
     signal: over.signal,
   });
   const stopBeating = keepAlive(socket, outlet, context.clock);
+  const { expiresAt } = actor;
+  const forgetExpiry =
+    expiresAt === undefined
+      ? () => undefined
+      : context.clock.after(Math.max(0, expiresAt - context.clock.now()), () => {
+          // From here on nothing is sent and no command is heard, however long the client takes to leave.
+          over.abort();
+          socket.close(EXPIRED, 'The credentials have expired.');
+        });
   let bound: string | undefined;
   let waiting = 0;
   let waitingBytes = 0;
@@ -149,6 +161,7 @@ export function serveSocket(
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   void closed.then(() => {
     stopBeating();
+    forgetExpiry();
     over.abort();
   });
   const served = subscriptions.done.catch((error: unknown) => {

@@ -51,6 +51,7 @@ async function requestsOf(s: TestServer) {
     'POST /runs/crons/search': {},
     'POST /runs/crons/count': {},
     'PATCH /runs/crons/{cron_id}': {},
+    'POST /webhooks/redeliver': { since: '2000-01-01' },
     'PUT /store/items': { ...item, value: { new: 1 } },
     'DELETE /store/items': item,
   };
@@ -62,6 +63,7 @@ async function requestsOf(s: TestServer) {
         .replace('{run_id}', run.run_id)
         .replace('{assistant_id}', assistant)
         .replace('{cron_id}', cron)
+        .replace('{webhook_id}', run.run_id)
         .replace('{checkpoint_id}', checkpoint.checkpoint_id)
         .replace('{namespace}', 'x');
       const query = method === 'GET' && path === '/store/items' ? '?namespace=a&key=k' : '';

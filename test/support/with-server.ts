@@ -49,6 +49,8 @@ export interface TestServer {
   /** What the file and the environment say, without overrides. */
   readonly config: Config;
   readonly faults: readonly unknown[];
+  /** What the start warned of. */
+  readonly warnings: readonly string[];
   /** The request log. */
   readonly requests: readonly RequestLine[];
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -66,6 +68,7 @@ export async function withServer<T>(
 ): Promise<T> {
   return withTempDir(async (dir) => {
     const faults: unknown[] = [];
+    const warnings: string[] = [];
     const requests: RequestLine[] = [];
     const data = join(dir, 'data');
     let configured: Config | undefined;
@@ -81,6 +84,7 @@ export async function withServer<T>(
         {
           ...(options.clock && { clock: options.clock }),
           onFault: (error) => faults.push(error),
+          onWarning: (text) => warnings.push(text),
           onRequest: (line) => requests.push(line),
           onPoisoned: (cause) => faults.push(new Error(cause)),
         },
@@ -90,6 +94,7 @@ export async function withServer<T>(
     const testServer: TestServer = {
       dir,
       faults,
+      warnings,
       requests,
       get server() {
         return server;

@@ -48,6 +48,7 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
       clock: context.clock,
       over,
       stopping: context.stopping,
+      expiresAt: c.var.actor.expiresAt,
       breakOff: () => void c.env.outgoing?.destroy(),
       headers: {},
     });

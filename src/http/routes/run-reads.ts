@@ -47,6 +47,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       clock: context.clock,
       over: new AbortController(),
       stopping: context.stopping,
+      expiresAt: c.var.actor.expiresAt,
       breakOff: () => void c.env.outgoing?.destroy(),
       headers,
       ...(cancelOnDisconnect && { onLeave: () => cancelAbandoned(context, run) }),
@@ -111,7 +112,11 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       const { clock, stopping } = context;
       const over = new AbortController();
       const breakOff = (): void => void c.env.outgoing?.destroy();
-      return sseReply(singleFrame('error', missing), { clock, over, stopping, breakOff, headers: {} });
+      const { expiresAt } = c.var.actor;
+      return sseReply(singleFrame('error', missing), {
+        ...{ clock, over, stopping, expiresAt, breakOff },
+        headers: {},
+      });
     }
     const reply = holdReply(c, run, options.cancel_on_disconnect === true, {
       location: `${c.req.param('thread_id') === undefined ? '' : `/threads/${run.threadId}`}/runs/${run.runId}/stream`,

@@ -27,6 +27,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
       over: new AbortController(),
       ...(request.on_disconnect === 'cancel' && { onLeave: () => cancelAbandoned(context, run) }),
       stopping: context.stopping,
+      expiresAt: c.var.actor.expiresAt,
       breakOff: () => void c.env.outgoing?.destroy(),
       headers: { 'content-location': base, location: `${base}/${rest}` },
     };

@@ -30,6 +30,7 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
       clock: context.clock,
       over: new AbortController(),
       stopping: context.stopping,
+      expiresAt: c.var.actor.expiresAt,
       breakOff: () => void c.env.outgoing?.destroy(),
       headers: { location: `/threads/${threadId}/stream` },
     };

@@ -20,9 +20,9 @@ function setUp(auth: AnyAuth) {
   return { clock, faults, authenticate };
 }
 
-const keyCheck = (apiKey?: string) =>
+const keyCheck = (...apiKeys: string[]) =>
   createAuthenticator({
-    ...(apiKey !== undefined && { apiKey }),
+    apiKeys,
     clock: createManualClock(),
     onFault: (error) => assert.fail(String(error)),
   });

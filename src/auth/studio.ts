@@ -1,0 +1,12 @@
+/** The user that a visual development environment is, in the shape that the official client's `isStudioUser` knows. */
+import type { AuthUser } from './user.ts';
+
+export const STUDIO_USER: AuthUser = {
+  kind: 'StudioUser',
+  identity: 'langgraph-studio-user',
+  display_name: 'langgraph-studio-user',
+  permissions: [],
+  is_authenticated: true,
+};
+
+export const asksAsStudio = (headers: Headers): boolean => headers.get('x-auth-scheme') === 'langsmith';
