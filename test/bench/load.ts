@@ -10,7 +10,8 @@ import {
 } from './figures.ts';
 import { openLane, type Lane, type Reply } from './lane.ts';
 
-const WARM_MS = 3_000;
+/** Both the server and its workers compile what they run often: the first hundreds of runs cost several times the rest. */
+const WARM_MS = 5_000;
 const input = { messages: [{ role: 'user', content: 'hello' }] };
 
 export async function carryOut(order: LoadOrder): Promise<Figure | Turns | StreamFigures> {
