@@ -240,10 +240,11 @@ export async function findAssistantToRun(
   const { rows } = context.log;
   const assistantId = isUuid(given) ? given.toLowerCase() : systemAssistantId(given);
   const found = await getAssistant(rows, assistantId);
-  if (found === undefined) throw noAssistantFor(given);
-  if (!found.system) {
+  // A3 The handler is asked about missing ones too: whether it was asked must not tell which ids there are.
+  if (found?.system !== true) {
     const { filter } = await authorise(context, actor, 'assistants:read', { assistant_id: assistantId });
-    if ((await getAssistant(rows, assistantId, filter)) === undefined) throw noAssistantFor(given);
+    if (found === undefined || (await getAssistant(rows, assistantId, filter)) === undefined)
+      throw noAssistantFor(given);
   }
   if (!context.graphs.graphIds.includes(found.graphId)) throw noGraph(found.graphId);
   return found;

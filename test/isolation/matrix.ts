@@ -1,0 +1,183 @@
+/**
+ * Everything that strangers may ask, of a running server with one style of auth handlers: each request once for what
+ * is alice's and once for what is nobody's. A1 No route is in no table. A3 The answers cannot be told apart, no byte
+ * of alice's is in them, and nothing happens to what is hers.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Recorded } from '../../src/log/events.ts';
+import type { Answer, TestServer } from '../support/with-server.ts';
+import type { Random } from '../support/random.ts';
+import {
+  as,
+  canaryOf,
+  fill,
+  MISSING_THINGS,
+  OTHERS,
+  REQUESTS,
+  setUp,
+  type Ask,
+  type Things,
+} from './requests.ts';
+
+export const STYLES = [
+  ...['globalExact', 'resourceExact', 'actionEqual', 'eventContains', 'resourceContainsAll', 'globalLogic'],
+  ...['verdicts', 'spaces', 'malformed'],
+];
+export const STUDIO_KEY = 'the-studio-key';
+
+/** How strangers call; a status is what each of them gets whatever they ask. */
+export const ACTORS: Record<string, { headers: Record<string, string>; status?: number }> = {
+  bob: { headers: as('bob') },
+  carol: { headers: as('carol') },
+  thrower: { headers: as('thrower') },
+  studio: { headers: { 'x-auth-scheme': 'langsmith', 'x-api-key': STUDIO_KEY } },
+  nobody: { headers: {}, status: 401 },
+  unknown: { headers: as('mallory'), status: 401 },
+  expired: { headers: as('expired'), status: 401 },
+  broken: { headers: as('broken'), status: 500 },
+  keylessStudio: { headers: { 'x-auth-scheme': 'langsmith', ...as('bob') }, status: 401 },
+};
+
+/** Places where something foreign stands among one's own things. */
+const MIXED = ['thread', 'run', 'running', 'checkpoint', 'assistant', 'cron', 'webhook', 'key'] as const;
+
+/** Whoever names what is not there makes it; for what is somebody else's the answer says that it is taken. */
+const CREATING = /PUT \/store\/items|own but for thread: .*"run.start"/;
+
+interface Case {
+  readonly actor: string;
+  readonly operation: string;
+  readonly index: number;
+  readonly which: 'run' | 'running';
+  /** One's own things but for this; undefined: nothing is one's own. */
+  readonly mixed: (typeof MIXED)[number] | undefined;
+}
+
+export interface Outcome {
+  readonly requests: number;
+  readonly problems: readonly string[];
+}
+
+/** `most` cases at most, chosen by `random`; without it all of them. */
+export async function runMatrix(
+  s: TestServer,
+  { random, most = Infinity }: { random?: Random; most?: number } = {},
+): Promise<Outcome> {
+  const problems: string[] = [...unknownRoutes(s)];
+  const hers = await setUp(s);
+  const alices = new Set((await s.events()).map(({ meta }) => meta.stream));
+  // Where nobody but alice may do anything, nobody has anything of their own.
+  const made = await s.request('POST', '/threads', {}, as('bob'));
+  const his = made.status === 200 ? await setUp(s, 'bob') : undefined;
+  let position = (await s.events()).at(-1)?.meta.position ?? 0;
+  let requests = 0;
+
+  const happened = async (): Promise<readonly Recorded[]> => {
+    const events = await s.server.log.readAll(position, 500);
+    position = events.at(-1)?.meta.position ?? position;
+    return events;
+  };
+
+  async function judge({ actor, operation, index, which, mixed }: Case): Promise<void> {
+    const [method = '', path = ''] = operation.split(' ');
+    const own = mixed === undefined ? undefined : his;
+    // Fresh ids: what is nobody's becomes one's own when it is asked to be made.
+    const none = { ...MISSING_THINGS, thread: randomUUID(), key: `missing-${randomUUID()}` };
+    const [foreign, missing] = [hers, none].map((it) => {
+      const things: Things = own === undefined || mixed === undefined ? it : { ...own, [mixed]: it[mixed] };
+      const [query, body]: Ask = REQUESTS[operation]!(things)[index]!;
+      return { things, target: fill(path, things, things[which]) + query, body };
+    }) as [Prepared, Prepared];
+    // With nothing foreign in it, it is the own request of its maker.
+    if (own !== undefined && textOf(foreign) === textOf(missing)) return;
+    const { headers, status } = ACTORS[actor]!;
+    const ask = ({ target, body }: Prepared): Promise<Answer> => s.request(method, target, body, headers);
+    const one = await ask(foreign);
+    const events = await happened();
+    const other = await ask(missing);
+    await happened();
+    requests += 2;
+    const what = `${actor}${mixed === undefined ? '' : `, own but for ${mixed}`}: ${method} ${textOf(foreign)}`;
+    const [seenOne, seenOther] = [seen(one), seen(other)];
+    if (seenOne !== seenOther && !CREATING.test(what))
+      problems.push(`${what}: ${seenOne} for a foreign one, ${seenOther} for none`);
+    if (holdsAlices(one, other)) problems.push(`${what}: tells what is alice's`);
+    if (status !== undefined && one.status !== status) problems.push(`${what}: ${one.status}`);
+    const touched = events.filter(
+      ({ meta }) => alices.has(meta.stream) || (actor !== 'bob' && !CREATING.test(what)),
+    );
+    if (touched.length > 0) problems.push(`${what}: ${touched.map(({ type }) => type).join()}`);
+    if (events.some((event) => JSON.stringify(event).includes(canaryOf('alice'))))
+      problems.push(`${what}: alice's data went into events of others`);
+  }
+
+  const all = casesOf(his !== undefined);
+  for (const each of random === undefined ? all : random.shuffle(all).slice(0, most)) await judge(each);
+
+  for (const path of ['/', '/ok', '/info', '/metrics', '/docs', '/openapi.json'])
+    if (holdsAlices(await s.request('GET', path))) problems.push(`${path} tells what is alice's`);
+  if (/canary-/.test(JSON.stringify(s.requests))) problems.push("the request log tells what is alice's");
+  // What she has is still as it was.
+  for (const path of [
+    `/threads/${hers.thread}`,
+    `/assistants/${hers.assistant}`,
+    `/runs/crons/${hers.cron}`,
+  ]) {
+    const { status, text } = await s.request('GET', path, undefined, as('alice'));
+    if (status !== 200 || !text.includes(canaryOf('alice'))) problems.push(`${path} is not what it was`);
+  }
+  return { requests, problems };
+}
+
+interface Prepared {
+  readonly things: Things;
+  readonly target: string;
+  readonly body: unknown;
+}
+
+const textOf = ({ target, body }: Prepared): string => `${target} ${JSON.stringify(body) ?? ''}`;
+
+const holdsAlices = (...answers: Answer[]): boolean =>
+  answers.some(({ text, headers }) =>
+    /canary-(secret-)?of-(alice|a-handler)/.test(text + JSON.stringify([...headers])),
+  );
+
+/** All that a client can see, but for ids that differ by nature. */
+function seen({ status, headers, text }: Answer): string {
+  const blind = (words: string): string =>
+    words
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+(\+00:00|Z)/g, '<time>')
+      .replace(/missing-<id>|\balices\b/g, '<key>');
+  const kept = [...headers].filter(([name]) => name !== 'date').map((entry) => blind(entry.join(': ')));
+  return JSON.stringify([status, ...kept, blind(text)]);
+}
+
+/** Every case there is; `mixed` ones only for bob, who has things of his own. */
+function casesOf(bobHasThings: boolean): Case[] {
+  const cases: Case[] = [];
+  for (const [operation, toAsks] of Object.entries(REQUESTS))
+    for (const index of toAsks(MISSING_THINGS).keys())
+      for (const which of operation.includes('{run_id}')
+        ? (['run', 'running'] as const)
+        : (['run'] as const)) {
+        for (const actor of Object.keys(ACTORS))
+          cases.push({ actor, operation, index, which, mixed: undefined });
+        if (bobHasThings)
+          for (const mixed of MIXED) cases.push({ actor: 'bob', operation, index, which, mixed });
+      }
+  return cases;
+}
+
+/** A1 Routes of the router that no table here knows, and the other way round. */
+export function unknownRoutes(s: TestServer): string[] {
+  const plain = (route: string): string => route.replace(/\{\w+\}|:\w+/g, ':');
+  const routes = s.server.app.routes
+    .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('*'))
+    .map(({ method, path }) => plain(`${method} ${path}`));
+  const known = [...Object.keys(REQUESTS), ...OTHERS].map(plain);
+  return [
+    ...routes.filter((route) => !known.includes(route)).map((route) => `${route} is in no table`),
+    ...known.filter((route) => !routes.includes(route)).map((route) => `${route} is no route`),
+  ];
+}
