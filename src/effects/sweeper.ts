@@ -4,6 +4,7 @@
  */
 import type { Deliveries } from '../actors/deliveries.ts';
 import type { Threads } from '../actors/threads.ts';
+import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { CommitResult, EventLog } from '../log/log.ts';
@@ -29,6 +30,8 @@ export interface SweeperOptions {
 const EVERY_MS = 60_000;
 /** Small bites: a purge holds the writer while it runs. */
 const AT_ONCE = 100;
+/** Threads whose purge shares a commit, between two turns of everybody else. */
+const PURGED_AT_ONCE = 10;
 /** How long a repeated command id is answered with its first receipt. */
 const COMMANDS_MS = 24 * 3_600_000;
 const COMMANDS_AT_ONCE = 1000;
@@ -58,11 +61,29 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   async function sweep(): Promise<void> {
     const now = clock.now();
     const expired = { before: now - retentionMs, failedBefore: now - DEAD_LETTER_MS };
-    for (const threadId of await expiredThreads(log.rows, expired, AT_ONCE))
-      await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
+    await sweepThreads(expired);
     await sweepFrames(now - retentionMs);
     await sweepCommands(now - COMMANDS_MS);
     await sweepBodies(now - options.keepDeliveredMs);
+  }
+
+  /** Until nothing is due: a busy server makes more of them between two rounds than one bite has. */
+  async function sweepThreads(expired: { before: number; failedBefore: number }): Promise<void> {
+    for (;;) {
+      const due = await expiredThreads(log.rows, expired, AT_ONCE);
+      let deleted = 0;
+      for (let first = 0; first < due.length; first += PURGED_AT_ONCE) {
+        if (stopping) return;
+        const some = due.slice(first, first + PURGED_AT_ONCE);
+        const done = await Promise.all(
+          some.map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
+        );
+        deleted += done.filter(({ ok }) => ok).length;
+        await breathe();
+      }
+      // What could not be deleted would be found again at once: it is left to the next round.
+      if (due.length < AT_ONCE || deleted === 0) return;
+    }
   }
 
   async function sweepBodies(before: number): Promise<void> {

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { createDeliveries } from '../../../src/actors/deliveries.ts';
+import { startSweeper } from '../../../src/effects/sweeper.ts';
+import { createRandom } from '../../support/random.ts';
+import { suite } from '../../support/suite.ts';
+import { seededIds } from '../../support/with-log.ts';
+import { withThreads, type TestThreads } from '../actors/with-threads.ts';
+
+const test = suite('effects/sweeper');
+
+const RETENTION = 600_000;
+const ROUND = 60_000;
+/** More than one question for what is due brings, and not a multiple of it. */
+const MANY = 230;
+
+function start({ log, threads, clock }: TestThreads) {
+  const faults: unknown[] = [];
+  const ids = seededIds(clock, createRandom(3));
+  const sweeper = startSweeper({
+    ...{ log, threads, clock, ids, deliveries: createDeliveries({ log, ids }) },
+    onFault: (error) => faults.push(error),
+    ...{ retentionMs: RETENTION, keepDeliveredMs: RETENTION },
+  });
+  return { sweeper, faults };
+}
+
+async function addThreads({ threads }: TestThreads, name: string, count: number, temporary: boolean) {
+  const threadIds = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  const done = await Promise.all(
+    threadIds.map((threadId) =>
+      threads.dispatch(threadId, [{ type: 'CreateThread', threadId, metadata: {}, temporary }]),
+    ),
+  );
+  assert.ok(done.every(({ ok }) => ok));
+}
+
+const count = ({ log }: TestThreads): number =>
+  log.rows.get<{ count: number }>('SELECT count(*) AS count FROM threads', {})!.count;
+
+const isPlanned = ({ clock }: TestThreads): boolean =>
+  clock.pending().some((due) => due >= clock.now() + ROUND);
+
+/** Until the round that is under way is over: only then the next one is planned. */
+async function roundEnds(lent: TestThreads): Promise<void> {
+  while (!isPlanned(lent)) await lent.log.rows.search('SELECT 1');
+}
+
+test('given far more threads of stateless runs than one bite, when their time is over, then one round deletes all of them and no other', () =>
+  withThreads(async (lent) => {
+    await addThreads(lent, 'old', MANY, true);
+    await lent.clock.advance(RETENTION);
+    await addThreads(lent, 'young', 2, true);
+    await addThreads(lent, 'lasting', 3, false);
+    const { sweeper, faults } = start(lent);
+    assert.equal(count(lent), MANY + 5);
+    await lent.clock.advance(ROUND);
+    await roundEnds(lent);
+    assert.equal(count(lent), 5);
+    assert.deepEqual(faults, []);
+    await sweeper.stop();
+  }));
+
+test('given a round of many deletions, when the sweeper is stopped, then it ends between two of them and plans nothing', () =>
+  withThreads(async (lent) => {
+    await addThreads(lent, 'old', MANY, true);
+    await lent.clock.advance(RETENTION);
+    const { sweeper } = start(lent);
+    const deleted = new Promise<void>((resolve) => lent.log.onCommitted(() => resolve()));
+    await lent.clock.advance(ROUND);
+    await deleted;
+    await sweeper.stop();
+    const left = count(lent);
+    assert.ok(left > 0 && left < MANY, `${left} are left`);
+    assert.ok(!isPlanned(lent));
+  }));
+
+test.run();
