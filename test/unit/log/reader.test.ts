@@ -74,7 +74,8 @@ test('given a search that looks at very much, when it runs, then the event loop 
     assert.equal(await one(search, asking(10)), 1);
     let longest = 0;
     let turns = 0;
-    let last = performance.now();
+    const began = performance.now();
+    let last = began;
     let done = false;
     const beat = (): void => {
       longest = Math.max(longest, performance.now() - last);
@@ -86,7 +87,8 @@ test('given a search that looks at very much, when it runs, then the event loop 
     assert.equal(await one(search, asking(200_000)), 1);
     done = true;
     assert.ok(turns > 100, `${turns} turns of the loop`);
-    assert.ok(longest < 250, `the loop stood still for ${longest} ms`);
+    const whole = last - began;
+    assert.ok(longest < whole / 2, `the loop stood still for ${longest} of ${whole} ms`);
   }));
 
 test('S3 given a search that never ends, when its time is over, then it is refused and the next one is answered by the same thread', () =>
@@ -98,8 +100,8 @@ test('S3 given a search that never ends, when its time is over, then it is refus
   }));
 
 test('S3 given a search that nothing interrupts, when its time is over, then its thread is given up and the next one is answered', () =>
-  withReader({ searchMs: 100 }, async ({ search }) => {
-    await assert.rejects(search(silent(20_000_000)), refused('slow'));
+  withReader({ searchMs: 500 }, async ({ search }) => {
+    await assert.rejects(search(silent(60_000_000)), refused('slow'));
     for (let attempt = 0; ; attempt++)
       try {
         assert.equal(await one(search, 'SELECT 7 AS n'), 7);
