@@ -20,7 +20,7 @@ console.log(`--kills ${kills} --seed ${seed}`);
 
 await withPrograms(async (programs) => {
   const onRound = (round: number, ms: number): void => console.log(`round ${round}: killed after ${ms} ms`);
-  const { problems, summary } = await torture({ programs, kills, seed, onRound });
+  const { problems, summary } = await torture({ programs, kills, seed, insisters: 3, onRound });
   for (const problem of problems) console.error(problem);
   console.log(JSON.stringify(summary));
   if (problems.length === 0) return;

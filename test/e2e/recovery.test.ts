@@ -16,7 +16,7 @@ import { collect, type ReceivedFrame } from './frames.ts';
 import { marksOf, reached } from './marks.ts';
 import { withPrograms, type ServerProgram } from './programs.ts';
 
-const test = suite('recovery', { timeoutMs: 60_000 });
+const test = suite('recovery', { timeoutMs: 180_000 });
 
 const OWN_GRAPHS = ['--config', fileURLToPath(new URL('./project/platform.json', import.meta.url))];
 

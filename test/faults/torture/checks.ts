@@ -33,6 +33,7 @@ export async function findBroken(
       ...(finding === undefined ? [] : [`position ${finding.position}: ${finding.problem}`]),
       ...checkThreads(history, ledger),
       ...checkEnds(events, rows, ledger),
+      ...checkOnce(events, ledger),
       ...checkLeftovers(history),
       ...(await checkFrames(history, rows, ledger)),
       ...(await checkMessages(history, rows, ledger)),
@@ -94,6 +95,19 @@ function checkEnds(events: readonly Recorded[], rows: Map<string, RunRow>, { run
         : [`run ${runId} answered ${JSON.stringify(answer).slice(0, 200)} and is recorded as ${row.status}`];
     }),
   ];
+}
+
+/** L4: one run for every key, however often its request was sent. */
+function checkOnce(events: readonly Recorded[], { once }: Ledger): string[] {
+  const counts = new Map<unknown, number>();
+  for (const { type, data } of events)
+    if (type === 'RunCreated') counts.set(data.metadata['tag'], (counts.get(data.metadata['tag']) ?? 0) + 1);
+  return [...once].flatMap(([tag, isHeard]) => {
+    const count = counts.get(tag) ?? 0;
+    return count === 1 || (count === 0 && !isHeard)
+      ? []
+      : [`${tag} was asked for once and made ${count} runs`];
+  });
 }
 
 /** X5: nothing is busy, leased or secret once everything has ended. */

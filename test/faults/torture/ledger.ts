@@ -28,6 +28,8 @@ export interface Ledger {
   readonly streams: Map<string, WatchedStream>;
   /** Threads whose deletion was asked for: true once it was acknowledged. */
   readonly deletions: Map<string, boolean>;
+  /** By the tag in the metadata of the run that a request with a key asked for: true once it was acknowledged. */
+  readonly once: Map<string, boolean>;
   /** What should not have been seen. */
   readonly problems: string[];
   /** A number that nobody else has. */
@@ -41,6 +43,7 @@ export function openLedger(): Ledger {
     runs: new Map(),
     streams: new Map(),
     deletions: new Map(),
+    once: new Map(),
     problems: [],
     next: () => ++last,
   };

@@ -9,6 +9,7 @@ import { withWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts
 import { asServer, type Program, type Programs, type ServerProgram } from '../../e2e/programs.ts';
 import { beClient } from './client.ts';
 import { findBroken } from './checks.ts';
+import { openInsister } from './insister.ts';
 import { openKeeper } from './keeper.ts';
 import { openLedger } from './ledger.ts';
 import { findErased } from './remains.ts';
@@ -24,6 +25,8 @@ export interface TortureOptions {
   readonly programs: Programs;
   readonly kills: number;
   readonly seed: number;
+  /** How many clients send everything again until they are answered; none unless told otherwise. */
+  readonly insisters?: number;
   readonly onRound?: (round: number, killedAfterMs: number) => void;
 }
 
@@ -38,7 +41,8 @@ const REFUSALS = 0.05;
 /** From the last start to the end of the last run. */
 const LONGEST_END_MS = 30_000;
 
-export function torture({ programs, kills, seed, onRound }: TortureOptions): Promise<Tortured> {
+export function torture(options: TortureOptions): Promise<Tortured> {
+  const { programs, kills, seed, onRound } = options;
   return withWebhookSink(async (sink) => {
     const random = createRandom(seed);
     const ledger = openLedger();
@@ -47,6 +51,9 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
     const args = ['--port', String(await freePort(random)), '--data', data];
     const accepted = acceptMost(sink, random);
     const keepers = Array.from({ length: KEEPERS }, (_, i) => openKeeper(`keeper${i}`, ledger.problems));
+    const insisters = Array.from({ length: options.insisters ?? 0 }, (_, i) =>
+      openInsister({ name: `insister${i}`, random: createRandom(seed + i), ledger, gate }),
+    );
 
     for (let round = 1; round <= kills; round++) {
       const program = programs.launchServer({ args });
@@ -66,6 +73,7 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
           gate,
         }),
       );
+      if (server !== undefined) for (const insister of insisters) insister.use(server);
       if (server !== undefined)
         clients.push(
           ...keepers.map((keeper, i) => keeper.work(server, createRandom(seed - round * KEEPERS - i))),
@@ -79,6 +87,10 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
 
     await writeFile(gate, '');
     const server = await programs.serve({ args });
+    for (const insister of insisters) insister.use(server);
+    await inTime(Promise.all(insisters.map((insister) => insister.finish()))).catch((error: Error) =>
+      ledger.problems.push(`a client that insists ${error.message}`),
+    );
     await settle(server, join(data, 'log.db'), sink, accepted).catch((error: Error) =>
       ledger.problems.push(`not everything came to its end: ${error.message.slice(0, 200)}`),
     );
@@ -98,6 +110,9 @@ export function torture({ programs, kills, seed, onRound }: TortureOptions): Pro
         webhooks: sink.received.length,
         changes: keepers.reduce((sum, { changes }) => sum + changes(), 0),
         erased: erased.size,
+        repeated: insisters.reduce((sum, { figures }) => sum + figures().repeated, 0),
+        talks: insisters.reduce((sum, { figures }) => sum + figures().talks, 0),
+        once: ledger.once.size,
       },
     };
   });
@@ -132,6 +147,14 @@ function countAnswers<S extends ServerProgram | undefined>(
 /** The moment of the kill is the experiment: nothing waits for this time to pass. */
 const killAfter = (program: Program, ms: number): Promise<unknown> =>
   new Promise((resolve) => setTimeout(resolve, ms)).then(() => program.end('SIGKILL'));
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  let limit: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    limit = setTimeout(() => reject(new Error('came to no end')), LONGEST_END_MS);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(limit));
+}
 
 /** The ids of deliveries that were taken. */
 function acceptMost(sink: WebhookSink, random: Random): ReadonlySet<string> {
