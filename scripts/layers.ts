@@ -67,7 +67,7 @@ const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly stri
   setInterval: { use: /(?<![\w$]|(?<!globalThis)\.)setInterval\b/g, in: ['kernel/'] },
   setImmediate: { use: /(?<![\w$]|(?<!globalThis)\.)setImmediate\b/g, in: ['kernel/', 'log/'] },
   'AbortSignal.timeout': { use: /\bAbortSignal\.timeout\b/g, in: ['kernel/'] },
-  'process.argv': { use: /\bprocess\.argv\b/g, in: ['main.ts'] },
+  'process.argv': { use: /\bprocess\.argv\b/g, in: ['main.ts', 'kernel/worker.ts'] },
   'signal handlers': { use: /\bprocess\.(?:on|once|addListener)\(\s*['"`](?=SIG)/g, in: ['main.ts'] },
 };
 

@@ -1,4 +1,5 @@
 /** The graphs of a project, in worker threads or in this one, with all that can be asked of them. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { openInProcessGraphs } from './in-process.ts';
@@ -56,10 +57,23 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
     };
   }
   const { graphs, problems } = await loadGraphs(specs);
+  const host = openInProcessGraphs({ graphs, ids, clock });
+  const describer = openDescriber({ graphs, readSource });
+  // What a graph asks of this server is done in the graph's own asynchronous context, where the runtime finds the run
+  // that it is in: another run would take itself for a part of it. In workers the thread's channel keeps them apart.
+  const outside = AsyncLocalStorage.snapshot();
   return {
-    ...openInProcessGraphs({ graphs, ids, clock }),
+    ...host,
+    run: (order, link, signal) => outside(() => host.run(order, link, signal)),
+    state: (order, checkpoints) => outside(() => host.state(order, checkpoints)),
+    history: (order, checkpoints) => outside(() => host.history(order, checkpoints)),
+    update: (order, checkpoints) => outside(() => host.update(order, checkpoints)),
     problems,
-    describer: openDescriber({ graphs, readSource }),
+    describer: {
+      drawing: (order, xray) => outside(() => describer.drawing(order, xray)),
+      schemas: (order) => outside(() => describer.schemas(order)),
+      subgraphs: (order) => outside(() => describer.subgraphs(order)),
+    },
     base: () => undefined,
     close: () => analysis.close(),
   };

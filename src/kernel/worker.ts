@@ -24,6 +24,8 @@ export function startWorker(module: URL, data: unknown, options: WorkerThreadOpt
     workerData: data,
     // The loader is registered above, by its full address: it must not depend on the working directory.
     execArgv: [],
+    // Passed on unread: modules compare themselves with the second to see whether they are the program.
+    argv: process.argv.slice(1),
     ...(options.transfer && { transferList: [...options.transfer] }),
     ...(options.hardHeapMb !== undefined && {
       resourceLimits: { maxOldGenerationSizeMb: options.hardHeapMb },

@@ -88,4 +88,12 @@ test('given a graph in a worker that uses the store, when it puts and searches, 
     );
   }));
 
+test('given a graph whose module is also a program, when it asks its server for a run of a graph with branches, then both run, in a worker as in the server', async () => {
+  for (const workers of [1, 0])
+    await withServer({ workers, config: config('platform.app.json') }, async (s) => {
+      const values = await s.client.runs.wait(null, 'asks-branches', { input: {} });
+      assert.deepEqual(values, { seen: [0, 2, 4, 6, 0] });
+    });
+});
+
 test.run();
