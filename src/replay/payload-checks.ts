@@ -72,6 +72,11 @@ const CHECKS: readonly PayloadCheck[] = [
     problem: (value) => `value ${value} leans on one that is gone`,
   },
   {
+    sql: `SELECT thread_id || ' ' || checkpoint_id AS subject, NULL AS position FROM checkpoint_writes
+          WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM blob_rows)`,
+    problem: (checkpoint) => `a write on checkpoint ${checkpoint} leans on a value that is gone`,
+  },
+  {
     sql: `SELECT run_id AS subject, NULL AS position FROM leases
           WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = leases.run_id AND status = 'running'
             AND runs.attempt = leases.attempt AND runs.lease_id = leases.lease_id)`,

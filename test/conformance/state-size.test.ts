@@ -9,6 +9,7 @@ import type { PayloadWrite } from '../../src/log/payloads.ts';
 import { createCheckpointBuffer } from '../../src/graphs/checkpoint-buffer.ts';
 import { logCheckpoints } from '../support/log-checkpoints.ts';
 import { batch } from '../support/log-contract.ts';
+import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withLog, type TestLog } from '../support/with-log.ts';
 import { asLoaded, ids, NO_STORE } from '../unit/graphs/harness.ts';
@@ -18,6 +19,32 @@ const QUESTION = 'a question about something that matters to somebody '.repeat(3
 const ANSWER = 'an answer in a few words that were well thought about '.repeat(4);
 
 const LONG_ANSWER = 'an answer that goes into every detail of what was asked '.repeat(20);
+
+/** As long as 1.1 KB of messages a turn takes, and not the same words over and over: those would flatter any measure. */
+const wordsOf = (turn: number, length: number): string => {
+  const random = createRandom(turn + 1);
+  return Array.from({ length }, () => Buffer.from(random.bytes(5)).toString('base64url')).join(' ');
+};
+const TURNS = Number(process.env['SIZE_TURNS'] ?? 200);
+/**
+ * By name: who answers, with a text that is new every time, and how often the size of the state all tables of the
+ * checkpoints may take together.
+ */
+const TALKERS: Record<string, [graph: unknown, most: number]> = {
+  'a graph': [
+    new StateGraph(MessagesAnnotation)
+      .addNode('reply', ({ messages }) => ({ messages: [new AIMessage(wordsOf(messages.length, 75))] }))
+      .addEdge(START, 'reply')
+      .compile(),
+    3.7,
+  ],
+  'a plain function': [
+    ({ messages }: { messages: unknown[] }) => ({
+      messages: [{ role: 'assistant', content: wordsOf(messages.length, 95) }],
+    }),
+    2.4,
+  ],
+};
 
 /** By name: how many turns, and who answers. */
 const GRAPHS: Record<string, [turns: number, graph: unknown]> = {
@@ -43,15 +70,17 @@ const GRAPHS: Record<string, [turns: number, graph: unknown]> = {
   ],
 };
 
+const TABLES = ['checkpoint_threads', 'checkpoint_names', 'checkpoint_rows', 'blob_rows', 'write_rows'];
+
 /** Each turn is one commit: what takes time is not to wait for the disk. */
-async function talk(host: GraphHost, { log }: TestLog, turns: number): Promise<void> {
-  const stored = logCheckpoints(log, 't');
+async function talk(host: GraphHost, { log }: TestLog, turns: number, threadId = 't'): Promise<void> {
+  const stored = logCheckpoints(log, threadId);
   const signal = new AbortController().signal;
   for (let turn = 0; turn < turns; turn++) {
     const checkpoints = createCheckpointBuffer(stored, Date.now);
     const order: RunOrder = {
       runId: ids.uuid(),
-      threadId: 't',
+      threadId,
       assistantId: ids.uuid(),
       graphId: 'agent',
       attempt: 1,
@@ -65,39 +94,39 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number): Promise<v
     assert.equal(end.kind, 'success');
     const payloads = checkpoints.saved.map((saved): PayloadWrite =>
       saved.kind === 'checkpoint'
-        ? { kind: 'checkpoint', threadId: 't', runId: order.runId, checkpoint: saved.checkpoint }
-        : { ...saved, kind: 'checkpoint-writes', threadId: 't', runId: order.runId },
+        ? { kind: 'checkpoint', threadId, runId: order.runId, checkpoint: saved.checkpoint }
+        : { ...saved, kind: 'checkpoint-writes', threadId, runId: order.runId },
     );
     await log.commit(batch([], { payloads }));
   }
 }
 
-/** Bytes of whole pages, of the table and of its key, free space in them included. */
-const pagesOf = ({ behind }: TestLog, table: string): number =>
+/** Bytes of whole pages, of the tables and of their indexes, free space in them included. */
+const pagesOf = ({ behind }: TestLog, ...tables: string[]): number =>
   behind((db) =>
     db
-      .prepare('SELECT sum(pgsize) FROM dbstat WHERE name IN (?, ?)')
+      .prepare(
+        `SELECT sum(pgsize) FROM dbstat WHERE name IN
+           (SELECT name FROM sqlite_schema WHERE tbl_name IN (SELECT value FROM json_each(?)))`,
+      )
       .pluck()
-      .get(table, `sqlite_autoindex_${table}_1`),
+      .get(JSON.stringify(tables)),
   ) as number;
 
-/** Bytes of the rows that the head's values are put together from. */
-const readFor = ({ behind }: TestLog, head: string): number =>
+/** Bytes of the rows that the value is put together from. */
+const readFor = ({ behind }: TestLog, { channel, version }: { channel: string; version: string }): number =>
   behind((db) =>
     db
       .prepare(
         `WITH RECURSIVE chain (channel, base, data) AS (
-           SELECT blob.channel, blob.base, blob.data
-           FROM checkpoints, json_each(channel_versions) AS head JOIN channel_blobs AS blob
-           ON blob.channel = head.key AND blob.version = head.value
-           WHERE checkpoint_id = ?
+           SELECT channel, base, data FROM channel_blobs WHERE channel = ? AND version = ?
            UNION ALL
            SELECT below.channel, below.base, below.data FROM chain JOIN channel_blobs AS below
            ON below.channel = chain.channel AND below.version = chain.base)
          SELECT sum(length(CAST(data AS BLOB))) FROM chain`,
       )
       .pluck()
-      .get(head),
+      .get(channel, version),
   ) as number;
 
 for (const [name, [turns, graph]] of Object.entries(GRAPHS))
@@ -112,10 +141,35 @@ for (const [name, [turns, graph]] of Object.entries(GRAPHS))
         assert.equal((values as { messages: unknown[] }).messages.length, 2 * turns);
         const size = Buffer.byteLength(JSON.stringify(values));
         await given.reopen();
-        const [stored, read] = [pagesOf(given, 'channel_blobs'), readFor(given, head!.checkpointId)];
+        const sum = (sizes: number[]): number => sizes.reduce((all, size) => all + size, 0);
+        const [stored, read] = [
+          pagesOf(given, 'blob_rows'),
+          sum(head!.blobs.map((blob) => readFor(given, blob))),
+        ];
         console.log(`${name}: the state has ${size} bytes, ${stored} on disk, ${read} to read it`);
         assert.ok(stored <= 3 * size, `${stored} bytes on disk for ${size}`);
         assert.ok(read <= 2 * size, `${read} bytes to read for ${size}`);
+      }),
+    120_000,
+  );
+
+for (const [name, [graph, most]] of Object.entries(TALKERS))
+  test(
+    `P3 given ${TURNS} turns of 1.1 KB with ${name} on one thread, when all tables of its checkpoints are measured, then they occupy at most ${most} times the last state`,
+    () =>
+      withLog(async (given) => {
+        const threadId = ids.uuid();
+        const host = openInProcessGraphs({ graphs: [asLoaded(graph)], ids, clock: systemClock() });
+        await talk(host, given, TURNS, threadId);
+        const head = await given.log.payloads.checkpoint(threadId, '');
+        const values = await given.log.payloads.values(threadId, head!.checkpointId);
+        assert.equal((values as { messages: unknown[] }).messages.length, 2 * TURNS);
+        const size = Buffer.byteLength(JSON.stringify(values));
+        await given.reopen();
+        const stored = pagesOf(given, ...TABLES);
+        const each = TABLES.map((table) => `${table} ${pagesOf(given, table)}`).join(', ');
+        console.log(`${name}: the state has ${size} bytes, ${stored} on disk: ${each}`);
+        assert.ok(stored <= most * size, `${stored} bytes on disk for ${size}`);
       }),
     120_000,
   );

@@ -134,8 +134,8 @@ const DAMAGE: Record<string, { readonly sql: string; readonly problem: RegExp }>
     problem: /snapshot differs/,
   },
   'a head that is gone': {
-    sql: `DELETE FROM checkpoints WHERE 'thread-' || thread_id = @stream
-          AND checkpoint_id = (SELECT head FROM threads WHERE threads.thread_id = checkpoints.thread_id)`,
+    sql: `DELETE FROM checkpoint_rows WHERE id IN (SELECT seq FROM checkpoints WHERE 'thread-' || thread_id = @stream
+          AND checkpoint_id = (SELECT head FROM threads WHERE threads.thread_id = checkpoints.thread_id))`,
     problem: /head checkpoint \S+ is missing/,
   },
 };

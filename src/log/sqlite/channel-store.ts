@@ -8,8 +8,10 @@
  * the value itself, because much of it was replaced or belongs to forks, the value is stored whole and begins a chain.
  */
 import type { ChannelText } from '../payloads.ts';
+import { findThread, nameKey, threadKey } from './checkpoint-tables.ts';
 import type { Prepare } from './statements.ts';
 import { commonPrefix } from './text-difference.ts';
+import { makeWritesWhole } from './write-store.ts';
 
 /** Below this a difference is not worth a second row to read. */
 const SHORTEST = 256;
@@ -23,8 +25,14 @@ export interface ChannelPlace {
 
 interface Link {
   readonly version: string;
-  readonly depth: number;
-  readonly anchor: string;
+  readonly anchor: string | null;
+}
+
+/** The row that holds what is new of a value. */
+export interface WrittenValue {
+  readonly id: number;
+  readonly channel: string;
+  readonly data: string;
 }
 
 /** Writes a value unless its version is stored already. Inside the commit's transaction. */
@@ -33,32 +41,31 @@ export function writeChannel(
   place: ChannelPlace,
   { channel, version, data }: ChannelText,
   runId: string,
-): void {
-  const insert = prepare(
-    `INSERT OR IGNORE INTO channel_blobs
-     VALUES (@threadId, @ns, @channel, @version, @runId, @base, @kept, @depth, @anchor, @data)`,
-  );
-  const row = { ...place, channel, version, runId };
-  const latest = data.length < SHORTEST ? undefined : latestOf(prepare, place, channel);
+): WrittenValue | undefined {
+  const thread = threadKey(prepare, place.threadId);
+  const run = nameKey(prepare, thread, runId);
+  const insert = (base: string | null, kept: number, anchor: string | null): WrittenValue | undefined => {
+    const rest = data.slice(kept);
+    const { changes, lastInsertRowid } = prepare(
+      `INSERT OR IGNORE INTO blob_rows (thread, ns, channel, version, run, base, kept, anchor, data)
+       VALUES (@thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @rest)`,
+    ).run({ thread, ns: place.ns, channel, version, run, base, kept, anchor, rest });
+    return changes === 0 ? undefined : { id: Number(lastInsertRowid), channel, data: rest };
+  };
+  const latest = data.length < SHORTEST ? undefined : latestOf(prepare, thread, place.ns, channel);
   const swept = latest && sweep(prepare, place, channel, latest.version);
   if (latest !== undefined && swept !== undefined) {
     const kept = commonPrefix(swept.text, data);
     const cost = swept.cost + ROW + data.length - kept;
-    if (kept * 2 >= data.length && cost <= data.length * 2) {
-      // A fork counts on from an earlier version and may lie before its base: then its sweep begins with itself.
-      const anchor = version > latest.version ? latest.anchor : version;
-      insert.run({
-        ...row,
-        base: latest.version,
+    // A fork counts on from an earlier version and may lie before its base: then its sweep begins with itself.
+    if (kept * 2 >= data.length && cost <= data.length * 2)
+      return insert(
+        latest.version,
         kept,
-        depth: latest.depth + 1,
-        anchor,
-        data: data.slice(kept),
-      });
-      return;
-    }
+        version > latest.version ? (latest.anchor ?? latest.version) : null,
+      );
   }
-  insert.run({ ...row, base: null, kept: 0, depth: 0, anchor: version, data });
+  return insert(null, 0, null);
 }
 
 /** The whole text of a value, undefined when it is not stored. */
@@ -82,14 +89,16 @@ function sweep(
   version: string,
 ): { text: string; cost: number } | undefined {
   const { threadId, ns } = place;
+  const thread = findThread(prepare, threadId);
+  if (thread === undefined) return undefined;
   const pieces = prepare(
-    `SELECT version, base, kept, data FROM channel_blobs
-     WHERE thread_id = @threadId AND ns = @ns AND channel = @channel AND version <= @version
-       AND version >= (SELECT anchor FROM channel_blobs
-         WHERE thread_id = @threadId AND ns = @ns AND channel = @channel AND version = @version)`,
+    `SELECT version, base, kept, data FROM blob_rows
+     WHERE thread = @thread AND ns = @ns AND channel = @channel AND version <= @version
+       AND version >= (SELECT coalesce(anchor, version) FROM blob_rows
+         WHERE thread = @thread AND ns = @ns AND channel = @channel AND version = @version)`,
   )
     .raw()
-    .all({ threadId, ns, channel, version }) as Piece[];
+    .all({ thread, ns, channel, version }) as Piece[];
   const byVersion = new Map(pieces.map((piece) => [piece[0], piece]));
   let piece = byVersion.get(version);
   if (piece === undefined) return undefined;
@@ -133,31 +142,27 @@ function assemble(text: string, pieces: readonly Piece[]): string {
 }
 
 /** Stores a value by itself; what leans on it is as before. Comes before its base goes. */
-export function makeWhole(prepare: Prepare, place: ChannelPlace, channel: string, version: string): void {
-  const data = readChannel(prepare, place, channel, version);
-  prepare(
-    `UPDATE channel_blobs SET base = NULL, kept = 0, depth = 0, anchor = version, data = @data
-     WHERE thread_id = @threadId AND ns = @ns AND channel = @channel AND version = @version`,
-  ).run({ ...place, channel, version, data });
-}
-
-export function dropChannel(
+export function makeWhole(
   prepare: Prepare,
-  { threadId, ns }: ChannelPlace,
-  channel: string,
-  version: string,
+  place: ChannelPlace,
+  { id, channel, version }: { readonly id: number; readonly channel: string; readonly version: string },
 ): void {
-  prepare('DELETE FROM channel_blobs WHERE thread_id = ? AND ns = ? AND channel = ? AND version = ?').run(
-    threadId,
-    ns,
-    channel,
-    version,
-  );
+  const data = readChannel(prepare, place, channel, version);
+  makeWritesWhole(prepare, id);
+  prepare('UPDATE blob_rows SET base = NULL, kept = 0, anchor = NULL, data = @data WHERE id = @id').run({
+    id,
+    data,
+  });
 }
 
-function latestOf(prepare: Prepare, { threadId, ns }: ChannelPlace, channel: string): Link | undefined {
+export function dropChannel(prepare: Prepare, id: number): void {
+  makeWritesWhole(prepare, id);
+  prepare('DELETE FROM blob_rows WHERE id = ?').run(id);
+}
+
+function latestOf(prepare: Prepare, thread: number, ns: string, channel: string): Link | undefined {
   return prepare(
-    `SELECT version, depth, anchor FROM channel_blobs
-     WHERE thread_id = ? AND ns = ? AND channel = ? ORDER BY version DESC LIMIT 1`,
-  ).get(threadId, ns, channel) as Link | undefined;
+    `SELECT version, anchor FROM blob_rows
+     WHERE thread = ? AND ns = ? AND channel = ? ORDER BY version DESC LIMIT 1`,
+  ).get(thread, ns, channel) as Link | undefined;
 }

@@ -9,16 +9,18 @@ import type {
   PayloadReader,
   PayloadWrite,
   StoredCheckpoint,
-  WriteText,
 } from '../payloads.ts';
 import type { Row, RowReader } from '../rows.ts';
 import { readChannel, writeChannel } from './channel-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
+import { nameKey, purgeCheckpoints, threadKey } from './checkpoint-tables.ts';
+import { joinParts, packCheckpoint, unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRun } from './event-store.ts';
 import { forgetFrames, forgetThreadFrames, readFrames, writeFrame } from './frame-store.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
+import { leanWrites, readWrites, writeWrites } from './write-store.ts';
 
 export function writePayload(prepare: Prepare, write: PayloadWrite, at: number): void {
   switch (write.kind) {
@@ -38,15 +40,9 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
     case 'checkpoint':
       writeCheckpoint(prepare, write, at);
       return;
-    case 'checkpoint-writes': {
-      const insert = prepare(
-        `INSERT OR REPLACE INTO checkpoint_writes
-         VALUES (@threadId, @ns, @checkpointId, @taskId, @idx, @runId, @channel, @data)`,
-      );
-      const { threadId, runId, ns, checkpointId } = write;
-      for (const item of write.writes) insert.run({ threadId, runId, ns, checkpointId, ...item });
+    case 'checkpoint-writes':
+      writeWrites(prepare, write);
       return;
-    }
     case 'secret':
     case 'erase-secret':
     case 'cron-secret':
@@ -100,8 +96,8 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       purgeStream(prepare, write);
       return;
     case 'purge-thread':
-      for (const table of ['checkpoints', 'channel_blobs', 'checkpoint_writes', 'secrets'])
-        prepare(`DELETE FROM ${table} WHERE thread_id = @threadId`).run(write);
+      prepare('DELETE FROM secrets WHERE thread_id = @threadId').run(write);
+      purgeCheckpoints(prepare, write.threadId);
       forgetThreadFrames(prepare, write.threadId);
       purgeStream(prepare, write);
   }
@@ -117,39 +113,43 @@ function writeCheckpoint(
   at: number,
 ): void {
   const { ns, checkpointId, parentId, body } = checkpoint;
-  prepare(
-    `INSERT INTO checkpoints
-     VALUES (@threadId, @ns, @checkpointId, @parentId, @runId, @at, @body, @metadata, @versions, @valueChannels,
-       (SELECT coalesce(max(seq), 0) + 1 FROM checkpoints WHERE thread_id = @threadId))
-     ON CONFLICT DO UPDATE SET body = excluded.body, metadata = excluded.metadata,
-       channel_versions = excluded.channel_versions, value_channels = excluded.value_channels`,
-  ).run({
-    threadId,
-    runId,
-    ns,
-    checkpointId,
-    parentId,
-    at,
-    body,
+  const thread = threadKey(prepare, threadId);
+  const parent = parentId === null ? null : nameKey(prepare, thread, parentId);
+  const text = joinParts({
     metadata: JSON.stringify(checkpoint.metadata),
     versions: JSON.stringify(checkpoint.channelVersions),
     valueChannels: JSON.stringify(checkpoint.valueChannels),
+    body,
   });
-  for (const blob of checkpoint.blobs) writeChannel(prepare, { threadId, ns }, blob, runId);
+  prepare(
+    // A row that was there keeps its ids, and a text is packed with those.
+    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, packed)
+     VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @packed) ON CONFLICT DO UPDATE SET packed = @text`,
+  ).run({
+    thread,
+    ns,
+    checkpoint: nameKey(prepare, thread, checkpointId),
+    parent,
+    run: nameKey(prepare, thread, runId),
+    at,
+    packed: packCheckpoint(
+      { thread_id: threadId, checkpoint_id: checkpointId, parent_id: parentId, run_id: runId },
+      text,
+    ),
+    text,
+  });
+  for (const blob of checkpoint.blobs) {
+    const value = writeChannel(prepare, { threadId, ns }, blob, runId);
+    if (value !== undefined && parent !== null) leanWrites(prepare, { ns, parent }, value);
+  }
 }
 
 /** Graphs whose state is one value and not an object of channels keep it under one of these names. */
 const WHOLE_STATE: ReadonlySet<string> = new Set(['__end__', '__root__']);
 
-interface CheckpointRow {
-  ns: string;
-  checkpoint_id: string;
-  parent_id: string | null;
-  body: string;
-  metadata: string;
-  channel_versions: string;
-  value_channels: string;
-  at: number;
+interface CheckpointRow extends PackedCheckpoint {
+  readonly ns: string;
+  readonly at: number;
 }
 
 /** S3 What one reader of a stream may hold, in characters. */
@@ -165,22 +165,20 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
       return data === undefined ? [] : [{ channel, version, data }];
     });
   };
-  const writesOf = (threadId: string, row: CheckpointRow) =>
-    prepare(
-      `SELECT task_id AS taskId, idx, channel, data FROM checkpoint_writes
-       WHERE thread_id = ? AND ns = ? AND checkpoint_id = ? ORDER BY task_id, idx`,
-    ).all(threadId, row.ns, row.checkpoint_id) as WriteText[];
-  const toStored = (threadId: string, row: CheckpointRow): StoredCheckpoint => ({
-    ns: row.ns,
-    checkpointId: row.checkpoint_id,
-    parentId: row.parent_id,
-    body: row.body,
-    metadata: JSON.parse(row.metadata) as JsonObject,
-    blobs: blobsOf(threadId, row.ns, JSON.parse(row.channel_versions) as Record<string, string>),
-    valueChannels: JSON.parse(row.value_channels) as string[],
-    writes: writesOf(threadId, row),
-    at: row.at,
-  });
+  const toStored = (threadId: string, row: CheckpointRow): StoredCheckpoint => {
+    const { metadata, versions, valueChannels, body } = unpackCheckpoint(row);
+    return {
+      ns: row.ns,
+      checkpointId: row.checkpoint_id,
+      parentId: row.parent_id,
+      body,
+      metadata: JSON.parse(metadata) as JsonObject,
+      blobs: blobsOf(threadId, row.ns, JSON.parse(versions) as Record<string, string>),
+      valueChannels: JSON.parse(valueChannels) as string[],
+      writes: readWrites(prepare, threadId, row.ns, row.checkpoint_id),
+      at: row.at,
+    };
+  };
   const find = (threadId: string, ns: string, checkpointId?: string): CheckpointRow | undefined =>
     (checkpointId === undefined
       ? prepare('SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? ORDER BY seq DESC LIMIT 1').get(
@@ -196,8 +194,9 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
   const valuesOf = (threadId: string, checkpointId: string): Json | undefined => {
     const row = find(threadId, '', checkpointId);
     if (row === undefined) return undefined;
-    const versions = JSON.parse(row.channel_versions) as Record<string, string>;
-    const blobs = blobsOf(threadId, '', versions, JSON.parse(row.value_channels) as string[]);
+    const parts = unpackCheckpoint(row);
+    const versions = JSON.parse(parts.versions) as Record<string, string>;
+    const blobs = blobsOf(threadId, '', versions, JSON.parse(parts.valueChannels) as string[]);
     const whole = blobs.find(({ channel }) => WHOLE_STATE.has(channel));
     if (whole !== undefined) return flatten(JSON.parse(whole.data) as Json);
     return Object.fromEntries(blobs.map(({ channel, data }) => [channel, flatten(JSON.parse(data) as Json)]));
@@ -278,7 +277,9 @@ async function findCheckpoints(
     params['before'] = filter.before;
   }
   if (filter.metadata !== undefined) {
-    where.push('json_contains(metadata, @metadata)');
+    where.push(
+      'json_contains(checkpoint_metadata(thread_id, checkpoint_id, parent_id, run_id, packed), @metadata)',
+    );
     params['metadata'] = JSON.stringify(filter.metadata);
   }
   const sql = `SELECT ns, checkpoint_id FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY seq DESC LIMIT @limit`;

@@ -1,10 +1,11 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import type { Connection } from './connection.ts';
+import { CHECKPOINTS, COMPACT_CHECKPOINTS } from './checkpoint-tables.ts';
 import { CRON_SECRETS } from './secrets.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 7;
+const SCHEMA_VERSION = 8;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -47,49 +48,6 @@ CREATE TABLE frames (
   PRIMARY KEY (run_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX frames_by_thread ON frames (thread_id);
--- The next three have row ids: without, of a row longer than a quarter of a page the rest takes a whole page. A file
--- that an earlier version made has them in that form, and reads and grows the same.
-CREATE TABLE checkpoints (
-  thread_id TEXT NOT NULL,
-  ns TEXT NOT NULL,
-  checkpoint_id TEXT NOT NULL,
-  parent_id TEXT,
-  run_id TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  body TEXT NOT NULL,
-  metadata TEXT NOT NULL,
-  channel_versions TEXT NOT NULL,
-  value_channels TEXT NOT NULL,
-  -- Order of saving: ids come from the graph's runtime and its clock, which may jump.
-  seq INTEGER NOT NULL,
-  PRIMARY KEY (thread_id, ns, checkpoint_id)
-) STRICT;
-CREATE INDEX checkpoints_by_seq ON checkpoints (thread_id, seq);
-CREATE INDEX checkpoints_by_ns ON checkpoints (thread_id, ns, seq);
-CREATE TABLE channel_blobs (
-  thread_id TEXT NOT NULL,
-  ns TEXT NOT NULL,
-  channel TEXT NOT NULL,
-  version TEXT NOT NULL,
-  run_id TEXT NOT NULL,
-  base TEXT,
-  kept INTEGER NOT NULL,
-  depth INTEGER NOT NULL,
-  anchor TEXT NOT NULL,
-  data TEXT NOT NULL,
-  PRIMARY KEY (thread_id, ns, channel, version)
-) STRICT;
-CREATE TABLE checkpoint_writes (
-  thread_id TEXT NOT NULL,
-  ns TEXT NOT NULL,
-  checkpoint_id TEXT NOT NULL,
-  task_id TEXT NOT NULL,
-  idx INTEGER NOT NULL,
-  run_id TEXT NOT NULL,
-  channel TEXT NOT NULL,
-  data TEXT NOT NULL,
-  PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
-) STRICT;
 CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
@@ -143,6 +101,7 @@ const STEPS: readonly string[] = [
   REQUESTS,
   CRON_SECRETS,
   `ALTER TABLE frames ADD COLUMN state INTEGER; ${FRAME_STATES}`,
+  COMPACT_CHECKPOINTS,
 ];
 
 /**
@@ -159,6 +118,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(REQUESTS);
       db.exec(CRON_SECRETS);
       db.exec(FRAME_STATES);
+      db.exec(CHECKPOINTS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

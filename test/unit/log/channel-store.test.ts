@@ -21,7 +21,7 @@ function withStore(use: (prepare: Prepare) => void): void {
 }
 
 const write = (prepare: Prepare, index: number, value: unknown): void =>
-  writeChannel(
+  void writeChannel(
     prepare,
     place,
     { channel: 'messages', version: versionOf(index), data: JSON.stringify(value) },
@@ -83,7 +83,7 @@ test('given a fork that counts on from an old version, when both branches grow, 
     main.forEach((_, i) => write(prepare, i, main.slice(0, i + 1)));
     const fork = [...main.slice(0, 10), ...grown('fork', 70)];
     const put = (index: number): void =>
-      writeChannel(
+      void writeChannel(
         prepare,
         place,
         {
@@ -138,7 +138,7 @@ test('given a value whose base is gone, when it is read, then that is an error a
     const long = 'x'.repeat(500);
     write(prepare, 1, [long]);
     write(prepare, 2, [long, 'more']);
-    prepare('DELETE FROM channel_blobs WHERE version = ?').run(versionOf(1));
+    prepare('DELETE FROM blob_rows WHERE version = ?').run(versionOf(1));
     assert.throws(() => read(prepare, 2), /leans on a value that is gone/);
   });
 });

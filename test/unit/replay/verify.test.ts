@@ -107,7 +107,7 @@ const DAMAGES: Record<string, Damage> = {
     problem: /thread-none: the snapshot is of version 1/,
   },
   'a missing head checkpoint': {
-    sql: `DELETE FROM checkpoints WHERE checkpoint_id = 'c2'`,
+    sql: `DELETE FROM checkpoint_rows WHERE id = (SELECT seq FROM checkpoints WHERE checkpoint_id = 'c2')`,
     at: ['CheckpointSaved', 2],
     problem: /its head checkpoint c2 is missing/,
   },
