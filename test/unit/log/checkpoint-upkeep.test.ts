@@ -181,6 +181,17 @@ test('P3 L3 given checkpoints that share their values, when some are removed or 
           leaning += given.behind((db) =>
             db.prepare('SELECT count(base) FROM write_rows').pluck().get(),
           ) as number;
+          const foreign = given.behind((db) =>
+            db
+              .prepare(
+                `SELECT count(*) FROM write_rows JOIN blob_rows ON blob_rows.id = write_rows.base
+                 JOIN checkpoint_names ON checkpoint_names.id = checkpoint
+                 WHERE checkpoint_names.thread <> blob_rows.thread`,
+              )
+              .pluck()
+              .get(),
+          );
+          assert.equal(foreign, 0, 'a write leans on another thread');
           // One that is left may be stored in parts.
           assert.deepEqual(all.filter((mark) => !left.has(mark)).filter(found), []);
           assert.ok(left.size === 0 || all.some(found));
