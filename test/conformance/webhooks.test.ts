@@ -14,6 +14,8 @@ const OUTCOMES: {
   status: string;
   values: unknown;
   error: unknown;
+  /** What the record says beside it: why a run was cancelled. */
+  reason?: string;
   run(s: TestServer, threadId: string, webhook: string): Promise<void>;
 }[] = [
   {
@@ -45,6 +47,7 @@ const OUTCOMES: {
     status: 'interrupted',
     values: ['gated'],
     error: null,
+    reason: 'Cancelled through the API.',
     run: async (s, threadId, webhook) => {
       const { runId } = await startGated(s, threadId, { webhook });
       await s.client.runs.cancel(threadId, runId, true);
@@ -55,6 +58,7 @@ const OUTCOMES: {
     status: 'interrupted',
     values: null,
     error: null,
+    reason: 'Cancelled through the API.',
     run: async (s, threadId, webhook) => {
       const run = await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600, webhook });
       await s.client.runs.cancel(threadId, run.run_id, true);
@@ -75,7 +79,7 @@ const OUTCOMES: {
   },
 ];
 
-for (const { name, status, values, error, run } of OUTCOMES)
+for (const { name, status, values, error, reason, run } of OUTCOMES)
   test(`given a webhook, when its run ${name}, then one POST tells the run record with how it ended (W1)`, () =>
     withWebhookSink((sink) =>
       withServer({ overrides: { runTimeoutMs: 300 } }, async (s) => {
@@ -86,7 +90,7 @@ for (const { name, status, values, error, run } of OUTCOMES)
         assert.deepEqual([post!.method, post!.url], ['POST', '/hook?token=secret']);
         assert.match(post!.headers['content-type'] ?? '', /^application\/json/);
         const [record] = await s.client.runs.list(threadId);
-        const { updated_at: _, ...rest } = record!;
+        const { updated_at: _, error: listed, ...rest } = record! as typeof record & { error?: unknown };
         const {
           updated_at: updated,
           run_started_at: started,
@@ -104,6 +108,7 @@ for (const { name, status, values, error, run } of OUTCOMES)
         );
         assert.deepEqual(told === null ? null : textsOf(told), values);
         assert.deepEqual(blamed, error);
+        assert.deepEqual(listed ?? null, error ?? reason ?? null);
         for (const time of [updated, finished, sent]) assert.match(time, TIMESTAMP);
         if (name === 'is cancelled before it began') assert.equal(started, null);
         else assert.ok(TIMESTAMP.test(started) && started <= finished);
