@@ -22,7 +22,7 @@ export async function readBytes(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > limit) throw tooLarge(limit);
-  if (announced > 0) return readAnnounced(request, limit);
+  if (announced > 0 && announced <= OWN_BYTES) return readAnnounced(request, limit);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;

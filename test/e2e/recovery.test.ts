@@ -190,6 +190,7 @@ for (const action of ['interrupt', 'rollback'] as const)
       await join_(first, thread, await createRun(first, thread, base));
       const run = await createRun(first, thread, {
         assistant_id: 'steps',
+        durability: 'sync',
         config: { configurable: { marks, gate } },
       });
       await reached(marks, 'step 2');

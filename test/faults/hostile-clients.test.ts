@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
-import { figuresLacking, openFiles, residentBytes } from '../support/process-figures.ts';
+import { figuresLacking, openSockets, residentBytes } from '../support/process-figures.ts';
 import { get, heard, openRaw, readAll, upgrade, webSocketFrame } from '../support/raw-client.ts';
 import { suite } from '../support/suite.ts';
 import { startOthers } from './clients/others.ts';
@@ -35,11 +35,11 @@ async function growthDuring(server: ServerProgram, use: () => Promise<void>): Pr
   return Math.max(most, residentBytes(server.pid)) - before;
 }
 
-/** Resolves when the server holds no more files than that. */
-async function untilFiles(server: ServerProgram, most: number): Promise<void> {
+/** Resolves when the server holds no more sockets than that. */
+async function untilSockets(server: ServerProgram, most: number): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
-  while (openFiles(server.pid) > most) {
-    assert.ok(performance.now() < end, `${openFiles(server.pid)} files are open, ${most} were before`);
+  while (openSockets(server.pid) > most) {
+    assert.ok(performance.now() < end, `${openSockets(server.pid)} sockets are open, ${most} were before`);
     await server.ask('GET', '/ok');
   }
 }
@@ -124,7 +124,7 @@ test(
       const env = { PLATFORM_HEADERS_TIMEOUT_SECS: '1', PLATFORM_REQUEST_TIMEOUT_SECS: '2' };
       const server = await serve({ env });
       const others = startOthers(server);
-      const before = openFiles(server.pid);
+      const before = openSockets(server.pid);
       const words = ['', 'GET /ok HTTP/1.1\r\nx-a: ', `${post('content-length: 1000')}{`];
       const sockets = await Promise.all(
         Array.from({ length: CLIENTS }, (_, i) => openRaw(server.port, words[i % 3]!)),
@@ -145,7 +145,7 @@ test(
         times.length > 10 && times[times.length >> 1]! < 1_000,
         `${times.length}: ${times.slice(-3)}`,
       );
-      await untilFiles(server, before + 5);
+      await untilSockets(server, before + 5);
       assert.equal(await server.end('SIGTERM'), 0, server.output());
     }),
   { lacking },
@@ -165,7 +165,7 @@ test(
         .json;
       const path = `/threads/${run.thread_id}/runs/${run.run_id}`;
       await server.ask('GET', `${path}/join`);
-      const before = openFiles(server.pid);
+      const before = openSockets(server.pid);
       const readers = Math.ceil(CLIENTS / 3);
       const slow: Socket[] = [];
       const grown = await growthDuring(server, async () => {
@@ -180,7 +180,7 @@ test(
       });
       assert.ok(grown < 24 * MB + readers * 0.4 * MB, `${grown / MB} MB more for ${readers} readers`);
       // Paused sockets do not hear of their end: the server is asked.
-      await untilFiles(server, before + 5);
+      await untilSockets(server, before + 5);
       const taken = slow.map(({ bytesRead }) => bytesRead);
       assert.ok(Math.max(...taken) < count * size, 'somebody took everything');
       for (const socket of slow) socket.destroy();
@@ -195,7 +195,7 @@ test(
     withPrograms(async ({ serve }) => {
       const server = await serve({ env: { PLATFORM_MAX_BODY_BYTES: `${4 * MB}` } });
       const others = startOthers(server);
-      const before = openFiles(server.pid);
+      const before = openSockets(server.pid);
       const open = async (): Promise<Socket> => {
         const socket = await openRaw(server.port, upgrade(`/threads/${crypto.randomUUID()}/stream/events`));
         await heard(socket, 'HTTP/1.1 101 ');
@@ -243,7 +243,7 @@ test(
       assert.ok(grown < 200 * MB, `${grown / MB} MB more`);
       const times = await startOthers(server).stop();
       assert.equal(times.length, 1);
-      await untilFiles(server, before + 5);
+      await untilSockets(server, before + 5);
       assert.equal(await server.end('SIGTERM'), 0, server.output());
     }),
   { lacking },

@@ -1,5 +1,5 @@
 /** What the system says about a process of this machine. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Resident memory, in bytes. */
 export const residentBytes = (pid: number): number =>
@@ -11,8 +11,19 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Open files and sockets. */
-export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+/** Open sockets. Files are not counted: threads open theirs at times of their own. */
+export const openSockets = (pid: number): number =>
+  readdirSync(`/proc/${pid}/fd`).filter((fd) => isSocket(`/proc/${pid}/fd/${fd}`)).length;
+
+function isSocket(path: string): boolean {
+  try {
+    return readlinkSync(path).startsWith('socket:');
+  } catch (error) {
+    // Closed since it was listed.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
 
 /** Why none of this can be known here; undefined when it can. */
 export const figuresLacking = (): string | undefined =>
