@@ -7,8 +7,9 @@ import { withServer } from '../support/with-server.ts';
 
 const test = suite('conformance: a sample of the matrix of strangers', { timeoutMs: 120_000 });
 
-/** Of more than two thousand in each style; `npm run isolation` asks all of them. */
-const CASES = Number(process.env['ISOLATION_CASES'] ?? 40);
+/** Of some four thousand in each style; `npm run isolation` asks all of them. */
+const CASES = Number(process.env['ISOLATION_CASES'] ?? 50);
+const SOCKETS = Number(process.env['ISOLATION_SOCKETS'] ?? 3);
 const MOST_STYLES = Number(process.env['ISOLATION_STYLES'] ?? 3);
 const seed = seedFromEnv();
 
@@ -16,7 +17,7 @@ test("A1 A3 given handlers of some styles, when strangers of all kinds ask for w
   const random = createRandom(seed);
   for (const style of random.shuffle(STYLES).slice(0, MOST_STYLES))
     await withServer(styled(style), async (s) => {
-      const { requests, problems } = await runMatrix(s, { random, most: CASES });
+      const { requests, problems } = await runMatrix(s, { random, most: CASES, mostSockets: SOCKETS });
       assert.deepEqual(problems, [], `${style}, SEED=${seed}`);
       assert.ok(requests > CASES / 2, `${requests}`);
     });

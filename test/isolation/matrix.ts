@@ -4,9 +4,14 @@
  * of alice's is in them, and nothing happens to what is hers.
  */
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import type { Recorded } from '../../src/log/events.ts';
-import type { Answer, TestServer } from '../support/with-server.ts';
 import type { Random } from '../support/random.ts';
+import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
+import type { Answer, TestServer } from '../support/with-server.ts';
+import { BY_ALICE, hookedOperations, judgeBodies, withHook } from './bodies.ts';
+import { CUSTOM, customRoutes } from './custom.ts';
+import { holdsAlices, seen } from './looks.ts';
 import {
   as,
   canaryOf,
@@ -18,6 +23,8 @@ import {
   type Ask,
   type Things,
 } from './requests.ts';
+import { askSockets, unknownCommands, type SocketQuestion } from './sockets.ts';
+import { VARIANTS } from './variants.ts';
 
 export const STYLES = [
   ...['globalExact', 'resourceExact', 'actionEqual', 'eventContains', 'resourceContainsAll', 'globalLogic'],
@@ -44,6 +51,8 @@ const MIXED = ['thread', 'run', 'running', 'checkpoint', 'assistant', 'cron', 'w
 /** Whoever names what is not there makes it; for what is somebody else's the answer says that it is taken. */
 const CREATING = /PUT \/store\/items|own but for thread: .*"run.start"/;
 
+const OPERATIONS = { ...REQUESTS, ...CUSTOM };
+
 interface Case {
   readonly actor: string;
   readonly operation: string;
@@ -51,6 +60,8 @@ interface Case {
   readonly which: 'run' | 'running';
   /** One's own things but for this; undefined: nothing is one's own. */
   readonly mixed: (typeof MIXED)[number] | undefined;
+  /** Ids as nobody writes them. */
+  readonly variant?: string;
 }
 
 export interface Outcome {
@@ -58,13 +69,25 @@ export interface Outcome {
   readonly problems: readonly string[];
 }
 
+export interface MatrixOptions {
+  readonly random?: Random;
+  readonly most?: number;
+  readonly mostSockets?: number;
+}
+
 /** `most` cases at most, chosen by `random`; without it all of them. */
-export async function runMatrix(
+export const runMatrix = (s: TestServer, options: MatrixOptions = {}): Promise<Outcome> =>
+  withWebhookSink((sink) => runAll(s, sink, options));
+
+async function runAll(
   s: TestServer,
-  { random, most = Infinity }: { random?: Random; most?: number } = {},
+  sink: WebhookSink,
+  { random, most = Infinity, mostSockets = Infinity }: MatrixOptions,
 ): Promise<Outcome> {
-  const problems: string[] = [...unknownRoutes(s)];
-  const hers = await setUp(s);
+  const problems: string[] = [...unknownRoutes(s), ...unknownCommands()];
+  const hooked = await hookedOperations(s);
+  const hers = await setUp(s, 'alice', { also: sink.url(BY_ALICE) });
+  const ids = Object.entries(hers).flatMap(([name, id]) => (name === 'key' ? [] : [id]));
   const alices = new Set((await s.events()).map(({ meta }) => meta.stream));
   // Where nobody but alice may do anything, nobody has anything of their own.
   const made = await s.request('POST', '/threads', {}, as('bob'));
@@ -78,18 +101,22 @@ export async function runMatrix(
     return events;
   };
 
-  async function judge({ actor, operation, index, which, mixed }: Case): Promise<void> {
+  async function judge({ actor, operation, index, which, mixed, variant }: Case): Promise<void> {
     const [method = '', path = ''] = operation.split(' ');
     const own = mixed === undefined ? undefined : his;
+    const vary = variant === undefined ? undefined : VARIANTS[variant];
     // Fresh ids: what is nobody's becomes one's own when it is asked to be made.
     const none = { ...MISSING_THINGS, thread: randomUUID(), key: `missing-${randomUUID()}` };
     const [foreign, missing] = [hers, none].map((it) => {
-      const things: Things = own === undefined || mixed === undefined ? it : { ...own, [mixed]: it[mixed] };
-      const [query, body]: Ask = REQUESTS[operation]!(things)[index]!;
+      const plain: Things = own === undefined || mixed === undefined ? it : { ...own, [mixed]: it[mixed] };
+      const things = vary === undefined ? plain : varied(plain, vary);
+      const [query, given]: Ask = OPERATIONS[operation]!(things)[index]!;
+      const body = actor === 'bob' && hooked.has(operation) ? withHook(given, sink.url('/of-bob')) : given;
       return { things, target: fill(path, things, things[which]) + query, body };
     }) as [Prepared, Prepared];
-    // With nothing foreign in it, it is the own request of its maker.
+    // With nothing foreign in it, it is the own request of its maker; without an id in it, it is in no variant.
     if (own !== undefined && textOf(foreign) === textOf(missing)) return;
+    if (vary !== undefined && textOf(foreign) === textOf(missing).replaceAll(none.key, hers.key)) return;
     const { headers, status } = ACTORS[actor]!;
     const ask = ({ target, body }: Prepared): Promise<Answer> => s.request(method, target, body, headers);
     const one = await ask(foreign);
@@ -97,11 +124,17 @@ export async function runMatrix(
     const other = await ask(missing);
     await happened();
     requests += 2;
-    const what = `${actor}${mixed === undefined ? '' : `, own but for ${mixed}`}: ${method} ${textOf(foreign)}`;
-    const [seenOne, seenOther] = [seen(one), seen(other)];
+    const how = `${mixed === undefined ? '' : `, own but for ${mixed}`}${variant === undefined ? '' : `, ${variant}`}`;
+    const what = `${actor}${how}: ${method} ${textOf(foreign)}`;
+    const words = vary === undefined ? [] : Object.values(foreign.things);
+    const otherWords = vary === undefined ? [] : Object.values(missing.things);
+    const [seenOne, seenOther] = [seen(one, words), seen(other, otherWords)];
+    if (vary !== undefined && one.status >= 500 && his !== undefined) problems.push(`${what}: ${one.text}`);
     if (seenOne !== seenOther && !CREATING.test(what))
       problems.push(`${what}: ${seenOne} for a foreign one, ${seenOther} for none`);
     if (holdsAlices(one, other)) problems.push(`${what}: tells what is alice's`);
+    const told = ids.filter((id) => one.text.includes(id) && !textOf(foreign).includes(id));
+    if (told.length > 0 && vary === undefined) problems.push(`${what}: tells the id ${told.join()}`);
     if (status !== undefined && one.status !== status) problems.push(`${what}: ${one.status}`);
     const touched = events.filter(
       ({ meta }) => alices.has(meta.stream) || (actor !== 'bob' && !CREATING.test(what)),
@@ -112,11 +145,25 @@ export async function runMatrix(
   }
 
   const all = casesOf(his !== undefined);
-  for (const each of random === undefined ? all : random.shuffle(all).slice(0, most)) await judge(each);
+  const some = <T>(list: T[], count: number): T[] =>
+    random === undefined ? list : random.shuffle(list).slice(0, count);
+  for (const each of some(all, most)) await judge(each);
+
+  for (const question of some(socketQuestions(his !== undefined), mostSockets)) {
+    const asked = await askSockets(s, question, hers, his);
+    requests += asked.answers * 2;
+    problems.push(...asked.problems);
+    const touched = (await happened()).filter(({ meta }) => alices.has(meta.stream));
+    if (touched.length > 0)
+      problems.push(`a socket of ${question.actor}: ${touched.map(({ type }) => type).join()}`);
+  }
+  problems.push(...(await judgeBodies(s, sink)));
 
   for (const path of ['/', '/ok', '/info', '/metrics', '/docs', '/openapi.json'])
     if (holdsAlices(await s.request('GET', path))) problems.push(`${path} tells what is alice's`);
   if (/canary-/.test(JSON.stringify(s.requests))) problems.push("the request log tells what is alice's");
+  if (/canary-(secret-)?of-alice|-token/.test(inspect(s.faults, { depth: 9 })))
+    problems.push("what was reported of faults tells what is alice's");
   // What she has is still as it was.
   for (const path of [
     `/threads/${hers.thread}`,
@@ -137,26 +184,15 @@ interface Prepared {
 
 const textOf = ({ target, body }: Prepared): string => `${target} ${JSON.stringify(body) ?? ''}`;
 
-const holdsAlices = (...answers: Answer[]): boolean =>
-  answers.some(({ text, headers }) =>
-    /canary-(secret-)?of-(alice|a-handler)/.test(text + JSON.stringify([...headers])),
-  );
-
-/** All that a client can see, but for ids that differ by nature. */
-function seen({ status, headers, text }: Answer): string {
-  const blind = (words: string): string =>
-    words
-      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>')
-      .replace(/\d{4}-\d\d-\d\dT[\d:.]+(\+00:00|Z)/g, '<time>')
-      .replace(/missing-<id>|\balices\b/g, '<key>');
-  const kept = [...headers].filter(([name]) => name !== 'date').map((entry) => blind(entry.join(': ')));
-  return JSON.stringify([status, ...kept, blind(text)]);
-}
+const varied = ({ key, ...ids }: Things, vary: (id: string) => string): Things => ({
+  ...(Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, vary(id)])) as typeof ids),
+  key,
+});
 
 /** Every case there is; `mixed` ones only for bob, who has things of his own. */
 function casesOf(bobHasThings: boolean): Case[] {
   const cases: Case[] = [];
-  for (const [operation, toAsks] of Object.entries(REQUESTS))
+  for (const [operation, toAsks] of Object.entries(OPERATIONS))
     for (const index of toAsks(MISSING_THINGS).keys())
       for (const which of operation.includes('{run_id}')
         ? (['run', 'running'] as const)
@@ -165,9 +201,18 @@ function casesOf(bobHasThings: boolean): Case[] {
           cases.push({ actor, operation, index, which, mixed: undefined });
         if (bobHasThings)
           for (const mixed of MIXED) cases.push({ actor: 'bob', operation, index, which, mixed });
+        for (const variant of which === 'run' ? Object.keys(VARIANTS) : [])
+          cases.push({ actor: 'bob', operation, index, which, mixed: undefined, variant });
       }
   return cases;
 }
+
+const socketQuestions = (bobHasThings: boolean): SocketQuestion[] => [
+  ...Object.entries(ACTORS).map(([actor, { headers }]) => ({ actor, headers })),
+  ...(bobHasThings ? (['assistant', 'checkpoint', 'run'] as const) : []).map((mixed) => ({
+    ...{ actor: 'bob', headers: as('bob'), mixed },
+  })),
+];
 
 /** A1 Routes of the router that no table here knows, and the other way round. */
 export function unknownRoutes(s: TestServer): string[] {
@@ -175,7 +220,8 @@ export function unknownRoutes(s: TestServer): string[] {
   const routes = s.server.app.routes
     .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('*'))
     .map(({ method, path }) => plain(`${method} ${path}`));
-  const known = [...Object.keys(REQUESTS), ...OTHERS].map(plain);
+  routes.push(...customRoutes().map(plain));
+  const known = [...Object.keys(OPERATIONS), ...OTHERS].map(plain);
   return [
     ...routes.filter((route) => !known.includes(route)).map((route) => `${route} is in no table`),
     ...known.filter((route) => !routes.includes(route)).map((route) => `${route} is no route`),

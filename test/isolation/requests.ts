@@ -26,8 +26,13 @@ export const MISSING_THINGS: Things = {
   ...{ key: 'missing', webhook: MISSING },
 };
 
-/** Makes one of everything for this user, with the canary in all of it. */
-export async function setUp(s: TestServer, name = 'alice', CANARY = canaryOf(name)): Promise<Things> {
+/** Makes one of everything for this user, with the canary in all of it; `also` is the receiver of one more run. */
+export async function setUp(
+  s: TestServer,
+  name = 'alice',
+  { also }: { also?: string } = {},
+): Promise<Things> {
+  const CANARY = canaryOf(name);
   const send = async (method: string, path: string, body?: object) => {
     const answer = await s.request(method, path, body, as(name));
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
@@ -52,6 +57,7 @@ export async function setUp(s: TestServer, name = 'alice', CANARY = canaryOf(nam
   assert.ok(owed.type === 'WebhookOwed');
   const { deliveryId } = owed.data;
   await s.until(({ type, data }) => type === 'WebhookAttemptFailed' && data.deliveryId === deliveryId);
+  if (also !== undefined) await send('POST', '/runs/wait', { ...body, webhook: also });
   const { checkpoint } = await send('GET', `/threads/${thread}/state`);
   const { run_id: running } = await send('POST', `/threads/${thread}/runs`, {
     assistant_id: 'gate',
@@ -90,6 +96,7 @@ export const COMMANDS = (it: Things): Record<string, object> => ({
   'state.fork': { checkpoint_id: it.checkpoint },
   'agent.getTree': { run_id: it.run },
   'subscription.unsubscribe': { subscription_id: it.run },
+  'subscription.reconnect': { run_id: it.run },
   nothing: {},
 });
 
@@ -232,10 +239,13 @@ export const OTHERS = [
 
 export const fill = (path: string, it: Things, run: string): string =>
   path
-    .replace('{thread_id}', it.thread)
-    .replace('{run_id}', run)
-    .replace('{checkpoint_id}', it.checkpoint)
-    .replace('{assistant_id}', it.assistant)
-    .replace('{cron_id}', it.cron)
-    .replace('{webhook_id}', it.webhook)
+    .replace('{thread_id}', encoded(it.thread))
+    .replace('{run_id}', encoded(run))
+    .replace('{checkpoint_id}', encoded(it.checkpoint))
+    .replace('{assistant_id}', encoded(it.assistant))
+    .replace('{cron_id}', encoded(it.cron))
+    .replace('{webhook_id}', encoded(it.webhook))
     .replace('{namespace}', 'x');
+
+/** No URL holds a lone surrogate: clients send the character of replacement. */
+const encoded = (id: string): string => encodeURIComponent(id.toWellFormed());

@@ -19,7 +19,7 @@ import type { Caller, Perform } from './caller.ts';
 import { forkState, respond, startRun } from './runs.ts';
 import { getState, getTree, listCheckpoints } from './state.ts';
 
-const COMMANDS: Readonly<Record<string, Perform>> = {
+export const COMMANDS: Readonly<Record<string, Perform>> = {
   'run.start': startRun,
   'input.respond': respond,
   'input.inject': notSupported('input.inject is not supported: start a run with the message as its input.'),

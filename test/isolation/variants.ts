@@ -1,0 +1,21 @@
+/** Ids as nobody writes them: each is either the id itself after all, and then somebody else's, or no id at all. */
+export const VARIANTS: Readonly<Record<string, (id: string) => string>> = {
+  upperCase: (id) => id.toUpperCase(),
+  inBraces: (id) => `{${id}}`,
+  urn: (id) => `urn:uuid:${id}`,
+  dashless: (id) => id.replaceAll('-', ''),
+  itsBeginning: (id) => id.slice(0, 13),
+  percent: (id) => `${id.slice(0, 13)}%`,
+  star: (id) => `${id.slice(0, 8)}*`,
+  nul: (id) => `${id}\u0000`,
+  space: (id) => `${id} `,
+  lineEnd: (id) => `${id}\r\n`,
+  wide: (id) => id.replace(/[0-9a-f]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0)),
+  invisible: (id) => `${id}\u200b`,
+  twice: (id) => `${id},${id}`,
+  dots: (id) => `x/../${id}`,
+  slash: (id) => `${id}/`,
+  encodedTwice: (id) => `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`,
+  quoted: (id) => `${id}' OR '1'='1`,
+  loneSurrogate: (id) => `${id}\ud800`,
+};
