@@ -2,14 +2,15 @@
  * The same questions over sockets: a connection to what is alice's and one to what is nobody's, and every command on
  * each of them. A1 No command is in no table. A3 What comes back cannot be told apart.
  */
+import * as assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import { COMMANDS as SERVED } from '../../src/http/commands/perform.ts';
-import { ALL } from '../conformance/thread-stream.ts';
+import { ALL, openSocket } from '../conformance/thread-stream.ts';
 import type { TestServer } from '../support/with-server.ts';
 import { blind, seen, tellsOfAlice } from './looks.ts';
-import { COMMANDS, MISSING_THINGS, type Things } from './requests.ts';
+import { as, COMMANDS, MISSING_THINGS, type Things } from './requests.ts';
 
 /** The last: what it makes is there for whatever came after it. */
 const MAKING = 'run.start';
@@ -44,7 +45,9 @@ export async function askSockets(
   const own = mixed === undefined || mixed === 'thread' ? undefined : his;
   const [one, other] = await Promise.all(
     [hers, none].map((it) =>
-      talk(s, own === undefined || mixed === undefined ? it : { ...own, [mixed]: it[mixed] }, headers),
+      talk(s, own === undefined || mixed === undefined ? it : { ...own, [mixed]: it[mixed] }, {
+        ...{ headers, served: () => served(s, hers) },
+      }),
     ),
   );
   const what = `${actor}${mixed === undefined ? '' : `, own but for ${mixed}`}: a socket`;
@@ -70,7 +73,20 @@ interface Talk {
   readonly bytes: string;
 }
 
-async function talk(s: TestServer, things: Things, headers: Record<string, string>): Promise<Talk> {
+/** Whoever may see the thread and subscribed later has been served: for anybody else, silence is the answer. */
+async function served(s: TestServer, { thread }: Things): Promise<void> {
+  const socket = await openSocket(s, thread, as('alice'));
+  const { type } = await socket.ask(SUBSCRIBE, { channels: ALL });
+  assert.equal(type, 'success');
+  await socket.next();
+  socket.leave();
+}
+
+async function talk(
+  s: TestServer,
+  things: Things,
+  { headers, served }: { headers: Record<string, string>; served: () => Promise<void> },
+): Promise<Talk> {
   const url = `${s.url.replace('http', 'ws')}/threads/${things.thread}/stream/events`;
   const opened = await open(url, headers);
   if (typeof opened === 'string') return { answers: { upgrade: opened }, bytes: opened };
@@ -93,6 +109,7 @@ async function talk(s: TestServer, things: Things, headers: Record<string, strin
     for (const [id, [method, params]] of commands.entries())
       opened.send(JSON.stringify({ id, method, params }));
   });
+  await served();
   opened.terminate();
   return { answers, bytes };
 }
