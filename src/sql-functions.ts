@@ -5,6 +5,7 @@
 import { matchesFilter, type Filter } from './auth/filters.ts';
 import { matchesValue } from './item/filter.ts';
 import type { JsonObject } from './kernel/json.ts';
+import { ownModule } from './kernel/own-modules.ts';
 import type { SqlFunctions } from './log/sqlite/connection.ts';
 import { containsJson } from './projections/filters.ts';
 
@@ -21,4 +22,4 @@ export const sqlFunctions: SqlFunctions = {
 };
 
 /** Where the reader thread finds them. */
-export const sqlFunctionsModule = import.meta.url;
+export const sqlFunctionsModule = ownModule('sql-functions').href;

@@ -11,20 +11,12 @@ import type { ResolveHook } from 'node:module';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { dirname, join } from 'node:path';
+import { ownModule } from '../kernel/own-modules.ts';
 
-const manifestUrl = new URL('../../package.json', import.meta.url);
-const manifest = JSON.parse(readFileSync(manifestUrl, 'utf8')) as {
-  name: string;
-  exports: Record<string, string>;
-};
-
-/** The exports of this package: specifier to file URL. */
-export const ownExports: ReadonlyMap<string, string> = new Map(
-  Object.entries(manifest.exports).map(([path, target]) => [
-    manifest.name + path.slice(1),
-    new URL(target, manifestUrl).href,
-  ]),
-);
+/** The exports of this package that projects import, as its package.json names them: specifier to file URL. */
+export const ownExports: ReadonlyMap<string, string> = new Map([
+  ['threadwell/auth', ownModule('auth/auth').href],
+]);
 
 export const FROM = 'threadwell-from:';
 

@@ -1,34 +1,48 @@
-/** Threads of this process that run a TypeScript module of ours. */
+/** Threads of this process that run a module of ours. */
+import { pathToFileURL } from 'node:url';
 import { Worker, type TransferListItem } from 'node:worker_threads';
+import { isBuilt, ownModule } from './own-modules.ts';
 
 export interface WorkerThreadOptions {
   /** What is moved to the thread rather than copied. */
   readonly transfer?: readonly TransferListItem[];
   /** The module loads code of projects, which may be TypeScript that is CommonJS. */
   readonly loadsProjects?: boolean;
+  /**
+   * Libraries that code of this file (absolute path) imports, if it can. They are imported before any loader reaches
+   * into the thread: it would look at each of their hundreds of files, and finds nothing to do there.
+   */
+  readonly libraries?: { readonly file: string; readonly names: readonly string[] };
   /** Where V8 gives up, in MiB. */
   readonly hardHeapMb?: number;
 }
 
 /**
- * Starts `module` in a thread with `data` as its `workerData`. A thread's entry is loaded before the loader of this
- * process reaches into it, so a line of JavaScript registers the loader there and goes on to the module.
+ * Starts a module of ours (see `ownModule`) in a thread with `data` as its `workerData`. A thread's entry is loaded
+ * before the loader of this process reaches into it, so lines of JavaScript register the loader there and go on to the
+ * module. What was built needs none.
  */
-export function startWorker(module: URL, data: unknown, options: WorkerThreadOptions = {}): Worker {
-  const loaders = ['tsx/esm/api', ...(options.loadsProjects === true ? ['tsx/cjs/api'] : [])];
-  const lines = loaders.map(
-    (name) => `(await import(${JSON.stringify(import.meta.resolve(name))})).register();`,
-  );
-  const entry = `${lines.join('')} await import(${JSON.stringify(module.href)});`;
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(entry)}`), {
+export function startWorker(module: string, data: unknown, options: WorkerThreadOptions = {}): Worker {
+  const { libraries, transfer, hardHeapMb, loadsProjects = false } = options;
+  const loaders = isBuilt ? [] : ['tsx/esm/api', ...(loadsProjects ? ['tsx/cjs/api'] : [])];
+  const lines = [
+    ...(libraries?.names ?? []).map((name) => importEarly(name, libraries!.file)),
+    ...loaders.map((name) => `(await import(${JSON.stringify(import.meta.resolve(name))})).register();`),
+    `await import(${JSON.stringify(ownModule(module).href)});`,
+  ];
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(lines.join('\n'))}`), {
     workerData: data,
     // The loader is registered above, by its full address: it must not depend on the working directory.
-    execArgv: [],
+    execArgv: libraries === undefined ? [] : ['--experimental-import-meta-resolve'],
     // Passed on unread: modules compare themselves with the second to see whether they are the program.
     argv: process.argv.slice(1),
-    ...(options.transfer && { transferList: [...options.transfer] }),
-    ...(options.hardHeapMb !== undefined && {
-      resourceLimits: { maxOldGenerationSizeMb: options.hardHeapMb },
-    }),
+    ...(transfer && { transferList: [...transfer] }),
+    ...(hardHeapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: hardHeapMb } }),
   });
 }
+
+/** Whatever fails here fails again, and is told, where the file itself imports it. */
+const importEarly = (name: string, file: string): string =>
+  `await Promise.resolve().then(() => import(import.meta.resolve(${JSON.stringify(name)}, ${JSON.stringify(
+    pathToFileURL(file).href,
+  )}))).catch(() => undefined);`;

@@ -96,9 +96,14 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const { port1: port, port2 } = new MessageChannel();
   const setup = { graphs, base, beat: beats.buffer };
   const worker = startWorker(
-    new URL('./worker-entry.ts', import.meta.url),
+    'graphs/pool/worker-entry',
     { setup, port: port2 },
-    { transfer: [port2], loadsProjects: true, hardHeapMb },
+    {
+      transfer: [port2],
+      loadsProjects: true,
+      ...(graphs[0] && { libraries: { file: graphs[0].file, names: ['@langchain/langgraph'] } }),
+      hardHeapMb,
+    },
   );
   const { threadId } = worker;
   let last = 0;

@@ -34,7 +34,7 @@ export function createSourceAnalysis(options: SourceAnalysisOptions): SourceAnal
   function analyse(question: SourceQuestion): Promise<FileReport> {
     if (closed) return Promise.resolve({});
     return new Promise<FileReport>((resolve, reject) => {
-      const worker = (running = startWorker(new URL('./source-entry.ts', import.meta.url), question));
+      const worker = (running = startWorker('graphs/schemas/source-entry', question));
       worker.unref();
       const cancel = clock.after(limitMs, () => {
         reject(new Error(`reading ${question.file} took longer than ${limitMs} ms`));

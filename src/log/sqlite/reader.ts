@@ -55,7 +55,7 @@ export function createReader({ clock, file, functionsModule, limits = LIMITS }: 
   let closed = false;
 
   function start(): Worker {
-    const started = startWorker(new URL('./reader-entry.ts', import.meta.url), {
+    const started = startWorker('log/sqlite/reader-entry', {
       file,
       functionsModule,
     } satisfies ReaderSetup);

@@ -1,0 +1,96 @@
+/**
+ * Starts the program from its build, and builds it first when a source has changed: `node scripts/start.mjs serve`.
+ * With `--build` it only builds. Built, the program starts without a compiler at its side: each of its threads would
+ * have one, with a thread and some 25 MB of its own.
+ *
+ * Builds lie below `node_modules/.cache`, where their imports find the packages, each in a folder named by what it was
+ * made from. Where nothing can be written the program runs from its sources.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SOURCES = join(ROOT, 'src');
+const BUILDS = join(ROOT, 'node_modules/.cache/threadwell');
+/** A server may run from an older one, and loads parts of it late. */
+const KEPT = 5;
+
+/** The program, and what it starts or imports by address (src/kernel/own-modules.ts). */
+const ENTRIES = [
+  'main',
+  'sql-functions',
+  'auth/auth',
+  'graphs/user-module-hooks',
+  'graphs/pool/worker-entry',
+  'graphs/schemas/source-entry',
+  'log/sqlite/reader-entry',
+];
+
+/** What the build is made from; times rather than contents, because this is asked at every start. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .map((name) => join(SOURCES, name));
+  for (const file of [...files, fileURLToPath(import.meta.url)]) {
+    const { size, mtimeMs } = statSync(file);
+    hash.update(`${file} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function buildInto(folder) {
+  const { build } = await import('esbuild');
+  const unfinished = `${folder}.${process.pid}`;
+  mkdirSync(unfinished, { recursive: true });
+  await build({
+    entryPoints: ENTRIES.map((name) => join(SOURCES, `${name}.ts`)),
+    outbase: SOURCES,
+    outdir: unfinished,
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warning',
+  });
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another process was faster; its build is the same.
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function dropOldBuilds() {
+  const builds = readdirSync(BUILDS).map((name) => join(BUILDS, name));
+  const age = new Map(builds.map((path) => [path, statSync(path).mtimeMs]));
+  for (const path of builds.sort((a, b) => age.get(b) - age.get(a)).slice(KEPT))
+    rmSync(path, { recursive: true, force: true });
+}
+
+/** The address of the program, built if possible. */
+async function findProgram() {
+  const folder = join(BUILDS, fingerprint());
+  try {
+    if (!existsSync(join(folder, 'main.js'))) {
+      await buildInto(folder);
+      dropOldBuilds();
+    }
+    return pathToFileURL(join(folder, 'main.js'));
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS', 'ENOSPC'].includes(error.code)) throw error;
+    console.error(`The program runs from its sources: nothing can be written to ${BUILDS} (${error.code})`);
+    for (const api of ['tsx/esm/api', 'tsx/cjs/api']) (await import(api)).register();
+    return pathToFileURL(join(SOURCES, 'main.ts'));
+  }
+}
+
+const program = await findProgram();
+if (process.argv[2] !== '--build') await import(program.href);
