@@ -8,7 +8,6 @@ import { toConfigurable } from '../private-keys.ts';
 import type { GraphDescriber, GraphOrder } from '../schema-port.ts';
 import { importFrom } from '../user-modules.ts';
 import type { DescribedGraph } from './builder.ts';
-import { describeFunction, describeGraph, describeSubgraphs, drawGraph, drawNode } from './describe.ts';
 import type { SchemaHelpers } from './runtime-schemas.ts';
 import type { SourceReport } from './source-report.ts';
 
@@ -17,6 +16,9 @@ export interface DescriberOptions {
   /** What the source says of an export; see source-analysis.ts. */
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
 }
+
+/** With the schema library, which is most of what a worker would load: only for those that are asked. */
+const loadDescribe = () => import('./describe.ts');
 
 export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDescriber {
   const helpers = new Map<string, Promise<SchemaHelpers | undefined>>();
@@ -52,16 +54,19 @@ export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDe
   return {
     async drawing(order, xray) {
       const { graph } = await open(order);
+      const { drawGraph, drawNode } = await loadDescribe();
       return graph === undefined ? drawNode(order.graphId) : drawGraph(graph, xray);
     },
     async schemas(order) {
       const { loaded, graph } = await open(order);
+      const { describeFunction, describeGraph } = await loadDescribe();
       if (graph === undefined) return describeFunction(await sourceOf(loaded));
       return describeGraph(graph, await helpersFor(loaded), () => sourceOf(loaded));
     },
     async subgraphs(order) {
       const { loaded, graph } = await open(order);
       if (graph === undefined) return {};
+      const { describeSubgraphs } = await loadDescribe();
       return describeSubgraphs(graph, order, await helpersFor(loaded), () => sourceOf(loaded));
     },
   };
