@@ -85,7 +85,7 @@ async function findProgram() {
     }
     return pathToFileURL(join(folder, 'main.js'));
   } catch (error) {
-    if (!['EACCES', 'EPERM', 'EROFS', 'ENOSPC'].includes(error.code)) throw error;
+    if (!['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR'].includes(error.code)) throw error;
     console.error(`The program runs from its sources: nothing can be written to ${BUILDS} (${error.code})`);
     for (const api of ['tsx/esm/api', 'tsx/cjs/api']) (await import(api)).register();
     return pathToFileURL(join(SOURCES, 'main.ts'));

@@ -7,8 +7,8 @@ import { withTempDir } from '../support/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Resolved here, so that the program starts in any directory. */
-const NODE = [process.execPath, '--import', import.meta.resolve('tsx')];
-const MAIN = join(ROOT, 'src/main.ts');
+const LOADER = ['--import', import.meta.resolve('tsx')];
+const MAIN = join(ROOT, 'scripts/start.mjs');
 
 export interface Launch {
   readonly args?: readonly string[];
@@ -118,7 +118,8 @@ export async function asServer(program: Program): Promise<ServerProgram> {
 }
 
 function spawnProgram({ args = [], env = {}, cwd = ROOT, script = MAIN, before }: Launch): Program {
-  const command = [...NODE, script, ...args];
+  const loader = script.endsWith('.ts') ? LOADER : [];
+  const command = [process.execPath, ...loader, script, ...args];
   const shell = before === undefined ? command : ['bash', '-c', `${before}; exec "$@"`, 'bash', ...command];
   const child = spawn(shell[0]!, shell.slice(1), {
     cwd,

@@ -34,19 +34,7 @@ export async function startProcess({
 }: ProcessOptions): Promise<ServerProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [
-      '--import',
-      'tsx',
-      join(ROOT, 'src/main.ts'),
-      'serve',
-      '--config',
-      config,
-      '--port',
-      '0',
-      '--data',
-      dir,
-      ...args,
-    ],
+    [join(ROOT, 'scripts/start.mjs'), 'serve', '--config', config, '--port', '0', '--data', dir, ...args],
     { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
