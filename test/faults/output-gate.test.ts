@@ -90,8 +90,9 @@ async function useStream(server: ServerProgram, { see }: Witness): Promise<void>
   });
   const run = response.headers.get('content-location')!.split('/').at(-1);
   see('stream', 'SELECT 1 FROM runs WHERE run_id = ?', run);
-  await collect(response, ({ id, event, data }) =>
-    see('frame', 'SELECT 1 FROM frames WHERE (run_id, id, event, data) = (?, ?, ?, ?)', run, id, event, data),
+  // Not by its text: a frame that resembles one before may lie there as the difference.
+  await collect(response, ({ id, event }) =>
+    see('frame', 'SELECT 1 FROM frames WHERE (run_id, id, event) = (?, ?, ?)', run, id, event),
   );
   see('end of stream', 'SELECT 1 FROM runs WHERE run_id = ? AND ended_at IS NOT NULL', run);
 }
