@@ -1,3 +1,5 @@
+import * as assert from 'uvu/assert';
+
 export interface ReceivedFrame {
   readonly id: number;
   readonly event: string;
@@ -25,6 +27,19 @@ export async function collect(
     }
   }
 }
+
+/** The attempts that the frames tell of, in order. */
+export const attemptsIn = (frames: readonly ReceivedFrame[]): number[] =>
+  frames
+    .filter(({ event }) => event === 'metadata')
+    .map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
+
+/** Fails unless the ids are 0, 1, 2, … */
+export const assertDense = (frames: readonly ReceivedFrame[]): void =>
+  assert.equal(
+    frames.map(({ id }) => id),
+    frames.map((_, index) => index),
+  );
 
 function parse(block: string): ReceivedFrame {
   const fields = new Map(

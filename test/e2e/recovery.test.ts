@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createThreads } from '../../src/actors/threads.ts';
 import { renderDelivery } from '../../src/http/delivery-body.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -10,15 +9,13 @@ import { openSqliteLog } from '../../src/log/sqlite/log.ts';
 import { projection } from '../../src/projections/projection.ts';
 import type { CancelAction } from '../../src/thread/events.ts';
 import { suite } from '../support/suite.ts';
-import { withWebhookSink } from '../support/webhook-sink.ts';
-import { assertVerified } from '../support/with-server.ts';
-import { collect, type ReceivedFrame } from './frames.ts';
+import { assertDense, attemptsIn, collect, type ReceivedFrame } from './frames.ts';
+import { killedWith } from './killed.ts';
 import { marksOf, reached } from './marks.ts';
-import { withPrograms, type ServerProgram } from './programs.ts';
+import type { ServerProgram } from './programs.ts';
 
 const test = suite('recovery', { timeoutMs: 180_000 });
-
-const OWN_GRAPHS = ['--config', fileURLToPath(new URL('./project/platform.json', import.meta.url))];
+const killed = killedWith(test);
 
 const createThread = async (server: ServerProgram): Promise<string> =>
   (await server.ask('POST', '/threads', {})).json.thread_id;
@@ -35,28 +32,17 @@ const join_ = async (server: ServerProgram, thread: string, run: string) =>
 const framesOf = async (server: ServerProgram, thread: string, run: string): Promise<ReceivedFrame[]> =>
   (await collect(await server.open('GET', `/threads/${thread}/runs/${run}/stream`))).frames;
 
-const attemptsIn = (frames: readonly ReceivedFrame[]): number[] =>
-  frames
-    .filter(({ event }) => event === 'metadata')
-    .map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
-
-const assertDense = (frames: readonly ReceivedFrame[]): void =>
-  assert.equal(
-    frames.map(({ id }) => id),
-    frames.map((_, index) => index),
-  );
-
 async function assertIdle(server: ServerProgram, ...threads: string[]): Promise<void> {
   for (const thread of threads)
     assert.is((await server.ask('GET', `/threads/${thread}`)).json.status, 'idle');
 }
 
-test('after kill -9 a function and the run queued behind it go on from the last yield as attempt 2 (X5, S1)', () =>
-  withPrograms(async ({ serve, dir }) => {
+killed(
+  'after kill -9 a function and the run queued behind it go on from the last yield as attempt 2 (X5, S1)',
+  async (first, dir) => {
     const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
     await writeFile(`${gate}1`, '');
     await writeFile(`${gate}2`, '');
-    const first = await serve();
     const thread = await createThread(first);
     const run = await createRun(first, thread, {
       assistant_id: 'steps',
@@ -67,48 +53,50 @@ test('after kill -9 a function and the run queued behind it go on from the last 
     const queued = await createRun(first, thread, { assistant_id: 'echo', input: { messages: 'next' } });
     const live = collect(await first.open('GET', `/threads/${thread}/runs/${run}/stream`));
     await reached(marks, 'step 3');
-    await first.end('SIGKILL');
-    const { frames: before, broken } = await live;
-    assert.ok(broken);
 
-    const second = await serve();
-    await writeFile(`${gate}3`, '');
-    await writeFile(`${gate}4`, '');
-    const values = await join_(second, thread, run);
-    assert.equal(
-      values.messages.map(({ content }: { content: string }) => content),
-      ['begin', 'step 1', 'step 2', 'step 3', 'step 4'],
-    );
-    assert.is(new Set(values.messages.map(({ id }: { id: string }) => id)).size, 5);
-    assert.is(values.done, 4);
+    return {
+      async after(second) {
+        const { frames: before, broken } = await live;
+        assert.ok(broken);
+        await writeFile(`${gate}3`, '');
+        await writeFile(`${gate}4`, '');
+        const values = await join_(second, thread, run);
+        assert.equal(
+          values.messages.map(({ content }: { content: string }) => content),
+          ['begin', 'step 1', 'step 2', 'step 3', 'step 4'],
+        );
+        assert.is(new Set(values.messages.map(({ id }: { id: string }) => id)).size, 5);
+        assert.is(values.done, 4);
 
-    const frames = await framesOf(second, thread, run);
-    assertDense(frames);
-    assert.equal(attemptsIn(frames), [1, 2]);
-    assert.equal(frames.slice(0, before.length), before);
-    const of = (name: string): unknown[] =>
-      frames.filter(({ event }) => event === name).map(({ data }) => JSON.parse(data) as unknown);
-    assert.equal(of('custom'), [{ step: 1 }, { step: 2 }, { step: 3 }, { step: 4 }]);
-    assert.equal(
-      of('updates').map((update) => (update as { steps: { done: number } }).steps.done),
-      [1, 2, 3, 4],
-    );
-    assert.equal(
-      of('messages').map((tuple) => (tuple as [{ content: string }])[0].content),
-      ['step 1', 'step 2', 'step 3', 'step 4'],
-    );
-    const after = await join_(second, thread, queued);
-    assert.is(after.messages.length, 7);
-    await assertIdle(second, thread);
-    await assertVerified(join(dir, 'data'));
-  }));
+        const frames = await framesOf(second, thread, run);
+        assertDense(frames);
+        assert.equal(attemptsIn(frames), [1, 2]);
+        assert.equal(frames.slice(0, before.length), before);
+        const of = (name: string): unknown[] =>
+          frames.filter(({ event }) => event === name).map(({ data }) => JSON.parse(data) as unknown);
+        assert.equal(of('custom'), [{ step: 1 }, { step: 2 }, { step: 3 }, { step: 4 }]);
+        assert.equal(
+          of('updates').map((update) => (update as { steps: { done: number } }).steps.done),
+          [1, 2, 3, 4],
+        );
+        assert.equal(
+          of('messages').map((tuple) => (tuple as [{ content: string }])[0].content),
+          ['step 1', 'step 2', 'step 3', 'step 4'],
+        );
+        const after = await join_(second, thread, queued);
+        assert.is(after.messages.length, 7);
+        await assertIdle(second, thread);
+      },
+    };
+  },
+);
 
 for (const durability of ['sync', 'async'] as const)
-  test(`after kill -9 no node of a graph that finished is executed again (X5, durability ${durability})`, () =>
-    withPrograms(async ({ serve, dir }) => {
+  killed(
+    `after kill -9 no node of a graph that finished is executed again (X5, durability ${durability})`,
+    async (first, dir) => {
       const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate-')];
       for (const node of ['one', 'two']) await writeFile(`${gate}${node}`, '');
-      const first = await serve();
       const thread = await createThread(first);
       const run = await createRun(first, thread, {
         assistant_id: 'chain',
@@ -121,70 +109,34 @@ for (const durability of ['sync', 'async'] as const)
       // Saved beside the next node rather than before it: asked until it is there.
       if (durability === 'async')
         while ((await first.ask('GET', `/threads/${thread}/state`)).json.next[0] !== 'three');
-      await first.end('SIGKILL');
 
-      const second = await serve();
-      for (const node of ['three', 'four', 'five']) await writeFile(`${gate}${node}`, '');
-      const nodes = ['one', 'two', 'three', 'four', 'five'];
-      assert.equal((await join_(second, thread, run)).visited, nodes);
-      assert.equal(marksOf(marks), ['one', 'two', 'three', 'three', 'four', 'five']);
-      const frames = await framesOf(second, thread, run);
-      assertDense(frames);
-      assert.equal(attemptsIn(frames), [1, 2]);
-      assert.equal(
-        frames.filter(({ event }) => event === 'updates').map(({ data }) => Object.keys(JSON.parse(data))[0]),
-        nodes,
-      );
-      await assertIdle(second, thread);
-    }));
-
-test('a run that loses three attempts ends with an error and a reason, and the next runs work (X5, X3)', () =>
-  withPrograms(async ({ serve, dir }) =>
-    withWebhookSink(async (sink) => {
-      const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
-      let server = await serve();
-      const [thread, alone] = [await createThread(server), await createThread(server)];
-      const order = { assistant_id: 'gate', config: { configurable: { marks, gate } } };
-      const run = await createRun(server, thread, { ...order, webhook: sink.url() });
-      const queued = await createRun(server, thread, { assistant_id: 'echo', input: { messages: 'queued' } });
-      const other = await createRun(server, alone, order);
-      for (let attempt = 1; attempt <= 3; attempt++) {
-        await reached(marks, 'started', 2 * attempt);
-        await server.end('SIGKILL');
-        server = await serve();
-      }
-      const message = `Run ${run} exceeded its 3 attempts: the server process ended while it executed`;
-      const error = { error: 'AttemptsExceeded', message };
-      assert.equal(await join_(server, thread, run), { __error__: error });
-      assert.is((await server.ask('GET', `/threads/${thread}/runs/${run}`)).json.status, 'error');
-      const frames = await framesOf(server, thread, run);
-      assertDense(frames);
-      assert.equal(attemptsIn(frames), [1, 2, 3]);
-      assert.equal(frames.at(-1), { id: frames.length - 1, event: 'error', data: JSON.stringify(error) });
-
-      assert.is((await join_(server, thread, queued)).messages.at(-1).content, 'echo: queued');
-      await assertIdle(server, thread);
-      const failed = (await server.ask('GET', `/threads/${alone}`)).json;
-      assert.is(failed.status, 'error');
-      assert.is(failed.error.error, 'AttemptsExceeded');
-      assert.is((await join_(server, alone, other)).__error__.error, 'AttemptsExceeded');
-      const next = await createRun(server, alone, { assistant_id: 'echo', input: { messages: 'next' } });
-      assert.is((await join_(server, alone, next)).messages.at(-1).content, 'echo: next');
-      await assertIdle(server, alone);
-      const [delivery] = await sink.next(1);
-      const body = JSON.parse(delivery!.body.toString());
-      assert.equal([body.run_id, body.status, body.error], [run, 'error', error]);
-      assert.is(marksOf(marks).length, 6);
-      await assertVerified(join(dir, 'data'));
-    }),
-  ));
+      return {
+        async after(second) {
+          for (const node of ['three', 'four', 'five']) await writeFile(`${gate}${node}`, '');
+          const nodes = ['one', 'two', 'three', 'four', 'five'];
+          assert.equal((await join_(second, thread, run)).visited, nodes);
+          assert.equal(marksOf(marks), ['one', 'two', 'three', 'three', 'four', 'five']);
+          const frames = await framesOf(second, thread, run);
+          assertDense(frames);
+          assert.equal(attemptsIn(frames), [1, 2]);
+          assert.equal(
+            frames
+              .filter(({ event }) => event === 'updates')
+              .map(({ data }) => Object.keys(JSON.parse(data))[0]),
+            nodes,
+          );
+          await assertIdle(second, thread);
+        },
+      };
+    },
+  );
 
 for (const action of ['interrupt', 'rollback'] as const)
-  test(`a run whose ${action} was acknowledged right before kill -9 ends that way and is not resumed (X3, X5)`, () =>
-    withPrograms(async ({ serve, dir }) => {
+  killed(
+    `a run whose ${action} was acknowledged right before kill -9 ends that way and is not resumed (X3, X5)`,
+    async (first, dir) => {
       const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
       await writeFile(`${gate}1`, '');
-      const first = await serve();
       const thread = await createThread(first);
       const base = { assistant_id: 'echo', input: { messages: 'before' } };
       await join_(first, thread, await createRun(first, thread, base));
@@ -194,21 +146,23 @@ for (const action of ['interrupt', 'rollback'] as const)
         config: { configurable: { marks, gate } },
       });
       await reached(marks, 'step 2');
-      await first.end('SIGKILL');
-      await requestCancel(join(dir, 'data'), thread, run, action);
 
-      const second = await serve();
-      await join_(second, thread, run);
-      await assertIdle(second, thread);
-      const { status, json } = await second.ask('GET', `/threads/${thread}/runs/${run}`);
-      const { values } = (await second.ask('GET', `/threads/${thread}`)).json;
-      assert.equal(
-        [status, json.status, values.messages.length],
-        action === 'interrupt' ? [200, 'interrupted', 3] : [404, undefined, 2],
-      );
-      assert.equal(marksOf(marks), ['step 1', 'step 2']);
-      await assertVerified(join(dir, 'data'));
-    }));
+      return {
+        between: (data) => requestCancel(data, thread, run, action),
+        async after(second) {
+          await join_(second, thread, run);
+          await assertIdle(second, thread);
+          const { status, json } = await second.ask('GET', `/threads/${thread}/runs/${run}`);
+          const { values } = (await second.ask('GET', `/threads/${thread}`)).json;
+          assert.equal(
+            [status, json.status, values.messages.length],
+            action === 'interrupt' ? [200, 'interrupted', 3] : [404, undefined, 2],
+          );
+          assert.equal(marksOf(marks), ['step 1', 'step 2']);
+        },
+      };
+    },
+  );
 
 /** Leaves the log as it is between the commit of a cancellation and its execution. */
 async function requestCancel(
@@ -234,57 +188,109 @@ async function requestCancel(
   await log.close();
 }
 
-test('a webhook that was owed when the process was killed is delivered after the restart, byte for byte (W1, W2)', () =>
-  withPrograms(async ({ serve, dir }) =>
-    withWebhookSink(async (sink) => {
-      sink.answer('hang');
-      const first = await serve();
-      const thread = await createThread(first);
-      const run = await createRun(first, thread, {
-        assistant_id: 'echo',
-        input: { messages: 'owed' },
-        webhook: sink.url('/owed?token=1'),
-      });
-      await sink.next(1);
-      await first.end('SIGKILL');
-      assert.is(sink.received.length, 1);
+killed(
+  'a webhook that was owed when the process was killed is delivered after the restart, byte for byte (W1, W2)',
+  async (first, _dir, sink) => {
+    sink.answer('hang');
+    const thread = await createThread(first);
+    const run = await createRun(first, thread, {
+      assistant_id: 'echo',
+      input: { messages: 'owed' },
+      webhook: sink.url('/owed?token=1'),
+    });
+    await sink.next(1);
+    let sent = 0;
 
-      await serve();
-      const [before, after] = await sink.next(2);
-      assert.is(after!.url, '/owed?token=1');
-      assert.is(after!.headers['webhook-id'], before!.headers['webhook-id']);
-      assert.ok(after!.headers['webhook-id']);
-      assert.is(after!.body.toString(), before!.body.toString());
-      assert.is(JSON.parse(after!.body.toString()).run_id, run);
-      await assertVerified(join(dir, 'data'));
-    }),
-  ));
+    return {
+      async between() {
+        sent = sink.received.length;
+      },
+      async after() {
+        assert.is(sent, 1);
+        const [before, after] = await sink.next(2);
+        assert.is(after!.url, '/owed?token=1');
+        assert.is(after!.headers['webhook-id'], before!.headers['webhook-id']);
+        assert.ok(after!.headers['webhook-id']);
+        assert.is(after!.body.toString(), before!.body.toString());
+        assert.is(JSON.parse(after!.body.toString()).run_id, run);
+      },
+    };
+  },
+);
 
 for (const graph of ['answers', 'answersNode'])
-  test(`a run of ${graph} that was resumed with an answer keeps the answer through kill -9 (X5)`, () =>
-    withPrograms(async ({ serve, dir }) => {
+  killed(
+    `a run of ${graph} that was resumed with an answer keeps the answer through kill -9 (X5)`,
+    async (first, dir) => {
       const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
       const order = { assistant_id: graph, config: { configurable: { marks, gate } } };
-      const first = await serve({ args: OWN_GRAPHS });
       const thread = await createThread(first);
       const asked = await join_(first, thread, await createRun(first, thread, { ...order, input: {} }));
       assert.equal(asked.__interrupt__[0].value, { question: 'go on?' });
       assert.is((await first.ask('GET', `/threads/${thread}`)).json.status, 'interrupted');
       const resumed = await createRun(first, thread, { ...order, command: { resume: 'yes' } });
       await reached(marks, 'answered yes');
-      await first.end('SIGKILL');
 
-      const second = await serve({ args: OWN_GRAPHS });
-      await reached(marks, 'answered yes', 2);
-      await writeFile(gate, '');
-      const values = await join_(second, thread, resumed);
-      assert.equal(
-        values,
-        graph === 'answers' ? { answer: 'yes', times: 1 } : { log: ['before', 'yes', 'after'] },
-      );
-      assert.equal(attemptsIn(await framesOf(second, thread, resumed)), [1, 2]);
-      await assertIdle(second, thread);
-      await assertVerified(join(dir, 'data'));
-    }));
+      return {
+        async after(second) {
+          await reached(marks, 'answered yes', 2);
+          await writeFile(gate, '');
+          const values = await join_(second, thread, resumed);
+          assert.equal(
+            values,
+            graph === 'answers' ? { answer: 'yes', times: 1 } : { log: ['before', 'yes', 'after'] },
+          );
+          assert.equal(attemptsIn(await framesOf(second, thread, resumed)), [1, 2]);
+          await assertIdle(second, thread);
+        },
+      };
+    },
+  );
+
+// The last one: it goes on to kill the server.
+killed(
+  'a run that loses three attempts ends with an error and a reason, and the next runs work (X5, X3)',
+  async (first, dir, sink) => {
+    const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
+    const [thread, alone] = [await createThread(first), await createThread(first)];
+    const order = { assistant_id: 'gate', config: { configurable: { marks, gate } } };
+    const run = await createRun(first, thread, { ...order, webhook: sink.url('/failed') });
+    const queued = await createRun(first, thread, { assistant_id: 'echo', input: { messages: 'queued' } });
+    const other = await createRun(first, alone, order);
+    await reached(marks, 'started', 2);
+
+    return {
+      async after(second, again) {
+        let server = second;
+        for (let attempt = 2; attempt <= 3; attempt++) {
+          await reached(marks, 'started', 2 * attempt);
+          server = await again();
+        }
+        const message = `Run ${run} exceeded its 3 attempts: the server process ended while it executed`;
+        const error = { error: 'AttemptsExceeded', message };
+        assert.equal(await join_(server, thread, run), { __error__: error });
+        assert.is((await server.ask('GET', `/threads/${thread}/runs/${run}`)).json.status, 'error');
+        const frames = await framesOf(server, thread, run);
+        assertDense(frames);
+        assert.equal(attemptsIn(frames), [1, 2, 3]);
+        assert.equal(frames.at(-1), { id: frames.length - 1, event: 'error', data: JSON.stringify(error) });
+
+        assert.is((await join_(server, thread, queued)).messages.at(-1).content, 'echo: queued');
+        await assertIdle(server, thread);
+        const failed = (await server.ask('GET', `/threads/${alone}`)).json;
+        assert.is(failed.status, 'error');
+        assert.is(failed.error.error, 'AttemptsExceeded');
+        assert.is((await join_(server, alone, other)).__error__.error, 'AttemptsExceeded');
+        const next = await createRun(server, alone, { assistant_id: 'echo', input: { messages: 'next' } });
+        assert.is((await join_(server, alone, next)).messages.at(-1).content, 'echo: next');
+        await assertIdle(server, alone);
+        const delivery = (await sink.next(3)).find(({ url }) => url === '/failed');
+        const told = JSON.parse(delivery!.body.toString());
+        assert.equal([told.run_id, told.status, told.error], [run, 'error', error]);
+        assert.is(marksOf(marks).length, 6);
+      },
+    };
+  },
+);
 
 test.run();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
 import { assertVerified } from '../support/with-server.ts';
-import { collect, type ReceivedFrame } from './frames.ts';
+import { assertDense, attemptsIn, collect } from './frames.ts';
 import { marksOf, reached } from './marks.ts';
 import { withPrograms, type ServerProgram } from './programs.ts';
 
@@ -77,10 +77,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
       const whole = await collect(await second.open('GET', stream.headers.get('location')!));
       assert.not(rest.broken);
       assert.equal([...frames, ...rest.frames], whole.frames);
-      assert.equal(
-        whole.frames.map(({ id }) => id),
-        whole.frames.map((_, index) => index),
-      );
+      assertDense(whole.frames);
       assert.equal(attemptsIn(whole.frames), [1, 2]);
       const answer = await second.ask('GET', wait.headers.get('location')!);
       assert.equal(answer.json, { done: ['first', 'second'] });
@@ -93,11 +90,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
         assert.is((await second.ask('GET', `/threads/${thread}`)).json.status, 'idle');
       }
     }));
-
-const attemptsIn = (frames: readonly ReceivedFrame[]): number[] =>
-  frames
-    .filter(({ event }) => event === 'metadata')
-    .map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
 
 test('a graph that is deaf to its signal does not hold up the exit, and the attempt that it cost does not count', () =>
   withPrograms(async ({ serve, dir }) => {
