@@ -5,7 +5,6 @@
  * so coming back costs the same for a thread of one run and of ten thousand.
  */
 import type { Json } from '../kernel/json.ts';
-import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { EventLog } from '../log/log.ts';
 import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
@@ -16,7 +15,6 @@ export interface ThreadActor {
   readonly stream: string;
   readonly state: ThreadState;
   readonly version: number;
-  readonly mailbox: Mailbox;
   /** Decides commands one after the other as if each had happened; all or none. `before`: what was decided so far. */
   decide(commands: readonly ThreadCommand[], before?: Decided & { ok: true }): Decided;
   /** Takes in facts that are committed. Throws when the machine would not have allowed one: the log is damaged. */
@@ -30,7 +28,6 @@ export type Decided =
 export async function loadThreadActor(
   log: EventLog,
   threadId: string,
-  mailbox: Mailbox = createMailbox(),
   verdicts?: Verdicts,
 ): Promise<ThreadActor> {
   const stream = threadStream(threadId);
@@ -39,7 +36,6 @@ export async function loadThreadActor(
     stream,
     snapshot === undefined ? initial : (snapshot.state as Json as unknown as ThreadState),
     snapshot?.version ?? 0,
-    mailbox,
     verdicts,
   );
 }
@@ -48,14 +44,12 @@ export function createThreadActor(
   stream: string,
   from: ThreadState,
   at: number,
-  mailbox: Mailbox,
   verdicts: Verdicts = createVerdicts(),
 ): ThreadActor {
   let state = from;
   let version = at;
   return {
     stream,
-    mailbox,
     get state() {
       return state;
     },

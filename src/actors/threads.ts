@@ -8,6 +8,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
+import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Append, CommitResult, EventLog, Lease, Receipt } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
@@ -74,42 +75,49 @@ export interface ThreadsOptions {
   readonly capacity?: number;
 }
 
+/** The one place of a thread: as long as anything waits in its mailbox there is no other. */
+interface Seat {
+  readonly mailbox: Mailbox;
+  /** Loaded when it is first needed. */
+  actor: ThreadActor | undefined;
+}
+
 const MOST_CONFLICTS = 5;
 
 export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: ThreadsOptions): Threads {
   // In order of use: the first is the one unused the longest.
-  const actors = new Map<string, Promise<ThreadActor>>();
+  const seats = new Map<string, Seat>();
   const verdicts = createVerdicts();
   let claimant: Claimant | undefined;
 
-  function actorOf(threadId: string): Promise<ThreadActor> {
-    const known = actors.get(threadId);
-    actors.delete(threadId);
-    const actor = known ?? loadThreadActor(log, threadId, undefined, verdicts);
-    actors.set(threadId, actor);
-    if (known === undefined) {
-      actor.catch(() => actors.delete(threadId));
-      if (actors.size > capacity) void evict();
-    }
-    return actor;
+  /** Posted to before anything is waited for: a seat that somebody is about to use never looks idle. */
+  function seatOf(threadId: string): Seat {
+    const seat = seats.get(threadId) ?? { mailbox: createMailbox(), actor: undefined };
+    seats.delete(threadId);
+    seats.set(threadId, seat);
+    return seat;
   }
 
-  async function evict(): Promise<void> {
-    for (const [threadId, actor] of actors) {
-      if (actors.size <= capacity) return;
-      await actor.then(
-        ({ mailbox }) => mailbox.idle && actors.delete(threadId),
-        () => undefined, // one that failed to load leaves by itself
-      );
+  function post<T>(threadId: string, work: (seat: Seat) => Promise<T>): Promise<T> {
+    const seat = seatOf(threadId);
+    const done = seat.mailbox.post(() => work(seat));
+    if (seats.size > capacity) evict();
+    return done;
+  }
+
+  function evict(): void {
+    for (const [threadId, { mailbox }] of seats) {
+      if (seats.size <= capacity) return;
+      if (mailbox.idle) seats.delete(threadId);
     }
   }
 
-  async function reload(threadId: string, stale: ThreadActor): Promise<ThreadActor> {
-    // The mailbox moves along: whoever waits in it still comes after the one that is reloading.
-    const actor = await loadThreadActor(log, threadId, stale.mailbox, verdicts);
-    actors.set(threadId, Promise.resolve(actor));
-    return actor;
-  }
+  /** In the seat's mailbox only, like everything that touches its actor. */
+  const actorIn = async (threadId: string, seat: Seat): Promise<ThreadActor> =>
+    (seat.actor ??= await loadThreadActor(log, threadId, verdicts));
+
+  const reload = async (threadId: string, seat: Seat): Promise<ThreadActor> =>
+    (seat.actor = await loadThreadActor(log, threadId, verdicts));
 
   /** An append without facts writes nothing, and asks for the receipt of its command id. */
   async function receiptOf(
@@ -142,11 +150,12 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
 
   async function perform(
     threadId: string,
+    seat: Seat,
     commands: readonly ThreadCommand[] | Prepare,
     options: DispatchOptions,
   ): Promise<Dispatched> {
     const commandId = options.commandId ?? ids.uuid();
-    let actor = await actorOf(threadId);
+    let actor = await actorIn(threadId, seat);
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       if (options.workedOutOn !== undefined && options.workedOutOn !== actor.version)
         return { ok: false, refusal: { code: 'thread-changed' } };
@@ -175,14 +184,14 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
           claim?.settle(isStarted ? actor.state : undefined);
           return { ok: true, events: result.receipt.events, state: actor.state };
         case 'duplicate':
-          actor = await reload(threadId, actor);
+          actor = await reload(threadId, seat);
           return { ok: true, events: result.receipt.events, state: actor.state };
         case 'fenced-out':
           return { ok: false, refusal: { code: 'lease-stale' } };
         case 'version-conflict':
           if (options.alongside?.some(({ stream }) => stream === result.stream))
             return { ok: false, refusal: { code: 'outpaced' } };
-          actor = await reload(threadId, actor);
+          actor = await reload(threadId, seat);
           break;
         case 'unknown-outcome':
           throw new LogUnavailable(result.cause);
@@ -192,14 +201,9 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
   }
 
   return {
-    async dispatch(threadId, commands, options = {}) {
-      const { mailbox } = await actorOf(threadId);
-      return mailbox.post(() => perform(threadId, commands, options));
-    },
-    async still(threadId, use) {
-      const { mailbox } = await actorOf(threadId);
-      return mailbox.post(async () => use((await actorOf(threadId)).state));
-    },
+    dispatch: (threadId, commands, options = {}) =>
+      post(threadId, (seat) => perform(threadId, seat, commands, options)),
+    still: (threadId, use) => post(threadId, async (seat) => use((await actorIn(threadId, seat)).state)),
     claimWith(asked) {
       claimant = asked;
       return () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LogUnavailable } from '../../../src/actors/threads.ts';
+import { LogUnavailable, type Dispatched } from '../../../src/actors/threads.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
@@ -125,6 +125,35 @@ test('given commands of one thread, when they come at once, then they are decide
       Array.from({ length: 50 }, (_, i) => `k${i}`),
     );
   }));
+
+test('X5 given room for no idle actor, when a start is committed while others ask about its thread, then none of them decides on what was before it', () =>
+  withThreads(
+    async ({ done, threads, log }) => {
+      await done([ask.createThread(), ask.createRun('a')]);
+      const before = await log.readStream(STREAM, 1, 10);
+      let go: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (go = resolve));
+      let started: Promise<Dispatched> | undefined;
+      await new Promise<void>((entered) => {
+        started = threads.dispatch(THREAD, async () => {
+          entered();
+          await held;
+          return [ask.start('a')];
+        });
+      });
+      const seen = Promise.all([
+        threads.still(THREAD, async ({ status }) => status),
+        threads.dispatch(THREAD, [ask.save('a', 'c1')]).then(({ ok }) => ok),
+      ]);
+      // Time enough for those two, if they did not wait.
+      await threads.dispatch('another', [ask.createThread()]);
+      go();
+      assert.ok((await started!).ok);
+      assert.deepEqual(await seen, ['running', true]);
+      assert.equal((await log.readStream(STREAM, 1, 10)).length, before.length + 2);
+    },
+    { capacity: 0 },
+  ));
 
 test('L2 given another writer of the stream, when a command meets its facts, then it is decided anew on them', () =>
   withThreads(async ({ done, refused, log }) => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createThreadActor, loadThreadActor } from '../../../src/actors/thread-actor.ts';
-import { createMailbox } from '../../../src/kernel/mailbox.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import type { Recorded } from '../../../src/log/events.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
@@ -108,7 +107,7 @@ test('given one actor too few for the work, when many threads write at once, the
 
 test('D2 given an actor, when it takes in a fact that its machine denies, then it throws and names the version', () => {
   const { state } = given(fact.created(), fact.runCreated('a'));
-  const actor = createThreadActor('thread-t', state, 2, createMailbox());
+  const actor = createThreadActor('thread-t', state, 2);
   assert.throws(
     () => actor.absorb([fact.completed('x')]),
     /thread-t version 3: RunCompleted cannot follow "queued"/,
@@ -117,7 +116,7 @@ test('D2 given an actor, when it takes in a fact that its machine denies, then i
 });
 
 test('D2 given commands, when an actor decides them, then nothing of it moves until the facts are taken in', () => {
-  const actor = createThreadActor('thread-t', initial, 0, createMailbox());
+  const actor = createThreadActor('thread-t', initial, 0);
   const decided = actor.decide(toRunning('a'));
   assert.ok(decided.ok);
   assert.deepEqual([actor.version, actor.state], [0, initial]);
@@ -132,7 +131,7 @@ test('D2 given commands, when an actor decides them, then nothing of it moves un
 test('given a thread that never was, when its actor is loaded, then it is absent at version 0', () =>
   withThreads(async ({ log }) => {
     const actor = await loadThreadActor(log, THREAD);
-    assert.deepEqual([actor.state, actor.version, actor.mailbox.idle], [initial, 0, true]);
+    assert.deepEqual([actor.state, actor.version], [initial, 0]);
   }));
 
 test.run();
