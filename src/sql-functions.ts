@@ -6,6 +6,7 @@ import { matchesFilter, type Filter } from './auth/filters.ts';
 import { matchesValue } from './item/filter.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { ownModule } from './kernel/own-modules.ts';
+import { fromStored } from './kernel/stored-json.ts';
 import type { SqlFunctions } from './log/sqlite/connection.ts';
 import { containsJson } from './projections/filters.ts';
 
@@ -14,11 +15,11 @@ export const sqlFunctions: SqlFunctions = {
   item_matches: (value, filter) =>
     value !== null &&
     filter !== null &&
-    matchesValue(JSON.parse(value) as JsonObject, JSON.parse(filter) as JsonObject),
+    matchesValue(fromStored(value, 'value of an item') as JsonObject, JSON.parse(filter) as JsonObject),
   access_allows: (metadata, filter) =>
     metadata !== null &&
     filter !== null &&
-    matchesFilter(JSON.parse(metadata) as JsonObject, JSON.parse(filter) as Filter),
+    matchesFilter(fromStored(metadata, 'metadata of a row') as JsonObject, JSON.parse(filter) as Filter),
 };
 
 /** Where the reader thread finds them. */

@@ -1,6 +1,7 @@
 /** What the rows of assistants and of their versions have in common. */
 import type { AssistantContent } from '../assistant/events.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { fromStored } from '../kernel/stored-json.ts';
 import type { Cell } from '../log/rows.ts';
 
 export interface AssistantVersionRecord extends AssistantContent {
@@ -29,8 +30,8 @@ export const toContent = (row: ContentRow): AssistantVersionRecord => ({
   graphId: row.graph_id,
   name: row.name,
   description: row.description,
-  config: JSON.parse(row.config) as JsonObject,
-  context: JSON.parse(row.context) as Json,
-  metadata: JSON.parse(row.metadata) as JsonObject,
+  config: fromStored(row.config, 'config of assistant', row.assistant_id) as JsonObject,
+  context: fromStored(row.context, 'context of assistant', row.assistant_id) as Json,
+  metadata: fromStored(row.metadata, 'metadata of assistant', row.assistant_id) as JsonObject,
   createdAt: row.created_at,
 });

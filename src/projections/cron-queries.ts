@@ -1,5 +1,6 @@
 import type { CronContent } from '../cron/events.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { fromStored } from '../kernel/stored-json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 
@@ -159,8 +160,8 @@ const toRecord = (row: CronRow): CronRecord => ({
   enabled: row.enabled === 1,
   onRunCompleted: row.on_run_completed as CronRecord['onRunCompleted'],
   userId: row.user_id,
-  payload: JSON.parse(row.payload) as JsonObject,
-  metadata: JSON.parse(row.metadata) as JsonObject,
+  payload: fromStored(row.payload, 'payload of cron', row.cron_id) as JsonObject,
+  metadata: fromStored(row.metadata, 'metadata of cron', row.cron_id) as JsonObject,
   nextAt: row.next_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

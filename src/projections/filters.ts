@@ -1,6 +1,7 @@
 /** How queries narrow by JSON: through functions of the connection, so text of a client is only ever a bound value. */
 import { contains } from '../kernel/containment.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { fromStored } from '../kernel/stored-json.ts';
 import type { Cell } from '../log/rows.ts';
 
 /** A filter of the authorisation layer, normalised; what it means is decided by the function given to the log. */
@@ -13,7 +14,7 @@ export interface Where {
 
 export function containsJson(doc: string | null, part: string | null): boolean {
   if (doc === null || part === null) return false;
-  return contains(JSON.parse(doc) as Json, JSON.parse(part) as Json);
+  return contains(fromStored(doc, 'metadata of a row') as Json, JSON.parse(part) as Json);
 }
 
 /** `json_contains(column, part)` */

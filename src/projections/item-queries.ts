@@ -5,6 +5,7 @@
  * A scan may have to look at everything: it goes through the rows in windows, on the thread of searches.
  */
 import type { JsonObject } from '../kernel/json.ts';
+import { fromStored } from '../kernel/stored-json.ts';
 import { endOfPath, toPath, type Namespace } from '../item/namespace.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
 import type { AccessFilter } from './filters.ts';
@@ -67,9 +68,9 @@ export async function getItems(
     )
     .map((row) => ({
       itemId: row.item_id,
-      namespace: JSON.parse(row.namespace) as string[],
+      namespace: fromStored(row.namespace, 'namespace of item', row.item_id) as string[],
       key: row.key,
-      value: JSON.parse(row.data) as JsonObject,
+      value: fromStored(row.data, 'value of item', row.item_id) as JsonObject,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
       expiresAt: row.expires_at,
@@ -172,7 +173,7 @@ export async function expiredItems(rows: RowReader, now: number, limit: number):
     )
     .map(({ item_id, namespace, key }) => ({
       itemId: item_id,
-      namespace: JSON.parse(namespace) as string[],
+      namespace: fromStored(namespace, 'namespace of item', item_id) as string[],
       key,
     }));
 }

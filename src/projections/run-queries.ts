@@ -1,5 +1,6 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import type { JsonObject } from '../kernel/json.ts';
+import { fromStored } from '../kernel/stored-json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
 import type { Bound, MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
@@ -88,7 +89,9 @@ export async function openCommands(rows: RowReader, threadId: string): Promise<(
      SELECT kwargs FROM runs INDEXED BY runs_pending_by_thread WHERE thread_id = @threadId AND status = 'pending'`,
     { threadId },
   );
-  return open.map(({ kwargs }) => (JSON.parse(kwargs) as RunKwargs).command);
+  return open.map(
+    ({ kwargs }) => (fromStored(kwargs, 'kwargs of a run of thread', threadId) as RunKwargs).command,
+  );
 }
 
 /** The run of the thread that started last: whose graph the thread's state is of. */
@@ -273,12 +276,12 @@ function toRecord(row: RunRow): RunRecord {
     startedAt: row.started_at,
     endedAt: row.ended_at,
     status: row.status as RunStatus,
-    metadata: JSON.parse(row.metadata) as JsonObject,
-    kwargs: JSON.parse(row.kwargs) as RunKwargs,
+    metadata: fromStored(row.metadata, 'metadata of run', row.run_id) as JsonObject,
+    kwargs: fromStored(row.kwargs, 'kwargs of run', row.run_id) as RunKwargs,
     strategy: row.strategy as MultitaskStrategy,
     attempt: row.attempt,
     leaseId: row.lease_id,
-    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as Outcome),
+    outcome: row.outcome === null ? null : (fromStored(row.outcome, 'outcome of run', row.run_id) as Outcome),
     head: row.head,
     turn: row.turn,
   };

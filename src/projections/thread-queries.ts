@@ -1,5 +1,6 @@
 /** Reads threads. A thread of a stateless run is seen only while that run is open, and never once it ended. */
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { fromStored } from '../kernel/stored-json.ts';
 import type { PayloadReader } from '../log/payloads.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
 import type { Ttl } from '../thread/events.ts';
@@ -159,10 +160,10 @@ function toRecord(row: ThreadRow): ThreadRecord {
     updatedAt: row.updated_at,
     stateUpdatedAt: row.state_updated_at,
     status: row.status as ThreadStatus,
-    metadata: JSON.parse(row.metadata) as JsonObject,
+    metadata: fromStored(row.metadata, 'metadata of thread', row.thread_id) as JsonObject,
     head: row.head,
-    interrupts: JSON.parse(row.interrupts) as JsonObject,
-    error: row.error === null ? null : (JSON.parse(row.error) as Json),
+    interrupts: fromStored(row.interrupts, 'interrupts of thread', row.thread_id) as JsonObject,
+    error: row.error === null ? null : (fromStored(row.error, 'error of thread', row.thread_id) as Json),
     ttl: ttlOf(row),
   };
 }

@@ -4,6 +4,7 @@
  * A4 It is read by the executor, handed to graph code, and erased when the run ends.
  */
 import { isObject, type JsonObject } from '../kernel/json.ts';
+import { fromStored } from '../kernel/stored-json.ts';
 
 export interface RunSecret {
   /** The authenticated user with all custom fields. */
@@ -21,7 +22,7 @@ export function renderSecret({ user, inherited }: RunSecret): string | undefined
 /** Earlier versions wrote the user alone, who has an identity. */
 export function parseSecret(text: string | undefined): RunSecret {
   if (text === undefined) return {};
-  const parsed = JSON.parse(text) as JsonObject;
+  const parsed = fromStored(text, 'secret of a run') as JsonObject;
   if (typeof parsed['identity'] === 'string') return { user: parsed };
   const { user, inherited } = parsed;
   return {

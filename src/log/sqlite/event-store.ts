@@ -1,5 +1,6 @@
 /** Event rows: appending inside a transaction, reading with upcasting. */
 import type { JsonObject } from '../../kernel/json.ts';
+import { fromStored } from '../../kernel/stored-json.ts';
 import type { ThreadEvent } from '../../thread/events.ts';
 import { redact } from '../../thread/redact.ts';
 import { schemaVersionOf, upcast } from '../../thread/upcast.ts';
@@ -124,7 +125,9 @@ export function redactRun(prepare: Prepare, stream: string, runId: string): void
 export function loadSnapshot(prepare: Prepare, stream: string): Snapshot | undefined {
   const row = prepare('SELECT version, state FROM snapshots WHERE stream = ?').get(stream) as
     { version: number; state: string } | undefined;
-  return row && { version: row.version, state: JSON.parse(row.state) as Snapshot['state'] };
+  return (
+    row && { version: row.version, state: fromStored(row.state, 'snapshot of', stream) as Snapshot['state'] }
+  );
 }
 
 /** Throws `UnreadableEvent`: a fact that this program does not know stops the reader instead of being skipped. */
@@ -133,7 +136,7 @@ function toRecorded(row: EventRow): Recorded {
   if (!isKnownType(type)) throw new UnreadableEvent(position, `its type ${type} is unknown`);
   let data: JsonObject;
   try {
-    data = upcast(type, row.schema, JSON.parse(row.data) as JsonObject, upcasters);
+    data = upcast(type, row.schema, fromStored(row.data, 'event at', position) as JsonObject, upcasters);
   } catch (error) {
     throw new UnreadableEvent(position, (error as Error).message);
   }

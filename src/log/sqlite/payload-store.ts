@@ -3,6 +3,7 @@ import { contains } from '../../kernel/containment.ts';
 import { flatten } from '../../kernel/tagged.ts';
 import { startTurn } from '../../kernel/turn.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { fromStored } from '../../kernel/stored-json.ts';
 import type {
   AcceptedRequest,
   CheckpointFilter,
@@ -155,6 +156,11 @@ interface CheckpointRow extends PackedCheckpoint {
 /** S3 What one reader of a stream may hold, in characters. */
 const LARGEST_PAGE = 65_536;
 
+const partsOf =
+  (checkpointId: string) =>
+  (text: string): unknown =>
+    fromStored(text, 'part of checkpoint', checkpointId);
+
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
 export function createPayloadReader(prepare: Prepare, search: RowReader['search']): PayloadReader {
   const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
@@ -167,14 +173,15 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
   };
   const toStored = (threadId: string, row: CheckpointRow): StoredCheckpoint => {
     const { metadata, versions, valueChannels, body } = unpackCheckpoint(row);
+    const parse = partsOf(row.checkpoint_id);
     return {
       ns: row.ns,
       checkpointId: row.checkpoint_id,
       parentId: row.parent_id,
       body,
-      metadata: JSON.parse(metadata) as JsonObject,
-      blobs: blobsOf(threadId, row.ns, JSON.parse(versions) as Record<string, string>),
-      valueChannels: JSON.parse(valueChannels) as string[],
+      metadata: parse(metadata) as JsonObject,
+      blobs: blobsOf(threadId, row.ns, parse(versions) as Record<string, string>),
+      valueChannels: parse(valueChannels) as string[],
       writes: readWrites(prepare, threadId, row.ns, row.checkpoint_id),
       at: row.at,
     };
@@ -195,11 +202,12 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
     const row = find(threadId, '', checkpointId);
     if (row === undefined) return undefined;
     const parts = unpackCheckpoint(row);
-    const versions = JSON.parse(parts.versions) as Record<string, string>;
-    const blobs = blobsOf(threadId, '', versions, JSON.parse(parts.valueChannels) as string[]);
+    const parse = partsOf(checkpointId);
+    const versions = parse(parts.versions) as Record<string, string>;
+    const blobs = blobsOf(threadId, '', versions, parse(parts.valueChannels) as string[]);
     const whole = blobs.find(({ channel }) => WHOLE_STATE.has(channel));
-    if (whole !== undefined) return flatten(JSON.parse(whole.data) as Json);
-    return Object.fromEntries(blobs.map(({ channel, data }) => [channel, flatten(JSON.parse(data) as Json)]));
+    if (whole !== undefined) return flatten(parse(whole.data) as Json);
+    return Object.fromEntries(blobs.map(({ channel, data }) => [channel, flatten(parse(data) as Json)]));
   };
 
   return {
