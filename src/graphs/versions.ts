@@ -8,5 +8,5 @@ const COUNTER_DIGITS = 10;
  */
 export function nextVersion(current: string | number | undefined, ids: Ids): string {
   const counter = current === undefined ? 0 : Number.parseInt(String(current), 10);
-  return `${String(counter + 1).padStart(COUNTER_DIGITS, '0')}.${ids.token().slice(0, 12)}`;
+  return `${String(counter + 1).padStart(COUNTER_DIGITS, '0')}.${ids.token().slice(0, 8)}`;
 }

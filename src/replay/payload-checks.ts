@@ -36,7 +36,7 @@ const CHECKS: readonly PayloadCheck[] = [
             AND EXISTS (SELECT 1 FROM runs WHERE run_id = json_extract(data, '$.runId'))
             AND NOT EXISTS (SELECT 1 FROM checkpoints
               WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(data, '$.ns')
-                AND checkpoint_id = json_extract(data, '$.checkpointId'))
+                AND checkpoint_name IN (json_extract(data, '$.checkpointId'), unhex(replace(json_extract(data, '$.checkpointId'), '-', ''))))
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type = 'ThreadPruned')
           ORDER BY position`,
@@ -48,7 +48,7 @@ const CHECKS: readonly PayloadCheck[] = [
           WHERE events.type = 'StateUpdated'
             AND NOT EXISTS (SELECT 1 FROM checkpoints
               WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(saved.value, '$.ns')
-                AND checkpoint_id = json_extract(saved.value, '$.checkpointId'))
+                AND checkpoint_name IN (json_extract(saved.value, '$.checkpointId'), unhex(replace(json_extract(saved.value, '$.checkpointId'), '-', ''))))
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type = 'ThreadPruned')
           ORDER BY position`,
@@ -58,11 +58,17 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT kept.value ->> 'checkpointId' AS subject, position FROM events, json_each(data, '$.kept') AS kept
           WHERE events.type = 'ThreadPruned'
             AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = data ->> 'threadId'
-              AND ns = kept.value ->> 'ns' AND checkpoint_id = kept.value ->> 'checkpointId')
+              AND ns = kept.value ->> 'ns' AND checkpoint_name IN (kept.value ->> 'checkpointId',
+                unhex(replace(kept.value ->> 'checkpointId', '-', ''))))
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type IN ('ThreadPruned', 'RunDeleted'))
           ORDER BY position`,
     problem: (checkpoint) => `checkpoint ${checkpoint}, which a pruning left, is missing`,
+  },
+  {
+    sql: `SELECT id AS subject, NULL AS position FROM checkpoint_rows
+          WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM checkpoint_rows WHERE base IS NULL)`,
+    problem: (row) => `the text of checkpoint row ${row} leans on one that is gone`,
   },
   {
     sql: `SELECT thread_id || ' ' || channel || ' ' || version AS subject, NULL AS position
@@ -75,6 +81,11 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT thread_id || ' ' || checkpoint_id AS subject, NULL AS position FROM checkpoint_writes
           WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM blob_rows)`,
     problem: (checkpoint) => `a write on checkpoint ${checkpoint} leans on a value that is gone`,
+  },
+  {
+    sql: `SELECT id AS subject, NULL AS position FROM blob_rows
+          WHERE rest IS NOT NULL AND rest NOT IN (SELECT id FROM blob_rows WHERE rest IS NULL)`,
+    problem: (row) => `an input in row ${row} leans on a value that is gone`,
   },
   {
     sql: `SELECT run_id AS subject, NULL AS position FROM leases

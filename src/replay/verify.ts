@@ -73,8 +73,9 @@ async function check(history: History): Promise<Verified> {
   return result(
     checkSnapshots(history, ends) ??
       checkRows(history) ??
-      (await checkHeads(history)) ??
-      checkPayloads(history),
+      checkHeads(history) ??
+      checkPayloads(history) ??
+      (await checkValues(history)),
   );
 }
 
@@ -135,16 +136,34 @@ function checkRows(history: History): Finding | undefined {
   return { position, problem: `${table} ${key} differs: ${sides}` };
 }
 
-async function checkHeads(history: History): Promise<Finding | undefined> {
+function checkHeads(history: History): Finding | undefined {
+  const gone = history.rows.get<{ thread_id: string; head: string }>(
+    `SELECT thread_id, head FROM threads WHERE head IS NOT NULL AND NOT EXISTS
+       (SELECT 1 FROM checkpoints AS saved WHERE saved.thread_id = threads.thread_id AND ns = ''
+         AND checkpoint_name IN (head, unhex(replace(head, '-', '')))) ORDER BY thread_id`,
+  );
+  if (gone === undefined) return undefined;
+  const { thread_id, head } = gone;
+  return {
+    position: savedAt(history, thread_id, head),
+    problem: `thread ${thread_id}: its head checkpoint ${head} is missing`,
+  };
+}
+
+/** What is stored as a difference must lead back to a text. */
+async function checkValues(history: History): Promise<Finding | undefined> {
   const heads = history.rows.all<{ thread_id: string; head: string }>(
     'SELECT thread_id, head FROM threads WHERE head IS NOT NULL ORDER BY thread_id',
   );
   for (const { thread_id, head } of heads)
-    if ((await history.payloads.values(thread_id, head)) === undefined)
+    try {
+      await history.payloads.values(thread_id, head);
+    } catch (error) {
       return {
         position: savedAt(history, thread_id, head),
-        problem: `thread ${thread_id}: its head checkpoint ${head} is missing`,
+        problem: `thread ${thread_id}: its values cannot be read: ${String(error)}`,
       };
+    }
   return undefined;
 }
 

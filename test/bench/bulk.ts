@@ -9,7 +9,7 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { openConnection } from '../../src/log/sqlite/connection.ts';
 import { appendEvents } from '../../src/log/sqlite/event-store.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
-import { writePayload } from '../../src/log/sqlite/payload-store.ts';
+import { createPayloadWriter } from '../../src/log/sqlite/payload-store.ts';
 import { writeRow } from '../../src/log/sqlite/row-store.ts';
 import { createStatements } from '../../src/log/sqlite/statements.ts';
 import { projection } from '../../src/projections/projection.ts';
@@ -108,6 +108,7 @@ export async function buildBulk(
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -2000000');
   const prepare = createStatements(db);
+  const payloads = createPayloadWriter(prepare);
   const began = clock.monotonic();
   let at = clock.now() - (threads + 3 * runs) * STEP_MS;
   for (let first = 0; first < threads; first += THREADS_PER_TRANSACTION) {
@@ -147,6 +148,6 @@ export async function buildBulk(
       valueChannels: ['messages'],
       blobs: [{ channel: 'messages', version: '1', data: values }],
     };
-    writePayload(prepare, { kind: 'checkpoint', threadId, runId: 'r', checkpoint }, at);
+    payloads.write({ kind: 'checkpoint', threadId, runId: 'r', checkpoint }, at);
   }
 }

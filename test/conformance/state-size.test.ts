@@ -25,7 +25,9 @@ const wordsOf = (turn: number, length: number): string => {
   const random = createRandom(turn + 1);
   return Array.from({ length }, () => Buffer.from(random.bytes(5)).toString('base64url')).join(' ');
 };
-const TURNS = Number(process.env['SIZE_TURNS'] ?? 200);
+const TURNS = Number(process.env['SIZE_TURNS'] ?? 120);
+/** Of the runs of a thread, as it is where somebody talks with one assistant. */
+const ASSISTANT = '5f4d3c2b-0000-5000-8000-000000000001';
 /**
  * By name: who answers, with a text that is new every time, and how often the size of the state all tables of the
  * checkpoints may take together.
@@ -36,34 +38,36 @@ const TALKERS: Record<string, [graph: unknown, most: number]> = {
       .addNode('reply', ({ messages }) => ({ messages: [new AIMessage(wordsOf(messages.length, 75))] }))
       .addEdge(START, 'reply')
       .compile(),
-    3.7,
+    3,
   ],
   'a plain function': [
     ({ messages }: { messages: unknown[] }) => ({
       messages: [{ role: 'assistant', content: wordsOf(messages.length, 95) }],
     }),
-    2.4,
+    2.3,
   ],
 };
+
+const LONG = Number(process.env['SIZE_LONG'] ?? 500);
 
 /** By name: how many turns, and who answers. */
 const GRAPHS: Record<string, [turns: number, graph: unknown]> = {
   'a graph': [
-    250,
+    LONG / 20,
     new StateGraph(MessagesAnnotation)
       .addNode('reply', () => ({ messages: [new AIMessage(ANSWER)] }))
       .addEdge(START, 'reply')
       .compile(),
   ],
   'a graph that answers at length': [
-    100,
+    LONG / 20,
     new StateGraph(MessagesAnnotation)
       .addNode('reply', () => ({ messages: [new AIMessage(LONG_ANSWER)] }))
       .addEdge(START, 'reply')
       .compile(),
   ],
   'a plain function': [
-    1000,
+    LONG,
     (_state: unknown, _config: unknown) => ({
       messages: [{ role: 'assistant', content: ANSWER }],
     }),
@@ -81,7 +85,7 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number, threadId =
     const order: RunOrder = {
       runId: ids.uuid(),
       threadId,
-      assistantId: ids.uuid(),
+      assistantId: ASSISTANT,
       graphId: 'agent',
       attempt: 1,
       resume: false,

@@ -2,28 +2,32 @@
  * Channel values of checkpoints. P3 A conversation is stored once: a value is kept as what differs from an earlier
  * value of its channel, so a list that grows costs its new tail and not its length again.
  *
- * A row is a whole text (`base` NULL), or the first `kept` characters of its base's text and then `data`. Which value
- * serves as base does not matter to readers; here it is the channel's latest. The rows of a value lie side by side,
+ * A row is a whole text (`base` NULL), or the first `kept` characters of its base's text and then `data`. A base is the
+ * number of a row after a `#`, or a version. Which value serves as base does not matter to readers; here it is the
+ * channel's latest. The rows of a value lie side by side,
  * from its `anchor` (where its chain began) on, so they are read in one sweep. When a sweep would cost more than twice
  * the value itself, because much of it was replaced or belongs to forks, the value is stored whole and begins a chain.
  */
 import type { ChannelText } from '../payloads.ts';
-import { findThread, nameKey, threadKey } from './checkpoint-tables.ts';
 import type { Prepare } from './statements.ts';
 import { commonPrefix } from './text-difference.ts';
-import { makeWritesWhole } from './write-store.ts';
+import { fill, leanInput, makeLeaningWhole } from './write-store.ts';
 
 /** Below this a difference is not worth a second row to read. */
 const SHORTEST = 256;
+/** Of a base that is a row's number; versions begin otherwise. */
+const ROW_MARK = '#';
 /** What a row costs its reader besides its text, in characters. */
 const ROW = 64;
 
 export interface ChannelPlace {
-  readonly threadId: string;
+  /** Its number: checkpoint-tables.ts. */
+  readonly thread: number;
   readonly ns: string;
 }
 
 interface Link {
+  readonly id: number;
   readonly version: string;
   readonly anchor: string | null;
 }
@@ -35,21 +39,26 @@ export interface WrittenValue {
   readonly data: string;
 }
 
-/** Writes a value unless its version is stored already. Inside the commit's transaction. */
+/** Sorts before the version and those that follow it, and takes less space. */
+const startOf = (version: string): string => version.split('.', 1)[0]!;
+
+/** Writes a value unless its version is stored already; `run` is a number, too. Inside the commit's transaction. */
 export function writeChannel(
   prepare: Prepare,
   place: ChannelPlace,
   { channel, version, data }: ChannelText,
-  runId: string,
+  run: number,
 ): WrittenValue | undefined {
-  const thread = threadKey(prepare, place.threadId);
-  const run = nameKey(prepare, thread, runId);
+  const { thread } = place;
   const insert = (base: string | null, kept: number, anchor: string | null): WrittenValue | undefined => {
     const rest = data.slice(kept);
     const { changes, lastInsertRowid } = prepare(
-      `INSERT OR IGNORE INTO blob_rows (thread, ns, channel, version, run, base, kept, anchor, data)
-       VALUES (@thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @rest)`,
-    ).run({ thread, ns: place.ns, channel, version, run, base, kept, anchor, rest });
+      `INSERT OR IGNORE INTO blob_rows (id, thread, ns, channel, version, run, base, kept, anchor, data)
+       VALUES (@id, @thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @rest)`,
+    ).run({
+      ...{ id: leanInput(prepare, place, { channel, version, data: rest }) ?? null, thread, ns: place.ns },
+      ...{ channel, version, run, base, kept, anchor, rest },
+    });
     return changes === 0 ? undefined : { id: Number(lastInsertRowid), channel, data: rest };
   };
   const latest = data.length < SHORTEST ? undefined : latestOf(prepare, thread, place.ns, channel);
@@ -60,9 +69,9 @@ export function writeChannel(
     // A fork counts on from an earlier version and may lie before its base: then its sweep begins with itself.
     if (kept * 2 >= data.length && cost <= data.length * 2)
       return insert(
-        latest.version,
+        `${ROW_MARK}${latest.id}`,
         kept,
-        version > latest.version ? (latest.anchor ?? latest.version) : null,
+        version > latest.version ? (latest.anchor ?? startOf(latest.version)) : null,
       );
   }
   return insert(null, 0, null);
@@ -79,7 +88,9 @@ export function readChannel(
 }
 
 /** A row as a list: long conversations have thousands. */
-type Piece = readonly [version: string, base: string | null, kept: number, data: string];
+type Piece = readonly [id: number, version: string, base: string | null, kept: number, data: string];
+/** `below`: what the rest of the data is cut from; NULL when all of it is in the row. */
+type PieceRow = readonly [...piece: Piece, head: number, start: number, below: string | null];
 
 /** Reads the rows from the value's anchor on. `cost`: of all that was read, in characters. */
 function sweep(
@@ -88,33 +99,42 @@ function sweep(
   channel: string,
   version: string,
 ): { text: string; cost: number } | undefined {
-  const { threadId, ns } = place;
-  const thread = findThread(prepare, threadId);
-  if (thread === undefined) return undefined;
-  const pieces = prepare(
-    `SELECT version, base, kept, data FROM blob_rows
+  const { thread, ns } = place;
+  const rows = prepare(
+    `SELECT id, version, base, kept, data, head, start,
+       iif(rest IS NULL, NULL, (SELECT data FROM blob_rows AS below WHERE below.id = blob.rest))
+     FROM blob_rows AS blob
      WHERE thread = @thread AND ns = @ns AND channel = @channel AND version <= @version
        AND version >= (SELECT coalesce(anchor, version) FROM blob_rows
          WHERE thread = @thread AND ns = @ns AND channel = @channel AND version = @version)`,
   )
     .raw()
-    .all({ thread, ns, channel, version }) as Piece[];
-  const byVersion = new Map(pieces.map((piece) => [piece[0], piece]));
-  let piece = byVersion.get(version);
+    .all({ thread, ns, channel, version }) as PieceRow[];
+  const pieces = rows.map((row): Piece => {
+    const [id, own, base, kept, data, head, start, below] = row;
+    if (below === null) return [id, own, base, kept, data];
+    return [id, own, base, 0, fill({ head, start, kept, data, below })];
+  });
+  const byId = new Map(pieces.map((piece) => [piece[0], piece]));
+  let piece = pieces.find(([, own]) => own === version);
   if (piece === undefined) return undefined;
-  let cost = pieces.reduce((sum, [, , , data]) => sum + ROW + data.length, 0);
+  let cost = pieces.reduce((sum, [, , , , data]) => sum + ROW + data.length, 0);
   const tails: Piece[] = [];
   let text = '';
   while (piece !== undefined) {
     tails.push(piece);
-    const base: string | null = piece[1];
+    const base: string | null = piece[2];
     if (base === null) break;
-    const below = byVersion.get(base);
+    const below: Piece | undefined = base.startsWith(ROW_MARK)
+      ? byId.get(Number(base.slice(ROW_MARK.length)))
+      : pieces.find(([, own]) => own === base);
     if (below === undefined) {
       // Of a fork, or of a chain that an earlier version of this program wrote.
-      const elsewhere = sweep(prepare, place, channel, base);
+      const elsewhere = sweep(prepare, place, channel, versionOf(prepare, base));
       if (elsewhere === undefined)
-        throw new Error(`channel ${channel} version ${version} of ${threadId} leans on a value that is gone`);
+        throw new Error(
+          `channel ${channel} version ${version} of thread ${thread} leans on a value that is gone`,
+        );
       text = elsewhere.text;
       cost += elsewhere.cost;
     }
@@ -127,7 +147,7 @@ function sweep(
 function assemble(text: string, pieces: readonly Piece[]): string {
   const parts = [text];
   let length = text.length;
-  for (const [, , kept, data] of pieces) {
+  for (const [, , , kept, data] of pieces) {
     while (length > kept) {
       const last = parts.pop()!;
       length -= last.length;
@@ -148,21 +168,30 @@ export function makeWhole(
   { id, channel, version }: { readonly id: number; readonly channel: string; readonly version: string },
 ): void {
   const data = readChannel(prepare, place, channel, version);
-  makeWritesWhole(prepare, id);
-  prepare('UPDATE blob_rows SET base = NULL, kept = 0, anchor = NULL, data = @data WHERE id = @id').run({
-    id,
-    data,
-  });
+  makeLeaningWhole(prepare, id);
+  prepare(
+    `UPDATE blob_rows SET base = NULL, kept = 0, anchor = NULL, data = @data, rest = NULL, head = NULL, start = NULL
+     WHERE id = @id`,
+  ).run({ id, data });
 }
 
 export function dropChannel(prepare: Prepare, id: number): void {
-  makeWritesWhole(prepare, id);
+  makeLeaningWhole(prepare, id);
   prepare('DELETE FROM blob_rows WHERE id = ?').run(id);
 }
 
 function latestOf(prepare: Prepare, thread: number, ns: string, channel: string): Link | undefined {
   return prepare(
-    `SELECT version, anchor FROM blob_rows
+    `SELECT id, version, anchor FROM blob_rows
      WHERE thread = ? AND ns = ? AND channel = ? ORDER BY version DESC LIMIT 1`,
   ).get(thread, ns, channel) as Link | undefined;
 }
+
+const versionOf = (prepare: Prepare, base: string): string =>
+  base.startsWith(ROW_MARK)
+    ? String(
+        prepare('SELECT version FROM blob_rows WHERE id = ?')
+          .pluck()
+          .get(Number(base.slice(ROW_MARK.length))),
+      )
+    : base;

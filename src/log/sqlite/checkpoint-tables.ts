@@ -3,20 +3,89 @@
  * in the rows, and the views of the same content have the ids themselves. Writers use the tables, readers the views.
  *
  * Names belong to their thread, so that nothing of it is left when it goes; those that no row has any more go when
- * its checkpoints are next collected. All three have row ids: without, of a row longer than a quarter of a page the
- * rest takes a whole page. Rows of checkpoints are numbered in the order of saving: ids come from the graph's runtime
- * and its clock, which may jump.
+ * its checkpoints are next collected. An id that is a UUID is stored as its 16 bytes. All have row ids: without, of a
+ * row longer than a quarter of a page the rest takes a whole page. Rows of checkpoints are numbered in the order of
+ * saving: ids come from the graph's runtime and its clock, which may jump.
  */
 import type { Prepare } from './statements.ts';
 
-export const CHECKPOINTS = `
-CREATE TABLE checkpoint_threads (id INTEGER PRIMARY KEY, thread_id TEXT NOT NULL UNIQUE) STRICT;
+export const NAMES = `
 CREATE TABLE checkpoint_names (
   id INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,
-  name TEXT NOT NULL,
+  name ANY NOT NULL,
   UNIQUE (thread, name)
 ) STRICT;
+`;
+
+export const WRITES = `
+CREATE TABLE write_rows (
+  id INTEGER PRIMARY KEY,
+  ns TEXT NOT NULL,
+  checkpoint INTEGER NOT NULL,
+  task ANY NOT NULL,
+  idx INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  channel TEXT NOT NULL,
+  -- The row of blob_rows that has the rest of the data, if it is not here: see write-store.ts.
+  base INTEGER,
+  head INTEGER,
+  start INTEGER,
+  kept INTEGER,
+  data TEXT NOT NULL
+) STRICT;
+CREATE INDEX write_rows_by_checkpoint ON write_rows (checkpoint);
+CREATE INDEX write_rows_by_base ON write_rows (base) WHERE base IS NOT NULL;
+`;
+
+const idOf = (column: string): string => {
+  const hex = [
+    [1, 8],
+    [9, 4],
+    [13, 4],
+    [17, 4],
+    [21, 12],
+  ].map(([from, length]) => `substr(hex(${column}), ${from}, ${length})`);
+  return `CASE typeof(${column}) WHEN 'blob' THEN lower(${hex.join(" || '-' || ")}) ELSE ${column} END`;
+};
+
+/** The row that a value leans on, if its base is given as one: channel-store.ts. */
+export const baseRow = (blob: string): string =>
+  `iif(${blob}.base GLOB '#*', CAST(substr(${blob}.base, 2) AS INTEGER), NULL)`;
+/** Its version. */
+export const baseVersion = (blob: string): string =>
+  `coalesce((SELECT below.version FROM blob_rows AS below WHERE below.id = ${baseRow(blob)}), ${blob}.base)`;
+
+export const CHECKPOINT_VIEWS = `
+CREATE VIEW checkpoints AS
+  SELECT saved.id AS seq, thread_id, ns, saved.checkpoint, own.name AS checkpoint_name,
+    ${idOf('own.name')} AS checkpoint_id, ${idOf('above.name')} AS parent_id, ${idOf('ran.name')} AS run_id, at, packed,
+    iif(saved.base IS NULL, NULL, coalesce((SELECT below.packed FROM checkpoint_rows AS below WHERE below.id = saved.base), ''))
+      AS base
+  FROM checkpoint_threads
+  JOIN checkpoint_rows AS saved ON saved.thread = checkpoint_threads.id
+  JOIN checkpoint_names AS own ON own.id = saved.checkpoint AND own.thread = checkpoint_threads.id
+  JOIN checkpoint_names AS ran ON ran.id = saved.run
+  LEFT JOIN checkpoint_names AS above ON above.id = saved.parent;
+CREATE VIEW channel_blobs AS
+  SELECT blob.id, thread_id, ns, channel, version, ${idOf('ran.name')} AS run_id,
+    ${baseVersion('blob')} AS base, kept,
+    coalesce(anchor, version) AS anchor, data, rest, head, start
+  FROM checkpoint_threads
+  JOIN blob_rows AS blob ON blob.thread = checkpoint_threads.id
+  JOIN checkpoint_names AS ran ON ran.id = blob.run;
+CREATE VIEW checkpoint_writes AS
+  SELECT written.id, thread_id, ns, ${idOf('own.name')} AS checkpoint_id, ${idOf('task')} AS task_id, idx,
+    ${idOf('ran.name')} AS run_id, channel, base, head, start, kept, data
+  FROM checkpoint_threads
+  JOIN checkpoint_names AS own ON own.thread = checkpoint_threads.id
+  JOIN write_rows AS written ON written.checkpoint = own.id
+  JOIN checkpoint_names AS ran ON ran.id = written.run;
+`;
+
+export const CHECKPOINTS = `
+CREATE TABLE checkpoint_threads (id INTEGER PRIMARY KEY, thread_id TEXT NOT NULL UNIQUE) STRICT;
+${NAMES}
 CREATE TABLE checkpoint_rows (
   id INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,
@@ -27,6 +96,8 @@ CREATE TABLE checkpoint_rows (
   at INTEGER NOT NULL,
   -- checkpoint-text.ts
   packed ANY NOT NULL,
+  -- The row whose text the packed one differs from, if there is one; that row itself has none.
+  base INTEGER,
   UNIQUE (checkpoint, ns)
 ) STRICT;
 CREATE INDEX checkpoint_rows_by_ns ON checkpoint_rows (thread, ns);
@@ -42,88 +113,27 @@ CREATE TABLE blob_rows (
   -- NULL: its own version.
   anchor TEXT,
   data TEXT NOT NULL,
-  UNIQUE (thread, ns, channel, version)
-) STRICT;
-CREATE TABLE write_rows (
-  id INTEGER PRIMARY KEY,
-  ns TEXT NOT NULL,
-  checkpoint INTEGER NOT NULL,
-  task TEXT NOT NULL,
-  idx INTEGER NOT NULL,
-  run INTEGER NOT NULL,
-  channel TEXT NOT NULL,
-  -- The row of blob_rows that has the rest of the data, if it is not here: see write-store.ts.
-  base INTEGER,
+  -- The row that has the rest of the data, if it is not here: see write-store.ts.
+  rest INTEGER,
   head INTEGER,
   start INTEGER,
-  kept INTEGER,
-  data TEXT NOT NULL
+  UNIQUE (thread, ns, channel, version)
 ) STRICT;
-CREATE INDEX write_rows_by_checkpoint ON write_rows (checkpoint);
-CREATE INDEX write_rows_by_base ON write_rows (base) WHERE base IS NOT NULL;
-CREATE VIEW checkpoints AS
-  SELECT saved.id AS seq, thread_id, ns, own.name AS checkpoint_id, above.name AS parent_id, ran.name AS run_id, at,
-    packed
-  FROM checkpoint_threads
-  JOIN checkpoint_rows AS saved ON saved.thread = checkpoint_threads.id
-  JOIN checkpoint_names AS own ON own.id = saved.checkpoint AND own.thread = checkpoint_threads.id
-  JOIN checkpoint_names AS ran ON ran.id = saved.run
-  LEFT JOIN checkpoint_names AS above ON above.id = saved.parent;
-CREATE VIEW channel_blobs AS
-  SELECT blob.id, thread_id, ns, channel, version, ran.name AS run_id, base, kept, coalesce(anchor, version) AS anchor,
-    data
-  FROM checkpoint_threads
-  JOIN blob_rows AS blob ON blob.thread = checkpoint_threads.id
-  JOIN checkpoint_names AS ran ON ran.id = blob.run;
-CREATE VIEW checkpoint_writes AS
-  SELECT written.id, thread_id, ns, own.name AS checkpoint_id, task AS task_id, idx, ran.name AS run_id, channel, base,
-    head, start, kept, data
-  FROM checkpoint_threads
-  JOIN checkpoint_names AS own ON own.thread = checkpoint_threads.id
-  JOIN write_rows AS written ON written.checkpoint = own.id
-  JOIN checkpoint_names AS ran ON ran.id = written.run;
+CREATE INDEX blob_rows_by_rest ON blob_rows (rest) WHERE rest IS NOT NULL;
+${WRITES}
+${CHECKPOINT_VIEWS}
 `;
 
-/** From the tables that had every id in every row; text of checkpoints stays as it is. */
-export const COMPACT_CHECKPOINTS = `
-ALTER TABLE checkpoints RENAME TO long_checkpoints;
-ALTER TABLE channel_blobs RENAME TO long_blobs;
-ALTER TABLE checkpoint_writes RENAME TO long_writes;
-${CHECKPOINTS}
-INSERT INTO checkpoint_threads (thread_id)
-  SELECT thread_id FROM long_checkpoints UNION SELECT thread_id FROM long_blobs UNION SELECT thread_id FROM long_writes;
-INSERT INTO checkpoint_names (thread, name)
-  SELECT id, name FROM checkpoint_threads JOIN (
-    SELECT thread_id, run_id AS name FROM long_checkpoints UNION SELECT thread_id, checkpoint_id FROM long_checkpoints
-    UNION SELECT thread_id, parent_id FROM long_checkpoints WHERE parent_id IS NOT NULL
-    UNION SELECT thread_id, run_id FROM long_blobs UNION SELECT thread_id, run_id FROM long_writes
-    UNION SELECT thread_id, checkpoint_id FROM long_writes) USING (thread_id);
-INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, packed)
-  SELECT t.id, ns, own.id, above.id, ran.id, at,
-    metadata || char(10) || channel_versions || char(10) || value_channels || char(10) || body
-  FROM long_checkpoints JOIN checkpoint_threads AS t USING (thread_id)
-  JOIN checkpoint_names AS own ON own.thread = t.id AND own.name = checkpoint_id
-  JOIN checkpoint_names AS ran ON ran.thread = t.id AND ran.name = run_id
-  LEFT JOIN checkpoint_names AS above ON above.thread = t.id AND above.name = parent_id
-  ORDER BY thread_id, seq;
-INSERT INTO blob_rows (thread, ns, channel, version, run, base, kept, anchor, data)
-  SELECT t.id, ns, channel, version, ran.id, base, kept, nullif(anchor, version), data
-  FROM long_blobs JOIN checkpoint_threads AS t USING (thread_id)
-  JOIN checkpoint_names AS ran ON ran.thread = t.id AND ran.name = run_id;
-INSERT INTO write_rows (ns, checkpoint, task, idx, run, channel, data)
-  SELECT ns, own.id, task_id, idx, ran.id, channel, data
-  FROM long_writes JOIN checkpoint_threads AS t USING (thread_id)
-  JOIN checkpoint_names AS own ON own.thread = t.id AND own.name = checkpoint_id
-  JOIN checkpoint_names AS ran ON ran.thread = t.id AND ran.name = run_id;
-DROP TABLE long_checkpoints; DROP TABLE long_blobs; DROP TABLE long_writes;
-`;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The number of a thread, given when there is none. Inside the commit's transaction, as all of these. */
-export function threadKey(prepare: Prepare, threadId: string): number {
-  return (
-    findThread(prepare, threadId) ??
-    Number(prepare('INSERT INTO checkpoint_threads (thread_id) VALUES (?)').run(threadId).lastInsertRowid)
-  );
+/** As it is stored. */
+export const toName = (id: string): string | Buffer =>
+  UUID.test(id) ? Buffer.from(id.replaceAll('-', ''), 'hex') : id;
+
+export function toId(name: string | Buffer): string {
+  if (typeof name === 'string') return name;
+  const hex = name.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
 export function findThread(prepare: Prepare, threadId: string): number | undefined {
@@ -131,17 +141,11 @@ export function findThread(prepare: Prepare, threadId: string): number | undefin
     number | undefined;
 }
 
-/** The number of an id within its thread, given when there is none. */
-export function nameKey(prepare: Prepare, thread: number, name: string): number {
-  const found = prepare('SELECT id FROM checkpoint_names WHERE thread = ? AND name = ?')
+/** The number of an id within its thread. */
+export function findName(prepare: Prepare, thread: number, id: string): number | undefined {
+  return prepare('SELECT id FROM checkpoint_names WHERE thread = ? AND name = ?')
     .pluck()
-    .get(thread, name) as number | undefined;
-  return (
-    found ??
-    Number(
-      prepare('INSERT INTO checkpoint_names (thread, name) VALUES (?, ?)').run(thread, name).lastInsertRowid,
-    )
-  );
+    .get(thread, toName(id)) as number | undefined;
 }
 
 /** Names that no row of the thread has. */

@@ -1,9 +1,13 @@
 /**
  * What a checkpoint is besides its values, as one text in little space. Most of it is the same in every checkpoint of
- * every thread, or stands in the row already: a packed text is a difference (raw DEFLATE) against both. It leans on no
- * other row, so rows may go in any order.
+ * its thread, or stands in the row already: a packed text is what differs (token-difference.ts) from the text of an
+ * earlier row and the row's ids, and that of the earlier row what differs from a text that all know.
+ *
+ * A packed text that is bytes is of an earlier version of this program: raw DEFLATE, against both. One that is text
+ * and no difference is the text itself.
  */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
+import { fromDifference, toBase, toDifference, type Base } from './token-difference.ts';
 
 export interface CheckpointParts {
   readonly metadata: string;
@@ -12,44 +16,66 @@ export interface CheckpointParts {
   readonly body: string;
 }
 
-/** Of the row; `packed` as a string is the text itself. */
-export interface PackedCheckpoint {
+/** Ids of the row, which a text may speak of. */
+export interface CheckpointIds {
   readonly thread_id: string;
   readonly checkpoint_id: string;
   readonly parent_id: string | null;
   readonly run_id: string;
-  readonly packed: string | Uint8Array;
 }
 
-/** Danger: texts that were packed with it can be read with nothing else. A better one needs a mark in the rows. */
-const COMMON =
-  '{"kind":"function","runId":"","turn":{"input":"","done":0,"answers":[],"patches":[]}}' +
-  '{"source":"update","step":-1,"parents":{"":""},"source":"fork","writes":null' +
-  '{"run_id":"","run_attempt":1,"graph_id":"agent","assistant_id":"","thread_id":"","source":"input","step":1,"parents":{}}' +
-  '{"source":"loop","step":1,"parents":{},"run_id":"","run_attempt":1,"graph_id":"agent","assistant_id":"","thread_id":""}\n' +
-  '{"__start__":"00000000","messages":"0000000000.","branch:to:":"000000","__pregel_tasks":"0000000001."}\n' +
-  '["messages"]\n' +
-  '{"v":4,"id":"","ts":"2026-01-01T00:00:00.000Z","channel_versions":{"__start__":"00000000","messages":"0000000000.",' +
-  '"branch:to:":"000000"},"versions_seen":{"__input__":{},"__start__":{"__start__":"0000000000."},"":{"branch:to:":"00000000.';
+export interface PackedCheckpoint extends CheckpointIds {
+  readonly packed: string | Uint8Array;
+  /** What is packed in the row that it differs from; NULL without one, empty when that is gone. */
+  readonly base: string | null;
+}
 
-const dictionaryOf = (row: Omit<PackedCheckpoint, 'packed'>): Buffer =>
-  Buffer.from(`${COMMON}${row.thread_id} ${row.run_id} ${row.parent_id ?? ''} ${row.checkpoint_id}`);
+/** Before a difference: a text itself begins with a brace. */
+const MARK = '=';
 
-const OPTIONS = { level: 6, windowBits: 13 };
+/** Danger: texts that were packed with it can be read with nothing else. A better one needs a mark of its own. */
+const COMMON = toBase(
+  '{"run_id":"","run_attempt":1,"graph_id":"agent","assistant_id":"","thread_id":"","source":"input","step":1,' +
+    '"parents":{}}\n{"messages":"0000000001."}\n["messages"]\n{"kind":"function","runId":"","turn":{"input":"",' +
+    '"done":0,"answers":[],"patches":[]}}{"source":"loop","step":1,"parents":{},"run_id":"","run_attempt":1,' +
+    '"graph_id":"agent","assistant_id":"","thread_id":""}\n{"__start__":"0000000001.","messages":"0000000001.",' +
+    '"branch:to:":"0000000001.","__pregel_tasks":"0000000001."}\n["messages"]\n{"v":4,"id":"",' +
+    '"ts":"2026-01-01T00:00:00.000Z","channel_versions":{"__start__":"0000000001.","messages":"0000000001.",' +
+    '"branch:to:":"0000000001."},"versions_seen":{"__input__":{},"__start__":{"__start__":"0000000001."},' +
+    '"":{"branch:to:":"0000000001."}}}',
+);
+
+const namesOf = (row: CheckpointIds): string[] => [
+  row.thread_id,
+  row.run_id,
+  row.parent_id ?? '',
+  row.checkpoint_id,
+];
 
 /** The last part may be any text; the others are JSON on one line. */
 export const joinParts = ({ metadata, versions, valueChannels, body }: CheckpointParts): string =>
   `${metadata}\n${versions}\n${valueChannels}\n${body}`;
 
-export function packCheckpoint(row: Omit<PackedCheckpoint, 'packed'>, text: string): string | Uint8Array {
-  return deflateRawSync(text, { ...OPTIONS, dictionary: dictionaryOf(row) });
-}
+/** By itself: it speaks of no ids of the row, so others may differ from it. */
+export const packWhole = (text: string): string => MARK + toDifference(text, COMMON, []);
+
+export const packAgainst = (base: Base, ids: CheckpointIds, text: string): string =>
+  MARK + toDifference(text, base, namesOf(ids));
+
+/** Of a row without a base. */
+export const readWhole = (packed: string): string =>
+  packed.startsWith(MARK) ? fromDifference(packed.slice(MARK.length), COMMON, []) : packed;
+
+export const checkpointText = (row: PackedCheckpoint): string => {
+  const { packed, base } = row;
+  if (typeof packed !== 'string') return inflate(row, packed);
+  if (base === null) return readWhole(packed);
+  if (base === '') throw new Error(`checkpoint ${row.checkpoint_id} leans on one that is gone`);
+  return fromDifference(packed.slice(MARK.length), { pieces: readWhole(base).split('"') }, namesOf(row));
+};
 
 export function unpackCheckpoint(row: PackedCheckpoint): CheckpointParts {
-  const text =
-    typeof row.packed === 'string'
-      ? row.packed
-      : inflateRawSync(row.packed, { ...OPTIONS, dictionary: dictionaryOf(row) }).toString();
+  const text = checkpointText(row);
   const [metadata = '', versions = '', valueChannels = ''] = text.split('\n', 3);
   const body = text.slice(metadata.length + versions.length + valueChannels.length + 3);
   return { metadata, versions, valueChannels, body };
@@ -62,4 +88,21 @@ export const checkpointMetadata = (
   parent_id: string | null,
   run_id: string,
   packed: string | Uint8Array,
-): string => unpackCheckpoint({ thread_id, checkpoint_id, parent_id, run_id, packed }).metadata;
+  base: string | null,
+): string => unpackCheckpoint({ thread_id, checkpoint_id, parent_id, run_id, packed, base }).metadata;
+
+/** What bytes are a difference against, with the ids of the row behind it. */
+const INFLATED =
+  '{"kind":"function","runId":"","turn":{"input":"","done":0,"answers":[],"patches":[]}}' +
+  '{"source":"update","step":-1,"parents":{"":""},"source":"fork","writes":null' +
+  '{"run_id":"","run_attempt":1,"graph_id":"agent","assistant_id":"","thread_id":"","source":"input","step":1,"parents":{}}' +
+  '{"source":"loop","step":1,"parents":{},"run_id":"","run_attempt":1,"graph_id":"agent","assistant_id":"","thread_id":""}\n' +
+  '{"__start__":"00000000","messages":"0000000000.","branch:to:":"000000","__pregel_tasks":"0000000001."}\n' +
+  '["messages"]\n' +
+  '{"v":4,"id":"","ts":"2026-01-01T00:00:00.000Z","channel_versions":{"__start__":"00000000","messages":"0000000000.",' +
+  '"branch:to:":"000000"},"versions_seen":{"__input__":{},"__start__":{"__start__":"0000000000."},"":{"branch:to:":"00000000.';
+
+function inflate({ thread_id, checkpoint_id, parent_id, run_id }: CheckpointIds, packed: Uint8Array): string {
+  const dictionary = Buffer.from(`${INFLATED}${thread_id} ${run_id} ${parent_id ?? ''} ${checkpoint_id}`);
+  return inflateRawSync(packed, { windowBits: 13, dictionary }).toString();
+}

@@ -7,8 +7,10 @@
  */
 import type { PayloadWrite } from '../payloads.ts';
 import { dropChannel, makeWhole } from './channel-store.ts';
-import { findThread, forgetNames, threadKey } from './checkpoint-tables.ts';
-import { joinParts, packCheckpoint, unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
+import type { CheckpointKeys } from './checkpoint-keys.ts';
+import { packLeaningAnew, writeRow } from './checkpoint-store.ts';
+import { baseRow, baseVersion, findThread, forgetNames } from './checkpoint-tables.ts';
+import { joinParts, unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import type { Prepare } from './statements.ts';
 
 type Write<K extends PayloadWrite['kind']> = Extract<PayloadWrite, { kind: K }>;
@@ -19,6 +21,7 @@ const KEPT = `(ns, checkpoint_id) IN
 
 export function forgetCheckpoints(
   prepare: Prepare,
+  keys: CheckpointKeys,
   { threadId, runId, kept }: Write<'forget-checkpoints'>,
 ): void {
   const params = { threadId, runId, kept: JSON.stringify(kept) };
@@ -26,19 +29,23 @@ export function forgetCheckpoints(
     `DELETE FROM write_rows WHERE id IN
        (SELECT id FROM checkpoint_writes WHERE thread_id = @threadId AND run_id = @runId AND NOT ${KEPT})`,
   ).run(params);
-  prepare(
-    `DELETE FROM checkpoint_rows WHERE id IN
-       (SELECT seq FROM checkpoints WHERE thread_id = @threadId AND run_id = @runId AND NOT ${KEPT})`,
-  ).run(params);
-  collect(prepare, threadId);
+  const going = prepare(
+    `SELECT seq FROM checkpoints WHERE thread_id = @threadId AND run_id = @runId AND NOT ${KEPT}`,
+  )
+    .pluck()
+    .all(params) as number[];
+  collect(prepare, keys, threadId, going);
 }
 
-export function keepCheckpoints(prepare: Prepare, { threadId, kept }: Write<'keep-checkpoints'>): void {
-  prepare(
-    `DELETE FROM checkpoint_rows WHERE id IN
-       (SELECT seq FROM checkpoints WHERE thread_id = @threadId AND NOT ${KEPT})`,
-  ).run({ threadId, kept: JSON.stringify(kept) });
-  collect(prepare, threadId);
+export function keepCheckpoints(
+  prepare: Prepare,
+  keys: CheckpointKeys,
+  { threadId, kept }: Write<'keep-checkpoints'>,
+): void {
+  const going = prepare(`SELECT seq FROM checkpoints WHERE thread_id = @threadId AND NOT ${KEPT}`)
+    .pluck()
+    .all({ threadId, kept: JSON.stringify(kept) }) as number[];
+  collect(prepare, keys, threadId, going);
 }
 
 interface BlobKey {
@@ -49,10 +56,13 @@ interface BlobKey {
   readonly base: string | null;
 }
 
-/** What nothing refers to: writes on checkpoints that are gone, values, and names. */
-function collect(prepare: Prepare, threadId: string): void {
+/** The checkpoints of these rows, and what nothing refers to without them: writes on them, values, and names. */
+function collect(prepare: Prepare, keys: CheckpointKeys, threadId: string, going: readonly number[]): void {
   const thread = findThread(prepare, threadId);
   if (thread === undefined) return;
+  packLeaningAnew(prepare, keys, thread, going);
+  const drop = prepare('DELETE FROM checkpoint_rows WHERE id = ?');
+  for (const id of going) drop.run(id);
   prepare(
     `DELETE FROM write_rows
      WHERE checkpoint IN (SELECT id FROM checkpoint_names WHERE thread = @thread) AND (ns, checkpoint) NOT IN
@@ -69,22 +79,27 @@ function collect(prepare: Prepare, threadId: string): void {
       JSON.parse(unpackCheckpoint(row).versions) as Record<string, string>,
     ))
       used.add(keyOf(row.ns, channel, version));
-  const blobs = prepare('SELECT id, ns, channel, version, base FROM blob_rows WHERE thread = ?').all(
-    thread,
-  ) as BlobKey[];
+  const blobs = prepare(
+    `SELECT id, ns, channel, version, ${baseVersion('blob')} AS base FROM blob_rows AS blob WHERE thread = ?`,
+  ).all(thread) as BlobKey[];
   const isUsed = ({ ns, channel, version }: BlobKey): boolean => used.has(keyOf(ns, channel, version));
   for (const blob of blobs)
     if (isUsed(blob) && blob.base !== null && !used.has(keyOf(blob.ns, blob.channel, blob.base)))
-      makeWhole(prepare, { threadId, ns: blob.ns }, blob);
+      makeWhole(prepare, { thread, ns: blob.ns }, blob);
   for (const blob of blobs) if (!isUsed(blob)) dropChannel(prepare, blob.id);
   forgetNames(prepare, thread);
+  keys.forget();
 }
 
 /** Ids and order stay; the thread's id within the metadata becomes the new one. */
-export function copyCheckpoints(prepare: Prepare, { from, threadId }: Write<'copy-checkpoints'>): void {
+export function copyCheckpoints(
+  prepare: Prepare,
+  keys: CheckpointKeys,
+  { from, threadId }: Write<'copy-checkpoints'>,
+): void {
   const source = findThread(prepare, from);
   if (source === undefined) return;
-  const thread = threadKey(prepare, threadId);
+  const thread = keys.thread(threadId);
   const params = { source, thread };
   const named = (column: string): string =>
     `(SELECT id FROM checkpoint_names WHERE thread = @thread
@@ -92,37 +107,44 @@ export function copyCheckpoints(prepare: Prepare, { from, threadId }: Write<'cop
   prepare(
     'INSERT INTO checkpoint_names (thread, name) SELECT @thread, name FROM checkpoint_names WHERE thread = @source',
   ).run(params);
+  copyTexts(prepare, keys, from, threadId);
   prepare(
-    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, packed)
-     SELECT @thread, ns, ${named('checkpoint')}, ${named('parent')}, ${named('run')}, at, packed
-     FROM checkpoint_rows WHERE thread = @source ORDER BY id`,
-  ).run(params);
-  prepare(
-    `INSERT INTO blob_rows (thread, ns, channel, version, run, base, kept, anchor, data)
-     SELECT @thread, ns, channel, version, ${named('run')}, base, kept, anchor, data
+    `INSERT INTO blob_rows (thread, ns, channel, version, run, base, kept, anchor, data, rest, head, start)
+     SELECT @thread, ns, channel, version, ${named('run')}, base, kept, anchor, data, rest, head, start
      FROM blob_rows WHERE thread = @source`,
   ).run(params);
+  const copied = (row: string): string =>
+    `(SELECT copied.id FROM blob_rows AS blob JOIN blob_rows AS copied ON copied.thread = @thread
+        AND copied.ns = blob.ns AND copied.channel = blob.channel AND copied.version = blob.version
+      WHERE blob.id = ${row})`;
+  prepare(
+    `UPDATE blob_rows SET rest = ${copied('blob_rows.rest')} WHERE thread = @thread AND rest IS NOT NULL`,
+  ).run({ thread });
+  prepare(
+    `UPDATE blob_rows SET base = '#' || ${copied(baseRow('blob_rows'))}
+     WHERE thread = @thread AND base GLOB '#*'`,
+  ).run({ thread });
   prepare(
     `INSERT INTO write_rows (ns, checkpoint, task, idx, run, channel, base, head, start, kept, data)
-     SELECT written.ns, ${named('checkpoint')}, task, idx, ${named('written.run')}, written.channel,
-       copied.id, head, start, written.kept, written.data
-     FROM write_rows AS written LEFT JOIN blob_rows AS blob ON blob.id = written.base
-     LEFT JOIN blob_rows AS copied ON copied.thread = @thread AND copied.ns = blob.ns
-       AND copied.channel = blob.channel AND copied.version = blob.version
+     SELECT ns, ${named('checkpoint')}, task, idx, ${named('run')}, channel, ${copied('written.base')},
+       head, start, kept, data
+     FROM write_rows AS written
      WHERE checkpoint IN (SELECT id FROM checkpoint_names WHERE thread = @source)`,
   ).run(params);
-  const copies = prepare('SELECT * FROM checkpoints WHERE thread_id = ?').all(
-    threadId,
-  ) as (PackedCheckpoint & { seq: number })[];
-  for (const row of copies) {
-    // It was packed with the ids of the other row.
-    const parts = unpackCheckpoint({ ...row, thread_id: from });
-    const metadata = prepare(`SELECT json_replace(?, '$.thread_id', ?)`)
-      .pluck()
-      .get(parts.metadata, threadId) as string;
-    prepare('UPDATE checkpoint_rows SET packed = ? WHERE id = ?').run(
-      packCheckpoint(row, joinParts({ ...parts, metadata })),
-      row.seq,
-    );
+}
+
+/** They speak of the thread. */
+function copyTexts(prepare: Prepare, keys: CheckpointKeys, from: string, threadId: string): void {
+  const rename = prepare(`SELECT json_replace(?, '$.thread_id', ?)`).pluck();
+  const rows = prepare('SELECT * FROM checkpoints WHERE thread_id = ? ORDER BY seq').all(
+    from,
+  ) as (PackedCheckpoint & { ns: string; at: number })[];
+  for (const row of rows) {
+    const parts = unpackCheckpoint(row);
+    writeRow(prepare, keys, {
+      ...{ threadId, ns: row.ns, at: row.at },
+      ...{ runId: row.run_id, checkpointId: row.checkpoint_id, parentId: row.parent_id },
+      text: joinParts({ ...parts, metadata: rename.get(parts.metadata, threadId) as string }),
+    });
   }
 }

@@ -12,18 +12,33 @@ import type {
   StoredCheckpoint,
 } from '../payloads.ts';
 import type { Row, RowReader } from '../rows.ts';
-import { readChannel, writeChannel } from './channel-store.ts';
+import { readChannel } from './channel-store.ts';
+import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
+import { writeCheckpoint } from './checkpoint-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
-import { nameKey, purgeCheckpoints, threadKey } from './checkpoint-tables.ts';
-import { joinParts, packCheckpoint, unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
+import { findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
+import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRun } from './event-store.ts';
 import { forgetFrames, forgetThreadFrames, readFrames, writeFrame } from './frame-store.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
-import { leanWrites, readWrites, writeWrites } from './write-store.ts';
+import { readWrites, writeWrites } from './write-store.ts';
 
-export function writePayload(prepare: Prepare, write: PayloadWrite, at: number): void {
+export interface PayloadWriter {
+  /** Inside the commit's transaction. */
+  write(payload: PayloadWrite, at: number): void;
+  /** What was written is undone, all of it or in part. */
+  undone(): void;
+}
+
+/** For the one connection that writes. */
+export function createPayloadWriter(prepare: Prepare): PayloadWriter {
+  const keys = createCheckpointKeys(prepare);
+  return { write: (payload, at) => writePayload(prepare, keys, payload, at), undone: keys.forget };
+}
+
+function writePayload(prepare: Prepare, keys: CheckpointKeys, write: PayloadWrite, at: number): void {
   switch (write.kind) {
     case 'grant-lease':
       prepare('INSERT OR REPLACE INTO leases VALUES (@runId, @attempt, @leaseId)').run(write);
@@ -39,10 +54,10 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       return;
     }
     case 'checkpoint':
-      writeCheckpoint(prepare, write, at);
+      writeCheckpoint(prepare, keys, write, at);
       return;
     case 'checkpoint-writes':
-      writeWrites(prepare, write);
+      writeWrites(prepare, keys, write);
       return;
     case 'secret':
     case 'erase-secret':
@@ -76,13 +91,13 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
       forgetCommands(prepare, write);
       return;
     case 'forget-checkpoints':
-      forgetCheckpoints(prepare, write);
+      forgetCheckpoints(prepare, keys, write);
       return;
     case 'keep-checkpoints':
-      keepCheckpoints(prepare, write);
+      keepCheckpoints(prepare, keys, write);
       return;
     case 'copy-checkpoints':
-      copyCheckpoints(prepare, write);
+      copyCheckpoints(prepare, keys, write);
       return;
     case 'redact-run':
       redactRun(prepare, write.stream, write.runId);
@@ -99,6 +114,7 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
     case 'purge-thread':
       prepare('DELETE FROM secrets WHERE thread_id = @threadId').run(write);
       purgeCheckpoints(prepare, write.threadId);
+      keys.forget();
       forgetThreadFrames(prepare, write.threadId);
       purgeStream(prepare, write);
   }
@@ -106,43 +122,6 @@ export function writePayload(prepare: Prepare, write: PayloadWrite, at: number):
 
 function purgeStream(prepare: Prepare, { stream, tombstone }: { stream: string; tombstone: number }): void {
   prepare('DELETE FROM events WHERE stream = ? AND version < ?').run(stream, tombstone);
-}
-
-function writeCheckpoint(
-  prepare: Prepare,
-  { threadId, runId, checkpoint }: PayloadWrite & { kind: 'checkpoint' },
-  at: number,
-): void {
-  const { ns, checkpointId, parentId, body } = checkpoint;
-  const thread = threadKey(prepare, threadId);
-  const parent = parentId === null ? null : nameKey(prepare, thread, parentId);
-  const text = joinParts({
-    metadata: JSON.stringify(checkpoint.metadata),
-    versions: JSON.stringify(checkpoint.channelVersions),
-    valueChannels: JSON.stringify(checkpoint.valueChannels),
-    body,
-  });
-  prepare(
-    // A row that was there keeps its ids, and a text is packed with those.
-    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, packed)
-     VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @packed) ON CONFLICT DO UPDATE SET packed = @text`,
-  ).run({
-    thread,
-    ns,
-    checkpoint: nameKey(prepare, thread, checkpointId),
-    parent,
-    run: nameKey(prepare, thread, runId),
-    at,
-    packed: packCheckpoint(
-      { thread_id: threadId, checkpoint_id: checkpointId, parent_id: parentId, run_id: runId },
-      text,
-    ),
-    text,
-  });
-  for (const blob of checkpoint.blobs) {
-    const value = writeChannel(prepare, { threadId, ns }, blob, runId);
-    if (value !== undefined && parent !== null) leanWrites(prepare, { ns, parent }, value);
-  }
 }
 
 /** Graphs whose state is one value and not an object of channels keep it under one of these names. */
@@ -164,10 +143,11 @@ const partsOf =
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
 export function createPayloadReader(prepare: Prepare, search: RowReader['search']): PayloadReader {
   const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
+    const thread = findThread(prepare, threadId);
     return (only ?? Object.keys(versions)).flatMap((channel) => {
       const version = versions[channel];
-      if (version === undefined) return [];
-      const data = readChannel(prepare, { threadId, ns }, channel, version);
+      if (thread === undefined || version === undefined) return [];
+      const data = readChannel(prepare, { thread, ns }, channel, version);
       return data === undefined ? [] : [{ channel, version, data }];
     });
   };
@@ -186,17 +166,17 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
       at: row.at,
     };
   };
-  const find = (threadId: string, ns: string, checkpointId?: string): CheckpointRow | undefined =>
-    (checkpointId === undefined
-      ? prepare('SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? ORDER BY seq DESC LIMIT 1').get(
-          threadId,
-          ns,
-        )
-      : prepare('SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?').get(
-          threadId,
-          ns,
-          checkpointId,
-        )) as CheckpointRow | undefined;
+  const find = (threadId: string, ns: string, checkpointId?: string): CheckpointRow | undefined => {
+    if (checkpointId === undefined)
+      return prepare(
+        'SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? ORDER BY seq DESC LIMIT 1',
+      ).get(threadId, ns) as CheckpointRow | undefined;
+    const thread = findThread(prepare, threadId);
+    const checkpoint = thread === undefined ? undefined : findName(prepare, thread, checkpointId);
+    if (checkpoint === undefined) return undefined;
+    return prepare('SELECT * FROM checkpoints WHERE checkpoint = ? AND ns = ?').get(checkpoint, ns) as
+      CheckpointRow | undefined;
+  };
 
   const valuesOf = (threadId: string, checkpointId: string): Json | undefined => {
     const row = find(threadId, '', checkpointId);
@@ -279,14 +259,15 @@ async function findCheckpoints(
   if (filter.before !== undefined) {
     where.push(
       // Graphs may give the same id in several namespaces.
-      `seq < (SELECT min(seq) FROM checkpoints WHERE thread_id = @threadId AND checkpoint_id = @before
+      `seq < (SELECT min(id) FROM checkpoint_rows WHERE checkpoint = @before
          ${filter.ns === undefined ? '' : 'AND ns = @ns'})`,
     );
-    params['before'] = filter.before;
+    const thread = findThread(prepare, threadId);
+    params['before'] = (thread === undefined ? undefined : findName(prepare, thread, filter.before)) ?? -1;
   }
   if (filter.metadata !== undefined) {
     where.push(
-      'json_contains(checkpoint_metadata(thread_id, checkpoint_id, parent_id, run_id, packed), @metadata)',
+      'json_contains(checkpoint_metadata(thread_id, checkpoint_id, parent_id, run_id, packed, base), @metadata)',
     );
     params['metadata'] = JSON.stringify(filter.metadata);
   }

@@ -1,11 +1,12 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import type { Connection } from './connection.ts';
-import { CHECKPOINTS, COMPACT_CHECKPOINTS } from './checkpoint-tables.ts';
+import { CHECKPOINTS } from './checkpoint-tables.ts';
+import { COMPACT_CHECKPOINTS, SHORTEN_CHECKPOINTS } from './checkpoint-upgrades.ts';
 import { CRON_SECRETS } from './secrets.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 8;
+const SCHEMA_VERSION = 9;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -102,6 +103,7 @@ const STEPS: readonly string[] = [
   CRON_SECRETS,
   `ALTER TABLE frames ADD COLUMN state INTEGER; ${FRAME_STATES}`,
   COMPACT_CHECKPOINTS,
+  SHORTEN_CHECKPOINTS,
 ];
 
 /**

@@ -12,8 +12,8 @@ interface OutlineRow extends PackedCheckpoint {
 export function readOutline(prepare: Prepare, threadId: string): CheckpointOutline[] {
   const rows = prepare(
     `SELECT *,
-       (SELECT json_group_array(DISTINCT channel) FROM checkpoint_writes AS w WHERE w.thread_id = c.thread_id
-         AND w.ns = c.ns AND w.checkpoint_id = c.checkpoint_id) AS written
+       (SELECT json_group_array(DISTINCT channel) FROM write_rows AS w
+         WHERE w.checkpoint = c.checkpoint AND w.ns = c.ns) AS written
      FROM checkpoints AS c WHERE thread_id = ? ORDER BY seq DESC`,
   ).all(threadId) as OutlineRow[];
   return rows.map((row) => {

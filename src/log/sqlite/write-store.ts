@@ -1,12 +1,14 @@
 /**
  * What tasks wrote on a checkpoint. P3 A message is stored once: when the next checkpoint's values are in, the writes
- * that they were made of are kept as what differs from them.
+ * that they were made of are kept as what differs from them, and so is the graph's input.
  *
- * A row with a `base` is the first `head` units of its data, then `kept` units of the base's data from the unit
- * `start` on, then the rest of its data. Before a value's row goes or changes, what leans on it is made whole.
+ * A row with a `base` (of a value: a `rest`) is the first `head` units of its data, then `kept` units of the base's
+ * data from the unit `start` on, then the rest of its data. Before a value's row goes or changes, what leans on it is
+ * made whole.
  */
-import type { PayloadWrite, WriteText } from '../payloads.ts';
-import { findThread, nameKey, threadKey } from './checkpoint-tables.ts';
+import type { ChannelText, PayloadWrite, WriteText } from '../payloads.ts';
+import type { CheckpointKeys } from './checkpoint-keys.ts';
+import { findName, findThread, toId, toName } from './checkpoint-tables.ts';
 import type { Prepare } from './statements.ts';
 import { findOverlap } from './text-difference.ts';
 
@@ -14,9 +16,10 @@ import { findOverlap } from './text-difference.ts';
 const SHORTEST = 128;
 /** Beyond this it is not worth the time to look for it. */
 const LONGEST = 65_536;
+/** The channel that has a graph's input until its first step is done. */
+const INPUT = '__start__';
 
-interface WriteRow {
-  readonly id: number;
+interface LeaningRow {
   readonly head: number;
   readonly start: number;
   readonly kept: number;
@@ -25,23 +28,38 @@ interface WriteRow {
   readonly below: string | null;
 }
 
+/** Of a value: its namespace and the number of the checkpoint before. */
+export interface LeanPlace {
+  readonly ns: string;
+  readonly parent: number;
+}
+
+interface NewValue {
+  /** The row that holds what is new of it. */
+  readonly id: number;
+  readonly channel: string;
+  readonly data: string;
+}
+
 export function writeWrites(
   prepare: Prepare,
+  keys: CheckpointKeys,
   { threadId, runId, ns, checkpointId, writes }: PayloadWrite & { kind: 'checkpoint-writes' },
 ): void {
-  const thread = threadKey(prepare, threadId);
-  const run = nameKey(prepare, thread, runId);
-  const checkpoint = nameKey(prepare, thread, checkpointId);
+  const thread = keys.thread(threadId);
+  const run = keys.name(thread, runId);
+  const checkpoint = keys.name(thread, checkpointId);
   const replace = prepare(
-    'DELETE FROM write_rows WHERE checkpoint = @checkpoint AND ns = @ns AND task = @taskId AND idx = @idx',
+    'DELETE FROM write_rows WHERE checkpoint = @checkpoint AND ns = @ns AND task = @task AND idx = @idx',
   );
   const insert = prepare(
     `INSERT INTO write_rows (ns, checkpoint, task, idx, run, channel, data)
-     VALUES (@ns, @checkpoint, @taskId, @idx, @run, @channel, @data)`,
+     VALUES (@ns, @checkpoint, @task, @idx, @run, @channel, @data)`,
   );
   for (const { taskId, idx, channel, data } of writes) {
-    replace.run({ checkpoint, ns, taskId, idx });
-    insert.run({ ns, checkpoint, taskId, idx, run, channel, data });
+    const task = toName(taskId);
+    replace.run({ checkpoint, ns, task, idx });
+    insert.run({ ns, checkpoint, task, idx, run, channel, data });
   }
 }
 
@@ -52,50 +70,93 @@ export function readWrites(
   ns: string,
   checkpointId: string,
 ): WriteText[] {
+  const thread = findThread(prepare, threadId);
+  const checkpoint = thread === undefined ? undefined : findName(prepare, thread, checkpointId);
+  if (checkpoint === undefined) return [];
   const rows = prepare(
-    `SELECT written.id, task AS taskId, idx, written.channel, head, start, written.kept, written.data, blob.data AS below
+    `SELECT task, idx, written.channel, written.head, written.start, written.kept, written.data, blob.data AS below
      FROM write_rows AS written LEFT JOIN blob_rows AS blob ON blob.id = written.base
-     WHERE written.checkpoint = (SELECT id FROM checkpoint_names WHERE thread = ? AND name = ?) AND written.ns = ?
-     ORDER BY task, idx`,
-  ).all(findThread(prepare, threadId) ?? null, checkpointId, ns) as (WriteRow & WriteText)[];
-  return rows.map((row) => ({ taskId: row.taskId, idx: row.idx, channel: row.channel, data: toText(row) }));
+     WHERE written.checkpoint = ? AND written.ns = ? ORDER BY task, idx`,
+  ).all(checkpoint, ns) as (LeaningRow & { task: string | Buffer; idx: number; channel: string })[];
+  return rows.map((row) => ({
+    taskId: toId(row.task),
+    idx: row.idx,
+    channel: row.channel,
+    data: fill(row),
+  }));
 }
 
 /** Writes on the parent that a channel's new value, in this row, was made of. */
-export function leanWrites(
-  prepare: Prepare,
-  place: { readonly ns: string; readonly parent: number },
-  { id, channel, data }: { readonly id: number; readonly channel: string; readonly data: string },
-): void {
+export function leanWrites(prepare: Prepare, place: LeanPlace, { id, channel, data }: NewValue): void {
   if (data.length < SHORTEST || data.length > LONGEST) return;
   const rows = prepare(
     `SELECT id, data FROM write_rows WHERE checkpoint = @parent AND ns = @ns AND channel = @channel AND base IS NULL
        AND length(data) BETWEEN ${SHORTEST} AND ${LONGEST}`,
-  ).all({ ...place, channel }) as { id: number; data: string }[];
+  ).all({ parent: place.parent, ns: place.ns, channel }) as { id: number; data: string }[];
   for (const row of rows) {
-    const overlap = findOverlap(data, row.data);
-    if (overlap === undefined) continue;
-    const { head, from: start, kept } = overlap;
-    prepare(
-      'UPDATE write_rows SET base = @base, head = @head, start = @start, kept = @kept, data = @data WHERE id = @id',
-    ).run({
-      ...{ id: row.id, base: id, head, start, kept },
-      data: row.data.slice(0, head) + row.data.slice(head + kept),
-    });
+    const leaning = leaningOf(data, row);
+    if (leaning !== undefined)
+      prepare(
+        'UPDATE write_rows SET base = @base, head = @head, start = @start, kept = @kept, data = @data WHERE id = @id',
+      ).run({ base: id, ...leaning });
   }
 }
 
-/** Comes before the value's row goes or changes. */
-export function makeWritesWhole(prepare: Prepare, base: number): void {
-  const rows = prepare(
-    `SELECT written.id, head, start, written.kept, written.data, blob.data AS below
-     FROM write_rows AS written JOIN blob_rows AS blob ON blob.id = written.base WHERE written.base = ?`,
-  ).all(base) as WriteRow[];
-  for (const row of rows)
-    prepare(
-      'UPDATE write_rows SET base = NULL, head = NULL, start = NULL, kept = NULL, data = @data WHERE id = @id',
-    ).run({ id: row.id, data: toText(row) });
+/**
+ * The input that a channel's new value was made of. Comes before the value is in: what the input no longer takes is
+ * room for it. Returns the number that the value's row must get.
+ */
+export function leanInput(
+  prepare: Prepare,
+  { thread, ns }: { readonly thread: number; readonly ns: string },
+  { channel, version, data }: ChannelText,
+): number | undefined {
+  if (channel === INPUT || data.length < SHORTEST || data.length > LONGEST) return undefined;
+  const row = prepare(
+    `SELECT id, version,
+       iif(base IS NULL AND rest IS NULL AND length(data) BETWEEN ${SHORTEST} AND ${LONGEST}, data, NULL) AS data
+     FROM blob_rows WHERE thread = ? AND ns = ? AND channel = '${INPUT}' ORDER BY version DESC LIMIT 1`,
+  ).get(thread, ns) as { id: number; version: string; data: string | null } | undefined;
+  // Only of the step before: the next steps have nothing of it that is new.
+  if (row?.data == null || Number.parseInt(row.version, 10) !== Number.parseInt(version, 10) - 1)
+    return undefined;
+  const leaning = leaningOf(data, { id: row.id, data: row.data });
+  const known = prepare(
+    'SELECT 1 FROM blob_rows WHERE thread = ? AND ns = ? AND channel = ? AND version = ?',
+  ).get(thread, ns, channel, version);
+  if (leaning === undefined || known !== undefined) return undefined;
+  makeLeaningWhole(prepare, row.id);
+  const rest = prepare('SELECT max(id) + 1 FROM blob_rows').pluck().get() as number;
+  prepare(
+    'UPDATE blob_rows SET rest = @rest, head = @head, start = @start, kept = @kept, data = @data WHERE id = @id',
+  ).run({ rest, ...leaning });
+  return rest;
 }
 
-const toText = ({ head, start, kept, data, below }: WriteRow): string =>
+function leaningOf(below: string, { id, data }: { readonly id: number; readonly data: string }) {
+  const overlap = findOverlap(below, data);
+  if (overlap === undefined) return undefined;
+  const { head, from: start, kept } = overlap;
+  return { id, head, start, kept, data: data.slice(0, head) + data.slice(head + kept) };
+}
+
+/** Comes before the value's row goes or changes. */
+export function makeLeaningWhole(prepare: Prepare, base: number): void {
+  for (const [table, column, none] of [
+    ['write_rows', 'base', 'NULL'],
+    ['blob_rows', 'rest', '0'],
+  ] as const) {
+    const rows = prepare(
+      `SELECT leaning.id, leaning.head, leaning.start, leaning.kept, leaning.data, below.data AS below
+       FROM ${table} AS leaning JOIN blob_rows AS below ON below.id = leaning.${column} WHERE leaning.${column} = ?`,
+    ).all(base) as (LeaningRow & { id: number })[];
+    for (const row of rows)
+      prepare(
+        `UPDATE ${table} SET ${column} = NULL, head = NULL, start = NULL, kept = ${none}, data = @data WHERE id = @id`,
+      ).run({ id: row.id, data: fill(row) });
+  }
+}
+
+/** The whole data of a row. */
+export const fill = ({ head, start, kept, data, below }: LeaningRow): string =>
   below === null ? data : data.slice(0, head) + below.slice(start, start + kept) + data.slice(head);

@@ -11,7 +11,7 @@ import { mergeWrites } from '../merge-writes.ts';
 import type { Projection } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { appendEvents, findReceipt, streamVersion } from './event-store.ts';
-import { writePayload } from './payload-store.ts';
+import { createPayloadWriter } from './payload-store.ts';
 import { writeRow } from './row-store.ts';
 import type { Prepare } from './statements.ts';
 
@@ -54,6 +54,7 @@ export function createWriter({
   announce,
   poisoned,
 }: WriterOptions): Writer {
+  const payloads = createPayloadWriter(prepare);
   let queue: Waiting[] = [];
   let scheduled = false;
   let stopped: string | undefined;
@@ -102,7 +103,10 @@ export function createWriter({
     run('BEGIN IMMEDIATE');
     const settled = group.map((waiting): Settled => {
       if (shared) run('SAVEPOINT batch');
-      const undo = (): void => run(shared ? 'ROLLBACK TO batch' : 'ROLLBACK');
+      const undo = (): void => {
+        run(shared ? 'ROLLBACK TO batch' : 'ROLLBACK');
+        payloads.undone();
+      };
       try {
         const result = apply(waiting.batch, at);
         if (result.kind !== 'committed') undo();
@@ -136,7 +140,7 @@ export function createWriter({
     const events = appendEvents(prepare, batch, at);
     const writes = events.flatMap((event) => projection.project(event));
     for (const write of mergeWrites(writes)) writeRow(prepare, write);
-    for (const payload of batch.payloads ?? []) writePayload(prepare, payload, at);
+    for (const payload of batch.payloads ?? []) payloads.write(payload, at);
     return { kind: 'committed', receipt: { events, at } };
   }
 

@@ -7,7 +7,7 @@ import { createStatements, type Prepare } from '../../../src/log/sqlite/statemen
 import { suite } from '../../support/suite.ts';
 
 const test = suite('channel store');
-const place = { threadId: 'thread', ns: '' };
+const place = { thread: 1, ns: '' };
 const versionOf = (index: number): string => `${String(index).padStart(8, '0')}.x`;
 
 function withStore(use: (prepare: Prepare) => void): void {
@@ -25,7 +25,7 @@ const write = (prepare: Prepare, index: number, value: unknown): void =>
     prepare,
     place,
     { channel: 'messages', version: versionOf(index), data: JSON.stringify(value) },
-    'run',
+    1,
   );
 const read = (prepare: Prepare, index: number): unknown =>
   JSON.parse(readChannel(prepare, place, 'messages', versionOf(index)) ?? 'null');
@@ -39,7 +39,7 @@ test('P3 given a list that grows a thousand times, then it occupies hardly more 
     });
     const list = Array.from({ length: 1000 }, (_, i) => message(i));
     list.forEach((_, i) => write(prepare, i, list.slice(0, i + 1)));
-    const { bytes } = prepare('SELECT sum(length(data)) AS bytes FROM channel_blobs').get() as {
+    const { bytes } = prepare('SELECT sum(length(data)) AS bytes FROM blob_rows').get() as {
       bytes: number;
     };
     assert.ok(bytes < 1.1 * JSON.stringify(list).length, `${bytes} bytes`);
@@ -91,7 +91,7 @@ test('given a fork that counts on from an old version, when both branches grow, 
           version: `${String(index).padStart(8, '0')}.f`,
           data: JSON.stringify(fork.slice(0, index + 1)),
         },
-        'run',
+        1,
       );
     for (let i = 10; i < fork.length; i++) put(i);
     main.forEach((_, i) => assert.equal(read(prepare, i), main.slice(0, i + 1)));

@@ -216,7 +216,7 @@ test('L1 given a file of another program or version, when it is opened, then it 
       behind((db) => db.pragma('user_version = 99'));
       assert.throws(open, /schema version 99/);
       assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
-      behind((db) => db.pragma('user_version = 8'));
+      behind((db) => db.pragma('user_version = 9'));
       behind((db) => db.pragma('application_id = 7'));
       assert.throws(open, /is not an event log of this program/);
       behind((db) => db.pragma(`application_id = ${0x7468776c}`));

@@ -26,6 +26,12 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
     /a write on checkpoint \S+ \S+ leans on a value that is gone/,
     false,
   ],
+  [
+    'UPDATE checkpoint_rows SET base = 99 WHERE id = (SELECT max(id) FROM checkpoint_rows)',
+    /text of checkpoint row \d+ leans on one that is gone/,
+    false,
+  ],
+  ['UPDATE blob_rows SET rest = 99 WHERE id = 1', /an input in row 1 leans on a value that is gone/, false],
   ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
   ["INSERT INTO secrets VALUES ('a', 'b', 'c')", /a secret outlived/, false],
   ["INSERT INTO cron_secrets VALUES ('a', 'b')", /cron a: a secret outlived/, false],

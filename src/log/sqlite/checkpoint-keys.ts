@@ -1,0 +1,69 @@
+/**
+ * The numbers of ids, and the texts that others differ from, as the one writer last saw them: most commits speak of
+ * threads and runs that the last ones spoke of. Bounded; what is forgotten is looked up again.
+ *
+ * Danger: what was seen within a transaction that is undone, or before rows went, is wrong. Then all is forgotten.
+ */
+import { findName, findThread, toName } from './checkpoint-tables.ts';
+import { toBase, type Base } from './token-difference.ts';
+import type { Prepare } from './statements.ts';
+
+const MOST_NAMES = 5000;
+const MOST_BASES = 200;
+
+export interface CheckpointKeys {
+  /** The number of a thread, given when there is none. */
+  thread(threadId: string): number;
+  /** The number of an id within its thread, given when there is none. */
+  name(thread: number, id: string): number;
+  /** The text of a row that others differ from. */
+  base(row: number, load: () => string): Base;
+  forget(): void;
+}
+
+export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
+  const threads = new Map<string, number>();
+  const names = new Map<string, number>();
+  const bases = new Map<number, Base>();
+  const remember = <K, V>(known: Map<K, V>, most: number, key: K, value: V): V => {
+    if (known.size >= most) known.clear();
+    known.set(key, value);
+    return value;
+  };
+  const insert = (sql: string, ...params: unknown[]): number =>
+    Number(prepare(sql).run(...params).lastInsertRowid);
+
+  return {
+    thread(threadId) {
+      return (
+        threads.get(threadId) ??
+        remember(
+          threads,
+          MOST_NAMES,
+          threadId,
+          findThread(prepare, threadId) ??
+            insert('INSERT INTO checkpoint_threads (thread_id) VALUES (?)', threadId),
+        )
+      );
+    },
+    name(thread, id) {
+      const key = `${thread} ${id}`;
+      return (
+        names.get(key) ??
+        remember(
+          names,
+          MOST_NAMES,
+          key,
+          findName(prepare, thread, id) ??
+            insert('INSERT INTO checkpoint_names (thread, name) VALUES (?, ?)', thread, toName(id)),
+        )
+      );
+    },
+    base: (row, load) => bases.get(row) ?? remember(bases, MOST_BASES, row, toBase(load())),
+    forget() {
+      threads.clear();
+      names.clear();
+      bases.clear();
+    },
+  };
+}
