@@ -45,6 +45,8 @@ export interface ExecutionOptions {
   readonly lease: Lease;
   /** The run's end is told to a receiver, with the values that it left. */
   readonly owesWebhook: boolean;
+  /** The thread is there for this run alone. */
+  readonly temporary: boolean;
   /** Graph code waits until what it saves is durable; otherwise it goes on meanwhile. */
   readonly sync: boolean;
   /** The id of the next frame. */
@@ -70,7 +72,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     return { kind: 'frames', runId, threadId, first, frames };
   }
 
-  const writes = openRunWrites({ log, threads, ids, threadId, lease, fenced });
+  const writes = openRunWrites({ log, threads, ids, threadId, lease, forgetful: options.temporary, fenced });
 
   const checkpoints: CheckpointStore = {
     async load(ns, checkpointId) {

@@ -14,7 +14,7 @@ import type { Recorded } from '../log/events.ts';
 import type { EventLog, Lease, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
-import { activeOf, openRun, type ThreadState } from '../thread/state.ts';
+import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
 import { afterGrace, timeLimitOf } from './grace.ts';
@@ -144,8 +144,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const run = await getRun(log.rows, runId);
     if (run === undefined || draining) return false;
     const claim = opening(place, run.attempt + 1, (await log.payloads.lastFrame(runId)) + 1);
-    const { command, payloads } = claim;
-    const claimed = await threads.dispatch(threadId, [command], { payloads });
+    const claimed = await threads.dispatch(threadId, [claim.command], { payloads: claim.payloads });
     if (claimed.ok) begin(run, claim, claimed.state);
     return claimed.ok;
   }
@@ -182,6 +181,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       threadId,
       lease,
       owesWebhook: kwargs.webhook !== undefined,
+      temporary: isLiving(state) && state.temporary,
       sync: kwargs.durability === 'sync',
       nextFrame: first + 1,
       onFenced: () => stop.abort('fenced' satisfies StopReason),

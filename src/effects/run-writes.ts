@@ -12,6 +12,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
+import { onlyLatest } from './only-latest.ts';
 
 export interface RunWrite {
   readonly payload: PayloadWrite;
@@ -42,6 +43,8 @@ export interface RunWritesOptions {
   readonly ids: Ids;
   readonly threadId: string;
   readonly lease: Lease;
+  /** Nobody looks back into the thread: of the checkpoints of one commit the newest will do. */
+  readonly forgetful: boolean;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
 }
@@ -55,7 +58,8 @@ interface Entry extends RunWrite {
   readonly done: Promise<void>;
 }
 
-export function openRunWrites({ log, threads, ids, threadId, lease, fenced }: RunWritesOptions): RunWrites {
+export function openRunWrites(options: RunWritesOptions): RunWrites {
+  const { log, threads, ids, threadId, lease, forgetful, fenced } = options;
   let waiting: Entry[] = [];
   let size = 0;
   let pump: Promise<void> | undefined;
@@ -74,7 +78,10 @@ export function openRunWrites({ log, threads, ids, threadId, lease, fenced }: Ru
     for (const { settle } of [...entries, ...take()]) settle(error);
   }
 
-  async function commit(entries: readonly Entry[]): Promise<void> {
+  const wanted = (entries: readonly Entry[]): readonly Entry[] => (forgetful ? onlyLatest(entries) : entries);
+
+  async function commit(taken: readonly Entry[]): Promise<void> {
+    const entries = wanted(taken);
     const commands = entries.flatMap(({ command }) => command ?? []);
     const payloads = entries.map(({ payload }) => payload);
     if (commands.length > 0) {
@@ -137,8 +144,9 @@ export function openRunWrites({ log, threads, ids, threadId, lease, fenced }: Ru
         throw failure.error;
       }
       try {
-        const commands = [...entries.flatMap((entry) => entry.command ?? []), command];
-        const own = entries.map(({ payload }) => payload);
+        const left = wanted(entries);
+        const commands = [...left.flatMap((entry) => entry.command ?? []), command];
+        const own = left.map(({ payload }) => payload);
         const done = await threads.dispatch(threadId, commands, { lease, payloads: [...own, ...payloads] });
         for (const { settle } of entries) settle(done.ok ? undefined : fenced());
         return done;

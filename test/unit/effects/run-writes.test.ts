@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { openRunWrites, type RunWrite, type RunWrites } from '../../../src/effects/run-writes.ts';
 import type { EventLog, Notice } from '../../../src/log/log.ts';
+import type { ChannelText, CheckpointText } from '../../../src/log/payloads.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
 import { ask, SUCCESS, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
@@ -12,10 +13,10 @@ const test = suite('effects/run-writes');
 
 const lease = { runId: 'a', attempt: 1, leaseId: 'lease' };
 
-function open({ log, threads, clock }: TestThreads): RunWrites {
+function open({ log, threads, clock }: TestThreads, forgetful = false): RunWrites {
   const ids = seededIds(clock, createRandom(2));
   const fenced = (): Error => new Error('fenced');
-  return openRunWrites({ log, threads, ids, threadId: THREAD, lease, fenced });
+  return openRunWrites({ log, threads, ids, threadId: THREAD, lease, forgetful, fenced });
 }
 
 const frame = (id: number, data = `"${id}"`): RunWrite => ({
@@ -26,13 +27,13 @@ const frame = (id: number, data = `"${id}"`): RunWrite => ({
   size: data.length,
 });
 
-const checkpoint = (checkpointId: string): RunWrite => ({
+const checkpoint = (checkpointId: string, more: Partial<CheckpointText> = {}): RunWrite => ({
   command: ask.save('a', checkpointId, 1),
   payload: {
     ...{ kind: 'checkpoint', threadId: THREAD, runId: 'a' },
     checkpoint: {
       ...{ ns: '', checkpointId, parentId: null, body: '{}', metadata: {}, valueChannels: [] },
-      ...{ channelVersions: {}, blobs: [] },
+      ...{ channelVersions: {}, blobs: [], ...more },
     },
   },
   size: 2,
@@ -62,6 +63,52 @@ test('S1 given frames, checkpoints and the end of a run in one turn, when it end
     assert.deepEqual(await framesOf(lent.log), ['0 "0"', '1 "1"']);
     assert.equal((await getRun(lent.log.rows, 'a'))?.head, 'c2');
     await assert.rejects(writes.add(frame(2)), /the attempt is over/i);
+  }));
+
+const value = (channel: string, version: string): ChannelText => ({ channel, version, data: `"${version}"` });
+const writesOn = (ns: string, checkpointId: string): RunWrite => ({
+  payload: {
+    ...{ kind: 'checkpoint-writes', threadId: THREAD, runId: 'a', ns, checkpointId },
+    writes: [{ taskId: 't', idx: 0, channel: 'a', data: '1' }],
+  },
+  size: 1,
+});
+
+test('given a thread that nobody looks back into, when checkpoints are committed together, then the newest of each namespace is stored, with every value it has', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const writes = open(lent, true);
+    await writes.add(checkpoint('c0', { channelVersions: { c: '0' }, blobs: [value('c', '0')] }), true);
+    const [first, second] = [value('a', '1'), value('b', '1')];
+    void writes.add(
+      checkpoint('c1', { channelVersions: { a: '1', b: '1', c: '0' }, blobs: [first, second] }),
+    );
+    void writes.add(writesOn('', 'c1'));
+    void writes.add(checkpoint('s1', { ns: 'sub', channelVersions: { a: '7' }, blobs: [value('a', '7')] }));
+    void writes.add(
+      checkpoint('c2', { channelVersions: { a: '2', b: '1', c: '0' }, blobs: [value('a', '2')] }),
+    );
+    void writes.add(writesOn('', 'c2'));
+    assert.ok((await writes.close(ask.complete('a'), [])).ok);
+    const found = await lent.log.payloads.checkpoints(THREAD, { ns: '' });
+    assert.deepEqual(
+      found.map(({ checkpointId }) => checkpointId),
+      ['c2', 'c0'],
+    );
+    const sorted = [...found[0]!.blobs].sort((x, y) => (x.channel < y.channel ? -1 : 1));
+    assert.deepEqual(sorted, [value('a', '2'), second, value('c', '0')]);
+    assert.equal(found[0]!.writes.length, 1);
+    assert.equal((await lent.log.payloads.checkpoint(THREAD, 'sub'))?.checkpointId, 's1');
+  }));
+
+test('given a graph that reads back what it wrote before, when its checkpoints are committed together, then all are stored', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const writes = open(lent, true);
+    const metadata = { counters_since_delta_snapshot: { messages: 1 } };
+    for (const id of ['c1', 'c2']) void writes.add(checkpoint(id, { metadata }));
+    assert.ok((await writes.close(ask.complete('a'), [])).ok);
+    assert.equal((await lent.log.payloads.checkpoints(THREAD, { ns: '' })).length, 2);
   }));
 
 test('L1 given a write that must be durable before it is answered, when it is taken, then it is read as soon as it resolves', () =>
