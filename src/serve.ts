@@ -187,7 +187,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const { concurrency, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
     const executor = startExecutor({
       ...{ log, threads, store, graphs, clock, ids, onFault, concurrency },
-      ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts },
+      ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts, isRead: hub.isRead },
     });
     stops.push(() => executor.stop(shutdownGraceMs));
 

@@ -7,6 +7,7 @@
  * What the graph saves and emits is taken in order and committed soon (run-writes.ts), its end with the last of it: the
  * graph does not wait for the disk unless it asked to. A read waits until what was written before is there.
  */
+import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../actors/store.ts';
 import { LogUnavailable, type Threads } from '../actors/threads.ts';
@@ -47,6 +48,8 @@ export interface ExecutionOptions {
   readonly owesWebhook: boolean;
   /** The thread is there for this run alone. */
   readonly temporary: boolean;
+  readonly isRead: () => boolean;
+  readonly clock: Clock;
   /** Graph code waits until what it saves is durable; otherwise it goes on meanwhile. */
   readonly sync: boolean;
   /** The id of the next frame. */
@@ -56,7 +59,7 @@ export interface ExecutionOptions {
 }
 
 export function createExecution(options: ExecutionOptions): Execution {
-  const { log, threads, ids, threadId, lease, sync, onFenced } = options;
+  const { log, threads, ids, clock, threadId, lease, sync, onFenced } = options;
   const { runId } = lease;
   const executing: Executing = lease;
   let next = options.nextFrame;
@@ -72,7 +75,17 @@ export function createExecution(options: ExecutionOptions): Execution {
     return { kind: 'frames', runId, threadId, first, frames };
   }
 
-  const writes = openRunWrites({ log, threads, ids, threadId, lease, forgetful: options.temporary, fenced });
+  const writes = openRunWrites({
+    log,
+    threads,
+    ids,
+    threadId,
+    lease,
+    forgetful: options.temporary,
+    isRead: options.isRead,
+    clock,
+    fenced,
+  });
 
   const checkpoints: CheckpointStore = {
     async load(ns, checkpointId) {

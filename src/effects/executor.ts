@@ -29,6 +29,8 @@ export interface ExecutorOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly onFault: OnFault;
+  /** Whether somebody waits for what a run tells. */
+  readonly isRead: (runId: string) => boolean;
   /** How many runs execute at once. */
   readonly concurrency: number;
   readonly runTimeoutMs: number;
@@ -77,6 +79,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     runTimeoutMs,
     stopGraceMs,
     maxAttempts,
+    isRead,
   } = options;
   const running = new Map<string, Running>();
   /** Nothing more is claimed. */
@@ -174,12 +177,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     // Claimed while the stop was asked for: handed back like the others, or the attempt would count as lost.
     if (stopping) stop.abort('shutdown' satisfies StopReason);
     const execution = createExecution({
-      log,
-      threads,
-      store,
-      ids,
-      threadId,
-      lease,
+      ...{ log, threads, store, ids, clock, threadId, lease },
+      isRead: () => isRead(runId),
       owesWebhook: kwargs.webhook !== undefined,
       temporary: isLiving(state) && state.temporary,
       sync: kwargs.durability === 'sync',

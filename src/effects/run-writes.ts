@@ -8,6 +8,7 @@
  */
 import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
 import { breathe } from '../kernel/breathe.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
@@ -45,6 +46,9 @@ export interface RunWritesOptions {
   readonly lease: Lease;
   /** Nobody looks back into the thread: of the checkpoints of one commit the newest will do. */
   readonly forgetful: boolean;
+  /** Somebody waits for what the run tells. Otherwise writes wait a moment for others to share a commit with. */
+  readonly isRead: () => boolean;
+  readonly clock: Clock;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
 }
@@ -52,6 +56,8 @@ export interface RunWritesOptions {
 /** Back-pressure: beyond this much that is not durable, whoever produces more waits. */
 const MOST_WAITING = 64;
 const MOST_CHARACTERS = 262_144;
+/** As long as many a run takes, and of no consequence after a crash: less is lost than one step. */
+const LINGER_MS = 10;
 
 interface Entry extends RunWrite {
   settle(error?: unknown): void;
@@ -59,17 +65,21 @@ interface Entry extends RunWrite {
 }
 
 export function openRunWrites(options: RunWritesOptions): RunWrites {
-  const { log, threads, ids, threadId, lease, forgetful, fenced } = options;
+  const { log, threads, ids, threadId, lease, forgetful, isRead, clock, fenced } = options;
   let waiting: Entry[] = [];
   let size = 0;
+  let urgent = false;
   let pump: Promise<void> | undefined;
   let failure: { readonly error: unknown; told: boolean } | undefined;
   let closed = false;
+  /** Ends the wait for more. */
+  let hurry: () => void = () => undefined;
 
   const take = (): Entry[] => {
     const taken = waiting;
     waiting = [];
     size = 0;
+    urgent = false;
     return taken;
   };
 
@@ -94,10 +104,25 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
   }
 
+  const isFull = (): boolean => waiting.length >= MOST_WAITING || size >= MOST_CHARACTERS;
+
+  async function linger(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(LINGER_MS, resolve);
+      hurry = () => {
+        cancel();
+        resolve();
+      };
+    });
+    hurry = () => undefined;
+  }
+
   async function run(): Promise<void> {
     await breathe();
     while (waiting.length > 0) {
+      if (!isRead() && !urgent && !isFull()) await linger();
       const entries = take();
+      if (entries.length === 0) break;
       try {
         await commit(entries);
         for (const { settle } of entries) settle();
@@ -127,15 +152,21 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       if (failure !== undefined) throw failure.error;
       if (closed) throw new Error('The attempt is over; nothing more is saved');
       const { done } = enter(write);
-      if (sync || waiting.length >= MOST_WAITING || size >= MOST_CHARACTERS) await done;
+      urgent ||= sync;
+      if (!sync && !isFull()) return;
+      hurry();
+      await done;
     },
     async settled() {
+      urgent = waiting.length > 0;
+      hurry();
       await (waiting.at(-1)?.done ?? pump);
       if (failure !== undefined) throw failure.error;
     },
     async close(command, payloads) {
       const entries = closed ? [] : take();
       closed = true;
+      hurry();
       // Behind the commit under way, and together with what has waited for it.
       await pump;
       if (failure !== undefined && !failure.told) {

@@ -12,6 +12,10 @@ export interface Hub {
    * falls between.
    */
   next(runOrThreadId: string): Wake;
+  /** Settles when the run ends. For those who want nothing of it before. */
+  end(runId: string): Wake;
+  /** Somebody waits for what the run tells, or did so since it began. */
+  isRead(runId: string): boolean;
   /** How many wait. */
   readers(): number;
   close(): void;
@@ -19,34 +23,46 @@ export interface Hub {
 
 export function createHub(log: EventLog): Hub {
   const waiting = new Map<string, Set<() => void>>();
-  const wake = (runId: string): void => {
-    const listeners = waiting.get(runId);
-    if (listeners === undefined) return;
-    waiting.delete(runId);
+  /** Runs whose readers are between two waits. */
+  const read = new Set<string>();
+  const endOf = (runId: string): string => `end of ${runId}`;
+  /** Whether anybody waited. */
+  const wake = (id: string): boolean => {
+    const listeners = waiting.get(id);
+    if (listeners === undefined) return false;
+    waiting.delete(id);
     for (const listener of listeners) listener();
+    return true;
   };
   const unsubscribe = log.onCommitted(({ events, frames }) => {
-    for (const runId of frames) wake(runId);
+    for (const runId of frames) if (wake(runId)) read.add(runId);
     for (const { type, data } of events) {
-      if (type === 'RunCompleted') wake(data.runId);
+      if (type === 'RunCompleted') {
+        read.delete(data.runId);
+        wake(data.runId);
+        wake(endOf(data.runId));
+      }
       if (type === 'RunStarted' || type === 'RunCompleted' || type === 'ThreadDeleted') wake(data.threadId);
     }
   });
+  function next(id: string): Wake {
+    const listeners = waiting.get(id) ?? new Set();
+    waiting.set(id, listeners);
+    let listener: () => void = () => undefined;
+    const woken = new Promise<void>((resolve) => (listener = resolve));
+    listeners.add(listener);
+    return {
+      woken,
+      cancel() {
+        listeners.delete(listener);
+        if (listeners.size === 0 && waiting.get(id) === listeners) waiting.delete(id);
+      },
+    };
+  }
   return {
-    next(runId) {
-      const listeners = waiting.get(runId) ?? new Set();
-      waiting.set(runId, listeners);
-      let listener: () => void = () => undefined;
-      const woken = new Promise<void>((resolve) => (listener = resolve));
-      listeners.add(listener);
-      return {
-        woken,
-        cancel() {
-          listeners.delete(listener);
-          if (listeners.size === 0 && waiting.get(runId) === listeners) waiting.delete(runId);
-        },
-      };
-    },
+    next,
+    end: (runId) => next(endOf(runId)),
+    isRead: (runId) => waiting.has(runId) || read.has(runId),
     readers: () => [...waiting.values()].reduce((sum, { size }) => sum + size, 0),
     close() {
       unsubscribe();

@@ -52,7 +52,7 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
 
     async ended(runId, signal) {
       while (!signal.aborted) {
-        const next = hub.next(runId);
+        const next = hub.end(runId);
         if (!(await isRunOpen(log.rows, runId))) {
           next.cancel();
           return getRun(log.rows, runId);

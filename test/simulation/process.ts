@@ -123,6 +123,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const executor = startExecutor({
       ...{ log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs, maxAttempts },
       stopGraceMs: 5_000,
+      isRead: hub.isRead,
     });
     stops.push(() => executor.stop(2_000));
     services = {

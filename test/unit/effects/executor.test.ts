@@ -35,6 +35,7 @@ function startDeaf({ log, threads, clock }: TestThreads, run: GraphHost['run']):
       runTimeoutMs: 3_600_000,
       maxAttempts: 3,
       stopGraceMs: 5_000,
+      isRead: () => true,
     },
     log: { ...log, onCommitted: () => () => undefined },
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),

@@ -13,10 +13,20 @@ const test = suite('effects/run-writes');
 
 const lease = { runId: 'a', attempt: 1, leaseId: 'lease' };
 
-function open({ log, threads, clock }: TestThreads, forgetful = false): RunWrites {
+function open({ log, threads, clock }: TestThreads, forgetful = false, isRead = true): RunWrites {
   const ids = seededIds(clock, createRandom(2));
   const fenced = (): Error => new Error('fenced');
-  return openRunWrites({ log, threads, ids, threadId: THREAD, lease, forgetful, fenced });
+  return openRunWrites({
+    log,
+    threads,
+    ids,
+    threadId: THREAD,
+    lease,
+    forgetful,
+    isRead: () => isRead,
+    clock,
+    fenced,
+  });
 }
 
 const frame = (id: number, data = `"${id}"`): RunWrite => ({
@@ -109,6 +119,34 @@ test('given a graph that reads back what it wrote before, when its checkpoints a
     for (const id of ['c1', 'c2']) void writes.add(checkpoint(id, { metadata }));
     assert.ok((await writes.close(ask.complete('a'), [])).ok);
     assert.equal((await lent.log.payloads.checkpoints(THREAD, { ns: '' })).length, 2);
+  }));
+
+test('given a run that nobody reads, when it writes step by step, then its writes wait for each other, for the one who needs them, and for their end no longer than a moment', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const heard = noticesOf(lent.log);
+    const writes = open(lent, false, false);
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await writes.add(frame(0));
+    for (let i = 0; i < 5; i++) await turn();
+    await writes.add(checkpoint('c1'));
+    for (let i = 0; i < 5; i++) await turn();
+    assert.equal(heard.length, 0);
+    await writes.settled();
+    assert.equal(heard.length, 1);
+    // Nobody asks: the clock does.
+    await writes.add(frame(1));
+    for (let i = 0; i < 5; i++) await turn();
+    assert.equal(heard.length, 1);
+    await lent.clock.advance(10);
+    while ((await framesOf(lent.log)).length < 2) await turn();
+    assert.deepEqual(await framesOf(lent.log), ['0 "0"', '1 "1"']);
+    // The end takes all with it.
+    await writes.add(checkpoint('c2'));
+    for (let i = 0; i < 5; i++) await turn();
+    assert.ok((await writes.close(ask.complete('a'), [])).ok);
+    const last = heard.at(-1)!.events.map(({ type }) => type);
+    assert.deepEqual(last, ['CheckpointSaved', 'RunCompleted']);
   }));
 
 test('L1 given a write that must be durable before it is answered, when it is taken, then it is read as soon as it resolves', () =>
