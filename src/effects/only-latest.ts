@@ -2,14 +2,13 @@
  * Of the checkpoints that are about to be committed together only the newest of each namespace, with the values that it
  * refers to. For threads that nobody can look back into: whoever resumes needs the newest alone.
  */
-import type { ChannelText } from '../log/payloads.ts';
-import type { RunWrite } from './run-writes.ts';
+import type { ChannelText, PayloadWrite } from '../log/payloads.ts';
 
 /** The runtime's mark of a graph that reads back what it wrote to the checkpoints before. */
 const LOOKS_BACK = 'counters_since_delta_snapshot';
 
 /** In the given order. What is committed already stays. */
-export function onlyLatest<W extends RunWrite>(writes: readonly W[]): W[] {
+export function onlyLatest<W extends { readonly payload: PayloadWrite }>(writes: readonly W[]): W[] {
   const newest = new Map<string, string>();
   for (const { payload } of writes) {
     if (payload.kind !== 'checkpoint') continue;
