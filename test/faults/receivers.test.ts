@@ -3,6 +3,7 @@ import * as assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { say } from '../conformance/scene.ts';
+import { certify } from '../support/certificate.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type Answer, type WebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -15,6 +16,10 @@ interface Mode {
   readonly state: 'delivered' | 'failed';
   /** Of all attempts; null: nothing that counts was answered. */
   readonly statuses: readonly (number | null)[];
+  /** With a certificate of its own, which nobody signed. */
+  readonly tls?: boolean;
+  /** What each failed attempt says. */
+  readonly error?: RegExp;
   /** How many requests arrive, when not one for each attempt. */
   readonly requests?: number;
 }
@@ -78,10 +83,17 @@ const MODES: Readonly<Record<string, Mode>> = {
     answers: [],
     url: (sink) => sink.url().replace('http:', 'https:'),
     ...{ state: 'failed', statuses: [null, null, null, null], requests: 0 },
+    error: /wrong version number|packet length|SSL|TLS/i,
+  },
+  'vouches for itself': {
+    answers: [],
+    tls: true,
+    ...{ state: 'failed', statuses: [null, null, null, null], requests: 0, error: /self-signed certificate/ },
   },
   'has no address': {
     answers: [],
     url: () => 'http://receiver.invalid/hook',
+    error: /receiver\.invalid/,
     ...{ state: 'failed', statuses: [null, null, null, null], requests: 0 },
   },
   'answers something else': {
@@ -100,7 +112,8 @@ async function withSinks<T>(
 ): Promise<T> {
   const [name, ...rest] = names;
   if (name === undefined) return use(sinks);
-  return withWebhookSink((sink) => withSinks(rest, use, sinks.set(name, sink)));
+  const tls = MODES[name]?.tls === true ? certify({ name: '127.0.0.1' }) : undefined;
+  return withWebhookSink((sink) => withSinks(rest, use, sinks.set(name, sink)), tls);
 }
 
 const isOver = (s: TestServer, count: number): Promise<unknown> => {
@@ -112,7 +125,7 @@ const isOver = (s: TestServer, count: number): Promise<unknown> => {
   });
 };
 
-test('W2 W3 W4 given receivers in sixteen moods, when each is owed a webhook, then each has the outcome that it deserves and every run succeeded', () =>
+test('W2 W3 W4 given receivers in seventeen moods, when each is owed a webhook, then each has the outcome that it deserves and every run succeeded', () =>
   withSinks(Object.keys(MODES), (sinks) => {
     const env = {
       PLATFORM_WEBHOOK_TIMEOUT_SECS: '5',
@@ -132,7 +145,9 @@ test('W2 W3 W4 given receivers in sixteen moods, when each is owed a webhook, th
       });
       const threads = new Map(await Promise.all(runs));
       await isOver(s, urls.size);
-      for (const [name, { state, statuses, requests = statuses.length }] of Object.entries(MODES)) {
+      for (const [name, { state, statuses, error: wrong, requests = statuses.length }] of Object.entries(
+        MODES,
+      )) {
         const { json } = await s.request('GET', `/webhooks?thread_id=${threads.get(name)}`);
         const told = json[0].attempts.map(({ status }: any) => status);
         assert.deepEqual(
@@ -140,6 +155,7 @@ test('W2 W3 W4 given receivers in sixteen moods, when each is owed a webhook, th
           [1, state, statuses],
           `${name}: ${JSON.stringify(json)}`,
         );
+        if (wrong !== undefined) for (const { error } of json[0].attempts) assert.match(error, wrong, name);
         for (const { response } of json[0].attempts)
           assert.ok((response ?? '').length <= 1024, `${name}: ${response?.length}`);
         const { received } = sinks.get(name)!;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -39,20 +40,24 @@ export interface WebhookSink {
   release(): void;
 }
 
-/** Lends a real HTTP receiver on loopback to `use`; closes it and all its connections at the end. */
-export async function withWebhookSink<T>(use: (sink: WebhookSink) => Promise<T>): Promise<T> {
+/** Lends a real HTTP (or HTTPS) receiver on loopback to `use`; closes it and all its connections at the end. */
+export async function withWebhookSink<T>(
+  use: (sink: WebhookSink) => Promise<T>,
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<T> {
   const received: ReceivedRequest[] = [];
   const queue: Answer[] = [];
   const arrivals = new Set<() => void>();
   let fallback: Answer = 200;
   let held: (() => void)[] = [];
 
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     buffer(request).then(
       (body) => arrive(request, body, response),
       () => response.destroy(), // the sender went away before its request was complete
     );
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
 
   /** Waiting tests are told last: `release()` right after `next()` must find the request held. */
   function arrive(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
@@ -98,7 +103,7 @@ export async function withWebhookSink<T>(use: (sink: WebhookSink) => Promise<T>)
   const { port } = server.address() as AddressInfo;
   try {
     return await use({
-      url: (path = '/hook') => `http://127.0.0.1:${port}${path}`,
+      url: (path = '/hook') => `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}${path}`,
       received,
       next,
       answer: (...answers) => void queue.push(...answers),
