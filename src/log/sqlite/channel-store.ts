@@ -9,6 +9,7 @@
  * the value itself, because much of it was replaced or belongs to forks, the value is stored whole and begins a chain.
  */
 import type { ChannelText } from '../payloads.ts';
+import type { CheckpointKeys, LatestValue } from './checkpoint-keys.ts';
 import type { Prepare } from './statements.ts';
 import { commonPrefix } from './text-difference.ts';
 import { fill, leanInput, makeLeaningWhole } from './write-store.ts';
@@ -26,12 +27,6 @@ export interface ChannelPlace {
   readonly ns: string;
 }
 
-interface Link {
-  readonly id: number;
-  readonly version: string;
-  readonly anchor: string | null;
-}
-
 /** The row that holds what is new of a value. */
 export interface WrittenValue {
   readonly id: number;
@@ -45,36 +40,47 @@ const startOf = (version: string): string => version.split('.', 1)[0]!;
 /** Writes a value unless its version is stored already; `run` is a number, too. Inside the commit's transaction. */
 export function writeChannel(
   prepare: Prepare,
+  keys: CheckpointKeys,
   place: ChannelPlace,
-  { channel, version, data }: ChannelText,
+  value: ChannelText,
   run: number,
 ): WrittenValue | undefined {
-  const { thread } = place;
-  const insert = (base: string | null, kept: number, anchor: string | null): WrittenValue | undefined => {
-    const rest = data.slice(kept);
-    const { changes, lastInsertRowid } = prepare(
-      `INSERT OR IGNORE INTO blob_rows (id, thread, ns, channel, version, run, base, kept, anchor, data)
-       VALUES (@id, @thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @rest)`,
-    ).run({
-      ...{ id: leanInput(prepare, place, { channel, version, data: rest }) ?? null, thread, ns: place.ns },
-      ...{ channel, version, run, base, kept, anchor, rest },
-    });
-    return changes === 0 ? undefined : { id: Number(lastInsertRowid), channel, data: rest };
-  };
-  const latest = data.length < SHORTEST ? undefined : latestOf(prepare, thread, place.ns, channel);
-  const swept = latest && sweep(prepare, place, channel, latest.version);
-  if (latest !== undefined && swept !== undefined) {
-    const kept = commonPrefix(swept.text, data);
-    const cost = swept.cost + ROW + data.length - kept;
-    // A fork counts on from an earlier version and may lie before its base: then its sweep begins with itself.
-    if (kept * 2 >= data.length && cost <= data.length * 2)
-      return insert(
-        `${ROW_MARK}${latest.id}`,
-        kept,
-        version > latest.version ? (latest.anchor ?? startOf(latest.version)) : null,
-      );
-  }
-  return insert(null, 0, null);
+  const { thread, ns } = place;
+  const { channel, version, data } = value;
+  const latest = data.length < SHORTEST ? undefined : latestOf(prepare, keys, place, channel);
+  const { base, kept, anchor, cost } = leanOn(latest, version, data);
+  const rest = data.slice(kept);
+  const { changes, lastInsertRowid } = prepare(
+    `INSERT OR IGNORE INTO blob_rows (id, thread, ns, channel, version, run, base, kept, anchor, data)
+     VALUES (@id, @thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @rest)`,
+  ).run({
+    ...{ id: leanInput(prepare, place, { channel, version, data: rest }) ?? null, thread, ns },
+    ...{ channel, version, run, base, kept, anchor, rest },
+  });
+  if (changes === 0) return undefined;
+  const id = Number(lastInsertRowid);
+  if (data.length >= SHORTEST && (latest === undefined || version > latest.version))
+    keys.setLatest(thread, ns, channel, { id, version, anchor, text: data, cost });
+  return { id, channel, data: rest };
+}
+
+interface Lean {
+  readonly base: string | null;
+  readonly kept: number;
+  readonly anchor: string | null;
+  readonly cost: number;
+}
+
+/** How a value is stored: by itself when what it has in common with the latest is not worth it. */
+function leanOn(latest: LatestValue | undefined, version: string, data: string): Lean {
+  const whole = { base: null, kept: 0, anchor: null, cost: ROW + data.length };
+  if (latest === undefined) return whole;
+  const kept = commonPrefix(latest.text, data);
+  const cost = latest.cost + ROW + data.length - kept;
+  if (kept * 2 < data.length || cost > data.length * 2) return whole;
+  // A fork counts on from an earlier version and may lie before its base: then its sweep begins with itself.
+  const anchor = version > latest.version ? (latest.anchor ?? startOf(latest.version)) : null;
+  return { base: `${ROW_MARK}${latest.id}`, kept, anchor, cost };
 }
 
 /** The whole text of a value, undefined when it is not stored. */
@@ -180,11 +186,21 @@ export function dropChannel(prepare: Prepare, id: number): void {
   prepare('DELETE FROM blob_rows WHERE id = ?').run(id);
 }
 
-function latestOf(prepare: Prepare, thread: number, ns: string, channel: string): Link | undefined {
-  return prepare(
+function latestOf(
+  prepare: Prepare,
+  keys: CheckpointKeys,
+  place: ChannelPlace,
+  channel: string,
+): LatestValue | undefined {
+  const { thread, ns } = place;
+  const known = keys.latest(thread, ns, channel);
+  if (known !== undefined) return known;
+  const row = prepare(
     `SELECT id, version, anchor FROM blob_rows
      WHERE thread = ? AND ns = ? AND channel = ? ORDER BY version DESC LIMIT 1`,
-  ).get(thread, ns, channel) as Link | undefined;
+  ).get(thread, ns, channel) as Omit<LatestValue, 'text' | 'cost'> | undefined;
+  const swept = row && sweep(prepare, place, channel, row.version);
+  return row && swept && { ...row, ...swept };
 }
 
 const versionOf = (prepare: Prepare, base: string): string =>

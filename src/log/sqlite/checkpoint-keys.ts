@@ -1,6 +1,6 @@
 /**
- * The numbers of ids, and the texts that others differ from, as the one writer last saw them: most commits speak of
- * threads and runs that the last ones spoke of. Bounded; what is forgotten is looked up again.
+ * The numbers of ids, and the texts that the next ones will differ from, as the one writer last saw them: most commits
+ * speak of threads and runs that the last ones spoke of. Bounded; what is forgotten is looked up again.
  *
  * Danger: what was seen within a transaction that is undone, or before rows went, is wrong. Then all is forgotten.
  */
@@ -10,6 +10,18 @@ import type { Prepare } from './statements.ts';
 
 const MOST_NAMES = 5000;
 const MOST_BASES = 200;
+/** Of all texts of values together, in characters. */
+const MOST_TEXT = 4_000_000;
+
+/** The value of a channel that comes last by its version. */
+export interface LatestValue {
+  readonly id: number;
+  readonly version: string;
+  readonly anchor: string | null;
+  readonly text: string;
+  /** Of reading it: channel-store.ts. */
+  readonly cost: number;
+}
 
 export interface CheckpointKeys {
   /** The number of a thread, given when there is none. */
@@ -18,13 +30,21 @@ export interface CheckpointKeys {
   name(thread: number, id: string): number;
   /** The text of a row that others differ from. */
   base(row: number, load: () => string): Base;
+  latest(thread: number, ns: string, channel: string): LatestValue | undefined;
+  setLatest(thread: number, ns: string, channel: string, value: LatestValue): void;
   forget(): void;
 }
+
+/** No two places have the same. */
+const placeOf = (thread: number, ns: string, channel: string): string =>
+  `${thread} ${ns.length} ${ns} ${channel}`;
 
 export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
   const threads = new Map<string, number>();
   const names = new Map<string, number>();
   const bases = new Map<number, Base>();
+  const values = new Map<string, LatestValue>();
+  let size = 0;
   const remember = <K, V>(known: Map<K, V>, most: number, key: K, value: V): V => {
     if (known.size >= most) known.clear();
     known.set(key, value);
@@ -60,7 +80,20 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
       );
     },
     base: (row, load) => bases.get(row) ?? remember(bases, MOST_BASES, row, toBase(load())),
+    latest: (thread, ns, channel) => values.get(placeOf(thread, ns, channel)),
+    setLatest(thread, ns, channel, value) {
+      const key = placeOf(thread, ns, channel);
+      size += value.text.length - (values.get(key)?.text.length ?? 0);
+      if (size > MOST_TEXT) {
+        values.clear();
+        size = value.text.length;
+      }
+      if (size <= MOST_TEXT) values.set(key, value);
+      else size = 0;
+    },
     forget() {
+      values.clear();
+      size = 0;
       threads.clear();
       names.clear();
       bases.clear();

@@ -47,7 +47,7 @@ export function writeCheckpoint(
   const thread = keys.thread(threadId);
   const run = keys.name(thread, runId);
   for (const blob of checkpoint.blobs) {
-    const value = writeChannel(prepare, { thread, ns }, blob, run);
+    const value = writeChannel(prepare, keys, { thread, ns }, blob, run);
     if (value !== undefined && parentId !== null)
       leanWrites(prepare, { ns, parent: keys.name(thread, parentId) }, value);
   }

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert';
 import fc from 'fast-check';
 import { openConnection } from '../../../src/log/sqlite/connection.ts';
 import { readChannel, writeChannel } from '../../../src/log/sqlite/channel-store.ts';
+import { createCheckpointKeys } from '../../../src/log/sqlite/checkpoint-keys.ts';
 import { prepareSchema } from '../../../src/log/sqlite/schema.ts';
 import { createStatements, type Prepare } from '../../../src/log/sqlite/statements.ts';
 import { suite } from '../../support/suite.ts';
@@ -23,6 +24,7 @@ function withStore(use: (prepare: Prepare) => void): void {
 const write = (prepare: Prepare, index: number, value: unknown): void =>
   void writeChannel(
     prepare,
+    createCheckpointKeys(prepare),
     place,
     { channel: 'messages', version: versionOf(index), data: JSON.stringify(value) },
     1,
@@ -85,6 +87,7 @@ test('given a fork that counts on from an old version, when both branches grow, 
     const put = (index: number): void =>
       void writeChannel(
         prepare,
+        createCheckpointKeys(prepare),
         place,
         {
           channel: 'messages',
