@@ -1,14 +1,26 @@
 import type { RunEnd } from './port.ts';
 import type { Updated } from './state-port.ts';
 
+/** What is told of a failure has to be written, sent and read: the rest of a longer message is left out. */
+const MOST_CHARACTERS = 16_384;
+const MOST_OF_NAME = 256;
+
+export function shorten(text: string, most = MOST_CHARACTERS): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
+}
+
 /** The end of a run that failed with `thrown`, which may be anything that can be thrown. */
 export function toErrorEnd(thrown: unknown): RunEnd {
   if (!(thrown instanceof Error) && !isErrorLike(thrown))
-    return { kind: 'error', error: 'Error', message: describe(thrown) };
+    return { kind: 'error', error: 'Error', message: shorten(describe(thrown)) };
   const given = typeof thrown.name === 'string' && thrown.name !== '' ? thrown.name : 'Error';
   // A subclass that never set `name` still says `Error`; its class name tells more.
   const error = given === 'Error' ? thrown.constructor?.name || given : given;
-  return { kind: 'error', error, message: String(thrown.message) };
+  return {
+    kind: 'error',
+    error: shorten(error, MOST_OF_NAME),
+    message: shorten(String(thrown.message)),
+  };
 }
 
 /** What the sender of an update of the state hears when the graph throws. */

@@ -12,13 +12,16 @@ export interface Clock {
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 export function systemClock(): Clock {
+  // As they are now: code of a graph in the same thread may replace them.
+  const { setTimeout, clearTimeout } = globalThis;
+  const monotonic = performance.now.bind(performance);
   return {
     now: () => Date.now(),
-    monotonic: () => performance.now(),
+    monotonic,
     after(ms, fn) {
-      const due = performance.now() + ms;
+      const due = monotonic() + ms;
       const arm = (): NodeJS.Timeout => {
-        const left = Math.max(0, due - performance.now());
+        const left = Math.max(0, due - monotonic());
         if (left <= LONGEST_DELAY) return setTimeout(fn, left);
         return setTimeout(() => (timer = arm()), LONGEST_DELAY);
       };

@@ -13,7 +13,8 @@ export interface WorkerMemory {
 
 interface Attached {
   readonly sessionId: string;
-  readonly workerInfo: { readonly workerId: string };
+  /** The id counts the threads in an order of its own; the title, `[worker 2] name`, says which thread it is. */
+  readonly workerInfo: { readonly workerId: string; readonly title: string };
 }
 interface Received {
   readonly sessionId: string;
@@ -34,7 +35,8 @@ export function openWorkerMemory(): WorkerMemory {
     const opened = (session = new Session());
     opened.connect();
     opened.on('NodeWorker.attachedToWorker', ({ params }: { params: Attached }) => {
-      sessions.set(params.workerInfo.workerId, params.sessionId);
+      const { title, workerId } = params.workerInfo;
+      sessions.set(/^\[worker (\d+)\]/.exec(title)?.[1] ?? workerId, params.sessionId);
     });
     opened.on('NodeWorker.receivedMessageFromWorker', ({ params }: { params: Received }) => {
       const { id, result } = JSON.parse(params.message) as {

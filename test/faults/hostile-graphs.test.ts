@@ -29,6 +29,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   waitsForMemory: 'cancelled',
   ignoresSignal: 'cancelled',
   neverResolves: 'cancelled',
+  returnHangs: 'cancelled',
   yieldsForEver: 'cancelled',
   nodeSpins: 'cancelled',
   nodeNeverResolves: 'cancelled',
@@ -51,6 +52,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   removesListeners: { error: 'WorkerFault', says: /RangeError: nobody catches this/ },
   throwsUndefined: { error: 'Error', says: /undefined/ },
   throwsText: { error: 'Error', says: /a text/ },
+  throwsMuch: { error: 'Error', says: /^x{16384}… \(20000000 characters\)$/ },
+  throwsUnreadable: { error: 'RangeError', says: /not even this/ },
   returnsCircular: { error: 'UnstorableValue', says: /contains itself/ },
   returnsSymbol: { error: 'UnstorableValue', says: /is a symbol/ },
   returnsGetter: { error: 'RangeError', says: /do not touch/ },
@@ -65,6 +68,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   replacesThen: READ_ONLY,
   replacesTime: READ_ONLY,
   pollutes: READ_ONLY,
+  replacesPush: { error: 'WorkerSpoiled', says: /Array\.prototype\.push/ },
+  deletesGlobals: { error: 'WorkerSpoiled', says: /replaced String/ },
   replacesConsole: FINE,
   deletesEnvironment: FINE,
   changesTitle: FINE,
@@ -110,7 +115,7 @@ async function runOnce(server: ServerProgram, graph: string, expected: Expected)
 
 test('graphs that spin, eat memory, exit, throw later, flood or replace the language end as the table says, and every run after them succeeds (X3, X4)', () =>
   withPrograms(async ({ serve, dir }) => {
-    const env = { PLATFORM_WORKER_HEAP_MB: '160' };
+    const env = { PLATFORM_WORKER_HEAP_MB: '160', PLATFORM_WORKERS: '1', PLATFORM_STOP_GRACE_SECS: '1' };
     const server = await serve({ args: ['--config', CONFIG], env });
     const chosen = Object.entries(GRAPHS).filter(([graph]) =>
       new RegExp(process.env['HOSTILE_GRAPHS'] ?? '.').test(graph),

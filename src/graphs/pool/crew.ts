@@ -27,6 +27,8 @@ export interface Crew {
    * comes up, and only then one that is busy with itself. Rejects with `GraphsUnavailable` when the server stops.
    */
   choose(threadId?: string): Promise<GraphWorker>;
+  /** Every worker has been busy with itself for so long that what is given to one may never be begun. */
+  isStuck(): boolean;
   /** Lends a worker of its own to `use`; few at a time, so it may have to wait. */
   apart<T>(use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   each(use: (worker: GraphWorker) => void): void;
@@ -36,6 +38,10 @@ export interface Crew {
 const WATCH_MS = 100;
 /** How long a run may take to stop on a worker that shows no sign of life. */
 const STOP_GRACE_MS = 1_000;
+/** The same on one that does: its event loop turns, but what the server says is not heard. */
+const DEAF_MS = 20_000;
+/** How long nothing but silence is taken for hard work. */
+const STUCK_MS = 5_000;
 /** When its successor is started. */
 const DOUBT_MS = 300;
 /** How long code may go on after the end of its run, before its worker is given nothing new and is replaced. */
@@ -133,7 +139,8 @@ export async function openCrew({ size, heapMb, clock, spawn, onFault }: CrewOpti
   function overdue(worker: GraphWorker): number {
     worker.look();
     const silent = worker.isSilent();
-    const waits = silent ? worker.stopWaits() : 0;
+    const asked = worker.stopWaits();
+    const waits = silent || asked > DEAF_MS ? asked : 0;
     const leftover = worker.leftoverFor();
     // What is left of a run that is over may go on for a while, unless it is in the way of others.
     const outstayed =
@@ -197,6 +204,8 @@ export async function openCrew({ size, heapMb, clock, spawn, onFault }: CrewOpti
         return worker;
       }
     },
+    isStuck: () =>
+      slots.length >= size && slots.every(({ worker, ready }) => ready && worker.silence() > STUCK_MS),
     async apart(use) {
       while (apart.size >= MOST_APART) await change();
       assertOpen();

@@ -21,16 +21,20 @@ import {
 } from '../port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
 import { createLocalFetch } from './local-fetch.ts';
+import { rememberNatives } from './natives.ts';
 import { fromWireError, openRpc, type Methods } from './rpc.ts';
 import {
+  BEATS,
+  PULSE_BYTES,
+  REPLACED,
   toRemote,
   WORKER_NOTES,
-  type JobWrite,
   type KnownHead,
   type Loaded,
   type ServerSide,
   type WorkerSide,
 } from './sides.ts';
+import { takeWrite } from './take-write.ts';
 
 export interface GraphWorkerOptions {
   readonly graphs: readonly GraphSpec[];
@@ -68,6 +72,8 @@ export interface GraphWorker {
   look(): void;
   /** Its event loop has not turned for a while. */
   isSilent(): boolean;
+  /** For how long it has not, in milliseconds. */
+  silence(): number;
   /** For how long graph code has gone on after the end of its run, in milliseconds; 0 when none does. */
   leftoverFor(): number;
   /** For how long the longest waiting stop has been waiting, in milliseconds; 0 when none waits. */
@@ -92,9 +98,9 @@ interface Job {
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const { clock, graphs, base, hardHeapMb, onStray } = options;
   const jobs = new Map<number, Job>();
-  const beats = new Int32Array(new SharedArrayBuffer(4));
+  const shared = new Int32Array(new SharedArrayBuffer(PULSE_BYTES));
   const { port1: port, port2 } = new MessageChannel();
-  const setup = { graphs, base, beat: beats.buffer };
+  const setup = { graphs, base, pulse: shared.buffer };
   const worker = startWorker(
     'graphs/pool/worker-entry',
     { setup, port: port2 },
@@ -107,6 +113,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   );
   const { threadId } = worker;
   let last = 0;
+  let runs = 0;
   let leftovers = 0;
   let leftoverSince = Infinity;
   let over: WorkerEnd | undefined;
@@ -145,11 +152,11 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     },
     load: (id, ns, checkpointId) => readerOf(id).load(ns, checkpointId),
     list: (id, query) => readerOf(id).list(query),
-    write: async (id, write) => take(linkOf(id), write),
+    write: async (id, write) => takeWrite(linkOf(id), write),
     pass(id, write) {
       const link = jobs.get(id)?.link;
       // Who takes the writes of a run remembers the first that failed.
-      if (link !== undefined) take(link, write).catch(() => undefined);
+      if (link !== undefined) takeWrite(link, write).catch(() => undefined);
     },
     batch: (id, requests) => linkOf(id).store.batch(requests),
     leftover(change) {
@@ -196,7 +203,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     cancelLimit();
     const left = [...jobs.values()];
     jobs.clear();
-    for (const job of left) job.lose(guiltOf(job, how, left.length), how);
+    for (const job of left) job.lose(guiltOf(job, how, runs === 1), how);
     rpc.close(new GraphsUnavailable(how.message));
     port.close();
     replies.close();
@@ -205,6 +212,8 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     // Not waited for: native code may hold the thread for as long as it likes.
     void worker.terminate();
   }
+
+  const silence = (): number => pulse.looked - pulse.at;
 
   return {
     loaded,
@@ -232,6 +241,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
           resolve(how);
         };
         if (over !== undefined) return job.lose('none', over);
+        runs += 1;
         jobs.set(id, job);
         signal.addEventListener('abort', onAbort, { once: true });
         side.run(id, order, known).then(settle, (error: unknown) => settle(toErrorEnd(error)));
@@ -255,12 +265,17 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     base: (url) => side.base(url),
     look() {
       const now = clock.monotonic();
-      const beat = Atomics.load(beats, 0);
+      const beat = Atomics.load(shared, BEATS);
       // A process that itself stood still knows nothing of the others.
       if (beat !== pulse.beat || now - pulse.looked > SILENT_MS) pulse = { beat, at: now, looked: now };
       else pulse.looked = now;
+      const replaced = Atomics.load(shared, REPLACED);
+      if (replaced === 0) return;
+      const name = rememberNatives().nameOf(replaced);
+      end(died('WorkerSpoiled', `A graph replaced ${name}, which all code of its worker rests on`));
     },
-    isSilent: () => pulse.looked - pulse.at > SILENT_MS,
+    isSilent: () => silence() > SILENT_MS,
+    silence,
     leftoverFor: () => Math.max(0, clock.monotonic() - leftoverSince),
     stopWaits() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
@@ -270,21 +285,11 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   };
 }
 
-async function take({ emit, checkpoints }: RunLink, write: JobWrite): Promise<void> {
-  switch (write.kind) {
-    case 'frames':
-      return emit(write.frames);
-    case 'checkpoint':
-      return checkpoints.save(write.checkpoint);
-    case 'writes':
-      return checkpoints.saveWrites(write.ns, write.checkpointId, write.writes);
-  }
-}
-
 const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });
 
-function guiltOf(job: Job, { by }: WorkerEnd, jobs: number): LostAttempt['guilt'] {
+/** `alone`: nobody else ever ran in the worker. What was left behind by a run that is over may end it as well. */
+function guiltOf(job: Job, { by }: WorkerEnd, alone: boolean): LostAttempt['guilt'] {
   if (by === 'close') return 'none';
   if (by === 'stop') return job.stopAt === undefined ? 'none' : 'own';
-  return jobs === 1 ? 'own' : 'unknown';
+  return alone ? 'own' : 'unknown';
 }

@@ -119,7 +119,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
         return signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal, head);
       };
       const how = await (
-        suspects.has(runId) ? crew.apart(execute) : crew.choose(threadId).then(execute)
+        suspects.has(runId) || crew.isStuck() ? crew.apart(execute) : crew.choose(threadId).then(execute)
       ).catch(toLost);
       suspects.delete(runId);
       if (how.kind === 'lost' && how.guilt === 'unknown' && suspects.size < MOST_SUSPECTS)

@@ -6,6 +6,8 @@
  * recognises it by its name.
  */
 
+import { shorten } from '../failure.ts';
+
 /** `[id, method, args]` asks; with id 0 no answer is wanted. `[id, answer]` and `[id, undefined, error]` answer. */
 type Message =
   | readonly ['ask', number, string, readonly unknown[]]
@@ -38,6 +40,8 @@ interface Waiting {
 
 /** `post` throws for what cannot be copied. `methods` may be filled until the first message is received. */
 export function openRpc(post: (batch: readonly Message[]) => void, methods: Methods): Rpc {
+  // As it is now: code of a graph may replace it.
+  const { queueMicrotask } = globalThis;
   const waiting = new Map<number, Waiting>();
   let queued: Message[] = [];
   let last = 0;
@@ -123,11 +127,11 @@ export function toWireError(thrown: unknown): WireError {
       const { name, message, stack } = thrown as Error;
       return {
         name: typeof name === 'string' ? name : 'Error',
-        message: String(message),
-        ...(typeof stack === 'string' && { stack }),
+        message: shorten(String(message)),
+        ...(typeof stack === 'string' && { stack: shorten(stack) }),
       };
     }
-    return { name: 'Error', message: String(thrown) };
+    return { name: 'Error', message: shorten(String(thrown)) };
   } catch {
     return { name: 'Error', message: 'something that cannot be shown' };
   }

@@ -23,9 +23,16 @@ export interface WorkerSetup {
   readonly graphs: readonly GraphSpec[];
   /** The address under which a client without one finds this server. */
   readonly base: string;
-  /** One 32-bit counter that the worker raises while its event loop turns. */
-  readonly beat: SharedArrayBuffer;
+  /** 32-bit numbers, of which `BEATS` and `REPLACED` are the places. */
+  readonly pulse: SharedArrayBuffer;
 }
+
+/** Raised by the worker while its event loop turns. */
+export const BEATS = 0;
+/** What graph code has replaced of the natives, by its place there; 0 for nothing. */
+export const REPLACED = 1;
+/** How many there are. */
+export const PULSE_BYTES = 8;
 
 /** What a worker says once it has loaded the graphs. */
 export interface Loaded {

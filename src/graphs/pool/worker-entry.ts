@@ -12,8 +12,9 @@ import { loadGraphs } from '../loader.ts';
 import { openDescriber } from '../schemas/describer.ts';
 import { guardThread } from './guard.ts';
 import { publishRemoteFetch } from './remote-fetch.ts';
+import { rememberNatives, type Natives } from './natives.ts';
 import { openRpc, toWireError, type Methods } from './rpc.ts';
-import { SERVER_NOTES, toRemote, type ServerSide, type WorkerSetup } from './sides.ts';
+import { BEATS, REPLACED, SERVER_NOTES, toRemote, type ServerSide, type WorkerSetup } from './sides.ts';
 import { createWorkerHost } from './worker-host.ts';
 
 const BEAT_MS = 100;
@@ -24,8 +25,21 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   Object.assign(threads, { parentPort: null, workerData: null });
   syncBuiltinESMExports();
 
+  const pulse = new Int32Array(setup.pulse);
+  const { add } = Atomics;
+  /** What modules of the project change while they are loaded is theirs to answer for. */
+  let natives: Natives | undefined;
+  /** Whether this thread is what it was; the server reads it when it is not, whatever works or not by then. */
+  const isSound = (): boolean => {
+    const place = natives === undefined ? 0 : natives.replaced();
+    if (place !== 0) pulse[REPLACED] = place;
+    return place === 0;
+  };
   // Bound now: graph code may replace the method later.
-  const post = port.postMessage.bind(port);
+  const say = port.postMessage.bind(port);
+  const post = (batch: unknown): void => {
+    if (isSound()) say(batch);
+  };
   const clock = systemClock();
   const methods: Record<string, Methods[string]> = {};
   const rpc = openRpc(post, methods);
@@ -34,6 +48,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   const onBase = publishRemoteFetch(server, setup.base);
   const { graphs, problems } = await loadGraphs([...setup.graphs]);
   guard.lock();
+  natives = rememberNatives();
 
   const host = openInProcessGraphs({ graphs, ids: randomIds(clock), clock });
   const describer = openDescriber({
@@ -43,9 +58,9 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   Object.assign(methods, createWorkerHost({ host, describer, server, guard, onBase }));
   port.on('message', (batch: unknown) => rpc.receive(batch));
 
-  const beats = new Int32Array(setup.beat);
   const beat = (): void => {
-    Atomics.add(beats, 0, 1);
+    isSound();
+    add(pulse, BEATS, 1);
     clock.after(BEAT_MS, beat);
   };
   beat();

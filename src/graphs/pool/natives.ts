@@ -1,0 +1,83 @@
+/**
+ * The methods that everything in a thread rests on, the server's side of it too. Graph code can replace them: they
+ * cannot be made read-only, because libraries give single objects methods of the same names. So they are compared.
+ *
+ * X4 A worker in which one of them was replaced says nothing any more and is ended: what it would say cannot be trusted,
+ * and its other runs would suffer.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { MessagePort } from 'node:worker_threads';
+
+export interface Natives {
+  /** The place of the first that was replaced, from 1; 0 when all are as they were. */
+  replaced(): number;
+  /** What is at that place, such as `Array.prototype.push`. */
+  nameOf(place: number): string;
+}
+
+const GLOBALS = [
+  ...[
+    'String',
+    'Number',
+    'Boolean',
+    'Symbol',
+    'Function',
+    'RegExp',
+    'WeakMap',
+    'Math',
+    'Uint8Array',
+    'Buffer',
+  ],
+  ...['Error', 'TypeError', 'RangeError', 'AbortController', 'AbortSignal', 'process'],
+];
+
+const OWNERS: Readonly<Record<string, () => object>> = {
+  'Array.prototype': () => Array.prototype,
+  'Map.prototype': () => Map.prototype,
+  'Set.prototype': () => Set.prototype,
+  'WeakMap.prototype': () => WeakMap.prototype,
+  'String.prototype': () => String.prototype,
+  'Function.prototype': () => Function.prototype,
+  'RegExp.prototype': () => RegExp.prototype,
+  AbortSignal: () => AbortSignal,
+  'AbortController.prototype': () => AbortController.prototype,
+  'EventTarget.prototype': () => EventTarget.prototype,
+  'MessagePort.prototype': () => MessagePort.prototype,
+  'AsyncLocalStorage.prototype': () => AsyncLocalStorage.prototype,
+  'ArrayIterator.prototype': () => Object.getPrototypeOf([].values()) as object,
+  'MapIterator.prototype': () => Object.getPrototypeOf(new Map().values()) as object,
+  'SetIterator.prototype': () => Object.getPrototypeOf(new Set().values()) as object,
+};
+
+/** Remembers what they are now. */
+export function rememberNatives(): Natives {
+  const names: string[] = [];
+  const owners: Record<PropertyKey, unknown>[] = [];
+  const keys: PropertyKey[] = [];
+  const values: unknown[] = [];
+  const remember = (name: string, owner: object, key: PropertyKey, value: unknown): void => {
+    names.push(name);
+    owners.push(owner as Record<PropertyKey, unknown>);
+    keys.push(key);
+    values.push(value);
+  };
+  for (const name of GLOBALS) remember(name, globalThis, name, Reflect.get(globalThis, name));
+  for (const [name, find] of Object.entries(OWNERS)) {
+    const owner = find();
+    for (const key of Reflect.ownKeys(owner)) {
+      const found = Object.getOwnPropertyDescriptor(owner, key);
+      // Every kind of object has its own, and what is no function is no work of anybody's.
+      if (typeof found?.value !== 'function' || key === 'constructor') continue;
+      remember(`${name}.${String(key)}`, owner, key, found.value);
+    }
+  }
+  const count = names.length;
+  return {
+    // Nothing here calls any of them.
+    replaced() {
+      for (let i = 0; i < count; i++) if (owners[i]![keys[i]!] !== values[i]) return i + 1;
+      return 0;
+    },
+    nameOf: (place) => names[place - 1] ?? 'what every thread rests on',
+  };
+}
