@@ -19,6 +19,8 @@ export function manyThreads(
       config.configurable?.thread_id === undefined ? undefined : of(config).getTuple(config),
     put: (...args: Parameters<Saver['put']>) => of(args[0]).put(...args),
     putWrites: (...args: Parameters<Saver['putWrites']>) => of(args[0]).putWrites(...args),
+    getDeltaChannelHistory: (options: Parameters<Saver['getDeltaChannelHistory']>[0]) =>
+      of(options.config).getDeltaChannelHistory(options),
     async *list(...[config, options]: Parameters<Saver['list']>) {
       const wanted = config.configurable?.thread_id;
       const threads = wanted === undefined ? [...savers.keys()] : [wanted];

@@ -1,7 +1,7 @@
 /** The checkpoint saver on the real log: the library's own suite, namespaces, and many writers at once. */
 import * as assert from 'node:assert/strict';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { validate } from '@langchain/langgraph-checkpoint-validation';
+import { deltaChannelHistoryTests, validate } from '@langchain/langgraph-checkpoint-validation';
 import { createDecoder } from '../../../src/graphs/codec.ts';
 import type { Saver, SaverConfig } from '../../../src/graphs/langgraph/saver-contract.ts';
 import { openSaver } from '../../../src/graphs/langgraph/saver.ts';
@@ -76,6 +76,19 @@ test(
     }),
   60_000,
 );
+
+test("given the library's checks of channels that store changes, when the saver runs through them on a real file, then it passes", () =>
+  withLog(async (given) => {
+    const results = await runSpecs(() =>
+      deltaChannelHistoryTests({
+        checkpointerName: 'threadwell on SQLite',
+        createCheckpointer: () => manyThreads((id) => saverOf(given, id)) as unknown as BaseCheckpointSaver,
+      }),
+    );
+    assert.ok(results.length >= 8, `only ${results.length} checks ran`);
+    for (const { title, error } of results)
+      if (error !== undefined) assert.fail(`${title}: ${String(error)}`);
+  }));
 
 test('given the same checkpoint ids in several namespaces, when each is read, then it has its own values, writes and parents', () =>
   withLog(async (given) => {
