@@ -11,13 +11,15 @@ import { assistantKey } from '../http/commands/assistant-key.ts';
 import type { Caller, Perform } from '../http/commands/caller.ts';
 import { perform } from '../http/commands/perform.ts';
 import { startRun } from '../http/commands/runs.ts';
+import { findThread } from '../http/commands/state.ts';
 import type { ServerContext, SocketGrant } from '../http/context.ts';
 import { HttpProblem } from '../http/replies.ts';
 import { resumePlace } from '../http/resume-place.ts';
 import { check } from '../http/schemas/common.ts';
-import { subscription } from '../http/schemas/commands.ts';
+import { reconnectParams, subscription } from '../http/schemas/commands.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { createMailbox } from '../kernel/mailbox.ts';
+import { getRun } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import {
   CommandProblem,
@@ -96,6 +98,16 @@ export function serveSocket(
     return {};
   };
 
+  /** Subscriptions end with their socket: on another one the client subscribes again, from the last event it knows. */
+  const reconnect: Perform = async (who, params) => {
+    const { run_id: runId, subscriptions: ids = [] } = check(reconnectParams, params);
+    await findThread(who);
+    if ((await getRun(context.log.rows, runId, { threadId })) === undefined)
+      throw new CommandProblem('no_such_run', `The thread has no run ${runId}.`);
+    const restored = ids.length > 0 && ids.every((id) => subscriptions.has(id));
+    return { restored, ...(restored && { missed_events: 0 }) };
+  };
+
   /** Answered when the subscription is served, so the answer is not waited for. */
   function subscribe({ id, params }: Command): JsonObject | undefined {
     try {
@@ -124,7 +136,11 @@ export function serveSocket(
     const command = parseCommand(parse(data));
     if (command === undefined) throw new CommandProblem('invalid_argument', MALFORMED);
     if (command.method === 'subscription.subscribe') return subscribe(command);
-    return perform(caller, command, { 'run.start': start, 'subscription.unsubscribe': unsubscribe });
+    return perform(caller, command, {
+      'run.start': start,
+      'subscription.unsubscribe': unsubscribe,
+      'subscription.reconnect': reconnect,
+    });
   }
 
   async function receive(data: RawData): Promise<void> {

@@ -17,6 +17,7 @@ export interface Subscriptions {
   add(commandId: number, wanted: Subscription, after: Place | undefined): void;
   /** False when there is no such subscription. */
   remove(id: string): boolean;
+  has(id: string): boolean;
   /** Settles when the signal was aborted and nothing is sent any more. */
   readonly done: Promise<void>;
 }
@@ -136,6 +137,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
       poke();
     },
     remove: (id) => active.delete(id),
+    has: (id) => active.has(id),
     done,
   };
 }

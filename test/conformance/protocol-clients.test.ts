@@ -6,7 +6,7 @@ import { StreamController } from '@langchain/langgraph-sdk/stream';
 import { WebSocket } from 'ws';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, say, startGated } from './scene.ts';
+import { config, say, startGated, textsOf } from './scene.ts';
 import { command, TRANSPORTS, type Transport } from './thread-stream.ts';
 
 const test = suite('protocol: clients built on the events of a thread');
@@ -85,6 +85,23 @@ for (const transport of TRANSPORTS)
       assert.deepEqual(snapshot().interrupts, []);
       await controller.dispose();
     }));
+
+test('client.threads.stream: given a run under way, when a message is injected, then it is the input of a run behind it', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = crypto.randomUUID();
+    await s.client.threads.create({ threadId });
+    const { runId, open: letGo } = await startGated(s, threadId, { graph: 'gate' });
+    const thread = s.client.threads.stream(threadId, { assistantId: 'gate' });
+    await thread.input.inject({ namespace: [], message: { role: 'user', content: 'and another thing' } });
+    const [next] = await s.client.runs.list(threadId, { status: 'pending' });
+    assert.notEqual(next?.run_id, runId);
+    letGo();
+    await s.client.runs.join(threadId, next!.run_id);
+    const { values } = await s.client.threads.getState(threadId);
+    assert.ok(textsOf(values).includes('and another thing'));
+    assert.equal((await s.client.runs.get(threadId, next!.run_id)).status, 'success');
+    await thread.close();
+  }));
 
 test('client.threads.stream: given a run that another client started, when a controller opens its thread, then it follows to the end', () =>
   withServer(PROTOCOL, async (s) => {

@@ -114,12 +114,7 @@ test('given what is no command, when a socket gets it, then it is told and stays
     const table: [string, object, string, string][] = [
       ['no.such', {}, 'unknown_command', 'Unknown protocol command: no.such'],
       ['constructor', {}, 'unknown_command', 'Unknown protocol command: constructor'],
-      [
-        'subscription.reconnect',
-        { run_id: newId() },
-        'not_supported',
-        'subscription.reconnect is not supported by this server yet.',
-      ],
+      ['subscription.reconnect', { run_id: 'x' }, 'invalid_argument', 'run_id: expected a UUID'],
       [
         'subscription.subscribe',
         {},
@@ -150,6 +145,26 @@ test('given what is no command, when a socket gets it, then it is told and stays
     socket.socket.send(Buffer.from(JSON.stringify({ id: 5, method: 'state.get' })), { binary: true });
     assert.equal((await socket.answer()).id, 5);
     socket.leave();
+  }));
+
+test('given subscriptions of a socket, when it and another ask whether they are still there, then only its own are', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    const started = await command(s, threadId, 'run.start', { assistant_id: 'echo', input: say('hi') });
+    const { run_id: runId } = started.result;
+    const [socket, other] = [await openSocket(s, threadId), await openSocket(s, threadId)];
+    const { result } = await socket.ask('subscription.subscribe', { channels: ['lifecycle'] });
+    const asked = { run_id: runId, subscriptions: [result.subscription_id] };
+    const kept = await socket.ask('subscription.reconnect', asked);
+    assert.deepEqual(kept.result, { restored: true, missed_events: 0 });
+    assert.deepEqual((await other.ask('subscription.reconnect', asked)).result, { restored: false });
+    assert.deepEqual((await socket.ask('subscription.reconnect', { run_id: runId })).result, {
+      restored: false,
+    });
+    const unknown = await socket.ask('subscription.reconnect', { ...asked, run_id: newId() });
+    assert.equal(unknown.error, 'no_such_run');
+    socket.leave();
+    other.leave();
   }));
 
 test('given a socket that has run one assistant, when it is to run another, then it refuses and other sockets do not', () =>

@@ -16,20 +16,22 @@ import {
 import { beforeTurn } from '../../protocol/place.ts';
 import { HttpProblem } from '../replies.ts';
 import type { Caller, Perform } from './caller.ts';
-import { forkState, respond, startRun } from './runs.ts';
+import { forkState, inject, respond, startRun } from './runs.ts';
 import { getState, getTree, listCheckpoints } from './state.ts';
 
 export const COMMANDS: Readonly<Record<string, Perform>> = {
   'run.start': startRun,
   'input.respond': respond,
-  'input.inject': notSupported('input.inject is not supported: start a run with the message as its input.'),
+  'input.inject': inject,
   'state.get': getState,
   'state.listCheckpoints': listCheckpoints,
   'state.fork': forkState,
   'agent.getTree': getTree,
   'subscription.subscribe': notSupported('subscription.subscribe needs a WebSocket; open a stream instead.'),
   'subscription.unsubscribe': notSupported('subscription.unsubscribe needs a WebSocket; close the stream.'),
-  'subscription.reconnect': notSupported('subscription.reconnect is not supported by this server yet.'),
+  'subscription.reconnect': notSupported(
+    'subscription.reconnect needs a WebSocket; open a stream with since_event_id.',
+  ),
 };
 
 function notSupported(message: string): Perform {

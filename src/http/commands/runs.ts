@@ -7,7 +7,7 @@ import { CommandProblem } from '../../protocol/command.ts';
 import { createRun } from '../run-creation.ts';
 import { HttpProblem, ThreadMoved } from '../replies.ts';
 import { check } from '../schemas/common.ts';
-import { forkParams, respondParams, startParams } from '../schemas/commands.ts';
+import { forkParams, injectParams, respondParams, startParams } from '../schemas/commands.ts';
 import { findAccepted } from '../once.ts';
 import type { Caller, Perform } from './caller.ts';
 import { findThread, waitingQuestions } from './state.ts';
@@ -133,6 +133,22 @@ function answersOf(params: JsonObject): JsonObject {
     }),
   );
 }
+
+/** A message from outside is the input of a run of its own, behind what is under way. */
+export const inject = onceOnly(async (caller, given) => {
+  const { namespace = [], message } = check(injectParams, given);
+  if (namespace.length > 0)
+    throw new CommandProblem('not_supported', 'A message can be given to the graph of the thread alone.');
+  const thread = await findThread(caller).catch(asUndefined);
+  const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
+  if (thread === undefined || last === undefined)
+    throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
+  if ((await waitingQuestions(caller, thread)).size > 0)
+    throw new CommandProblem('invalid_argument', 'The thread waits for an answer: use input.respond.');
+  const { role, content, name } = message;
+  const input = { messages: [{ role, content, ...(name !== undefined && { name }) }] };
+  return { run_id: await create(caller, { assistant_id: last.assistantId, input }) };
+});
 
 export const forkState = onceOnly(
   async (caller, given) => {

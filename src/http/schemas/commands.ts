@@ -23,6 +23,23 @@ export const respondParams = z.object({
   metadata: optional(jsonObject),
 });
 
+export const injectParams = z.object({
+  namespace: optional(namespace),
+  message: z.object(
+    {
+      role: oneOf(['user', 'system']),
+      content: z.string('expected a string'),
+      name: optional(name),
+    },
+    'expected an object with role and content',
+  ),
+});
+
+export const reconnectParams = z.object({
+  run_id: uuid,
+  subscriptions: optional(list(segment, 100, 'expected a list of subscription ids')),
+});
+
 export const forkParams = z.object({
   checkpoint_id: name,
   input: optional(json),
