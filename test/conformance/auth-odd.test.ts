@@ -1,0 +1,122 @@
+/** Users, filters and answers of handlers that nobody foresaw. */
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { PROJECT, withServer, type TestServer, type TestServerOptions } from '../support/with-server.ts';
+import { BAD, GOOD } from '../fixtures/project/auth-odd.ts';
+import { say } from './scene.ts';
+
+const test = suite('conformance: odd users and handlers');
+
+const ODD: TestServerOptions = {
+  overrides: { auth: { file: `${PROJECT}auth-odd.ts`, exportName: 'odd' } },
+  allowFaults: true,
+};
+const as = (user: object) => ({ 'x-who': Buffer.from(JSON.stringify(user)).toString('base64url') });
+
+/** All of these are somebody else. */
+const TENANTS = [
+  ...['alice', 'Alice', 'alice ', ' alice', 'alice\u200b', '\uff41lice', 'alice\u0000', 'alice\n', 'a.lice'],
+  ...['\u00e9', 'e\u0301', '\u212a', 'K', 'k', '\u{1f600}', 'ﬁ', 'fi', 'ß', 'ss', '\u0130', 'i'],
+  ...['%', '_', '*', "' OR 1=1 --", '"', '["alice"]', '{"owner":"alice"}', '\\', '$.owner', '[]', ''],
+  ...['null', 'true', 'false', '0', '1', '01', '1.0', '1e0', 'NaN', 'undefined', '__proto__', 'constructor'],
+  ...[null, true, false, 0, 1, -1, 1.5, 1e21, 9007199254740991, 9007199254740992, 5e-324],
+  ...['x'.repeat(120), 'x'.repeat(121), 'x'.repeat(5_000), `${'x'.repeat(4_999)}y`],
+];
+
+async function search(s: TestServer, path: string, body: object, headers: Record<string, string>) {
+  const { status, json, text } = await s.request('POST', path, body, headers);
+  assert.equal(status, 200, `${path}: ${text}`);
+  return json.items ?? json;
+}
+
+test('A2 given users whose marks look alike to somebody, when each searches, counts and reads, then each has exactly what is theirs', () =>
+  withServer(ODD, async (s) => {
+    const threads: string[] = [];
+    for (const [i, tenant] of TENANTS.entries()) {
+      const user = as({ identity: `user-${i}`, tenant });
+      const made = await s.request('POST', '/threads', { metadata: { i } }, user);
+      assert.equal(made.status, 200, made.text);
+      threads.push(made.json.thread_id);
+      const key = { namespace: ['n'], key: `k${i}`, value: { i } };
+      assert.equal((await s.request('PUT', '/store/items', key, user)).status, 204);
+      await s.request('POST', '/assistants', { graph_id: 'echo', metadata: { i } }, user);
+    }
+    for (const [i, tenant] of TENANTS.entries()) {
+      const user = as({ identity: `user-${i}`, tenant });
+      const what = JSON.stringify(tenant);
+      const own = await search(s, '/threads/search', { limit: 100 }, user);
+      assert.deepEqual(
+        own.map(({ thread_id: id }: any) => id),
+        [threads[i]],
+        what,
+      );
+      assert.deepEqual(own[0].metadata.owner, tenant, what);
+      assert.equal(await search(s, '/threads/count', {}, user), 1, what);
+      assert.equal(
+        (await search(s, '/store/items/search', { namespace_prefix: [], limit: 100 }, user)).length,
+        1,
+      );
+      // The rest costs time, and is the same question.
+      if (i % 3 > 0) continue;
+      const assistants = await search(s, '/assistants/search', { limit: 100 }, user);
+      assert.deepEqual(
+        assistants.flatMap(({ metadata }: any) => metadata.i ?? []),
+        [i],
+        what,
+      );
+      const next = threads[(i + 1) % threads.length]!;
+      assert.equal((await s.request('GET', `/threads/${next}`, undefined, user)).status, 404, what);
+    }
+    assert.deepEqual(s.faults, []);
+  }));
+
+test('given filters of unusual size and shape, when a user works under them, then they mean what they say', () =>
+  withServer(ODD, async (s) => {
+    const other = as({ identity: 'other' });
+    const { thread_id: foreign } = (await s.request('POST', '/threads', {}, other)).json;
+    for (const verdict of GOOD) {
+      const user = as({ identity: verdict, verdict });
+      const made = await s.request('POST', '/threads', {}, user);
+      assert.equal(made.status, 200, `${verdict}: ${made.text}`);
+      const id = made.json.thread_id;
+      const found = await search(s, '/threads/search', {}, user);
+      assert.deepEqual(
+        found.map(({ thread_id: each }: any) => each),
+        [id],
+        verdict,
+      );
+      assert.equal(await search(s, '/threads/count', { status: 'idle' }, user), 1, verdict);
+      assert.equal((await s.request('GET', `/threads/${id}/state`, undefined, user)).status, 200, verdict);
+      assert.equal((await s.request('GET', `/threads/${foreign}`, undefined, user)).status, 404, verdict);
+      const item = { namespace: ['n'], key: verdict, value: {} };
+      assert.equal((await s.request('PUT', '/store/items', item, user)).status, 204, verdict);
+      const items = await search(s, '/store/items/search', { namespace_prefix: ['n'] }, user);
+      assert.deepEqual(
+        items.map(({ key }: any) => key),
+        [verdict],
+      );
+    }
+    assert.deepEqual(s.faults, []);
+  }));
+
+test('A2 A4 given answers of a handler that are no verdict, when anything is asked, then 500 denies, says nothing, is logged, and nothing happens', () =>
+  withServer(ODD, async (s) => {
+    const { thread_id: id } = (await s.request('POST', '/threads', {}, as({ identity: 'owner' }))).json;
+    const before = await s.events();
+    for (const verdict of BAD) {
+      const user = as({ identity: 'owner', verdict });
+      for (const [method, path, body] of [
+        ['GET', `/threads/${id}`],
+        ['POST', '/threads/search', {}],
+        ['POST', `/threads/${id}/runs`, { assistant_id: 'echo', input: say('x') }],
+      ] as const) {
+        const told = s.faults.length;
+        const { status, text } = await s.request(method, path, body, user);
+        assert.deepEqual([status, text], [500, '{"detail":"Internal server error"}'], `${verdict} ${path}`);
+        assert.equal(s.faults.length, told + 1, `${verdict} ${path}: it is logged`);
+      }
+    }
+    assert.deepEqual(await s.events(), before);
+  }));
+
+test.run();
