@@ -230,7 +230,8 @@ const HORIZON_MS = 24 * 3_600_000;
 
 /**
  * Runs that may start now: due, first of their thread, and nothing running beside them (X1). Oldest first; those of
- * one millisecond in the order in which they were accepted: an id is made before that.
+ * one millisecond in the order in which they were accepted: an id is made before that. A run that has begun comes before
+ * all others of its thread, also when the clock was set back since: what it saved is what they begin with.
  */
 export async function claimableRuns(
   rows: RowReader,
@@ -243,9 +244,12 @@ export async function claimableRuns(
        WHERE status = 'pending' AND created_at <= @horizon AND not_before <= @now
          AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_running
            WHERE other.thread_id = candidate.thread_id AND other.status = 'running')
-         AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_pending_by_thread
+         AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_begun
+           WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.attempt > 0
+             AND other.run_id <> candidate.run_id)
+         AND (candidate.attempt > 0 OR NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_pending_by_thread
            WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.not_before <= @now
-             AND (other.created_at, other.position) < (candidate.created_at, candidate.position))
+             AND (other.created_at, other.position) < (candidate.created_at, candidate.position)))
        ORDER BY created_at, position LIMIT @limit`,
       { now, horizon: now + HORIZON_MS, limit },
     )

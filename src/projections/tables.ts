@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '12';
+export const VERSION = '13';
 
 export const TABLES = [
   'threads',
@@ -74,6 +74,8 @@ CREATE INDEX runs_by_turn ON runs (thread_id, turn) WHERE turn IS NOT NULL;
 -- Whose turn it is, in the whole server and within a thread; and when the next one is due.
 CREATE INDEX runs_pending ON runs (created_at, position, not_before) WHERE status = 'pending';
 CREATE INDEX runs_pending_by_thread ON runs (thread_id, created_at, position) WHERE status = 'pending';
+-- One that has begun and waits for its next attempt: nobody gets before it, whatever the clock said.
+CREATE INDEX runs_begun ON runs (thread_id) WHERE status = 'pending' AND attempt > 0;
 CREATE INDEX runs_due ON runs (not_before) WHERE status = 'pending';
 CREATE INDEX runs_started ON runs (thread_id, started_at, position) WHERE started_at IS NOT NULL;
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';

@@ -53,6 +53,17 @@ test('X1 given runs of one moment on one thread, when they are claimed one by on
     );
   }));
 
+test('X5 given a run that waits for its next attempt, when another looks older because the clock was set back, then the begun one comes first', () =>
+  withLog(async ({ log }) => {
+    const write = writer(log);
+    const begun = fact.runCreated('begun', { notBefore: NOW + 1_000 });
+    await write('t', fact.created(), begun, fact.started('begun'), fact.runCreated('next'));
+    await write('t', fact.requeued('begun'));
+    assert.deepEqual(await claimable(log, NOW + 2_000), ['begun']);
+    await write('t', fact.started('begun', 2), fact.completed('begun', { remaining: 1 }));
+    assert.deepEqual(await claimable(log, NOW + 2_000), ['next']);
+  }));
+
 test('X1 given a delayed run, when it is not due, then those behind it go first and its turn comes by time', () =>
   withLog(async ({ log }) => {
     const write = writer(log);
