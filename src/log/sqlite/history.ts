@@ -12,7 +12,7 @@ import { openConnection, type Connection, type SqlFunctions } from './connection
 import { readAll, readStream } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
 import { createPayloadReader } from './payload-store.ts';
-import { projectAll } from './rebuild.ts';
+import { projectEach } from './rebuild.ts';
 import { createRowReader, writeRow } from './row-store.ts';
 import { assertSchema } from './schema.ts';
 import { createStatements, type Prepare } from './statements.ts';
@@ -93,7 +93,8 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
       const memory = inMemory();
       try {
         const writers = new Map<string, number>();
-        projectAll(prepare, memory.prepare, projection, (event, write) => {
+        projectEach(prepare, projection, (event, write) => {
+          writeRow(memory.prepare, write);
           const row = write.op === 'put' ? write.row : write.key;
           writers.set(`${write.table} ${String(Object.values(row)[0])}`, event.meta.position);
         });
