@@ -13,6 +13,10 @@ const id = fc.constantFrom('a', 'b', 'c');
 const cell = fc.constantFrom(1, 2, null);
 const kind = fc.constantFrom('x', 'y');
 const write: fc.Arbitrary<RowWrite> = fc.oneof(
+  fc
+    .record({ id, q: cell })
+    .map(({ id, q }): RowWrite => ({ op: 'set', table: 't', key: { id }, set: { q } })),
+  id.map((id): RowWrite => ({ op: 'set', table: 't', key: { id }, set: {}, copy: { q: 'p' } })),
   fc.record({ id, kind, p: cell, q: cell }).map((row): RowWrite => ({ op: 'put', table: 't', row })),
   fc
     .record({ id, p: cell })
