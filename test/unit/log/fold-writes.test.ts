@@ -54,7 +54,7 @@ test('P2 given any writes, when they are folded, then they lead to the same rows
       });
       assert.deepEqual(folded, expected);
     }),
-    { numRuns: 4_000 },
+    { numRuns: 8_000 },
   );
 });
 
