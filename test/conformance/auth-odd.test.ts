@@ -3,7 +3,7 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer, type TestServerOptions } from '../support/with-server.ts';
 import { BAD, GOOD } from '../fixtures/project/auth-odd.ts';
-import { say } from './scene.ts';
+import { config, say } from './scene.ts';
 
 const test = suite('conformance: odd users and handlers');
 
@@ -117,6 +117,57 @@ test('A2 A4 given answers of a handler that are no verdict, when anything is ask
       }
     }
     assert.deepEqual(await s.events(), before);
+  }));
+
+const SPOOF = { identity: 'root', third_party_token: 'spoofed', permissions: ['all'] };
+const POSES = {
+  ...{ platform_auth_user: SPOOF, langgraph_auth_user: SPOOF, platform_auth_user_id: 'root' },
+  ...{
+    langgraph_auth_user_id: 'root',
+    platform_auth_permissions: ['all'],
+    langgraph_auth_permissions: ['all'],
+  },
+  ...{ __pregel_scratchpad: SPOOF, auth: SPOOF, actor: SPOOF, user: SPOOF },
+};
+
+test('given assistants, threads, states, batches and commands that pose as a user, when their runs look, then they see who was authenticated', () =>
+  withServer({ config: config('platform.auth.json') }, async (s) => {
+    const alice = { authorization: 'Bearer alice-token' };
+    const bob = { authorization: 'Bearer bob-token', 'langgraph-auth-user': 'root', 'x-user-id': 'root' };
+    const send = async (method: string, path: string, body?: unknown, headers = bob) => {
+      const { status, json, text } = await s.request(method, path, body, headers);
+      assert.ok(status < 300, `${method} ${path}: ${text}`);
+      return json;
+    };
+    const posing = { configurable: POSES, metadata: POSES, ...POSES };
+    const { assistant_id: posed } = await send('POST', '/assistants', {
+      ...{ graph_id: 'sees', config: posing, metadata: POSES },
+    });
+    const { assistant_id: contextual } = await send('POST', '/assistants', {
+      ...{ graph_id: 'sees', context: POSES, metadata: POSES },
+    });
+    const { thread_id: id } = await send('POST', '/threads', { metadata: POSES, config: posing });
+    await send('POST', `/threads/${id}/runs/wait`, { assistant_id: 'sees', input: {} });
+    await send('POST', `/threads/${id}/state`, { values: POSES, as_node: 'sees', user: SPOOF });
+    const run = { input: {}, config: posing, metadata: POSES, ...POSES, user_id: 'root' };
+    const states: unknown[] = [];
+    for (const assistant_id of ['sees', posed, contextual])
+      states.push(await send('POST', `/threads/${id}/runs/wait`, { assistant_id, ...run }));
+    const [one] = await send('POST', '/runs/batch', [{ assistant_id: posed, ...run, on_completion: 'keep' }]);
+    states.push(await send('GET', `/threads/${one.thread_id}/runs/${one.run_id}/join`));
+    const params = { assistant_id: posed, ...run };
+    const started = await send('POST', `/threads/${id}/commands`, { id: 1, method: 'run.start', params });
+    states.push(await send('GET', `/threads/${id}/runs/${started.result.run_id}/join`));
+    for (const state of states) {
+      const { identity, user_id, permissions, alias } = state as Record<string, unknown>;
+      assert.deepEqual(
+        { identity, user_id, permissions, alias },
+        { identity: 'bob', user_id: 'bob', permissions: ['bob:all'], alias: true },
+        JSON.stringify(state),
+      );
+    }
+    // What poses is nobody's right either: the thread is bob's, whatever its metadata says.
+    assert.equal((await s.request('GET', `/threads/${id}`, undefined, alice)).status, 404);
   }));
 
 test.run();
