@@ -1,5 +1,5 @@
 /**
- * `npm run isolation [-- style ...]`: the whole matrix of strangers, some 60,000 requests. Exits 1 when anything of one
+ * `npm run isolation [-- style ...]`: the whole matrix of strangers, some 70,000 requests. Exits 1 when anything of one
  * user could be seen or changed by another.
  */
 import { runMatrix, STYLES } from '../test/isolation/matrix.ts';

@@ -13,6 +13,8 @@ const NONE = '00000000-0000-4000-8000-000000000001';
 /** What somebody has, by its ids. */
 export interface Things {
   readonly thread: string;
+  /** Where a body may name a thread besides the one of the path. */
+  readonly bodyThread: string;
   readonly run: string;
   readonly running: string;
   readonly checkpoint: string;
@@ -23,7 +25,7 @@ export interface Things {
 }
 export const MISSING_THINGS: Things = {
   ...{ thread: MISSING, run: NONE, running: NONE, checkpoint: MISSING, assistant: MISSING, cron: MISSING },
-  ...{ key: 'missing', webhook: MISSING },
+  ...{ key: 'missing', webhook: MISSING, bodyThread: MISSING },
 };
 
 /** Makes one of everything for this user, with the canary in all of it; `also` is the receiver of one more run. */
@@ -57,7 +59,11 @@ export async function setUp(
   assert.ok(owed.type === 'WebhookOwed');
   const { deliveryId } = owed.data;
   await s.until(({ type, data }) => type === 'WebhookAttemptFailed' && data.deliveryId === deliveryId);
-  if (also !== undefined) await send('POST', '/runs/wait', { ...body, webhook: also });
+  if (also !== undefined) {
+    await send('POST', '/runs/wait', { ...body, webhook: also, on_completion: 'keep' });
+    // The first one that is delivered at all.
+    await s.until(({ type }) => type === 'WebhookDelivered');
+  }
   const { checkpoint } = await send('GET', `/threads/${thread}/state`);
   const { run_id: running } = await send('POST', `/threads/${thread}/runs`, {
     assistant_id: 'gate',
@@ -75,25 +81,31 @@ export async function setUp(
   await send('PUT', '/store/items', { namespace: ['shared'], key: `${name}s`, value, ttl: 1000 });
   return {
     ...{ thread, run, running, checkpoint: checkpoint.checkpoint_id, assistant, cron, key: `${name}s` },
-    webhook: deliveryId,
+    ...{ webhook: deliveryId, bodyThread: thread },
   };
 }
 
 export type Ask = readonly [query: string, body?: unknown];
 const NOTHING: readonly Ask[] = [['']];
 const update = { values: say('mine') };
-const runBodies = (it: Things): readonly Ask[] =>
-  ['reject', 'enqueue', 'interrupt', 'rollback'].flatMap((multitask_strategy): Ask[] => [
+const runBodies = (it: Things): readonly Ask[] => [
+  ...['reject', 'enqueue', 'interrupt', 'rollback'].flatMap((multitask_strategy): Ask[] => [
     ['', { assistant_id: 'echo', multitask_strategy }],
     ['', { assistant_id: it.assistant, multitask_strategy }],
-  ]);
+  ]),
+  ['', { assistant_id: 'echo', checkpoint: placeOf(it) }],
+  ['', { assistant_id: 'echo', config: { configurable: placeOf(it) } }],
+];
+const placeOf = ({ bodyThread, checkpoint }: Things) => ({
+  ...{ thread_id: bodyThread, checkpoint_ns: '', checkpoint_id: checkpoint },
+});
 export const COMMANDS = (it: Things): Record<string, object> => ({
   'run.start': { assistant_id: it.assistant, input: say('x') },
   'input.respond': { interrupt_id: 'x', response: 1, namespace: [] },
   'input.inject': { message: 'x' },
   'state.get': {},
   'state.listCheckpoints': { before: it.checkpoint },
-  'state.fork': { checkpoint_id: it.checkpoint },
+  'state.fork': { checkpoint_id: it.checkpoint, config: { configurable: placeOf(it) } },
   'agent.getTree': { run_id: it.run },
   'subscription.unsubscribe': { subscription_id: it.run },
   'subscription.reconnect': { run_id: it.run },
@@ -150,11 +162,13 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'GET /threads/{thread_id}/state/{checkpoint_id}': () => [[''], ['?subgraphs=true']],
   'POST /threads/{thread_id}/state/checkpoint': (it) => [
     ['', { checkpoint: { checkpoint_id: it.checkpoint } }],
+    ['', { checkpoint: placeOf(it) }],
     ['', { checkpoint: { checkpoint_map: { '': it.checkpoint } }, subgraphs: true }],
   ],
   'POST /threads/{thread_id}/state': (it) => [
     ['', update],
     ['', { ...update, checkpoint_id: it.checkpoint }],
+    ['', { ...update, checkpoint: placeOf(it), config: { configurable: placeOf(it) } }],
     ['', { ...update, as_node: 'echo', checkpoint: { checkpoint_id: it.checkpoint } }],
   ],
   'PATCH /threads/{thread_id}/state': () => [['', { metadata: { owner: 'bob' } }]],
@@ -162,6 +176,7 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'POST /threads/{thread_id}/history': (it) => [
     ['', {}],
     ['', { limit: 100, before: { configurable: { checkpoint_id: it.checkpoint } } }],
+    ['', { before: { configurable: placeOf(it) }, checkpoint: placeOf(it) }],
   ],
   'POST /threads/{thread_id}/runs': runBodies,
   'POST /threads/{thread_id}/runs/stream': runBodies,
