@@ -6,8 +6,8 @@ import type { CheckpointText } from '../payloads.ts';
 import { writeChannel } from './channel-store.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
 import {
-  checkpointText,
   joinParts,
+  openTexts,
   packAgainst,
   packWhole,
   readWhole,
@@ -115,7 +115,7 @@ export function packLeaningAnew(
   ).all({ thread, going }) as (PackedCheckpoint & { seq: number; row: number })[];
   const update = prepare('UPDATE checkpoint_rows SET packed = @packed, base = @base WHERE id = @id');
   for (const [, group] of groupByRow(leaning)) {
-    const texts = group.map(checkpointText);
+    const texts = group.map(openTexts());
     const base = toBase(texts[0]!);
     group.forEach((row, index) => {
       const text = texts[index]!;

@@ -66,30 +66,46 @@ export const packAgainst = (base: Base, ids: CheckpointIds, text: string): strin
 export const readWhole = (packed: string): string =>
   packed.startsWith(MARK) ? fromDifference(packed.slice(MARK.length), COMMON, []) : packed;
 
-export const checkpointText = (row: PackedCheckpoint): string => {
-  const { packed, base } = row;
-  if (typeof packed !== 'string') return inflate(row, packed);
-  if (base === null) return readWhole(packed);
-  if (base === '') throw new Error(`checkpoint ${row.checkpoint_id} leans on one that is gone`);
-  return fromDifference(packed.slice(MARK.length), { pieces: readWhole(base).split('"') }, namesOf(row));
-};
+/** Reads texts one after the other: neighbours mostly differ from the same one, which is put together once. */
+export function openTexts(): (row: PackedCheckpoint) => string {
+  let last: { readonly base: string; readonly pieces: readonly string[] } | undefined;
+  return (row) => {
+    const { packed, base } = row;
+    if (typeof packed !== 'string') return inflate(row, packed);
+    if (!packed.startsWith(MARK)) return packed;
+    if (base === null) return readWhole(packed);
+    if (base === '') throw new Error(`checkpoint ${row.checkpoint_id} leans on one that is gone`);
+    if (last?.base !== base) last = { base, pieces: readWhole(base).split('"') };
+    return fromDifference(packed.slice(MARK.length), last, namesOf(row));
+  };
+}
 
-export function unpackCheckpoint(row: PackedCheckpoint): CheckpointParts {
-  const text = checkpointText(row);
+function toParts(text: string): CheckpointParts {
   const [metadata = '', versions = '', valueChannels = ''] = text.split('\n', 3);
   const body = text.slice(metadata.length + versions.length + valueChannels.length + 3);
   return { metadata, versions, valueChannels, body };
 }
 
-/** For queries, which have the columns of a row and no row. */
-export const checkpointMetadata = (
-  thread_id: string,
-  checkpoint_id: string,
-  parent_id: string | null,
-  run_id: string,
-  packed: string | Uint8Array,
-  base: string | null,
-): string => unpackCheckpoint({ thread_id, checkpoint_id, parent_id, run_id, packed, base }).metadata;
+/** For many rows. */
+export function openCheckpoints(): (row: PackedCheckpoint) => CheckpointParts {
+  const textOf = openTexts();
+  return (row) => toParts(textOf(row));
+}
+
+export const unpackCheckpoint = (row: PackedCheckpoint): CheckpointParts => openCheckpoints()(row);
+
+/** For queries, which have the columns of a row and no row; of one connection. */
+export function openMetadata() {
+  const read = openCheckpoints();
+  return (
+    thread_id: string,
+    checkpoint_id: string,
+    parent_id: string | null,
+    run_id: string,
+    packed: string | Uint8Array,
+    base: string | null,
+  ): string => read({ thread_id, checkpoint_id, parent_id, run_id, packed, base }).metadata;
+}
 
 /** What bytes are a difference against, with the ids of the row behind it. */
 const INFLATED =

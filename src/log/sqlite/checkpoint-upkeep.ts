@@ -10,7 +10,7 @@ import { dropChannel, makeWhole } from './channel-store.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
 import { packLeaningAnew, writeRow } from './checkpoint-store.ts';
 import { baseRow, baseVersion, findThread, forgetNames } from './checkpoint-tables.ts';
-import { joinParts, unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
+import { joinParts, openCheckpoints, type PackedCheckpoint } from './checkpoint-text.ts';
 import type { Prepare } from './statements.ts';
 
 type Write<K extends PayloadWrite['kind']> = Extract<PayloadWrite, { kind: K }>;
@@ -74,18 +74,21 @@ function collect(prepare: Prepare, keys: CheckpointKeys, threadId: string, going
   const left = prepare('SELECT * FROM checkpoints WHERE thread_id = ?').iterate(threadId) as IterableIterator<
     PackedCheckpoint & { ns: string }
   >;
+  const unpack = openCheckpoints();
   for (const row of left)
     for (const [channel, version] of Object.entries(
-      JSON.parse(unpackCheckpoint(row).versions) as Record<string, string>,
+      JSON.parse(unpack(row).versions) as Record<string, string>,
     ))
       used.add(keyOf(row.ns, channel, version));
   const blobs = prepare(
-    `SELECT id, ns, channel, version, ${baseVersion('blob')} AS base FROM blob_rows AS blob WHERE thread = ?`,
+    `SELECT id, ns, channel, version, ${baseVersion('blob')} AS base FROM blob_rows AS blob WHERE thread = ?
+     ORDER BY rest IS NULL, id`,
   ).all(thread) as BlobKey[];
   const isUsed = ({ ns, channel, version }: BlobKey): boolean => used.has(keyOf(ns, channel, version));
   for (const blob of blobs)
     if (isUsed(blob) && blob.base !== null && !used.has(keyOf(blob.ns, blob.channel, blob.base)))
       makeWhole(prepare, { thread, ns: blob.ns }, blob);
+  // Inputs come before what they lean on, which would else make them whole first.
   for (const blob of blobs) if (!isUsed(blob)) dropChannel(prepare, blob.id);
   forgetNames(prepare, thread);
   keys.forget();
@@ -139,8 +142,9 @@ function copyTexts(prepare: Prepare, keys: CheckpointKeys, from: string, threadI
   const rows = prepare('SELECT * FROM checkpoints WHERE thread_id = ? ORDER BY seq').all(
     from,
   ) as (PackedCheckpoint & { ns: string; at: number })[];
+  const unpack = openCheckpoints();
   for (const row of rows) {
-    const parts = unpackCheckpoint(row);
+    const parts = unpack(row);
     writeRow(prepare, keys, {
       ...{ threadId, ns: row.ns, at: row.at },
       ...{ runId: row.run_id, checkpointId: row.checkpoint_id, parentId: row.parent_id },

@@ -1,6 +1,6 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
 import Database from 'better-sqlite3';
-import { checkpointMetadata } from './checkpoint-text.ts';
+import { openMetadata } from './checkpoint-text.ts';
 
 export type Connection = Database.Database;
 
@@ -34,7 +34,7 @@ export function openConnection(file: string, options: ConnectionOptions = {}): C
     else prepareForWriting(db, file);
     for (const [name, fn] of Object.entries(options.functions ?? {}))
       db.function(name, { deterministic: true }, (a: string | null, b: string | null) => (fn(a, b) ? 1 : 0));
-    db.function('checkpoint_metadata', { deterministic: true }, checkpointMetadata);
+    db.function('checkpoint_metadata', { deterministic: true }, openMetadata());
     return db;
   } catch (error) {
     db.close();

@@ -1,7 +1,7 @@
 /** What is stored of a thread's checkpoints, seen without reading the values. */
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CheckpointOutline, StorageSum, StorageUse } from '../payloads.ts';
-import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
+import { openCheckpoints, type PackedCheckpoint } from './checkpoint-text.ts';
 import type { Prepare } from './statements.ts';
 
 interface OutlineRow extends PackedCheckpoint {
@@ -16,8 +16,9 @@ export function readOutline(prepare: Prepare, threadId: string): CheckpointOutli
          WHERE w.checkpoint = c.checkpoint AND w.ns = c.ns) AS written
      FROM checkpoints AS c WHERE thread_id = ? ORDER BY seq DESC`,
   ).all(threadId) as OutlineRow[];
+  const unpack = openCheckpoints();
   return rows.map((row) => {
-    const { metadata, body } = unpackCheckpoint(row);
+    const { metadata, body } = unpack(row);
     return {
       ns: row.ns,
       checkpointId: row.checkpoint_id,
