@@ -14,6 +14,7 @@ import { measureIdleStreams } from './idle-streams.ts';
 import { configOf, withServerProcess, type Report } from './load-figures.ts';
 import { percentile } from './figures.ts';
 import { openLane } from './lane.ts';
+import { measureSignal } from './signal.ts';
 
 const STARTS = 5;
 const IDLE_STREAMS = 10_000;
@@ -81,6 +82,7 @@ export async function measureRest(
         'start to first answer, 10 graphs',
       ),
     );
+  if (wants('signal')) await measureSignal(report);
   if (wants('memory')) await measureMemory(report);
   if (wants('rebuild')) await measureRebuild(report);
   if (wants('idle')) {

@@ -45,6 +45,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   exitsForReal: { error: 'WorkerExit', says: /code 5/ },
   aborts: { error: 'TypeError', says: /process\.abort\(\) is not supported in workers/ },
   killsServer: { error: 'ProcessKill' },
+  debugsServer: { error: 'DebuggerRefused' },
   throwsLater: { error: 'RangeError', says: /nobody catches this/ },
   nodeThrowsLater: { error: 'RangeError', says: /nobody catches this/ },
   rejectsUnheard: { error: 'RangeError', says: /nobody hears this/ },

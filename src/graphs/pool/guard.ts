@@ -2,10 +2,11 @@
  * What graph code may do to the thread it runs in, and to the runs it shares it with.
  *
  * X4 Exceptions and rejections that nothing hears, and `process.exit`, end the run they come from and no other; a
- * signal to the own process is refused. What this side of the server relies on cannot be replaced once the graphs
+ * signal to the own process is refused, and so is a debugger on the server's thread. What this side of the server relies on cannot be replaced once the graphs
  * are loaded: to try throws into the graph.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Session } from 'node:inspector';
 
 export interface GuardedRun {
   readonly graphId: string;
@@ -43,6 +44,10 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
   // They would hand out the channel to the server.
   const hidden = { value: () => [], configurable: false };
   Object.defineProperties(process, { _getActiveHandles: hidden, _getActiveRequests: hidden });
+  // It would stop the server's own thread, or run code there.
+  Session.prototype.connectToMainThread = () => {
+    throw named('DebuggerRefused', 'A graph cannot debug the server');
+  };
 
   return {
     inside: (run, work) => current.run(run, work),
