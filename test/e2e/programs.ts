@@ -123,7 +123,8 @@ function spawnProgram({ args = [], env = {}, cwd = ROOT, script = MAIN, before }
   const shell = before === undefined ? command : ['bash', '-c', `${before}; exec "$@"`, 'bash', ...command];
   const child = spawn(shell[0]!, shell.slice(1), {
     cwd,
-    env: { ...withoutSettings(process.env), ...env },
+    // One graph worker, unless the test is about them: each more costs as much as the start of the rest.
+    env: { ...withoutSettings(process.env), PLATFORM_WORKERS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -16,6 +16,9 @@ interface Entry {
   readonly after: string | null;
 }
 
+/** Its own thread runs the graphs: what is looked at is the log. */
+const PLAIN = { env: { PLATFORM_WORKERS: '0' } };
+
 const say = (text: string) => ({ assistant_id: 'echo', input: { messages: text } });
 
 /** Two runs on a thread, one after the other. */
@@ -39,7 +42,7 @@ async function replayHere(data: string, ...args: string[]): Promise<{ code: numb
 test('beside a server under load replay lists threads, tells their past, and verifies the log (R2)', () =>
   withPrograms(async ({ serve, run, dir }) => {
     const data = join(dir, 'data');
-    const server = await serve();
+    const server = await serve(PLAIN);
     const thread = await converse(server);
     let loaded = true;
     const load = Promise.all(
@@ -152,7 +155,7 @@ const SHOWS_AT: Record<string, number | undefined> = {
 test('replay --verify exits 1 and names the position where a damaged log goes wrong (L2, P2, P3, R2)', () =>
   withPrograms(async ({ serve, run, dir }) => {
     const data = join(dir, 'data');
-    const server = await serve();
+    const server = await serve(PLAIN);
     const stream = `thread-${await converse(server)}`;
     await server.end('SIGTERM');
     const positions = new Map<number, number>();
@@ -198,7 +201,7 @@ test('replay leaves the bytes of a data directory as they are, after a stop and 
   withPrograms(async ({ serve, run, dir }) => {
     const directory = async (name: string, signal: NodeJS.Signals) => {
       const data = join(dir, name);
-      const server = await serve({ args: ['--data', data] });
+      const server = await serve({ ...PLAIN, args: ['--data', data] });
       const thread = await converse(server);
       await server.end(signal);
       return { data, thread };

@@ -27,79 +27,77 @@ async function stop(
   return { code, ms: performance.now() - began };
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const)
-  test(`${signal} tells running graphs, breaks off what is open, and nothing is lost across the restart (S2, X5)`, () =>
-    withPrograms(async ({ serve, dir }) => {
-      const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
-      const config = ['--config', PROJECT];
-      const first = await serve({ args: config, env: STRICT });
-      const order = { assistant_id: 'listens', config: { configurable: { marks, gate } } };
-      const create = async () => (await first.ask('POST', '/threads', {})).json.thread_id as string;
-      const [streamed, waited, queued] = [await create(), await create(), await create()];
-      const stream = await first.open('POST', `/threads/${streamed}/runs/stream`, {
-        ...order,
-        stream_mode: ['updates', 'values'],
-      });
-      const wait = await first.open('POST', `/threads/${waited}/runs/wait`, order);
-      await first.ask('POST', `/threads/${queued}/runs`, order);
-      const last = (await first.ask('POST', `/threads/${queued}/runs`, order)).json;
-      await reached(marks, 'waits', 3);
+test('SIGTERM tells running graphs, breaks off what is open, and nothing is lost across the restart (S2, X5)', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
+    const config = ['--config', PROJECT];
+    const first = await serve({ args: config, env: STRICT });
+    const order = { assistant_id: 'listens', config: { configurable: { marks, gate } } };
+    const create = async () => (await first.ask('POST', '/threads', {})).json.thread_id as string;
+    const [streamed, waited, queued] = [await create(), await create(), await create()];
+    const stream = await first.open('POST', `/threads/${streamed}/runs/stream`, {
+      ...order,
+      stream_mode: ['updates', 'values'],
+    });
+    const wait = await first.open('POST', `/threads/${waited}/runs/wait`, order);
+    await first.ask('POST', `/threads/${queued}/runs`, order);
+    const last = (await first.ask('POST', `/threads/${queued}/runs`, order)).json;
+    await reached(marks, 'waits', 3);
 
-      const got = collect(stream);
-      const waiting = wait.text().then(
-        (text) => `a complete answer: ${text}`,
-        () => 'broken off',
-      );
-      const stopped = stop(first, signal);
-      await first.printed(new RegExp(`^${signal}: stopping$`, 'm'));
-      const late = await first.ask('POST', '/threads', {}).catch(() => ({ status: 503 }));
-      assert.is(late.status, 503);
-      const { code, ms } = await stopped;
-      assert.is(code, 0);
-      assert.ok(ms < GRACE_MS, `${ms} ms`);
-      assert.equal(
-        marksOf(marks)
-          .filter((line) => line.startsWith('told'))
-          .sort(),
-        ['told: shutdown', 'told: shutdown', 'told: shutdown'],
-      );
-      const { frames, broken } = await got;
-      assert.ok(broken, 'a stream that ends cleanly would look complete');
-      assert.is(await waiting, 'broken off');
-      await assertVerified(join(dir, 'data'));
+    const got = collect(stream);
+    const waiting = wait.text().then(
+      (text) => `a complete answer: ${text}`,
+      () => 'broken off',
+    );
+    const stopped = stop(first, 'SIGTERM');
+    await first.printed(/^SIGTERM: stopping$/m);
+    const late = await first.ask('POST', '/threads', {}).catch(() => ({ status: 503 }));
+    assert.is(late.status, 503);
+    const { code, ms } = await stopped;
+    assert.is(code, 0);
+    assert.ok(ms < GRACE_MS, `${ms} ms`);
+    assert.equal(
+      marksOf(marks)
+        .filter((line) => line.startsWith('told'))
+        .sort(),
+      ['told: shutdown', 'told: shutdown', 'told: shutdown'],
+    );
+    const { frames, broken } = await got;
+    assert.ok(broken, 'a stream that ends cleanly would look complete');
+    assert.is(await waiting, 'broken off');
+    await assertVerified(join(dir, 'data'));
 
-      const second = await serve({ args: [...config, '--port', String(first.port)], env: STRICT });
-      await writeFile(gate, '');
-      const resume = { 'last-event-id': String(frames.at(-1)!.id) };
-      const rest = await collect(
-        await second.open('GET', stream.headers.get('location')!, undefined, resume),
-      );
-      const whole = await collect(await second.open('GET', stream.headers.get('location')!));
-      assert.not(rest.broken);
-      assert.equal([...frames, ...rest.frames], whole.frames);
-      assertDense(whole.frames);
-      assert.equal(attemptsIn(whole.frames), [1, 2]);
-      const answer = await second.ask('GET', wait.headers.get('location')!);
-      assert.equal(answer.json, { done: ['first', 'second'] });
-      assert.equal((await second.ask('GET', `/threads/${queued}/runs/${last.run_id}/join`)).json, {
-        done: ['first', 'second'],
-      });
-      for (const thread of [streamed, waited, queued]) {
-        const runs = (await second.ask('GET', `/threads/${thread}/runs`)).json as { status: string }[];
-        assert.ok(runs.every(({ status }) => status === 'success'));
-        assert.is((await second.ask('GET', `/threads/${thread}`)).json.status, 'idle');
-      }
-    }));
+    const second = await serve({ args: [...config, '--port', String(first.port)], env: STRICT });
+    await writeFile(gate, '');
+    const resume = { 'last-event-id': String(frames.at(-1)!.id) };
+    const rest = await collect(await second.open('GET', stream.headers.get('location')!, undefined, resume));
+    const whole = await collect(await second.open('GET', stream.headers.get('location')!));
+    assert.not(rest.broken);
+    assert.equal([...frames, ...rest.frames], whole.frames);
+    assertDense(whole.frames);
+    assert.equal(attemptsIn(whole.frames), [1, 2]);
+    const answer = await second.ask('GET', wait.headers.get('location')!);
+    assert.equal(answer.json, { done: ['first', 'second'] });
+    assert.equal((await second.ask('GET', `/threads/${queued}/runs/${last.run_id}/join`)).json, {
+      done: ['first', 'second'],
+    });
+    for (const thread of [streamed, waited, queued]) {
+      const runs = (await second.ask('GET', `/threads/${thread}/runs`)).json as { status: string }[];
+      assert.ok(runs.every(({ status }) => status === 'success'));
+      assert.is((await second.ask('GET', `/threads/${thread}`)).json.status, 'idle');
+    }
+  }));
 
-test('a graph that is deaf to its signal does not hold up the exit, and the attempt that it cost does not count', () =>
+test('a graph that is deaf to its signal does not hold up the exit on SIGINT, and the attempt that it cost does not count', () =>
   withPrograms(async ({ serve, dir }) => {
     const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
     const order = { assistant_id: 'stubborn', config: { configurable: { marks, gate } } };
     const first = await serve({ env: STRICT });
     const run = (await first.ask('POST', '/runs', order)).json;
     await reached(marks, 'started');
-    const { code, ms } = await stop(first, 'SIGTERM');
+    const { code, ms } = await stop(first, 'SIGINT');
     assert.is(code, 0);
+    assert.match(first.output(), /^SIGINT: stopping$/m);
     assert.ok(ms < GRACE_MS, `${ms} ms`);
 
     const second = await serve({ env: STRICT });

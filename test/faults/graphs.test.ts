@@ -11,13 +11,13 @@ const test = suite('hostile graphs', { timeoutMs: 90_000 });
 const PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));
 
 /** Runs on a thread of the graph's own; what the run was recorded as, and what its thread holds. */
-async function run(server: ServerProgram, graph: string, configurable: object = {}) {
+async function run(server: ServerProgram, graph: string, configurable: object = {}, timeout = 60_000) {
   const thread = (await server.ask('POST', '/threads', {})).json.thread_id as string;
   const order = {
     assistant_id: graph,
     input: {},
     stream_mode: ['updates', 'custom'],
-    config: { configurable },
+    config: { configurable, timeout },
   };
   const { json } = await server.ask('POST', `/threads/${thread}/runs`, order);
   const path = `/threads/${thread}/runs/${json.run_id}`;
@@ -29,115 +29,119 @@ async function run(server: ServerProgram, graph: string, configurable: object = 
   return { status, result, path };
 }
 
-/** One server for a whole list of graphs: none of them may hurt the others. */
-const withServer = (use: (server: ServerProgram) => Promise<void>, env: Record<string, string> = {}) =>
-  withPrograms(async ({ serve, dir }) => {
-    const server = await serve({ args: ['--config', PROJECT], env });
-    await use(server);
-    assert.is((await server.ask('GET', '/ok')).status, 200);
-    assert.is(await server.end('SIGTERM'), 0, server.output());
-    await assertVerified(join(dir, 'data'));
-  });
+/** One server for all: no graph may hurt another. Its limits are those of runs that do not end by themselves. */
+let server: ServerProgram;
+let leave: () => void;
+let life: Promise<void>;
 
-test('rejections and exceptions that no one catches are logged, and end the run they come from, not the server (X4)', () =>
-  withServer(async (server) => {
-    const messages: Record<string, string> = {
-      rejectsUnheard: 'nobody hears this',
-      throwsLater: 'nobody catches this',
-      throwsLaterAndHangs: 'nobody catches this, and nobody resolves',
-    };
-    for (const [graph, message] of Object.entries(messages)) {
-      const { status, result } = await run(server, graph);
-      assert.equal([status, result.__error__.message], ['error', message]);
-    }
-    await server.printed(/nobody hears this[^]*nobody catches this/);
-  }));
+test.before(
+  () =>
+    new Promise<void>((resolve, reject) => {
+      const left = new Promise<void>((leaving) => (leave = leaving));
+      life = withPrograms(async ({ serve, dir }) => {
+        server = await serve({ args: ['--config', PROJECT], env: { PLATFORM_STOP_GRACE_SECS: '1' } });
+        resolve();
+        await left;
+        assert.is((await server.ask('GET', '/ok')).status, 200);
+        assert.is(await server.end('SIGTERM'), 0, server.output());
+        await assertVerified(join(dir, 'data'));
+      });
+      life.catch(reject);
+    }),
+);
 
-test('whatever a graph throws ends its run with an error that has a name and a message (X3)', () =>
-  withServer(async (server) => {
-    const messages: Record<string, RegExp> = {
-      throwsNull: /^null$/,
-      throwsOddly: /./,
-      nodeThrowsNull: /./,
-    };
-    for (const [graph, message] of Object.entries(messages)) {
-      const { status, result } = await run(server, graph);
-      assert.is(status, 'error', graph);
-      assert.type(result.__error__.error, 'string');
-      assert.match(result.__error__.message, message);
-    }
-  }));
+test.after(async () => {
+  leave();
+  await life;
+});
 
-test('what cannot be stored ends the run with an error that names it, and what can is stored (X3)', () =>
-  withServer(async (server) => {
-    const messages: Record<string, string> = {
-      returnsCircular: 'value.self contains itself',
-      returnsFunction: 'value is a function',
-      returnsNonsense: 'An update must be an object, not string',
-      nodeReturnsCircular: 'contains itself',
-      yieldsThenFails: 'value is a function',
-    };
-    for (const [graph, message] of Object.entries(messages)) {
-      const { status, result, path } = await run(server, graph);
-      assert.is(status, 'error', graph);
-      assert.match(result.__error__.message, message);
-      const { frames } = await collect(await server.open('GET', `${path}/stream`));
-      assert.is(frames.at(-1)!.event, 'error');
-      if (graph !== 'yieldsThenFails') continue;
-      const thread = (await server.ask('GET', path.replace(/\/runs.*/, ''))).json;
-      assert.equal(thread.values, { kept: 1, fine: true });
-    }
-    assert.equal((await run(server, 'writesCircular')).result, { after: 'writing' });
-    assert.equal((await run(server, 'yieldsBigInt')).result, { value: '10' });
-    assert.is((await run(server, 'returnsHuge')).result.value.length, 24_000_000);
-  }));
+test('rejections and exceptions that no one catches are logged, and end the run they come from, not the server (X4)', async () => {
+  const messages: Record<string, string> = {
+    rejectsUnheard: 'nobody hears this',
+    throwsLater: 'nobody catches this',
+    throwsLaterAndHangs: 'nobody catches this, and nobody resolves',
+  };
+  for (const [graph, message] of Object.entries(messages)) {
+    const { status, result } = await run(server, graph);
+    assert.equal([status, result.__error__.message], ['error', message]);
+  }
+  await server.printed(/nobody hears this[^]*nobody catches this/);
+});
 
-test('a graph that never ends is ended by the time limit, one that ignores its signal by a cancellation (X4)', () =>
-  withServer(
-    async (server) => {
-      for (const graph of ['neverEnds', 'ignoresSignal']) {
-        const { status, result } = await run(server, graph);
-        assert.is(status, 'timeout', graph);
-        assert.is(result.__error__.error, 'TimeoutError');
-      }
-      const { json } = await server.ask('POST', '/runs', { assistant_id: 'ignoresSignal', input: {} });
-      const cancel = await server.ask(
-        'POST',
-        `/threads/${json.thread_id}/runs/${json.run_id}/cancel?wait=true`,
-      );
-      assert.is(cancel.status, 204);
-      const { status } = (await server.ask('GET', `/threads/${json.thread_id}/runs/${json.run_id}`)).json;
-      assert.is(status, 'interrupted');
-    },
-    { PLATFORM_RUN_TIMEOUT_SECS: '1', PLATFORM_STOP_GRACE_SECS: '1' },
-  ));
+test('whatever a graph throws ends its run with an error that has a name and a message (X3)', async () => {
+  const messages: Record<string, RegExp> = {
+    throwsNull: /^null$/,
+    throwsOddly: /./,
+    nodeThrowsNull: /./,
+  };
+  for (const [graph, message] of Object.entries(messages)) {
+    const { status, result } = await run(server, graph);
+    assert.is(status, 'error', graph);
+    assert.type(result.__error__.error, 'string');
+    assert.match(result.__error__.message, message);
+  }
+});
 
-test('a graph that goes on after its end changes nothing any more (X2)', () =>
-  withServer(async (server) => {
-    const { status, path } = await run(server, 'goesOnAfterItsEnd');
-    assert.is(status, 'success');
-    const frames = async () => (await collect(await server.open('GET', `${path}/stream`))).frames;
-    const before = await frames();
-    for (let i = 0; i < 5; i++) await run(server, 'fine');
-    assert.equal(await frames(), before);
-  }));
+test('what cannot be stored ends the run with an error that names it, and what can is stored (X3)', async () => {
+  const messages: Record<string, string> = {
+    returnsCircular: 'value.self contains itself',
+    returnsFunction: 'value is a function',
+    returnsNonsense: 'An update must be an object, not string',
+    nodeReturnsCircular: 'contains itself',
+    yieldsThenFails: 'value is a function',
+  };
+  for (const [graph, message] of Object.entries(messages)) {
+    const { status, result, path } = await run(server, graph);
+    assert.is(status, 'error', graph);
+    assert.match(result.__error__.message, message);
+    const { frames } = await collect(await server.open('GET', `${path}/stream`));
+    assert.is(frames.at(-1)!.event, 'error');
+    if (graph !== 'yieldsThenFails') continue;
+    const thread = (await server.ask('GET', path.replace(/\/runs.*/, ''))).json;
+    assert.equal(thread.values, { kept: 1, fine: true });
+  }
+  assert.equal((await run(server, 'writesCircular')).result, { after: 'writing' });
+  assert.equal((await run(server, 'yieldsBigInt')).result, { value: '10' });
+  assert.is((await run(server, 'returnsHuge')).result.value.length, 24_000_000);
+});
 
-test('ten thousand updates and ten thousand frames of one run are all there, in order (S1)', () =>
-  withServer(async (server) => {
-    const count = 10_000;
-    const much = await run(server, 'yieldsMuch', { count });
-    assert.equal([much.status, much.result.i], ['success', count]);
-    const order = {
-      assistant_id: 'writesMuch',
-      input: {},
-      stream_mode: 'custom',
-      config: { configurable: { count } },
-    };
-    const live = await collect(await server.open('POST', '/runs/stream', order));
-    assert.equal(
-      live.frames.map(({ id, event, data }) => [id, event, event === 'custom' && JSON.parse(data).i]),
-      [[0, 'metadata', false], ...Array.from({ length: count }, (_, i) => [i + 1, 'custom', i + 1])],
-    );
-  }));
+test('a graph that never ends is ended by the time limit, one that ignores its signal by a cancellation (X4)', async () => {
+  for (const graph of ['neverEnds', 'ignoresSignal']) {
+    const { status, result } = await run(server, graph, {}, 1_000);
+    assert.is(status, 'timeout', graph);
+    assert.is(result.__error__.error, 'TimeoutError');
+  }
+  const { json } = await server.ask('POST', '/runs', { assistant_id: 'ignoresSignal', input: {} });
+  const cancel = await server.ask('POST', `/threads/${json.thread_id}/runs/${json.run_id}/cancel?wait=true`);
+  assert.is(cancel.status, 204);
+  const { status } = (await server.ask('GET', `/threads/${json.thread_id}/runs/${json.run_id}`)).json;
+  assert.is(status, 'interrupted');
+});
+
+test('a graph that goes on after its end changes nothing any more (X2)', async () => {
+  const { status, path } = await run(server, 'goesOnAfterItsEnd');
+  assert.is(status, 'success');
+  const frames = async () => (await collect(await server.open('GET', `${path}/stream`))).frames;
+  const before = await frames();
+  for (let i = 0; i < 5; i++) await run(server, 'fine');
+  assert.equal(await frames(), before);
+});
+
+test('ten thousand updates and ten thousand frames of one run are all there, in order (S1)', async () => {
+  const count = 10_000;
+  const much = await run(server, 'yieldsMuch', { count });
+  assert.equal([much.status, much.result.i], ['success', count]);
+  const order = {
+    assistant_id: 'writesMuch',
+    input: {},
+    stream_mode: 'custom',
+    config: { configurable: { count } },
+  };
+  const live = await collect(await server.open('POST', '/runs/stream', order));
+  assert.equal(
+    live.frames.map(({ id, event, data }) => [id, event, event === 'custom' && JSON.parse(data).i]),
+    [[0, 'metadata', false], ...Array.from({ length: count }, (_, i) => [i + 1, 'custom', i + 1])],
+  );
+});
 
 test.run();

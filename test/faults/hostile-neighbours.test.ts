@@ -23,9 +23,14 @@ interface Started {
   readonly path: string;
 }
 
-async function start(server: ServerProgram, graph: string, configurable: object = {}): Promise<Started> {
+async function start(
+  server: ServerProgram,
+  graph: string,
+  configurable: object = {},
+  timeout = 60_000,
+): Promise<Started> {
   const thread = (await server.ask('POST', '/threads', {})).json.thread_id as string;
-  const order = { assistant_id: graph, input: {}, stream_mode: 'custom', config: { configurable } };
+  const order = { assistant_id: graph, input: {}, stream_mode: 'custom', config: { configurable, timeout } };
   const { json } = await server.ask('POST', `/threads/${thread}/runs`, order);
   return { thread, path: `/threads/${thread}/runs/${json.run_id}` };
 }
@@ -60,7 +65,7 @@ const withServer = (
     await assertVerified(join(dir, 'data'));
   });
 
-test('given a run that spins, when it is cancelled, then it ends, and a run of the same worker goes on from its last checkpoint without a lost attempt (X4)', () =>
+test('given a run that spins, when it is cancelled or its time is over, then it ends, and a run of the same worker goes on from its last checkpoint without a lost attempt (X4)', () =>
   withServer({ PLATFORM_WORKERS: '1', PLATFORM_MAX_ATTEMPTS: '1' }, async (server, dir) => {
     const gate = join(dir, 'gate');
     const neighbour = await start(server, 'waits', { gate });
@@ -69,12 +74,15 @@ test('given a run that spins, when it is cancelled, then it ends, and a run of t
     await begun(server, guilty);
     assert.is((await server.ask('POST', `${guilty.path}/cancel?wait=true`)).status, 204);
     assert.is(await statusOf(server, guilty), 'interrupted');
+    const late = await start(server, 'spins', {}, 1_000);
+    const { __error__: error } = (await server.ask('GET', `${late.path}/join`)).json;
+    assert.equal([await statusOf(server, late), error.error], ['timeout', 'TimeoutError']);
     await writeFile(gate, '');
     const values = (await server.ask('GET', `${neighbour.path}/join`)).json;
     // Its first step was not done again.
-    assert.equal(values, { begun: true, firstAttempt: 1, lastAttempt: 2 });
+    assert.equal(values, { begun: true, firstAttempt: 1, lastAttempt: 3 });
     assert.is(await statusOf(server, neighbour), 'success');
-    assert.equal(await attemptsOf(server, neighbour), [1, 2]);
+    assert.equal(await attemptsOf(server, neighbour), [1, 2, 3]);
   }));
 
 test('given two runs on a worker that ends by itself, when nobody knows for which, then both are tried again apart, and only the guilty one fails (X4)', () =>
@@ -90,6 +98,18 @@ test('given two runs on a worker that ends by itself, when nobody knows for whic
     const values = (await server.ask('GET', `${neighbour.path}/join`)).json;
     assert.equal(values, { begun: true, firstAttempt: 1, lastAttempt: 2 });
     assert.equal(await attemptsOf(server, guilty), [1, 2]);
+
+    // Nor is the one that is left to blame for what a run before it has left behind.
+    const [open, told] = [join(dir, 'open'), join(dir, 'told')];
+    const innocent = await start(server, 'waits', { gate: open });
+    await begun(server, innocent);
+    const before = await start(server, 'exitsForRealLater', { gate: told });
+    assert.equal((await server.ask('GET', `${before.path}/join`)).json, { fine: true });
+    await writeFile(told, '');
+    await server.printed(/a graph worker ended[^]*a graph worker ended/);
+    await writeFile(open, '');
+    const { lastAttempt } = (await server.ask('GET', `${innocent.path}/join`)).json;
+    assert.is(lastAttempt, 2);
   }));
 
 test('given a run that spins, when it is cancelled at last, then reads and streams of other workers have gone on meanwhile (X4)', () =>
@@ -137,13 +157,6 @@ test('given a run that spins, when it is cancelled at last, then reads and strea
     await reading;
     assert.equal([...new Set(frames())], [frames()[0]], 'the writer stays where it is');
     assert.equal(await attemptsOf(server, writer), [1]);
-  }));
-
-test('given a run that spins, when its time limit is over, then its end is a time-out (X4)', () =>
-  withServer({ PLATFORM_WORKERS: '1', PLATFORM_RUN_TIMEOUT_SECS: '1' }, async (server) => {
-    const guilty = await start(server, 'spins');
-    const { __error__: error } = (await server.ask('GET', `${guilty.path}/join`)).json;
-    assert.equal([await statusOf(server, guilty), error.error], ['timeout', 'TimeoutError']);
   }));
 
 test('a run that writes frames as fast as it can, and does not wait, fills no memory of the server, and loses none (S1, S3)', () =>

@@ -2,8 +2,8 @@
  * What graph code may do to the thread it runs in, and to the runs it shares it with.
  *
  * X4 Exceptions and rejections that nothing hears, and `process.exit`, end the run they come from and no other; a
- * signal to the own process is refused, and so is a debugger on the server's thread. What this side of the server relies on cannot be replaced once the graphs
- * are loaded: to try throws into the graph.
+ * signal to the own process is refused, and so is a debugger on the server's thread. The language cannot be changed
+ * once the graphs are loaded: to try throws into the graph.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Session } from 'node:inspector';
