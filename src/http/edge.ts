@@ -13,10 +13,12 @@ import { corsOf } from './cors.ts';
 import { isMiddleware, NOT_MINE, type CustomApp } from './custom-app.ts';
 import { createHeaderFilter } from './header-rules.ts';
 import { pathOf, withoutPrefix } from './paths.ts';
-import { HttpProblem, internal, noRoute, problemReply, stopping } from './replies.ts';
+import { HttpProblem, internal, noAddress, noRoute, problemReply, stopping } from './replies.ts';
 
 export type EdgeFetch = (request: Request, bindings?: Env['Bindings']) => Promise<Response>;
 
+/** Clients may write whole addresses as the target of a request. */
+const WITH_CREDENTIALS = /^\w+:\/\/[^/?#]*@/;
 /** No route begins like this. */
 const OUTSIDE = '\u0000';
 
@@ -77,6 +79,8 @@ export function createEdge(
   });
 
   return async (request, bindings = {}) => {
+    // No Request can be made of such an address, and what would be thrown quotes it.
+    if (WITH_CREDENTIALS.test(request.url)) return problemReply(noAddress());
     try {
       return await edge.fetch(request, { ...bindings });
     } catch (error) {

@@ -10,6 +10,7 @@ import { WebSocketServer } from 'ws';
 import type { CorsConfig } from '../config/http.ts';
 import type { Env, ServerContext, SocketGrant } from '../http/context.ts';
 import { socketOrigins } from '../http/cors.ts';
+import { noAddress, problemReply } from '../http/replies.ts';
 import { serveSocket } from './connection.ts';
 import { withoutUpgrade } from './plain-request.ts';
 
@@ -57,8 +58,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
   async function ask(request: IncomingMessage, grant: (grant: SocketGrant) => void): Promise<Response> {
     const { origin, host = 'localhost' } = request.headers;
     const url = toUrl(request.url ?? '/', host);
-    if (url === undefined)
-      return Response.json({ detail: 'The target of the request is no address.' }, { status: 400 });
+    if (url === undefined) return problemReply(noAddress());
     const allowed = originOf(origin, host);
     if (allowed === 'no')
       return Response.json({ detail: 'This origin may not open sockets.' }, { status: 403 });
@@ -99,7 +99,9 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
 /** A target that begins with two slashes names a path all the same, and a host never holds one. */
 function toUrl(target: string, host: string): URL | undefined {
   const text = target.startsWith('/') ? `http://${host}${target}` : target;
-  return /^[^\s/\\?#@]+$/.test(host) && URL.canParse(text) ? new URL(text) : undefined;
+  if (!/^[^\s/\\?#@]+$/.test(host) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.username === '' && url.password === '' ? url : undefined;
 }
 
 /** The reply of the router on a connection that no HTTP server looks after any more. */

@@ -55,6 +55,38 @@ test('given names, chunks and errors of graphs that hold line ends, when they ar
     }
   }));
 
+const UPGRADE =
+  'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+
+test('A4 given a target or a host that holds credentials, or several of them, when it is asked for, then 4xx, and no log has them', () =>
+  withServer({ config: config('platform.auth.json') }, async (s) => {
+    const token = 'authorization: Bearer alice-token\r\n';
+    const { thread_id: id } = (
+      await s.request('POST', '/threads', {}, { authorization: 'Bearer alice-token' })
+    ).json;
+    const path = `/threads/${id}`;
+    for (const [target, host, headers, status] of [
+      [`http://canary:pass@localhost${path}`, 'localhost', token, 400],
+      [`http://canary@localhost${path}`, 'localhost', token, 400],
+      [`http://:canary@localhost${path}/stream/events`, 'localhost', `${token}${UPGRADE}`, 400],
+      [`${path}/stream/events`, 'canary:pass@localhost', `${token}${UPGRADE}`, 400],
+      [path, 'canary:pass@localhost', token, 400],
+      [path, 'localhost/ok?', token, 400],
+      [path, 'localhost', `${token}authorization: Bearer bob-token\r\n`, 401],
+      [path, 'localhost', `authorization: Bearer bob-token\r\n${token}`, 401],
+      [path, 'localhost', 'authorization : Bearer alice-token\r\n', 400],
+      [path, 'localhost', 'authorization: Bearer\r\n alice-token\r\n', 400],
+      [path, 'localhost', 'authorization: Bearer alice-token\u00a0\r\n', 401],
+    ] as const) {
+      const closing = headers.includes('upgrade') ? '' : 'connection: close\r\n';
+      const text = `GET ${target} HTTP/1.1\r\nhost: ${host}\r\n${headers}${closing}\r\n`;
+      const reply = await readAll(await openRaw(PORT(s), text));
+      assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `), `${text}: ${reply}`);
+      assert.ok(!reply.includes('canary'), reply);
+    }
+    assert.ok(!JSON.stringify(s.requests).includes('canary'));
+  }));
+
 const PORT = (s: TestServer): number => Number(new URL(s.url).port);
 const INNER = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
 const POST = 'POST /threads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
