@@ -11,8 +11,10 @@ import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
 
+export const E2E_PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));
+
 const LAUNCH = {
-  args: ['--config', fileURLToPath(new URL('./project/platform.json', import.meta.url))],
+  args: ['--config', E2E_PROJECT],
   env: { PLATFORM_WORKERS: '1' },
 };
 
