@@ -200,8 +200,8 @@ function loadConfigOf(file: string, dir: string) {
 }
 
 const KEYS = [
-  ...["'", '"', "') OR 1=1 --", '$.a', 'a.b', '$[0]', '[0]', 'a"b', '%', '_', '', '\u2028', ':x', '@x', '?'],
-  ...["' UNION SELECT data FROM events --", '*', 'valueOf', 'toString', '\u00e9', 'e\u0301', '$eq', '$ne'],
+  ...["'", '"', "') OR 1=1 --", '$.a', 'a.b', '[0]', '', '\u2028', ':x', 'valueOf', 'e\u0301', '$eq'],
+  "' UNION SELECT data FROM events --",
 ];
 
 test('given keys that look like SQL, paths or operators, when assistants, runs, crons, items and histories are searched by them, then each finds its own and nothing else (CVE-2025-67644, GHSA-7p73-8jqx-23r8)', () =>
