@@ -7,6 +7,7 @@ import { openInProcessGraphs } from '../../src/graphs/in-process.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { PayloadWrite } from '../../src/log/payloads.ts';
 import { createCheckpointBuffer } from '../../src/graphs/checkpoint-buffer.ts';
+import { nextVersion } from '../../src/graphs/versions.ts';
 import { logCheckpoints } from '../support/log-checkpoints.ts';
 import { batch } from '../support/log-contract.ts';
 import { createRandom } from '../support/random.ts';
@@ -48,29 +49,21 @@ const TALKERS: Record<string, [graph: unknown, most: number]> = {
   ],
 };
 
-const LONG = Number(process.env['SIZE_LONG'] ?? 500);
-
 /** By name: how many turns, and who answers. */
 const GRAPHS: Record<string, [turns: number, graph: unknown]> = {
   'a graph': [
-    LONG / 20,
+    25,
     new StateGraph(MessagesAnnotation)
       .addNode('reply', () => ({ messages: [new AIMessage(ANSWER)] }))
       .addEdge(START, 'reply')
       .compile(),
   ],
   'a graph that answers at length': [
-    LONG / 20,
+    25,
     new StateGraph(MessagesAnnotation)
       .addNode('reply', () => ({ messages: [new AIMessage(LONG_ANSWER)] }))
       .addEdge(START, 'reply')
       .compile(),
-  ],
-  'a plain function': [
-    LONG,
-    (_state: unknown, _config: unknown) => ({
-      messages: [{ role: 'assistant', content: ANSWER }],
-    }),
   ],
 };
 
@@ -105,6 +98,51 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number, threadId =
   }
 }
 
+/** What a plain function that talks this long saves, without the time that it takes to put each state into words. */
+async function recite({ log }: TestLog, threadId: string, turns: number): Promise<void> {
+  const messages: string[] = [];
+  // What is saved together waits for the disk together.
+  let saved: Promise<unknown>[] = [];
+  let [parentId, step] = [null as string | null, -1];
+  for (let turn = 0; turn < turns; turn++) {
+    const runId = ids.uuid();
+    const inputId = ids.uuid();
+    const payloads = ['human', 'ai'].map((type, done): PayloadWrite => {
+      const content = type === 'ai' ? wordsOf(turn, 95) : `${turn} ${QUESTION}`;
+      messages.push(JSON.stringify({ type, content, id: ids.uuid() }));
+      const checkpointId = done === 0 ? inputId : ids.uuid();
+      const version = nextVersion(String(++step), ids);
+      const turnOf = { input: inputId, done, answers: [], patches: [] };
+      const origin = { run_id: runId, run_attempt: 1, graph_id: 'agent', assistant_id: ASSISTANT };
+      const checkpoint = {
+        ...{
+          ns: '',
+          checkpointId,
+          parentId,
+          body: JSON.stringify({ kind: 'function', runId, turn: turnOf }),
+        },
+        metadata: {
+          ...origin,
+          thread_id: threadId,
+          source: done === 0 ? 'input' : 'loop',
+          step,
+          parents: {},
+        },
+        channelVersions: { messages: version },
+        valueChannels: ['messages'],
+        blobs: [{ channel: 'messages', version, data: `[${messages.join(',')}]` }],
+      };
+      parentId = checkpointId;
+      return { kind: 'checkpoint', threadId, runId, checkpoint };
+    });
+    saved.push(log.commit(batch([], { payloads })));
+    if (saved.length < 20) continue;
+    await Promise.all(saved);
+    saved = [];
+  }
+  await Promise.all(saved);
+}
+
 /** Bytes of whole pages, of the tables and of their indexes, free space in them included. */
 const pagesOf = ({ behind }: TestLog, ...tables: string[]): number =>
   behind((db) =>
@@ -122,11 +160,10 @@ const readFor = ({ behind }: TestLog, { channel, version }: { channel: string; v
   behind((db) =>
     db
       .prepare(
-        `WITH RECURSIVE chain (channel, base, data) AS (
-           SELECT channel, base, data FROM channel_blobs WHERE channel = ? AND version = ?
+        `WITH RECURSIVE chain (base, data) AS (
+           SELECT base, data FROM blob_rows WHERE channel = ? AND version = ?
            UNION ALL
-           SELECT below.channel, below.base, below.data FROM chain JOIN channel_blobs AS below
-           ON below.channel = chain.channel AND below.version = chain.base)
+           SELECT below.base, below.data FROM chain JOIN blob_rows AS below ON below.id = substr(chain.base, 2))
          SELECT sum(length(CAST(data AS BLOB))) FROM chain`,
       )
       .pluck()
@@ -177,5 +214,24 @@ for (const [name, [graph, most]] of Object.entries(TALKERS))
       }),
     120_000,
   );
+
+test(
+  'P3 given 1000 turns on one thread, when its tables and what its head is read from are measured, then they take at most three times and twice the last state',
+  () =>
+    withLog(async (given) => {
+      const threadId = ids.uuid();
+      await recite(given, threadId, 1000);
+      const head = await given.log.payloads.checkpoint(threadId, '');
+      const values = await given.log.payloads.values(threadId, head!.checkpointId);
+      assert.equal((values as { messages: unknown[] }).messages.length, 2000);
+      const size = Buffer.byteLength(JSON.stringify(values));
+      await given.reopen();
+      const [stored, read] = [pagesOf(given, ...TABLES), readFor(given, head!.blobs[0]!)];
+      console.log(`1000 turns: the state has ${size} bytes, ${stored} on disk, ${read} to read it`);
+      assert.ok(stored <= 3 * size, `${stored} bytes on disk for ${size}`);
+      assert.ok(read <= 2 * size, `${read} bytes to read for ${size}`);
+    }),
+  120_000,
+);
 
 test.run();
