@@ -207,41 +207,7 @@ for (const graph of ['answers', 'answersNode'])
     },
   );
 
-killed(
-  'a plain copy of the files of a server that stands still verifies, and a server on it goes on with the run (L1, X5)',
-  async (first, dir) => {
-    const [marks, gate, copy] = [join(dir, 'marks'), join(dir, 'gate'), join(dir, 'copy')];
-    const config = { configurable: { marks, gate } };
-    const thread = await createThread(first);
-    const run = await createRun(first, thread, { assistant_id: 'listens', config });
-    await reached(marks, 'waits');
-    process.kill(first.pid, 'SIGSTOP');
-    await cp(join(dir, '../data'), copy, { recursive: true });
-    process.kill(first.pid, 'SIGCONT');
-
-    return {
-      async after() {
-        await assertVerified(copy);
-        await writeFile(gate, '');
-        const options = { config: E2E_PROJECT, port: '0', data: copy };
-        const copied = await startServer(loadConfig(options, { PLATFORM_WORKERS: '0' }, dir), {
-          onFault: (error) => assert.unreachable(String(error)),
-          onPoisoned: (cause) => assert.unreachable(cause),
-        });
-        try {
-          const path = `${copied.url}/threads/${thread}/runs/${run}`;
-          assert.equal(await (await fetch(`${path}/join`)).json(), { done: ['first', 'second'] });
-          assert.equal(attemptsIn((await collect(await fetch(`${path}/stream`))).frames), [1, 2]);
-        } finally {
-          await copied.stop();
-        }
-        await assertVerified(copy);
-      },
-    };
-  },
-);
-
-// The last one: it goes on to kill the server.
+// Behind those that look at the second server: it goes on to kill it.
 killed(
   'a run that loses three attempts ends with an error and a reason, and the next runs work (X5, X3)',
   async (first, dir, sink) => {
@@ -285,6 +251,41 @@ killed(
         const told = JSON.parse(delivery.body.toString());
         assert.equal([told.run_id, told.status, told.error], [run, 'error', error]);
         assert.is(marksOf(marks).length, 6);
+      },
+    };
+  },
+);
+
+// The last one: the copy holds the runs of all others, and goes on with them too.
+killed(
+  'a plain copy of the files of a server that stands still verifies, and a server on it goes on with the run (L1, X5)',
+  async (first, dir) => {
+    const [marks, gate, copy] = [join(dir, 'marks'), join(dir, 'gate'), join(dir, 'copy')];
+    const config = { configurable: { marks, gate } };
+    const thread = await createThread(first);
+    const run = await createRun(first, thread, { assistant_id: 'listens', config });
+    await reached(marks, 'waits');
+    process.kill(first.pid, 'SIGSTOP');
+    await cp(join(dir, '../data'), copy, { recursive: true });
+    process.kill(first.pid, 'SIGCONT');
+
+    return {
+      async after() {
+        await assertVerified(copy);
+        await writeFile(gate, '');
+        const options = { config: E2E_PROJECT, port: '0', data: copy };
+        const copied = await startServer(loadConfig(options, { PLATFORM_WORKERS: '0' }, dir), {
+          onFault: (error) => assert.unreachable(String(error)),
+          onPoisoned: (cause) => assert.unreachable(cause),
+        });
+        try {
+          const path = `${copied.url}/threads/${thread}/runs/${run}`;
+          assert.equal(await (await fetch(`${path}/join`)).json(), { done: ['first', 'second'] });
+          assert.equal(attemptsIn((await collect(await fetch(`${path}/stream`))).frames), [1, 2]);
+        } finally {
+          await copied.stop();
+        }
+        await assertVerified(copy);
       },
     };
   },
