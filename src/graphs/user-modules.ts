@@ -1,10 +1,14 @@
 /**
- * Imports modules of user projects: graphs, auth handlers. The first import registers what these may need, once per
- * thread: a loader for TypeScript, and the hooks of `user-module-hooks.ts`.
+ * Imports modules of user projects: graphs, auth handlers. The first import that needs them registers, once per thread, a
+ * loader for TypeScript and the hooks of `user-module-hooks.ts`. Both live in a thread of their own, so projects that
+ * are JavaScript as Node knows it do without.
  */
+import { existsSync } from 'node:fs';
 import Module, { register } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isBuilt, ownModule } from '../kernel/own-modules.ts';
+import { RESOLVES_FOR_OTHERS } from '../kernel/worker.ts';
 import { FROM, ownExports } from './user-module-hooks.ts';
 
 type ResolveFilename = (request: string, ...rest: unknown[]) => string;
@@ -38,17 +42,45 @@ async function registerLoaders(): Promise<void> {
  * whatever the module throws.
  */
 export async function importUserModule(file: string): Promise<Record<string, unknown>> {
+  const { href } = pathToFileURL(file);
+  if (registered === undefined && isPlain(file))
+    try {
+      return toExports(await import(href));
+    } catch {
+      // Perhaps it names modules as only a loader finds them; what is really wrong is told below. Node remembers what
+      // failed by its address.
+      await (registered ??= registerLoaders());
+      return toExports(await import(`${href}?again`));
+    }
   await (registered ??= registerLoaders());
-  const namespace = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  return { ...interopExports(namespace['default']), ...namespace };
+  return toExports(await import(href));
 }
 
 /** Imports `specifier` as the file itself would, hence the very instance that the file uses. */
 export async function importFrom(file: string, specifier: string): Promise<Record<string, unknown>> {
+  if (registered === undefined && isPlain(file))
+    return (await import(import.meta.resolve(specifier, pathToFileURL(file).href))) as Record<
+      string,
+      unknown
+    >;
   await (registered ??= registerLoaders());
   const request = JSON.stringify([pathToFileURL(file).href, specifier]);
   return (await import(FROM + encodeURIComponent(request))) as Record<string, unknown>;
 }
+
+/** JavaScript of a project without TypeScript, in a thread that can resolve for other files without hooks. */
+function isPlain(file: string): boolean {
+  if (!isBuilt || !process.execArgv.includes(RESOLVES_FOR_OTHERS) || !/\.[cm]?js$/.test(file)) return false;
+  for (let at = dirname(file); ; at = dirname(at)) {
+    if (existsSync(join(at, 'tsconfig.json'))) return false;
+    if (existsSync(join(at, 'package.json')) || dirname(at) === at) return true;
+  }
+}
+
+const toExports = (namespace: Record<string, unknown>): Record<string, unknown> => ({
+  ...interopExports(namespace['default']),
+  ...namespace,
+});
 
 /** Node names only those exports of a CommonJS module that it can see in the text; the rest hang on `default`. */
 function interopExports(exported: unknown): Record<string, unknown> {

@@ -3,6 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { isBuilt, ownModule } from './own-modules.ts';
 
+/** Lets a module ask how another one would resolve a name. */
+export const RESOLVES_FOR_OTHERS = '--experimental-import-meta-resolve';
+
 export interface WorkerThreadOptions {
   /** What is moved to the thread rather than copied. */
   readonly transfer?: readonly TransferListItem[];
@@ -33,7 +36,7 @@ export function startWorker(module: string, data: unknown, options: WorkerThread
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(lines.join('\n'))}`), {
     workerData: data,
     // The loader is registered above, by its full address: it must not depend on the working directory.
-    execArgv: libraries === undefined ? [] : ['--experimental-import-meta-resolve'],
+    execArgv: libraries === undefined ? [] : [RESOLVES_FOR_OTHERS],
     // Passed on unread: modules compare themselves with the second to see whether they are the program.
     argv: process.argv.slice(1),
     ...(transfer && { transferList: [...transfer] }),

@@ -274,4 +274,22 @@ test('a project anywhere runs JavaScript and TypeScript graphs and its own auth 
     );
   }));
 
+test('a project of plain JavaScript needs no loader, one whose imports only a loader finds gets it', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const where = await project(join(dir, 'plain'), {
+      'package.json': { type: 'module' },
+      'own.js': `export const name = 'own';\n`,
+      'typed.ts': `export const name: string = 'typed';\n`,
+      'graph.js': `import { name } from './own.js';\nexport const graph = () => ({ seen: name });\n`,
+      'loose.js': `import { name } from './typed';\nexport const graph = () => ({ seen: name });\n`,
+      'platform.json': { graphs: { graph: './graph.js:graph' } },
+      'loose.json': { graphs: { graph: './loose.js:graph' } },
+    });
+    for (const [config, seen] of Object.entries({ 'platform.json': 'own', 'loose.json': 'typed' })) {
+      const server = await serve({ args: ['--config', join(where, config), '--data', join(dir, config)] });
+      assert.is(await seenBy(server.url), seen);
+      await server.end('SIGTERM');
+    }
+  }));
+
 test.run();
