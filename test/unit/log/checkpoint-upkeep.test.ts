@@ -168,7 +168,8 @@ test('P3 L3 given checkpoints that share their values, when some are removed or 
         try {
           for (let i = 0; i < STEPS; i++) {
             await life.step();
-            await life.check();
+            // Whatever broke stays broken.
+            if (i % 4 === 3) await life.check();
           }
           const left = life.marks();
           const stored = given.behind((db) =>
