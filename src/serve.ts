@@ -187,7 +187,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     const { concurrency, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
     const executor = startExecutor({
       ...{ log, threads, store, graphs, clock, ids, onFault, concurrency },
-      ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts, isRead: hub.isRead },
+      ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts },
+      ...{ isRead: hub.isRead, lingerClock: systemClock() },
     });
     stops.push(() => executor.stop(shutdownGraceMs));
 

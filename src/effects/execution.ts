@@ -49,7 +49,7 @@ export interface ExecutionOptions {
   /** The thread is there for this run alone. */
   readonly temporary: boolean;
   readonly isRead: () => boolean;
-  readonly clock: Clock;
+  readonly lingerClock: Clock;
   /** Graph code waits until what it saves is durable; otherwise it goes on meanwhile. */
   readonly sync: boolean;
   /** The id of the next frame. */
@@ -59,7 +59,7 @@ export interface ExecutionOptions {
 }
 
 export function createExecution(options: ExecutionOptions): Execution {
-  const { log, threads, ids, clock, threadId, lease, sync, onFenced } = options;
+  const { log, threads, ids, threadId, lease, sync, onFenced } = options;
   const { runId } = lease;
   const executing: Executing = lease;
   let next = options.nextFrame;
@@ -82,8 +82,8 @@ export function createExecution(options: ExecutionOptions): Execution {
     threadId,
     lease,
     forgetful: options.temporary,
-    isRead: options.isRead,
-    clock,
+    isRead: () => sync || options.isRead(),
+    clock: options.lingerClock,
     fenced,
   });
 

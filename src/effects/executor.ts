@@ -31,6 +31,8 @@ export interface ExecutorOptions {
   readonly onFault: OnFault;
   /** Whether somebody waits for what a run tells. */
   readonly isRead: (runId: string) => boolean;
+  /** Real time, whatever the server's clock says: writes that wait for others must not stand still with it. */
+  readonly lingerClock: Clock;
   /** How many runs execute at once. */
   readonly concurrency: number;
   readonly runTimeoutMs: number;
@@ -177,7 +179,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     // Claimed while the stop was asked for: handed back like the others, or the attempt would count as lost.
     if (stopping) stop.abort('shutdown' satisfies StopReason);
     const execution = createExecution({
-      ...{ log, threads, store, ids, clock, threadId, lease },
+      ...{ log, threads, store, ids, threadId, lease, lingerClock: options.lingerClock },
       isRead: () => isRead(runId),
       owesWebhook: kwargs.webhook !== undefined,
       temporary: isLiving(state) && state.temporary,

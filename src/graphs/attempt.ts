@@ -5,6 +5,7 @@
  *    compute what nobody may store. X3 Once the attempt is over nothing it started is saved or emitted any more,
  *    however long graph code that ignores its signal goes on.
  */
+import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CheckpointStore, RunEnd, RunLink, StopReason } from './port.ts';
 import type { StorePort } from './store-port.ts';
@@ -63,11 +64,11 @@ export async function runAttempt(
       load: (ns, checkpointId) => link.checkpoints.load(ns, checkpointId),
       list: (query) => link.checkpoints.list(query),
       save(checkpoint) {
-        // A checkpoint says that what led to it is done: after a crash nobody would make its frames again.
-        const handed = frames.handOver();
-        if (handed === undefined) return tracked(() => link.checkpoints.save(checkpoint));
+        // A checkpoint says that what led to it is done: after a crash nobody would make its frames again. What a
+        // runtime has shown may still be on its way here.
         return tracked(async () => {
-          await handed;
+          await breathe();
+          await frames.handOver();
           await link.checkpoints.save(checkpoint);
         });
       },

@@ -124,6 +124,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
       ...{ log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs, maxAttempts },
       stopGraceMs: 5_000,
       isRead: hub.isRead,
+      lingerClock: clock,
     });
     stops.push(() => executor.stop(2_000));
     services = {

@@ -7,6 +7,7 @@ import type { RunEnd, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { createGraphStore } from '../store.ts';
 import { settleAnswers } from './answers.ts';
+import { openBackgroundSaves } from './background-saves.ts';
 import { bind, toView, valueChannels } from './binding.ts';
 import { createFrameMaker } from './frames.ts';
 import { needsEvents, toInput, toOptions } from './invocation.ts';
@@ -23,9 +24,10 @@ export async function runLangGraph(
   attempt: Attempt,
   ids: Ids,
 ): Promise<RunEnd> {
+  const saves = openBackgroundSaves(attempt.store, attempt.fail);
   const saver = openSaver({
     threadId: order.threadId,
-    store: attempt.store,
+    store: order.durability === 'sync' ? attempt.store : saves.store,
     decode: createDecoder(reviver),
     ids,
     runId: order.runId,
@@ -51,6 +53,7 @@ export async function runLangGraph(
   } finally {
     if (attempt.signal.aborted) await work.settled();
   }
+  await saves.settled();
   return readEnd(graph, saver, order);
 }
 

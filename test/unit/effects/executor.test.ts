@@ -36,6 +36,7 @@ function startDeaf({ log, threads, clock }: TestThreads, run: GraphHost['run']):
       maxAttempts: 3,
       stopGraceMs: 5_000,
       isRead: () => true,
+      lingerClock: clock,
     },
     log: { ...log, onCommitted: () => () => undefined },
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),

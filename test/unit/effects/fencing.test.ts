@@ -38,7 +38,13 @@ function startWorker({ log, clock }: TestThreads, threads: Threads, seed: number
   const attempt = new Promise<Attempt>((resolve) => (begun = resolve));
   const executor = startExecutor({
     ...{ threads, clock, ids, onFault, concurrency: 1 },
-    ...{ runTimeoutMs: 3_600_000, maxAttempts: 3, stopGraceMs: 5_000, isRead: () => true },
+    ...{
+      runTimeoutMs: 3_600_000,
+      maxAttempts: 3,
+      stopGraceMs: 5_000,
+      isRead: () => true,
+      lingerClock: clock,
+    },
     log: deaf ? { ...log, onCommitted: () => () => undefined } : log,
     store: createStore({
       ...{ log, items, clock, onFault, embedder: undefined },
