@@ -64,25 +64,33 @@ function identitiesOf(db: Connection, tables: readonly string[]): Map<string, st
 }
 
 /**
- * Drops the indexes that only help to find rows: they are made far faster from full tables. `restore` makes those again
- * that find rows by the first of these columns, or all that are left.
+ * Drops the indexes: they are made far faster from full tables. Also the unique ones, because folded rows do not come in
+ * the order of their facts: two that were never there together would meet, and one take the other's place. `restore`
+ * makes those again that find rows by the first of these columns, or all that are left.
  */
 function takeIndexes(db: Connection, tables: readonly string[]) {
   const found = db
     .prepare(
-      `SELECT schema.name, tbl_name AS "table", sql, info.name AS first
+      `SELECT schema.name, tbl_name AS "table", sql, info.name AS first, list."unique" AS isUnique
        FROM sqlite_schema AS schema, pragma_index_list(tbl_name) AS list, pragma_index_info(schema.name) AS info
-       WHERE schema.type = 'index' AND sql IS NOT NULL AND list.name = schema.name AND list."unique" = 0
+       WHERE schema.type = 'index' AND sql IS NOT NULL AND list.name = schema.name
          AND info.seqno = 0 AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY schema.rowid`,
     )
-    .all(JSON.stringify(tables)) as { name: string; table: string; sql: string; first: string | null }[];
+    .all(JSON.stringify(tables)) as {
+    name: string;
+    table: string;
+    sql: string;
+    first: string | null;
+    isUnique: 0 | 1;
+  }[];
   for (const { name } of found) db.exec(`DROP INDEX ${name}`);
   let left = found;
   return {
     restore(table?: string, columns?: readonly string[]): void {
       if (left.length === 0) return;
       const isWanted = (index: (typeof found)[number]): boolean =>
-        table === undefined || (index.table === table && columns!.includes(index.first ?? ''));
+        table === undefined ||
+        (index.table === table && index.isUnique === 0 && columns!.includes(index.first ?? ''));
       const wanted = left.filter(isWanted);
       left = left.filter((index) => !wanted.includes(index));
       for (const { sql } of wanted) db.exec(sql);

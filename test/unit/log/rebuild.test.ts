@@ -48,4 +48,17 @@ test('P2 given rows of another version of the projection, when the log is opened
     );
   }));
 
+test('P2 given runs of a thread that follow each other far apart in the log, when rows are made anew, then none takes the place of another', () =>
+  withThreads(async (lent) => {
+    await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
+    // More than a rebuild folds at once: the end of the first run is written behind what follows it.
+    await lent.done(Array.from({ length: 20_000 }, () => ask.updateThread({})));
+    await lent.done([ask.createRun('b')]);
+    await lent.done([ask.complete('a'), ask.start('b')]);
+    const before = rowsOf(lent);
+    lent.behind((db) => db.exec("UPDATE meta SET value = 'earlier' WHERE key = 'projection'"));
+    await lent.restart();
+    assert.deepEqual(rowsOf(lent), before);
+  }));
+
 test.run();
