@@ -1,3 +1,4 @@
+import { joinSameRow } from './merge-writes.ts';
 import type { Row, RowWrite } from './rows.ts';
 
 /** Collects writes and gives back as few as lead to the same rows. */
@@ -39,7 +40,7 @@ export function createRowFold(
       else {
         const last = before.at(-1)!;
         if (last.op === 'drop') return;
-        const joined = join(last, next);
+        const joined = joinSameRow(last, next);
         if (joined === undefined) before.push(next);
         else before[before.length - 1] = joined;
       }
@@ -60,20 +61,4 @@ function placeOf(row: Row, columns: readonly string[], isNew: boolean): string |
     place += `${value}\u0000`;
   }
   return place;
-}
-
-type Kept = Exclude<RowWrite, { op: 'drop' }>;
-
-function join(first: Kept, second: RowWrite & { op: 'set' }): Kept | undefined {
-  const known = first.op === 'put' ? first.row : first.set;
-  const copied: Record<string, Row[string]> = {};
-  for (const name in second.copy) {
-    const from = known[second.copy[name]!];
-    if (from === undefined) return undefined;
-    copied[name] = from;
-  }
-  const all = { ...known, ...second.set, ...copied };
-  if (first.op === 'put') return { ...first, row: all };
-  // What was copied before from columns that are set now was copied first.
-  return first.copy === undefined ? { ...first, set: all } : undefined;
 }

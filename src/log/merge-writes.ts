@@ -18,12 +18,29 @@ export function mergeWrites(writes: readonly RowWrite[]): RowWrite[] {
 
 /** Undefined when the second says something of another row, or something that depends on the first being there. */
 function join(first: RowWrite, second: RowWrite): RowWrite | undefined {
-  if (second.op !== 'set' || second.copy !== undefined) return undefined;
-  if (first.op === 'put')
-    return holds(first.row, second.key) ? { ...first, row: { ...first.row, ...second.set } } : undefined;
-  if (first.op !== 'set' || first.copy !== undefined) return undefined;
-  const isSame = holds(first.key, second.key) && holds(second.key, first.key);
-  return isSame ? { ...first, set: { ...first.set, ...second.set } } : undefined;
+  if (second.op !== 'set' || second.copy !== undefined || first.op === 'drop') return undefined;
+  const isSame =
+    first.op === 'put'
+      ? holds(first.row, second.key)
+      : holds(first.key, second.key) && holds(second.key, first.key);
+  return isSame ? joinSameRow(first, second) : undefined;
+}
+
+type Kept = Exclude<RowWrite, { op: 'drop' }>;
+
+/** Two writes of one row as one; undefined when the first does not tell what the second copies, or copies itself. */
+export function joinSameRow(first: Kept, second: RowWrite & { op: 'set' }): Kept | undefined {
+  const known = first.op === 'put' ? first.row : first.set;
+  const copied: Record<string, Row[string]> = {};
+  for (const name in second.copy) {
+    const from = known[second.copy[name]!];
+    if (from === undefined) return undefined;
+    copied[name] = from;
+  }
+  const all = { ...known, ...second.set, ...copied };
+  if (first.op === 'put') return { ...first, row: all };
+  // What was copied before from columns that are set now was copied first.
+  return first.copy === undefined ? { ...first, set: all } : undefined;
 }
 
 function holds(row: Row, key: Row): boolean {
