@@ -66,7 +66,12 @@ const TYPES: Record<DomainEvent['type'], true> = {
   CronDeleted: true,
 };
 
-export const isKnownType = (type: string): type is DomainEvent['type'] => Object.hasOwn(TYPES, type);
+const KNOWN: ReadonlyMap<string, DomainEvent['type']> = new Map(
+  Object.keys(TYPES).map((type) => [type, type as DomainEvent['type']]),
+);
+
+/** The program's own copy of a type's name, which is compared faster than one that was read; undefined for a stranger. */
+export const knownType = (type: string): DomainEvent['type'] | undefined => KNOWN.get(type);
 
 /** No fact has changed its shape yet; the first one that does adds its upcaster here. */
 export const upcasters: Upcasters = {};

@@ -1,4 +1,4 @@
-import { joinSameRow } from './merge-writes.ts';
+import { copyWrite, joinInto, type OpenWrite } from './merge-writes.ts';
 import type { Row, RowWrite } from './rows.ts';
 
 /** Collects writes and gives back as few as lead to the same rows. */
@@ -16,10 +16,15 @@ export function createRowFold(
   identities: ReadonlyMap<string, readonly string[]>,
   write: (write: RowWrite) => void,
 ): RowFold {
-  const tables = new Map<string, Map<string, RowWrite[]>>();
+  const tables = new Map<string, Map<string, Folded>>();
 
   function flushTable(table: string): void {
-    for (const writes of tables.get(table)?.values() ?? []) for (const each of writes) write(each);
+    const rows = tables.get(table);
+    if (rows === undefined) return;
+    for (const { before, last } of rows.values()) {
+      for (const each of before) write(each);
+      write(last);
+    }
     tables.delete(table);
   }
 
@@ -34,16 +39,9 @@ export function createRowFold(
       }
       let rows = tables.get(next.table);
       if (rows === undefined) tables.set(next.table, (rows = new Map()));
-      const before = rows.get(place);
-      // Whatever was said of the row before is no more.
-      if (before === undefined || next.op !== 'set') rows.set(place, [next]);
-      else {
-        const last = before.at(-1)!;
-        if (last.op === 'drop') return;
-        const joined = joinSameRow(last, next);
-        if (joined === undefined) before.push(next);
-        else before[before.length - 1] = joined;
-      }
+      const folded = rows.get(place);
+      if (folded === undefined) rows.set(place, { before: NONE, last: next, open: undefined });
+      else tell(folded, next);
     },
     flush() {
       for (const table of [...tables.keys()]) flushTable(table);
@@ -51,14 +49,42 @@ export function createRowFold(
   };
 }
 
+/** What is to be written of one row. */
+interface Folded {
+  before: readonly RowWrite[];
+  last: RowWrite;
+  /** `last`, once it is a copy of the fold's own. */
+  open: OpenWrite | undefined;
+}
+
+const NONE: readonly RowWrite[] = [];
+
+function tell(folded: Folded, next: RowWrite): void {
+  if (next.op !== 'set') {
+    // Whatever was said of the row before is no more.
+    folded.before = NONE;
+    folded.last = next;
+    folded.open = undefined;
+    return;
+  }
+  if (folded.last.op === 'drop') return;
+  folded.open ??= copyWrite(folded.last);
+  folded.last = folded.open;
+  if (joinInto(folded.open, next)) return;
+  folded.before = [...folded.before, folded.last];
+  folded.last = next;
+  folded.open = undefined;
+}
+
 /** Undefined when the columns do not name one row. A new row names more than itself. */
 function placeOf(row: Row, columns: readonly string[], isNew: boolean): string | undefined {
-  if (!isNew && Object.keys(row).length !== columns.length) return undefined;
-  let place = '';
+  if (!isNew) for (const name in row) if (!columns.includes(name)) return undefined;
+  let place: string | undefined;
   for (const column of columns) {
     const value = row[column];
     if (value === undefined || value === null) return undefined;
-    place += `${value}\u0000`;
+    // The only column's own text, which has its hash, in the common case.
+    place = place === undefined ? `${value}` : `${place}\u0000${value}`;
   }
   return place;
 }

@@ -1,4 +1,4 @@
-import type { Row, RowWrite } from './rows.ts';
+import type { Cell, Row, RowWrite } from './rows.ts';
 
 /**
  * The same rows with fewer writes: what several facts in a row say of one row is written once. Only neighbours within a
@@ -23,24 +23,46 @@ function join(first: RowWrite, second: RowWrite): RowWrite | undefined {
     first.op === 'put'
       ? holds(first.row, second.key)
       : holds(first.key, second.key) && holds(second.key, first.key);
-  return isSame ? joinSameRow(first, second) : undefined;
+  if (!isSame) return undefined;
+  const joined = copyWrite(first);
+  return joinInto(joined, second) ? joined : undefined;
 }
 
-type Kept = Exclude<RowWrite, { op: 'drop' }>;
+type Cells = Record<string, Cell>;
+/** A write that can still be told more of its row: whoever made the copy is the only one who has it. */
+export type OpenWrite =
+  | { readonly op: 'put'; readonly table: string; readonly row: Cells }
+  | {
+      readonly op: 'set';
+      readonly table: string;
+      readonly key: Row;
+      readonly set: Cells;
+      readonly copy?: Readonly<Record<string, string>>;
+    };
 
-/** Two writes of one row as one; undefined when the first does not tell what the second copies, or copies itself. */
-export function joinSameRow(first: Kept, second: RowWrite & { op: 'set' }): Kept | undefined {
+export const copyWrite = (write: Exclude<RowWrite, { op: 'drop' }>): OpenWrite =>
+  write.op === 'put' ? { ...write, row: { ...write.row } } : { ...write, set: { ...write.set } };
+
+/**
+ * Lets the first of two writes of one row say both. False, and nothing has changed, when it does not tell what the
+ * second copies, or copies itself: what was copied before from columns that are set now was copied first.
+ */
+export function joinInto(first: OpenWrite, second: RowWrite & { op: 'set' }): boolean {
+  if (first.op === 'set' && first.copy !== undefined) return false;
   const known = first.op === 'put' ? first.row : first.set;
-  const copied: Record<string, Row[string]> = {};
-  for (const name in second.copy) {
-    const from = known[second.copy[name]!];
-    if (from === undefined) return undefined;
+  const { set, copy } = second;
+  if (copy === undefined) {
+    for (const name in set) known[name] = set[name]!;
+    return true;
+  }
+  const copied: Cells = {};
+  for (const name in copy) {
+    const from = known[copy[name]!];
+    if (from === undefined) return false;
     copied[name] = from;
   }
-  const all = { ...known, ...second.set, ...copied };
-  if (first.op === 'put') return { ...first, row: all };
-  // What was copied before from columns that are set now was copied first.
-  return first.copy === undefined ? { ...first, set: all } : undefined;
+  Object.assign(known, set, copied);
+  return true;
 }
 
 function holds(row: Row, key: Row): boolean {

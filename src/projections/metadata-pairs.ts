@@ -19,9 +19,11 @@ export const isScalar = (value: unknown): value is Scalar =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
 /** "metadata[key] is this scalar" */
-export const pairOf = (key: string, value: Scalar): string => shorten(JSON.stringify([key, value]));
+export const pairOf = (key: string, value: Scalar): string =>
+  shorten(`[${JSON.stringify(key)},${JSON.stringify(value)}]`);
 /** "metadata[key] is an array with this scalar in it" */
-export const elementOf = (key: string, value: Scalar): string => shorten(JSON.stringify([key, [value]]));
+export const elementOf = (key: string, value: Scalar): string =>
+  shorten(`[${JSON.stringify(key)},[${JSON.stringify(value)}]]`);
 
 /** Text of JSON escapes everything that a database or a digest could confuse: NUL, halves of a surrogate pair. */
 const shorten = (text: string): string => (text.length <= LONGEST ? text : `#${sha256(text)}`);

@@ -86,17 +86,15 @@ END;
 
 /**
  * The same from nothing, for all threads at once: what the triggers would have left after very many rows, for a
- * fraction of the work. `ORDER BY`, because rows that come in order of their keys are only appended.
+ * fraction of the work. `ORDER BY`, because rows that come in order of their keys are only appended. Lists of pairs are
+ * read once: from then on `thread_pairs` has them, in their order.
  */
 export const INDEX_FILL = `
 INSERT INTO thread_pairs (pair, status, updated_at, seq, created_at)
   SELECT value, status, updated_at, seq, created_at FROM threads, json_each(threads.pairs) WHERE ${VISIBLE}
   ORDER BY 1, 2, 3, 4;
-INSERT INTO thread_origins (pair, created_at, seq)
-  SELECT value, created_at, seq FROM threads, json_each(threads.pairs) WHERE ${VISIBLE} ORDER BY 1, 2, 3;
+INSERT INTO thread_origins (pair, created_at, seq) SELECT pair, created_at, seq FROM thread_pairs ORDER BY 1, 2, 3;
 INSERT INTO thread_counts (entry, n)
-  SELECT entry, count(*) FROM (
-    SELECT status AS entry FROM threads WHERE ${VISIBLE}
-    UNION ALL SELECT value FROM threads, json_each(threads.pairs) WHERE ${VISIBLE})
-  GROUP BY entry;
+  SELECT status, count(*) FROM threads WHERE ${VISIBLE} GROUP BY status
+  UNION ALL SELECT pair, count(*) FROM thread_pairs GROUP BY pair;
 `;

@@ -12,40 +12,11 @@ export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' 
 export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[] {
   const { at } = event.meta;
   const { threadId } = event.data;
-  const thread = (set: Row, copy?: Readonly<Record<string, string>>): RowWrite => ({
-    op: 'set',
-    table: 'threads',
-    key: { thread_id: threadId },
-    set: { ...set, updated_at: at },
-    ...(copy && { copy }),
-  });
-  const created = (more: Row): RowWrite => ({
-    op: 'put',
-    table: 'threads',
-    row: {
-      thread_id: threadId,
-      seq: event.meta.position,
-      created_at: at,
-      updated_at: at,
-      state_updated_at: null,
-      status: 'idle' satisfies ThreadStatus,
-      settled: 'idle' satisfies ThreadStatus,
-      head: null,
-      interrupts: '{}',
-      error: null,
-      temporary: 0,
-      bound_graph_id: null,
-      bound_assistant_id: null,
-      bound_at: null,
-      ...NO_TTL,
-      ...more,
-    },
-  });
   switch (event.type) {
     case 'ThreadCreated': {
       const { metadata, temporary, ttl } = event.data;
       return [
-        created({
+        created(event, {
           ...metadataColumns(metadata),
           temporary: temporary ? 1 : 0,
           ...(ttl && armed(ttl, at)),
@@ -55,7 +26,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     case 'ThreadCopied': {
       const { metadata, head, graph, ttl } = event.data;
       return [
-        created({
+        created(event, {
           ...metadataColumns(metadata),
           head,
           state_updated_at: head === null ? null : at,
@@ -66,7 +37,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     }
     case 'ThreadUpdated': {
       const { metadata, ttl } = event.data;
-      return [thread({ ...metadataColumns(metadata), ...(ttl && armed(ttl, at)) })];
+      return [thread(event, { ...metadataColumns(metadata), ...(ttl && armed(ttl, at)) })];
     }
     case 'ThreadPruned':
       // Nothing that a client sees has changed, so the time of the last change stays.
@@ -76,7 +47,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     case 'RunCreated': {
       const { runId, assistantId, graphId, metadata, kwargs, strategy, notBefore } = event.data;
       return [
-        thread({ status: 'busy', ...metadataColumns(event.data.threadMetadata) }),
+        thread(event, { status: 'busy', ...metadataColumns(event.data.threadMetadata) }),
         {
           op: 'put',
           table: 'runs',
@@ -114,11 +85,13 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     case 'RunCancelRequested':
       return [];
     case 'CheckpointSaved':
-      return event.data.ns === '' ? [thread({ head: event.data.checkpointId, state_updated_at: at })] : [];
+      return event.data.ns === ''
+        ? [thread(event, { head: event.data.checkpointId, state_updated_at: at })]
+        : [];
     case 'StateUpdated': {
       const { head, interrupts } = event.data;
       // The status stays: a thread that was interrupted goes on only through a run.
-      return [thread({ head, interrupts: JSON.stringify(interrupts), state_updated_at: at })];
+      return [thread(event, { head, interrupts: JSON.stringify(interrupts), state_updated_at: at })];
     }
     case 'RunCompleted': {
       const { runId, attempt, outcome, remaining, head, rearm } = event.data;
@@ -143,14 +116,14 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
               head,
               ...(attempt === 0 && { turn: event.meta.version }),
             }),
-        thread(ended, traceless && !busy ? { status: 'settled' } : undefined),
+        thread(event, ended, traceless && !busy ? { status: 'settled' } : undefined),
       ];
     }
     case 'RunDeleted': {
       const { runId, head, left, stays } = event.data;
       return [
         { op: 'drop', table: 'runs', key: { run_id: runId } },
-        thread({ head, ...(stays === undefined ? shown(left?.outcome) : standing(stays)) }),
+        thread(event, { head, ...(stays === undefined ? shown(left?.outcome) : standing(stays)) }),
       ];
     }
     case 'ThreadDeleted':
@@ -160,6 +133,43 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       ];
   }
 }
+
+const thread = (
+  { data, meta }: Recorded<ThreadEvent>,
+  set: Row,
+  copy?: Readonly<Record<string, string>>,
+): RowWrite => {
+  const write = {
+    op: 'set',
+    table: 'threads',
+    key: { thread_id: data.threadId },
+    set: { ...set, updated_at: meta.at },
+  } as const;
+  return copy === undefined ? write : { ...write, copy };
+};
+
+const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => ({
+  op: 'put',
+  table: 'threads',
+  row: {
+    thread_id: data.threadId,
+    seq: meta.position,
+    created_at: meta.at,
+    updated_at: meta.at,
+    state_updated_at: null,
+    status: 'idle' satisfies ThreadStatus,
+    settled: 'idle' satisfies ThreadStatus,
+    head: null,
+    interrupts: '{}',
+    error: null,
+    temporary: 0,
+    bound_graph_id: null,
+    bound_assistant_id: null,
+    bound_at: null,
+    ...NO_TTL,
+    ...more,
+  },
+});
 
 const standing = ({ bound, status, interrupts, error }: Standing): Row => ({
   status,

@@ -10,7 +10,7 @@ import { openConnection } from '../../src/log/sqlite/connection.ts';
 import { appendEvents } from '../../src/log/sqlite/event-store.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
 import { createPayloadWriter } from '../../src/log/sqlite/payload-store.ts';
-import { writeRow } from '../../src/log/sqlite/row-store.ts';
+import { createRowWriter } from '../../src/log/sqlite/row-store.ts';
 import { createStatements } from '../../src/log/sqlite/statements.ts';
 import { projection } from '../../src/projections/projection.ts';
 import { sqlFunctions } from '../../src/sql-functions.ts';
@@ -109,6 +109,7 @@ export async function buildBulk(
   db.pragma('cache_size = -2000000');
   const prepare = createStatements(db);
   const payloads = createPayloadWriter(prepare);
+  const writeRow = createRowWriter(prepare);
   const began = clock.monotonic();
   let at = clock.now() - (threads + 3 * runs) * STEP_MS;
   for (let first = 0; first < threads; first += THREADS_PER_TRANSACTION) {
@@ -124,7 +125,7 @@ export async function buildBulk(
             { commandId: `${stream}-${expected}`, appends: [append] },
             at,
           ))
-            for (const write of projection.project(recorded)) writeRow(prepare, write);
+            for (const write of projection.project(recorded)) writeRow(write);
         }
         prepare('INSERT INTO snapshots VALUES (?, ?, ?)').run(
           stream,

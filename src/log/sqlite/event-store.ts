@@ -4,20 +4,25 @@ import { fromStored } from '../../kernel/stored-json.ts';
 import type { ThreadEvent } from '../../thread/events.ts';
 import { redact } from '../../thread/redact.ts';
 import { schemaVersionOf, upcast } from '../../thread/upcast.ts';
-import { isKnownType, UnreadableEvent, upcasters, type Recorded } from '../events.ts';
+import { knownType, UnreadableEvent, upcasters, type Recorded } from '../events.ts';
 import type { Batch, Receipt, Snapshot } from '../log.ts';
 import type { Prepare } from './statements.ts';
 
-interface EventRow {
-  position: number;
-  stream: string;
-  version: number;
-  type: string;
-  schema: number;
-  data: string;
-  at: number;
-  command_id: string;
-}
+/** Rows by place and not by name: a rebuild reads millions. */
+const COLUMNS = 'position, stream, version, type, schema, data, at, command_id';
+type EventRow = readonly [
+  position: number,
+  stream: string,
+  version: number,
+  type: string,
+  schema: number,
+  data: string,
+  at: number,
+  commandId: string,
+];
+
+/** How many texts of events are held at once while all are read. */
+const PAGE = 500;
 
 /** A purge spares the tombstone, which comes after all it purges, so the highest row is the highest ever given. */
 export function headPosition(prepare: Prepare): number {
@@ -67,10 +72,7 @@ export function findReceipt(prepare: Prepare, commandId: string): Receipt | unde
   const row = prepare('SELECT first, last, at FROM commands WHERE command_id = ?').get(commandId) as
     { first: number; last: number; at: number } | undefined;
   if (row === undefined) return undefined;
-  const rows = prepare('SELECT * FROM events WHERE position BETWEEN ? AND ? ORDER BY position').all(
-    row.first,
-    row.last,
-  ) as EventRow[];
+  const rows = readRows(prepare, 'position BETWEEN ? AND ? ORDER BY position', row.first, row.last);
   return { events: rows.map(toRecorded), at: row.at };
 }
 
@@ -88,28 +90,35 @@ export function forgetCommands(prepare: Prepare, write: { before: number; limit:
 }
 
 export function readStream(prepare: Prepare, stream: string, from: number, limit: number): Recorded[] {
-  const rows = prepare('SELECT * FROM events WHERE stream = ? AND version >= ? ORDER BY version LIMIT ?').all(
-    stream,
-    from,
-    limit,
-  ) as EventRow[];
-  return rows.map(toRecorded);
+  const where = 'stream = ? AND version >= ? ORDER BY version LIMIT ?';
+  return readRows(prepare, where, stream, from, limit).map(toRecorded);
 }
 
 export function readAll(prepare: Prepare, after: number, limit: number): Recorded[] {
-  const rows = prepare('SELECT * FROM events WHERE position > ? ORDER BY position LIMIT ?').all(
-    after,
-    limit,
-  ) as EventRow[];
-  return rows.map(toRecorded);
+  return readPage(prepare, after, limit).map(toRecorded);
 }
+
+/** All events in order. Only one at a time is parsed, so that what is dropped at once is never moved in memory. */
+export function eachEvent(prepare: Prepare, take: (event: Recorded) => void): void {
+  for (let after = 0; ;) {
+    const rows = readPage(prepare, after, PAGE);
+    for (const row of rows) take(toRecorded(row));
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last[0];
+  }
+}
+
+const readPage = (prepare: Prepare, after: number, limit: number): EventRow[] =>
+  readRows(prepare, 'position > ? ORDER BY position LIMIT ?', after, limit);
+
+const readRows = (prepare: Prepare, where: string, ...values: (string | number)[]): EventRow[] =>
+  prepare(`SELECT ${COLUMNS} FROM events WHERE ${where}`).raw().all(values) as EventRow[];
 
 /** Takes a run's content out of its stream's facts, for good (thread/redact.ts). */
 export function redactRun(prepare: Prepare, stream: string, runId: string): void {
-  const rows = prepare(
-    `SELECT * FROM events WHERE stream = @stream
-       AND (json_extract(data, '$.runId') = @runId OR json_extract(data, '$.left.runId') = @runId)`,
-  ).all({ stream, runId }) as EventRow[];
+  const where = "stream = ? AND ? IN (json_extract(data, '$.runId'), json_extract(data, '$.left.runId'))";
+  const rows = readRows(prepare, where, stream, runId);
   for (const row of rows) {
     const event = toRecorded(row);
     const redacted = redact(event as ThreadEvent, runId);
@@ -117,7 +126,7 @@ export function redactRun(prepare: Prepare, stream: string, runId: string): void
     prepare('UPDATE events SET data = @data, schema = @schema WHERE position = @position').run({
       data: JSON.stringify(redacted.data),
       schema: schemaVersionOf(event.type, upcasters),
-      position: row.position,
+      position: event.meta.position,
     });
   }
 }
@@ -132,11 +141,12 @@ export function loadSnapshot(prepare: Prepare, stream: string): Snapshot | undef
 
 /** Throws `UnreadableEvent`: a fact that this program does not know stops the reader instead of being skipped. */
 function toRecorded(row: EventRow): Recorded {
-  const { position, stream, version, at, type } = row;
-  if (!isKnownType(type)) throw new UnreadableEvent(position, `its type ${type} is unknown`);
+  const [position, stream, version, stored, schema, text, at, commandId] = row;
+  const type = knownType(stored);
+  if (type === undefined) throw new UnreadableEvent(position, `its type ${stored} is unknown`);
   let data: JsonObject;
   try {
-    data = upcast(type, row.schema, fromStored(row.data, 'event at', position) as JsonObject, upcasters);
+    data = upcast(type, schema, fromStored(text, 'event at', position) as JsonObject, upcasters);
   } catch (error) {
     throw new UnreadableEvent(position, (error as Error).message);
   }
@@ -144,6 +154,6 @@ function toRecorded(row: EventRow): Recorded {
   return {
     type,
     data,
-    meta: { position, stream, version, at, commandId: row.command_id },
+    meta: { position, stream, version, at, commandId },
   } as unknown as Recorded;
 }

@@ -13,7 +13,7 @@ import { readAll, readStream } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
 import { createPayloadReader } from './payload-store.ts';
 import { projectEach } from './rebuild.ts';
-import { createRowReader, writeRow } from './row-store.ts';
+import { createRowReader, createRowWriter } from './row-store.ts';
 import { assertSchema } from './schema.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
@@ -85,16 +85,17 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
     rows,
     rowsOf(events) {
       const memory = inMemory();
-      for (const event of events)
-        for (const write of projection.project(event)) writeRow(memory.prepare, write);
+      const writeRow = createRowWriter(memory.prepare);
+      for (const event of events) for (const write of projection.project(event)) writeRow(write);
       return { rows: createRowReader(memory.prepare), close: memory.close };
     },
     firstDifference() {
       const memory = inMemory();
       try {
+        const writeRow = createRowWriter(memory.prepare);
         const writers = new Map<string, number>();
         projectEach(prepare, projection, (event, write) => {
-          writeRow(memory.prepare, write);
+          writeRow(write);
           const row = write.op === 'put' ? write.row : write.key;
           writers.set(`${write.table} ${String(Object.values(row)[0])}`, event.meta.position);
         });

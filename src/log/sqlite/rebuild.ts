@@ -3,11 +3,12 @@ import type { Recorded } from '../events.ts';
 import { createRowFold } from '../fold-writes.ts';
 import type { Projection, RowWrite } from '../rows.ts';
 import type { Connection } from './connection.ts';
-import { readAll } from './event-store.ts';
-import { writeRow } from './row-store.ts';
+import { eachEvent } from './event-store.ts';
+import { createRowWriter } from './row-store.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
-const PAGE = 1000;
+/** KiB. What was just dropped and written stays at hand for the indexes, instead of going to the file and back. */
+const CACHE = 131_072;
 /** Facts about one thread lie close together, so among so many most rows are written once. */
 const FOLDED = 20_000;
 
@@ -17,17 +18,9 @@ export function projectEach(
   projection: Projection,
   onWrite: (event: Recorded, write: RowWrite) => void,
 ): void {
-  for (const event of allEvents(source)) for (const write of projection.project(event)) onWrite(event, write);
-}
-
-function* allEvents(source: Prepare): Generator<Recorded> {
-  for (let after = 0; ;) {
-    const events = readAll(source, after, PAGE);
-    yield* events;
-    const last = events.at(-1);
-    if (last === undefined) return;
-    after = last.meta.position;
-  }
+  eachEvent(source, (event) => {
+    for (const write of projection.project(event)) onWrite(event, write);
+  });
 }
 
 /** Fills the empty tables: the rows that all events lead to. */
@@ -35,15 +28,16 @@ function fill(db: Connection, projection: Projection): void {
   const indexes = takeIndexes(db, projection.tables);
   // Statements of its own: the tables that others were prepared for are gone.
   const prepare = createStatements(db);
+  const writeRow = createRowWriter(prepare);
   const fold = createRowFold(identitiesOf(db, projection.tables), (write) => {
     if (write.op !== 'put') indexes.restore(write.table, Object.keys(write.key));
-    writeRow(prepare, write);
+    writeRow(write);
   });
   let count = 0;
-  for (const event of allEvents(prepare)) {
+  eachEvent(prepare, (event) => {
     for (const write of projection.project(event)) fold.add(write);
     if (++count % FOLDED === 0) fold.flush();
-  }
+  });
   fold.flush();
   indexes.restore();
 }
@@ -102,6 +96,17 @@ function takeIndexes(db: Connection, tables: readonly string[]) {
 export function prepareRows(db: Connection, prepare: Prepare, projection: Projection): void {
   const read = prepare("SELECT value FROM meta WHERE key = 'projection'").pluck();
   if (read.get() === projection.version) return;
+  const cache = db.pragma('cache_size', { simple: true }) as number;
+  db.pragma(`cache_size = ${-CACHE}`);
+  try {
+    replaceRows(db, projection);
+  } finally {
+    db.pragma(`cache_size = ${cache}`);
+    db.pragma('shrink_memory');
+  }
+}
+
+function replaceRows(db: Connection, projection: Projection): void {
   db.transaction(() => {
     const tables = db.prepare("SELECT value FROM meta WHERE key = 'tables'").pluck().get() as
       string | undefined;

@@ -12,7 +12,7 @@ import type { Projection } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { appendEvents, findReceipt, streamVersion } from './event-store.ts';
 import { createPayloadWriter } from './payload-store.ts';
-import { writeRow } from './row-store.ts';
+import { createRowWriter } from './row-store.ts';
 import type { Prepare } from './statements.ts';
 
 /** A transaction takes at most this many batches; the rest forms the next one. */
@@ -55,6 +55,7 @@ export function createWriter({
   poisoned,
 }: WriterOptions): Writer {
   const payloads = createPayloadWriter(prepare);
+  const writeRow = createRowWriter(prepare);
   let queue: Waiting[] = [];
   let scheduled = false;
   let stopped: string | undefined;
@@ -139,7 +140,7 @@ export function createWriter({
     }
     const events = appendEvents(prepare, batch, at);
     const writes = events.flatMap((event) => projection.project(event));
-    for (const write of mergeWrites(writes)) writeRow(prepare, write);
+    for (const write of mergeWrites(writes)) writeRow(write);
     for (const payload of batch.payloads ?? []) payloads.write(payload, at);
     return { kind: 'committed', receipt: { events, at } };
   }

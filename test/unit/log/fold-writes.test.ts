@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { createRowFold } from '../../../src/log/fold-writes.ts';
 import type { RowWrite } from '../../../src/log/rows.ts';
-import { writeRow } from '../../../src/log/sqlite/row-store.ts';
+import { createRowWriter } from '../../../src/log/sqlite/row-store.ts';
 import { createStatements } from '../../../src/log/sqlite/statements.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -38,7 +38,7 @@ test('P2 given any writes, when they are folded, then they lead to the same rows
         const db = new Database(':memory:');
         db.exec('CREATE TABLE t (id TEXT PRIMARY KEY, kind TEXT, p, q); ');
         const prepare = createStatements(db);
-        apply((each) => writeRow(prepare, each));
+        apply(createRowWriter(prepare));
         const rows = db.prepare('SELECT * FROM t ORDER BY id').all();
         db.close();
         return rows;
