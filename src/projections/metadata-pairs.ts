@@ -30,21 +30,19 @@ const shorten = (text: string): string => (text.length <= LONGEST ? text : `#${s
 
 /** All pairs of a metadata object, each once; only `UNINDEXED` when they are too many. */
 export function pairsOf(metadata: JsonObject): string[] {
-  const pairs = new Set<string>();
+  const pairs: string[] = [];
   for (const [key, value] of Object.entries(metadata)) {
-    for (const pair of pairsOfMember(key, value)) pairs.add(pair);
-    if (pairs.size > MOST) return [UNINDEXED];
+    // Those of one member differ, and none is like one of another member, which has another key.
+    if (isScalar(value)) pairs.push(pairOf(key, value));
+    else if (Array.isArray(value)) pairs.push(...elementsOf(key, value));
+    if (pairs.length > MOST) return [UNINDEXED];
   }
-  return [...pairs];
+  return pairs;
 }
 
-function pairsOfMember(key: string, value: Json): string[] {
-  if (isScalar(value)) return [pairOf(key, value)];
-  if (!Array.isArray(value)) return [];
-  // One more than may be is enough to know that they are too many.
-  const elements = [...new Set(value.filter(isScalar))].slice(0, MOST + 1);
-  return elements.map((element) => elementOf(key, element));
-}
+/** One more than may be is enough to know that they are too many. */
+const elementsOf = (key: string, list: readonly Json[]): string[] =>
+  [...new Set(list.filter(isScalar))].slice(0, MOST + 1).map((element) => elementOf(key, element));
 
 /** The columns of a thread's row that its metadata fills. */
 export const metadataColumns = (metadata: JsonObject): { metadata: string; pairs: string } => ({

@@ -1,7 +1,7 @@
 /** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
 import type { Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
-import type { Row, RowWrite } from '../log/rows.ts';
+import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
 import { metadataColumns } from './metadata-pairs.ts';
 
@@ -37,17 +37,21 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     }
     case 'ThreadUpdated': {
       const { metadata, ttl } = event.data;
-      return [thread(event, { ...metadataColumns(metadata), ...(ttl && armed(ttl, at)) })];
+      return [thread(threadId, { ...metadataColumns(metadata), ...(ttl && armed(ttl, at)), updated_at: at })];
     }
     case 'ThreadPruned':
       // Nothing that a client sees has changed, so the time of the last change stays.
-      return event.data.disarms
-        ? [{ op: 'set', table: 'threads', key: { thread_id: threadId }, set: { expires_at: null } }]
-        : [];
+      return event.data.disarms ? [thread(threadId, { expires_at: null })] : [];
     case 'RunCreated': {
       const { runId, assistantId, graphId, metadata, kwargs, strategy, notBefore } = event.data;
+      const described = metadataColumns(event.data.threadMetadata);
       return [
-        thread(event, { status: 'busy', ...metadataColumns(event.data.threadMetadata) }),
+        thread(threadId, {
+          status: 'busy',
+          metadata: described.metadata,
+          pairs: described.pairs,
+          updated_at: at,
+        }),
         {
           op: 'put',
           table: 'runs',
@@ -77,53 +81,64 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     }
     case 'RunStarted': {
       const { runId, attempt, leaseId } = event.data;
-      const turn = attempt === 1 ? { turn: event.meta.version } : {};
-      return [run(runId, at, { status: 'running', attempt, lease_id: leaseId, started_at: at, ...turn })];
+      const started: Cells = {
+        status: 'running',
+        attempt,
+        lease_id: leaseId,
+        started_at: at,
+        updated_at: at,
+      };
+      if (attempt === 1) started['turn'] = event.meta.version;
+      return [run(runId, started)];
     }
     case 'RunRequeued':
-      return [run(event.data.runId, at, { status: 'pending', lease_id: null })];
+      return [run(event.data.runId, { status: 'pending', lease_id: null, updated_at: at })];
     case 'RunCancelRequested':
       return [];
     case 'CheckpointSaved':
       return event.data.ns === ''
-        ? [thread(event, { head: event.data.checkpointId, state_updated_at: at })]
+        ? [thread(threadId, { head: event.data.checkpointId, state_updated_at: at, updated_at: at })]
         : [];
     case 'StateUpdated': {
       const { head, interrupts } = event.data;
       // The status stays: a thread that was interrupted goes on only through a run.
-      return [thread(event, { head, interrupts: JSON.stringify(interrupts), state_updated_at: at })];
+      const set = { head, interrupts: JSON.stringify(interrupts), state_updated_at: at, updated_at: at };
+      return [thread(threadId, set)];
     }
     case 'RunCompleted': {
       const { runId, attempt, outcome, remaining, head, rearm } = event.data;
       // Rolled back or never begun: the thread is as it was before, and may still wait for an answer.
       const traceless = outcome.kind === 'rolled-back' || attempt === 0;
       const busy = remaining > 0;
-      const ended: Row = {
+      const ended: Cells = traceless ? {} : shown(outcome);
+      ended['head'] = head;
+      ended['updated_at'] = at;
+      if (outcome.kind === 'cancelled') ended['error'] = errorOf(outcome);
+      if (busy) ended['status'] = 'busy' satisfies ThreadStatus;
+      if (rearm !== undefined) ended['expires_at'] = expiry(rearm, at);
+      const left = thread(threadId, ended, traceless && !busy ? { status: 'settled' } : undefined);
+      if (outcome.kind === 'rolled-back')
+        return [{ op: 'drop', table: 'runs', key: { run_id: runId } }, left];
+      const over: Cells = {
+        status: runStatus(outcome),
+        lease_id: null,
+        ended_at: at,
+        outcome: JSON.stringify(outcome),
         head,
-        ...(!traceless && shown(outcome)),
-        ...(outcome.kind === 'cancelled' && { error: errorOf(outcome) }),
-        ...(busy && { status: 'busy' satisfies ThreadStatus }),
-        ...(rearm !== undefined && { expires_at: expiry(rearm, at) }),
+        updated_at: at,
       };
-      return [
-        outcome.kind === 'rolled-back'
-          ? { op: 'drop', table: 'runs', key: { run_id: runId } }
-          : run(runId, at, {
-              status: runStatus(outcome),
-              lease_id: null,
-              ended_at: at,
-              outcome: JSON.stringify(outcome),
-              head,
-              ...(attempt === 0 && { turn: event.meta.version }),
-            }),
-        thread(event, ended, traceless && !busy ? { status: 'settled' } : undefined),
-      ];
+      if (attempt === 0) over['turn'] = event.meta.version;
+      return [run(runId, over), left];
     }
     case 'RunDeleted': {
       const { runId, head, left, stays } = event.data;
       return [
         { op: 'drop', table: 'runs', key: { run_id: runId } },
-        thread(event, { head, ...(stays === undefined ? shown(left?.outcome) : standing(stays)) }),
+        thread(threadId, {
+          head,
+          ...(stays === undefined ? shown(left?.outcome) : standing(stays)),
+          updated_at: at,
+        }),
       ];
     }
     case 'ThreadDeleted':
@@ -134,19 +149,13 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
   }
 }
 
-const thread = (
-  { data, meta }: Recorded<ThreadEvent>,
-  set: Row,
-  copy?: Readonly<Record<string, string>>,
-): RowWrite => {
-  const write = {
-    op: 'set',
-    table: 'threads',
-    key: { thread_id: data.threadId },
-    set: { ...set, updated_at: meta.at },
-  } as const;
-  return copy === undefined ? write : { ...write, copy };
-};
+/** Filled in member by member where every run has it: to spread one object into another costs more than all the rest. */
+type Cells = Record<string, Cell>;
+
+const thread = (threadId: string, set: Row, copy?: Readonly<Record<string, string>>): RowWrite =>
+  copy === undefined
+    ? { op: 'set', table: 'threads', key: { thread_id: threadId }, set }
+    : { op: 'set', table: 'threads', key: { thread_id: threadId }, set, copy };
 
 const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => ({
   op: 'put',
@@ -194,11 +203,11 @@ const armed = ({ strategy, minutes }: Ttl, at: number): Row => ({
 
 const expiry = (minutes: number, at: number): number => at + Math.round(minutes * 60_000);
 
-const run = (runId: string, at: number, set: Extract<RowWrite, { op: 'set' }>['set']): RowWrite => ({
+const run = (runId: string, set: Row): RowWrite => ({
   op: 'set',
   table: 'runs',
   key: { run_id: runId },
-  set: { ...set, updated_at: at },
+  set,
 });
 
 export function runStatus(outcome: Outcome): RunStatus {
@@ -216,7 +225,7 @@ export function runStatus(outcome: Outcome): RunStatus {
 }
 
 /** What a thread shows of the run that ended last. */
-function shown(outcome: Outcome | undefined): Row {
+function shown(outcome: Outcome | undefined): Cells {
   const status = outcome === undefined ? 'idle' : threadStatus(outcome);
   if (outcome === undefined) return { status, settled: status, interrupts: '{}', error: null };
   const paused = outcome.kind === 'success' && outcome.next.length > 0;
