@@ -37,6 +37,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'logger.ts': ['config'],
   'load-export.ts': ['config', 'graphs'],
   'serve.ts': ['*'],
+  'wiring.ts': ['*'],
   // What queries call by name, gathered for the main and the reader thread alike.
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],
   examples: ['threadwell/auth'],

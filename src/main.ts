@@ -4,7 +4,6 @@ import { ConfigError } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createLogger } from './logger.ts';
-import { runReplay } from './replay/command.ts';
 
 /** Exit codes beyond 0: a wrong call or configuration, and a log whose last commit is of unknown outcome. */
 const EXIT_USAGE = 2;
@@ -88,6 +87,7 @@ Try           curl -s ${server.url}/runs/wait -H 'content-type: application/json
 async function main([command, ...args]: string[]): Promise<void> {
   if (command === 'serve') return serve(args);
   if (command === 'replay') {
+    const { runReplay } = await import('./replay/command.ts');
     process.exitCode = await runReplay(args, process.env, (line) => console.log(line));
     return;
   }

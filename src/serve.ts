@@ -1,296 +1,33 @@
 /**
- * The composition root: every part is made and wired here, in the order in which it may begin, and stopped in the
- * reverse order. No module keeps state of its own, so several servers can run in one process.
+ * The composition root. What takes longest begins first: the graphs load in a worker, while this thread loads the rest
+ * of the program, which is wired in `wiring.ts`.
  */
-import { networkInterfaces } from 'node:os';
-import { recogniseAuth } from './auth/handler.ts';
-import { openAuth } from './auth/open-auth.ts';
-import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
-import { createCrons } from './actors/crons.ts';
-import { createDeliveries } from './actors/deliveries.ts';
-import { createEmbedder, recogniseEmbedTexts } from './actors/embedder.ts';
-import { createItems, type Items } from './actors/items.ts';
-import { createStore } from './actors/store.ts';
-import { createThreads, type Threads } from './actors/threads.ts';
-import { createUpkeep } from './actors/upkeep.ts';
-import { ConfigError, type Config } from './config/config.ts';
-import type { UrlPolicy } from './delivery/url-policy.ts';
-import { startCrons } from './effects/crons.ts';
-import { startExecutor } from './effects/executor.ts';
-import { createHttpOut } from './effects/http-out.ts';
-import { startItemSweeper } from './effects/item-sweeper.ts';
-import { createOwnOut, type OwnFetch } from './effects/own-out.ts';
-import { recoverRuns } from './effects/recovery.ts';
-import { startSweeper } from './effects/sweeper.ts';
-import { startThreadSweeper } from './effects/thread-sweeper.ts';
-import { startWebhooks } from './effects/webhooks.ts';
-import { leansOn } from './graphs/checkpoint-needs.ts';
+import type { Config } from './config/config.ts';
 import { openGraphs } from './graphs/open-graphs.ts';
-import { loadExport } from './load-export.ts';
-import { createApp } from './http/app.ts';
-import { createCronStart } from './http/cron-start.ts';
-import type { RequestLine, ServerContext } from './http/context.ts';
-import { recogniseApp } from './http/custom-app.ts';
-import { createEdge } from './http/edge.ts';
-import { createInheritance } from './http/header-rules.ts';
 import { publishInProcess } from './http/in-process-client.ts';
-import { createMetrics } from './http/metrics.ts';
-import { listen, type HttpServer } from './http/server.ts';
-import { limitDelivery, renderDelivery } from './http/delivery-body.ts';
-import { systemClock, type Clock } from './kernel/clock.ts';
+import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
-import { watchLoopDelay } from './kernel/loop-delay.ts';
-import type { EventLog } from './log/log.ts';
-import { openSqliteLog } from './log/sqlite/log.ts';
-import { projection } from './projections/projection.ts';
-import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
-import { createHub } from './streams/hub.ts';
-import { createRunStreams } from './streams/run-stream.ts';
-import { createThreadStreams } from './streams/thread-stream.ts';
-import { createThreadEvents } from './streams/thread-events.ts';
-import { openSockets } from './ws/sockets.ts';
+import type { RunningServer, ServeOptions } from './wiring.ts';
+
+export type { RunningServer, ServeOptions };
 
 /** What the client of `GET /info` reads. */
 export const VERSION = '0.1.0';
 
-/** What `store.index.embed` has to be. */
-const EMBEDS = 'function (texts) => vectors, nor an object with embedDocuments';
-
-/** Bodies of the largest size that may arrive at the same time. */
-const BODIES_AT_ONCE = 8;
-/** How long the client of a socket may take to say goodbye. */
-const SOCKET_GRACE_MS = 1_000;
-
-export interface RunningServer {
-  readonly url: string;
-  readonly graphIds: readonly string[];
-  readonly log: EventLog;
-  readonly threads: Threads;
-  readonly items: Items;
-  /** The router, for tests that walk it. */
-  readonly app: ReturnType<typeof createApp>;
-  /** Takes no new requests, tells running graphs to stop, hands their runs back, closes the log. */
-  stop(): Promise<void>;
-}
-
-export interface ServeOptions {
-  readonly clock?: Clock;
-  readonly onFault: (error: unknown, context: string) => void;
-  /** Hears, at start, what is allowed and may not be meant. */
-  readonly onWarning?: (text: string) => void;
-  /** Hears of every request, when its reply begins. */
-  readonly onRequest?: (line: RequestLine) => void;
-  /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
-  readonly onPoisoned: (cause: string) => void;
-}
-
 /** Rejects with `ConfigError` naming every graph or handler that cannot be used, and when port or data are taken. */
 export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {
-  const { clock = systemClock(), onFault, onPoisoned } = options;
+  const { clock = systemClock(), onFault } = options;
   const ids = randomIds(clock);
-  const stops: (() => Promise<unknown> | void)[] = [];
-  const stopAll = async (): Promise<void> => {
-    for (const stop of stops.reverse()) await stop();
-  };
   // Before the first graph is loaded, which may look for it.
   const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
-  stops.push(() => inProcess.close());
-  const graphs = await openGraphs({
+  const graphs = openGraphs({
     ...{ graphs: config.graphs, clock, ids, onFault, fetch: inProcess.fetch },
     workers: config.workers.count,
     heapMb: config.workers.heapMb,
     schemaTimeoutMs: config.schemaTimeoutMs,
-  }).catch(async (error: unknown) => {
-    await stopAll();
-    throw new ConfigError([`graphs: ${error instanceof Error ? error.message : String(error)}`]);
   });
-  stops.push(() => graphs.close());
-  const found = graphs.problems.map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`);
-  const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', found);
-  const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', found);
-  const embed = config.store.index?.embed;
-  const embedTexts = await loadExport('store.index.embed', embed, recogniseEmbedTexts, EMBEDS, found);
-  if (found.length > 0) {
-    await stopAll();
-    throw new ConfigError(found);
-  }
-
-  try {
-    const log = openSqliteLog({
-      dir: config.dataDir,
-      projection,
-      functions: sqlFunctions,
-      functionsModule: sqlFunctionsModule,
-      clock,
-      onFault: (error) => onFault(error, 'announcing a commit'),
-    });
-    stops.push(() => log.close());
-    // Before the log: nothing may be left that writes.
-    stops.push(() => graphs.close());
-    log.onPoisoned(onPoisoned);
-    const { enabled, payloadFields } = config.webhooks;
-    const urlPolicy: UrlPolicy = { ...config.webhooks.url, ownAddresses };
-    const render = limitDelivery(renderDelivery, payloadFields);
-    const threads = createThreads({ log, clock, ids, webhooks: { enabled, render } });
-    const deliveries = createDeliveries({ log, ids });
-    const items = createItems({ log, clock, ids });
-    const { refreshOnRead, defaultTtl, sweepIntervalMinutes } = config.store;
-    const { index } = config.store;
-    const embedder = index && embedTexts && createEmbedder({ ...index, embedTexts, clock });
-    const store = createStore({ log, items, clock, ttl: { refreshOnRead, defaultTtl }, embedder, onFault });
-    if (sweepIntervalMinutes !== null) {
-      const sweeper = startItemSweeper({
-        log,
-        items,
-        clock,
-        onFault,
-        intervalMs: sweepIntervalMinutes * 60_000,
-      });
-      stops.push(() => sweeper.stop());
-    }
-    const upkeep = createUpkeep({ log, threads, leansOn });
-    const assistants = createAssistants({ log, ids });
-    const { catchUp: mode, catchUpLimit: limit } = config.crons;
-    const crons = createCrons({ log, clock, ids, catchUp: { mode, limit } });
-    await ensureSystemAssistants(assistants, config.graphs, config.assistantDefaults);
-    await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
-
-    const hub = createHub(log);
-    let ownFetch: OwnFetch | undefined;
-    const streams = createRunStreams(log, hub, clock);
-    stops.push(() => hub.close());
-    if (enabled) {
-      const { timeoutMs: deadlineMs } = config.webhooks;
-      const reach = { policy: urlPolicy, clock, deadlineMs };
-      const out = createOwnOut({ out: createHttpOut(reach), ...reach, fetch: () => ownFetch });
-      const webhooks = startWebhooks({ log, clock, ids, out, onFault, settings: config.webhooks });
-      stops.push(async () => {
-        // First no new attempts, then the end of those under way: none may fail only because of the stop.
-        const stopped = webhooks.stop();
-        await out.close();
-        await stopped;
-      });
-    }
-    const sweeper = startSweeper({
-      ...{ log, threads, deliveries, clock, ids, onFault },
-      retentionMs: config.frameRetentionMs,
-      keepDeliveredMs: config.webhooks.keepMs,
-    });
-    stops.push(() => sweeper.stop());
-    const { threadTtl } = config;
-    const threadSweeper = startThreadSweeper({
-      ...{ log, threads, upkeep, clock, onFault },
-      intervalMs: threadTtl.sweepIntervalMinutes * 60_000,
-      limit: threadTtl.sweepLimit,
-    });
-    stops.push(() => threadSweeper.stop());
-    const { concurrency, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
-    const executor = startExecutor({
-      ...{ log, threads, store, graphs, clock, ids, onFault, concurrency },
-      ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts },
-      ...{ isRead: hub.isRead, lingerClock: systemClock() },
-    });
-    stops.push(() => executor.stop(shutdownGraceMs));
-
-    const stopping = new AbortController();
-    const loopDelay = watchLoopDelay();
-    stops.push(() => loopDelay.stop());
-    let server: HttpServer | undefined;
-    const context: ServerContext = {
-      log,
-      threads,
-      assistants,
-      crons,
-      describer: graphs.describer,
-      store,
-      upkeep,
-      deliveries,
-      defaultTtl: config.threadTtl.byDefault ?? undefined,
-      graphs,
-      streams,
-      threadStreams: createThreadStreams(log, hub, streams, clock),
-      threadEvents: createThreadEvents(log, hub, clock),
-      clock,
-      ids,
-      ...openAuth({
-        ...(handler && { handler }),
-        ...{ apiKeys: config.apiKeys, studioKeys: config.studioKeys, cache: config.authCache, clock },
-        onFault: (error) => onFault(error, 'auth'),
-        onWarning: options.onWarning,
-      }),
-      asksHandler: handler !== undefined,
-      http: config.http,
-      inherit: createInheritance(config.http.configurableHeaders),
-      metrics: createMetrics({
-        ...{ rows: log.rows, clock, loopDelay, readers: hub.readers },
-        connections: async () => server?.connections() ?? 0,
-      }),
-      describe: {
-        apiKey: config.apiKeys !== undefined && handler === undefined,
-        merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
-      },
-      ...(options.onRequest && { onRequest: options.onRequest }),
-      allowTruncate: config.allowTruncate,
-      ...(enabled && { urlPolicy }),
-      maxBodyBytes: config.maxBodyBytes,
-      bodyBudget: { most: BODIES_AT_ONCE * config.maxBodyBytes, held: 0 },
-      version: VERSION,
-      onFault,
-      stopping: stopping.signal,
-    };
-    const app = createApp(context);
-    const { host, port } = config;
-    const fetch = createEdge(context, app, custom);
-    const sockets = openSockets({ context, fetch, cors: config.http.cors });
-    const prepare = sockets.attach;
-    const { patience } = config;
-    const listening = await listen({ fetch, host, port, clock, prepare, patience }).catch(
-      (error: unknown) => {
-        throw new ConfigError([addressProblem(error, host, port)]);
-      },
-    );
-    server = listening;
-    ownFetch = fetch;
-    inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);
-    graphs.base(`${listening.url}${config.http.mountPrefix}`);
-    stops.push(async () => {
-      // Requests are still answered: whoever waits for a run that is about to end hears of its end.
-      if (drainMs > 0) await executor.drain(drainMs);
-      stopping.abort();
-      // Together: a client that dawdles must not keep graphs from being told.
-      await Promise.all([
-        listening.close(shutdownGraceMs),
-        sockets.close(Math.min(shutdownGraceMs, SOCKET_GRACE_MS)),
-        executor.stop(shutdownGraceMs),
-      ]);
-    });
-    if (!config.http.disabled.has('crons')) {
-      const start = createCronStart(context);
-      const reactor = startCrons({ log, crons, start, clock, onFault });
-      stops.push(() => reactor.stop());
-    }
-
-    let stopped: Promise<void> | undefined;
-    return {
-      url: `${listening.url}${config.http.mountPrefix}`,
-      graphIds: graphs.graphIds,
-      log,
-      threads,
-      items,
-      app,
-      stop: () => (stopped ??= stopAll()),
-    };
-  } catch (error) {
-    await stopAll();
-    throw error;
-  }
-}
-
-const ownAddresses = (): string[] =>
-  Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
-
-function addressProblem(error: unknown, host: string, port: number): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${message})`;
-  return `port ${port} of ${host} ${reason}; choose another address with --host and --port`;
+  // It is waited for below.
+  graphs.catch(() => undefined);
+  const { wireServer } = await import('./wiring.ts');
+  return wireServer(config, options, { clock, ids, version: VERSION, inProcess, graphs });
 }

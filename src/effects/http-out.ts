@@ -7,7 +7,7 @@
 import { lookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, buildConnector, request } from 'undici';
+import type { Agent, buildConnector, request } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
 import type { Posted } from '../delivery/decide.ts';
 import { bareHost, checkWebhookUrl, findAddressProblem, type UrlPolicy } from '../delivery/url-policy.ts';
@@ -43,25 +43,39 @@ const KEPT_ANSWER_BYTES = 1024;
 /** As many as a host may ever have under way: how many it has is not decided here. */
 const MOST_CONNECTIONS = 64;
 
+const STOPPING = 'the server is stopping';
+
+interface Out {
+  readonly agent: Agent;
+  readonly request: typeof request;
+}
+
 const systemResolve: Resolve = (hostname, done) => lookup(hostname, { all: true }, done);
 
 export function createHttpOut(options: HttpOutOptions): HttpOut {
   const { policy, clock, deadlineMs, resolve = systemResolve, check = checkWebhookUrl } = options;
-  const dial = options.dial ?? ((lookup) => buildConnector({ timeout: deadlineMs, lookup }));
-  const connect = dial(checkedLookup(policy, resolve));
-  const agent = new Agent({
-    connect(target, callback) {
-      // The lookup hook is not asked about literal addresses.
-      const host = bareHost(target.hostname);
-      const problem = ipaddr.isValid(host) ? findAddressProblem(host, policy) : undefined;
-      if (problem === undefined) connect(target, callback);
-      else callback(new Error(problem), null);
-    },
-    headersTimeout: deadlineMs,
-    bodyTimeout: deadlineMs,
-    maxHeaderSize: 16_384,
-    connections: MOST_CONNECTIONS,
-  });
+  let closed = false;
+  let opened: Promise<Out> | undefined;
+  async function open(): Promise<Out> {
+    // With the first delivery: the client is a twentieth of a start, and most servers are asked for none.
+    const { Agent, buildConnector, request } = await import('undici');
+    const dial = options.dial ?? ((lookup) => buildConnector({ timeout: deadlineMs, lookup }));
+    const connect = dial(checkedLookup(policy, resolve));
+    const agent = new Agent({
+      connect(target, callback) {
+        // The lookup hook is not asked about literal addresses.
+        const host = bareHost(target.hostname);
+        const problem = ipaddr.isValid(host) ? findAddressProblem(host, policy) : undefined;
+        if (problem === undefined) connect(target, callback);
+        else callback(new Error(problem), null);
+      },
+      headersTimeout: deadlineMs,
+      bodyTimeout: deadlineMs,
+      maxHeaderSize: 16_384,
+      connections: MOST_CONNECTIONS,
+    });
+    return { agent, request };
+  }
   const underWay = new Set<AbortController>();
   return {
     async post(url, headers, body) {
@@ -74,6 +88,8 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
       const expired = new Error(`the receiver took longer than ${deadlineMs / 1000} s`);
       const cancel = clock.after(deadlineMs, () => deadline.abort(expired));
       try {
+        if (closed) throw new Error(STOPPING);
+        const { agent, request } = await (opened ??= open());
         const answer = await request(checked.url, {
           dispatcher: agent,
           method: 'POST',
@@ -96,9 +112,14 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
       }
     },
     async close() {
+      closed = true;
       // The agent forgets a receiver whose connections broke off, and with it the requests that wait there.
-      for (const deadline of underWay) deadline.abort(new Error('the server is stopping'));
-      await agent.destroy();
+      for (const deadline of underWay) deadline.abort(new Error(STOPPING));
+      await opened?.then(
+        ({ agent }) => agent.destroy(),
+        // The client could not be loaded; each of the posts said so.
+        () => undefined,
+      );
     },
   };
 }

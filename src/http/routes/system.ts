@@ -20,14 +20,17 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
     const group = groupOf(path);
     return group === undefined || !disabled.has(group);
   });
-  const document = createDocument({
-    ...context.describe,
-    version: context.version,
-    operations,
-    publicRoutes: PUBLIC_ROUTES,
-    base: mountPrefix === '' ? '/' : mountPrefix,
-  });
-  const docs = renderDocs(document);
+  // Made when first asked for: it is worth a tenth of a start, and most servers are never asked.
+  const document = once(() =>
+    createDocument({
+      ...context.describe,
+      version: context.version,
+      operations,
+      publicRoutes: PUBLIC_ROUTES,
+      base: mountPrefix === '' ? '/' : mountPrefix,
+    }),
+  );
+  const docs = once(() => renderDocs(document()));
   let poisoned: string | undefined;
   log.onPoisoned((cause) => (poisoned = cause));
 
@@ -67,15 +70,21 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
     return c.body(toPrometheus(metrics), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
 
-  app.get('/openapi.json', (c) => c.json(document));
+  app.get('/openapi.json', (c) => c.json(document()));
 
-  app.get('/docs', (c) =>
-    c.body(docs.body, 200, {
+  app.get('/docs', (c) => {
+    const { body, policy } = docs();
+    return c.body(body, 200, {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': docs.policy,
+      'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
-    }),
-  );
+    });
+  });
   return app;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
