@@ -89,7 +89,7 @@ export async function consequencesOf(
         if (outcome.kind === 'rolled-back')
           payloads.push(
             { kind: 'forget-checkpoints', threadId, runId, kept: [] },
-            { kind: 'forget-frames', runId },
+            { kind: 'forget-frames', runId, threadId },
           );
         break;
       }
@@ -109,7 +109,7 @@ export async function consequencesOf(
         await letGo(threadId, runId);
         payloads.push(
           { kind: 'forget-checkpoints', threadId, runId, kept },
-          { kind: 'forget-frames', runId },
+          { kind: 'forget-frames', runId, threadId },
           { kind: 'redact-run', stream: threadStream(threadId), runId },
         );
         break;

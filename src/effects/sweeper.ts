@@ -101,14 +101,14 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
 
   async function sweepFrames(before: number): Promise<void> {
     while (!stopping) {
-      const { runIds, next } = await runsWithOldFrames(log.rows, { after: swept, before, looked: LOOKED_AT });
-      for (let first = 0; first < runIds.length; first += AT_ONCE)
+      const { kept, next } = await runsWithOldFrames(log.rows, { after: swept, before, looked: LOOKED_AT });
+      for (let first = 0; first < kept.length; first += AT_ONCE)
         await commit(
-          runIds
+          kept
             .slice(first, first + AT_ONCE)
             // Later frames lean on earlier ones, and nobody leans on what was forgotten already.
             .reverse()
-            .map((runId) => ({ kind: 'forget-frames', runId }) as const),
+            .map((run) => ({ kind: 'forget-frames', ...run }) as const),
         );
       if (next === undefined) return;
       swept = next;

@@ -10,7 +10,7 @@
  */
 import type { Json } from '../kernel/json.ts';
 import type { DomainEvent, Recorded } from './events.ts';
-import type { PayloadReader, PayloadWrite } from './payloads.ts';
+import type { PayloadReader, PayloadWrite, StoredFrame } from './payloads.ts';
 import type { RowReader } from './rows.ts';
 
 export interface Append {
@@ -50,8 +50,8 @@ export type CommitResult =
 /** What a commit changed, told after it is durable. A hint: whoever misses it finds the same by reading. */
 export interface Notice {
   readonly events: readonly Recorded[];
-  /** Runs with new frames. */
-  readonly frames: readonly string[];
+  /** New frames of each run, in order, as a read finds them. */
+  readonly frames: ReadonlyMap<string, readonly StoredFrame[]>;
 }
 
 export interface Snapshot {

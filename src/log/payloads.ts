@@ -99,7 +99,7 @@ export type PayloadWrite =
   | { kind: 'copy-checkpoints'; from: string; threadId: string }
   /** The content of a run's facts vanishes (thread/redact.ts). */
   | { kind: 'redact-run'; stream: string; runId: string }
-  | { kind: 'forget-frames'; runId: string }
+  | { kind: 'forget-frames'; runId: string; threadId: string }
   /** The stream's facts before this one, which stands for all of them, vanish for good (L3). */
   | { kind: 'purge-stream'; stream: string; tombstone: number }
   | { kind: 'forget-thread-frames'; threadId: string }

@@ -14,9 +14,10 @@ export interface EndedAt {
 export async function runsWithOldFrames(
   rows: RowReader,
   { after, before, looked }: { after: EndedAt | undefined; before: number; looked: number },
-): Promise<{ runIds: string[]; next: EndedAt | undefined }> {
-  const ended = await rows.search<{ run_id: string; ended_at: number; kept: number }>(
-    `SELECT run_id, ended_at, EXISTS (SELECT 1 FROM frames WHERE frames.run_id = runs.run_id) AS kept
+): Promise<{ kept: { runId: string; threadId: string }[]; next: EndedAt | undefined }> {
+  const ended = await rows.search<{ run_id: string; thread_id: string; ended_at: number; kept: number }>(
+    `SELECT run_id, thread_id, ended_at, EXISTS (
+       SELECT 1 FROM frame_runs AS framed WHERE framed.thread_id = runs.thread_id AND framed.run_id = runs.run_id) AS kept
      FROM runs INDEXED BY runs_ended
      WHERE ended_at < @before AND (ended_at, run_id) > (@endedAt, @runId)
      ORDER BY ended_at, run_id LIMIT @looked`,
@@ -24,7 +25,7 @@ export async function runsWithOldFrames(
   );
   const last = ended.at(-1);
   return {
-    runIds: ended.filter(({ kept }) => kept === 1).map(({ run_id }) => run_id),
+    kept: ended.flatMap((run) => (run.kept === 1 ? [{ runId: run.run_id, threadId: run.thread_id }] : [])),
     next: last && { endedAt: last.ended_at, runId: last.run_id },
   };
 }

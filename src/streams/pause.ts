@@ -1,11 +1,15 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { Wake } from './hub.ts';
 
 /** The net under lost wake-ups. */
 const POLL_MS = 10_000;
 
+export interface Waited {
+  readonly woken: Promise<void>;
+  cancel?(): void;
+}
+
 /** Settles at the wake-up, after a while without one, or on abort. */
-export async function pause(next: Wake, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function pause(next: Waited, clock: Clock, signal: AbortSignal): Promise<void> {
   let stop: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => (stop = resolve));
   const cancelPoll = clock.after(POLL_MS, stop);
@@ -14,5 +18,5 @@ export async function pause(next: Wake, clock: Clock, signal: AbortSignal): Prom
   await Promise.race([next.woken, stopped]);
   signal.removeEventListener('abort', stop);
   cancelPoll();
-  next.cancel();
+  next.cancel?.();
 }

@@ -32,21 +32,27 @@ const TAIL = 100;
 export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
   return {
     async *read(runId, after, signal) {
+      const follower = hub.follow(runId, signal);
       let cursor = after;
-      while (!signal.aborted) {
-        const next = hub.next(runId);
-        // The end is looked up before the frames: the last frames were committed no later than the end.
-        const open = await isRunOpen(log.rows, runId);
-        const page = await log.payloads.frames(runId, cursor, PAGE);
-        const last = page.at(-1);
-        if (last !== undefined) {
-          next.cancel();
-          cursor = last.id;
-          yield page;
-        } else if (!open) {
-          next.cancel();
-          return;
-        } else await pause(next, clock, signal);
+      try {
+        while (!signal.aborted) {
+          const told = follower.take();
+          let page: StoredFrame[] | undefined = told && goesOn(told, cursor);
+          // After a page of the log there may be another one.
+          let isLast = page !== undefined;
+          if (page === undefined) {
+            // The end is looked up before the frames: the last frames were committed no later than the end.
+            const open = await isRunOpen(log.rows, runId);
+            page = await log.payloads.frames(runId, cursor, PAGE);
+            isLast = page.length === 0;
+            if (isLast && !open) return;
+          }
+          cursor = page.at(-1)?.id ?? cursor;
+          if (page.length > 0) yield page;
+          if (isLast) await pause(follower, clock, signal);
+        }
+      } finally {
+        follower.close();
       }
     },
 
@@ -91,4 +97,10 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     const values = last === undefined ? undefined : (JSON.parse(last) as Json);
     return isObject(values) && !('__interrupt__' in values) ? values : undefined;
   }
+}
+
+/** The frames above the cursor when none is missing between; undefined when the log has to be asked. */
+function goesOn(told: readonly StoredFrame[], cursor: number): StoredFrame[] | undefined {
+  const page = told.filter(({ id }) => id > cursor);
+  return page.length > 0 && page.every(({ id }, index) => id === cursor + 1 + index) ? page : undefined;
 }

@@ -149,6 +149,6 @@ export async function buildBulk(
       valueChannels: ['messages'],
       blobs: [{ channel: 'messages', version: '1', data: values }],
     };
-    payloads.write({ kind: 'checkpoint', threadId, runId: 'r', checkpoint }, at);
+    payloads.write([{ kind: 'checkpoint', threadId, runId: 'r', checkpoint }], at);
   }
 }

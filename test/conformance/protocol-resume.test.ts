@@ -154,7 +154,7 @@ test('given a run whose frames are past their retention, when the thread is read
     const threadId = crypto.randomUUID();
     const { result } = await command(s, threadId, 'run.start', { assistant_id: 'echo', input: say('one') });
     await s.until(({ type }) => type === 'RunCompleted');
-    const forget = { kind: 'forget-frames', runId: result.run_id as string } as const;
+    const forget = { kind: 'forget-frames', runId: result.run_id as string, threadId } as const;
     await s.server.log.commit({ commandId: crypto.randomUUID(), appends: [], payloads: [forget] });
     const reader = await openEvents(s, threadId, EVERYTHING);
     await command(s, threadId, 'run.start', { assistant_id: 'echo', input: say('two') });

@@ -69,7 +69,7 @@ test('given a run whose frames are gone, when it is joined, then the answer is t
     const [run] = await s.client.runs.list(threadId);
     const { run_id: runId } = run!;
     // As when their time is over.
-    const forget = { kind: 'forget-frames', runId } as const;
+    const forget = { kind: 'forget-frames', runId, threadId } as const;
     await s.server.log.commit({ commandId: crypto.randomUUID(), appends: [], payloads: [forget] });
     assert.equal(await s.server.log.payloads.lastFrame(runId), -1);
     assert.deepEqual(await s.client.runs.join(threadId, runId), json);

@@ -12,7 +12,7 @@ import type { PayloadWrite } from '../../src/log/payloads.ts';
 import { openConnection } from '../../src/log/sqlite/connection.ts';
 import { loadSnapshot, readAll, readStream } from '../../src/log/sqlite/event-store.ts';
 import { viewHistory, type History } from '../../src/log/sqlite/history.ts';
-import { createPayloadReader } from '../../src/log/sqlite/payload-store.ts';
+import { createPayloadReader, createPayloadWriter } from '../../src/log/sqlite/payload-store.ts';
 import { prepareRows } from '../../src/log/sqlite/rebuild.ts';
 import { createRowReader } from '../../src/log/sqlite/row-store.ts';
 import { prepareSchema } from '../../src/log/sqlite/schema.ts';
@@ -55,6 +55,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
   const writer = createWriter({
     db,
     prepare,
+    payloads: createPayloadWriter(prepare),
     projection,
     now,
     committed: () => undefined,

@@ -160,15 +160,19 @@ export function logContract(name: string, lend: LendLog): void {
       assert.equal(order.length, 4);
     }));
 
-  test('given frames in a commit, when it is told, then the notice names their runs once, without facts too', () =>
+  test('given frames in a commit, when it is told, then the notice has them by run as they were stored, without facts too', () =>
     lend(async ({ log }) => {
       const notices: Notice[] = [];
       log.onCommitted((notice) => notices.push(notice));
       const frames = (runId: string, first: number) =>
         ({ kind: 'frames', runId, threadId: 't', first, frames: [{ event: 'values', data: '{}' }] }) as const;
-      await log.commit(batch([], { payloads: [frames('r', 0), frames('q', 0), frames('r', 1)] }));
+      const payloads = [frames('r', 0), frames('q', 0), frames('r', 1)];
+      const done = await log.commit(batch([], { payloads }));
       await log.commit(batch([]));
-      assert.deepEqual(notices, [{ events: [], frames: ['r', 'q'] }]);
+      const at = done.kind === 'committed' ? done.receipt.at : NaN;
+      const shown = (id: number) => ({ id, event: 'values', data: '{}', at });
+      const told = { r: [shown(0), shown(1)], q: [shown(0)] };
+      assert.deepEqual(notices, [{ events: [], frames: new Map(Object.entries(told)) }]);
     }));
 
   test('given a listener that throws, when a commit is done, then the others hear of it and writing goes on', () =>

@@ -1,5 +1,6 @@
 import type { DomainEvent, Recorded } from '../../src/log/events.ts';
 import type { Batch, CommitResult, EventLog, Notice, Receipt, Snapshot } from '../../src/log/log.ts';
+import { noticeOf } from '../../src/log/notice.ts';
 import type { PayloadWrite } from '../../src/log/payloads.ts';
 import type { ThreadEvent } from '../../src/thread/events.ts';
 import { redact } from '../../src/thread/redact.ts';
@@ -84,14 +85,8 @@ export function createMemoryLog(options: {
       if (result.kind === 'committed') committed.push({ batch, receipt: result.receipt });
       resolve(result);
     }
-    const frames = committed.flatMap(({ batch }) =>
-      (batch.payloads ?? []).flatMap((write) => (write.kind === 'frames' ? [write.runId] : [])),
-    );
-    const notice = {
-      events: committed.flatMap(({ receipt }) => receipt.events),
-      frames: [...new Set(frames)],
-    };
-    if (notice.events.length + notice.frames.length > 0) queueMicrotask(() => announce(notice));
+    const notice = noticeOf(committed);
+    if (notice.events.length + notice.frames.size > 0) queueMicrotask(() => announce(notice));
   }
 
   function announce(notice: Notice): void {

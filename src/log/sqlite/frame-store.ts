@@ -10,16 +10,21 @@
  * order of their ids, a base below what leans on it, so one sweep from the `anchor` on reads all that a text needs.
  * When a sweep would cost more than twice the text, the text is stored whole and begins a chain.
  */
-import type { FrameText, StoredFrame } from '../payloads.ts';
+import type { PayloadWrite, StoredFrame } from '../payloads.ts';
+import { readTail, type FrameTail } from './frame-tail.ts';
 import type { Prepare } from './statements.ts';
 import { findOverlap } from './text-difference.ts';
 
 /** Below this a difference is not worth a second row to read, in UTF-16 units. */
 const SHORTEST = 1024;
+/** So many frames of one run fill pages of their own. */
+const MANY = 8;
 /** What a row costs its reader besides its text. */
 const ROW = 64;
 /** Modes that show states: only these may begin a series or a chain, and `values` always may. */
 const SHOWING: ReadonlySet<string> = new Set(['values', 'checkpoints', 'debug', 'tasks', 'events']);
+
+type FramesWrite = Extract<PayloadWrite, { kind: 'frames' }>;
 
 interface FrameRow extends StoredFrame {
   readonly state: number | null;
@@ -41,48 +46,72 @@ interface Swept {
   readonly cost: number;
 }
 
-/** Inside the commit's transaction. */
-export function writeFrame(
+/** Inside the commit's transaction. `isLast`: the run ends in it. */
+export function writeFrames(
   prepare: Prepare,
-  place: { readonly runId: string; readonly threadId: string; readonly id: number },
-  { event, data }: FrameText,
+  tail: FrameTail,
+  { runId, threadId, first, frames }: FramesWrite,
   at: number,
+  isLast: boolean,
 ): void {
-  const state = data.length < SHORTEST ? undefined : writeState(prepare, place.threadId, event, data);
-  prepare('INSERT INTO frames VALUES (@runId, @id, @threadId, @event, @data, @at, @state)').run({
-    ...place,
-    event,
-    at,
-    data: state === undefined ? data : '',
-    state: state ?? null,
+  if (first === 0) prepare('INSERT OR IGNORE INTO frame_runs VALUES (?, ?)').run(threadId, runId);
+  const isSmall = frames.length < MANY && frames.every(({ data }) => data.length < SHORTEST);
+  if (isSmall && !isLast) {
+    frames.forEach(({ event, data }, index) => tail.add(runId, { id: first + index, event, data, at }));
+    return;
+  }
+  tail.settle(runId);
+  const insert = prepare('INSERT INTO frame_rows VALUES (?, ?, ?, ?, ?, ?)');
+  frames.forEach(({ event, data }, index) => {
+    const state = data.length < SHORTEST ? undefined : writeState(prepare, threadId, event, data);
+    insert.run(runId, first + index, event, state === undefined ? data : '', at, state ?? null);
   });
 }
 
 /** In order of ids. A page ends with the frame that makes it larger than `largest`, in UTF-16 units. */
 export function readFrames(
   prepare: Prepare,
+  rowsOf: FrameTail['rowsOf'],
   runId: string,
   { after, limit, largest }: { after: number; limit: number; largest: number },
 ): StoredFrame[] {
   const page: StoredFrame[] = [];
   let size = 0;
   const rows = prepare(
-    'SELECT id, event, data, at, state FROM frames WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
+    'SELECT id, event, data, at, state FROM frame_rows WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
   ).iterate(runId, after, limit) as IterableIterator<FrameRow>;
   for (const { state, ...frame } of rows) {
     const data = state === null ? frame.data : sweep(prepare, state).text;
     page.push({ ...frame, data });
     size += data.length;
+    if (size > largest) return page;
+  }
+  for (const frame of readTail(prepare, rowsOf(runId), after, limit - page.length)) {
+    page.push(frame);
+    size += frame.data.length;
     if (size > largest) break;
   }
   return page;
 }
 
-export function forgetFrames(prepare: Prepare, runId: string): void {
+/** -1 when there is none. */
+export function findLastFrame(prepare: Prepare, rowsOf: FrameTail['rowsOf'], runId: string): number {
+  const newest = rowsOf(runId).at(-1);
+  return newest === undefined
+    ? (prepare('SELECT coalesce(max(id), -1) FROM frame_rows WHERE run_id = ?').pluck().get(runId) as number)
+    : (prepare('SELECT id FROM frame_tail WHERE seq = ?').pluck().get(newest) as number);
+}
+
+export function forgetFrames(
+  prepare: Prepare,
+  tail: FrameTail,
+  { runId, threadId }: { readonly runId: string; readonly threadId: string },
+): void {
+  tail.forget(runId);
   const leaning = prepare(
-    `SELECT leaning.id FROM frames JOIN frame_states AS leaning ON leaning.base = frames.state
-     WHERE frames.run_id = @runId AND frames.state IS NOT NULL AND leaning.id NOT IN
-       (SELECT state FROM frames WHERE run_id = @runId AND state IS NOT NULL)`,
+    `SELECT leaning.id FROM frame_rows AS own JOIN frame_states AS leaning ON leaning.base = own.state
+     WHERE own.run_id = @runId AND own.state IS NOT NULL AND leaning.id NOT IN
+       (SELECT state FROM frame_rows WHERE run_id = @runId AND state IS NOT NULL)`,
   )
     .pluck()
     .all({ runId }) as number[];
@@ -91,13 +120,19 @@ export function forgetFrames(prepare: Prepare, runId: string): void {
       'UPDATE frame_states SET base = NULL, anchor = id, head = 0, start = 0, kept = 0, data = @text WHERE id = @id',
     ).run({ id, text: sweep(prepare, id).text });
   prepare(
-    'DELETE FROM frame_states WHERE id IN (SELECT state FROM frames WHERE run_id = ? AND state IS NOT NULL)',
+    'DELETE FROM frame_states WHERE id IN (SELECT state FROM frame_rows WHERE run_id = ? AND state IS NOT NULL)',
   ).run(runId);
-  prepare('DELETE FROM frames WHERE run_id = ?').run(runId);
+  prepare('DELETE FROM frame_rows WHERE run_id = ?').run(runId);
+  prepare('DELETE FROM frame_runs WHERE thread_id = ? AND run_id = ?').run(threadId, runId);
 }
 
-export function forgetThreadFrames(prepare: Prepare, threadId: string): void {
-  for (const table of ['frames', 'frame_states'])
+export function forgetThreadFrames(prepare: Prepare, tail: FrameTail, threadId: string): void {
+  const runs = prepare('SELECT run_id FROM frame_runs WHERE thread_id = ?').pluck().all(threadId) as string[];
+  for (const runId of runs) {
+    tail.forget(runId);
+    prepare('DELETE FROM frame_rows WHERE run_id = ?').run(runId);
+  }
+  for (const table of ['frame_runs', 'frame_states'])
     prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
 }
 

@@ -7,7 +7,8 @@ import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
 import { loadSnapshot, readAll, readStream } from './event-store.ts';
 import { lockDirectory } from './lock.ts';
-import { createPayloadReader } from './payload-store.ts';
+import { createFrameTail } from './frame-tail.ts';
+import { createPayloadReader, createPayloadWriter } from './payload-store.ts';
 import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { createRowReader } from './row-store.ts';
@@ -66,9 +67,11 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
       leftBehind,
       onFault,
     });
+    const tail = createFrameTail(prepare);
     const writer = createWriter({
       db,
       prepare,
+      payloads: createPayloadWriter(prepare, tail),
       projection,
       now: clock.now,
       committed: (batches) => shredder.note(batches),
@@ -84,7 +87,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
       loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
       onCommitted: (listener) => subscribe(committed, listener),
       onPoisoned: (listener) => subscribe(poisoned, listener),
-      payloads: createPayloadReader(prepare, rows.search),
+      payloads: createPayloadReader(prepare, rows.search, tail.rowsOf),
       rows,
       async close() {
         await writer.drain();

@@ -19,40 +19,59 @@ import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoin
 import { findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
 import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRun } from './event-store.ts';
-import { forgetFrames, forgetThreadFrames, readFrames, writeFrame } from './frame-store.ts';
+import { findLastFrame, forgetFrames, forgetThreadFrames, readFrames, writeFrames } from './frame-store.ts';
+import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
 import { readWrites, writeWrites } from './write-store.ts';
 
 export interface PayloadWriter {
-  /** Inside the commit's transaction. */
-  write(payload: PayloadWrite, at: number): void;
+  /** All of one batch, inside the commit's transaction. */
+  write(payloads: readonly PayloadWrite[], at: number): void;
   /** What was written is undone, all of it or in part. */
   undone(): void;
 }
 
 /** For the one connection that writes. */
-export function createPayloadWriter(prepare: Prepare): PayloadWriter {
-  const keys = createCheckpointKeys(prepare);
-  return { write: (payload, at) => writePayload(prepare, keys, payload, at), undone: keys.forget };
+export function createPayloadWriter(prepare: Prepare, tail = createFrameTail(prepare)): PayloadWriter {
+  const store = { prepare, keys: createCheckpointKeys(prepare), tail };
+  return {
+    write(payloads, at) {
+      tail.begin();
+      const ending = new Set(payloads.flatMap((write) => (write.kind === 'end-lease' ? [write.runId] : [])));
+      for (const payload of payloads) writePayload(store, payload, at, ending);
+    },
+    undone() {
+      store.keys.forget();
+      tail.undone();
+    },
+  };
 }
 
-function writePayload(prepare: Prepare, keys: CheckpointKeys, write: PayloadWrite, at: number): void {
+interface Store {
+  readonly prepare: Prepare;
+  readonly keys: CheckpointKeys;
+  readonly tail: FrameTail;
+}
+
+function writePayload(
+  { prepare, keys, tail }: Store,
+  write: PayloadWrite,
+  at: number,
+  ending: ReadonlySet<string>,
+): void {
   switch (write.kind) {
     case 'grant-lease':
       prepare('INSERT OR REPLACE INTO leases VALUES (@runId, @attempt, @leaseId)').run(write);
       return;
     case 'end-lease':
       prepare('DELETE FROM leases WHERE run_id = @runId').run(write);
+      tail.settle(write.runId);
       return;
-    case 'frames': {
-      const { runId, threadId, first } = write;
-      write.frames.forEach((frame, index) =>
-        writeFrame(prepare, { runId, threadId, id: first + index }, frame, at),
-      );
+    case 'frames':
+      writeFrames(prepare, tail, write, at, ending.has(write.runId));
       return;
-    }
     case 'checkpoint':
       writeCheckpoint(prepare, keys, write, at);
       return;
@@ -103,10 +122,10 @@ function writePayload(prepare: Prepare, keys: CheckpointKeys, write: PayloadWrit
       redactRun(prepare, write.stream, write.runId);
       return;
     case 'forget-thread-frames':
-      forgetThreadFrames(prepare, write.threadId);
+      forgetThreadFrames(prepare, tail, write.threadId);
       return;
     case 'forget-frames':
-      forgetFrames(prepare, write.runId);
+      forgetFrames(prepare, tail, write);
       return;
     case 'purge-stream':
       purgeStream(prepare, write);
@@ -115,7 +134,7 @@ function writePayload(prepare: Prepare, keys: CheckpointKeys, write: PayloadWrit
       prepare('DELETE FROM secrets WHERE thread_id = @threadId').run(write);
       purgeCheckpoints(prepare, write.threadId);
       keys.forget();
-      forgetThreadFrames(prepare, write.threadId);
+      forgetThreadFrames(prepare, tail, write.threadId);
       purgeStream(prepare, write);
   }
 }
@@ -141,7 +160,11 @@ const partsOf =
     fromStored(text, 'part of checkpoint', checkpointId);
 
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
-export function createPayloadReader(prepare: Prepare, search: RowReader['search']): PayloadReader {
+export function createPayloadReader(
+  prepare: Prepare,
+  search: RowReader['search'],
+  rowsOf: FrameTail['rowsOf'] = findTail(prepare),
+): PayloadReader {
   const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
     const thread = findThread(prepare, threadId);
     return (only ?? Object.keys(versions)).flatMap((channel) => {
@@ -219,12 +242,8 @@ export function createPayloadReader(prepare: Prepare, search: RowReader['search'
       return matches;
     },
     frames: async (runId, after, limit) =>
-      readFrames(prepare, runId, { after, limit, largest: LARGEST_PAGE }),
-    async lastFrame(runId) {
-      return prepare('SELECT coalesce(max(id), -1) FROM frames WHERE run_id = ?')
-        .pluck()
-        .get(runId) as number;
-    },
+      readFrames(prepare, rowsOf, runId, { after, limit, largest: LARGEST_PAGE }),
+    lastFrame: async (runId) => findLastFrame(prepare, rowsOf, runId),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),
     async body(deliveryId) {

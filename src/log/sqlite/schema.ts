@@ -2,11 +2,12 @@
 import type { Connection } from './connection.ts';
 import { CHECKPOINTS } from './checkpoint-tables.ts';
 import { COMPACT_CHECKPOINTS, SHORTEN_CHECKPOINTS } from './checkpoint-upgrades.ts';
+import { FRAME_STATES, FRAMES, SPLIT_FRAMES } from './frame-tables.ts';
 import { CRON_SECRETS } from './secrets.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 9;
+const SCHEMA_VERSION = 10;
 
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -37,18 +38,6 @@ CREATE TABLE leases (
   attempt INTEGER NOT NULL,
   lease_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE frames (
-  run_id TEXT NOT NULL,
-  id INTEGER NOT NULL,
-  thread_id TEXT NOT NULL,
-  event TEXT NOT NULL,
-  data TEXT NOT NULL,
-  at INTEGER NOT NULL DEFAULT 0,
-  -- The row of frame_states that has its text, if it is not here.
-  state INTEGER,
-  PRIMARY KEY (run_id, id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX frames_by_thread ON frames (thread_id);
 CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
@@ -77,23 +66,6 @@ CREATE INDEX requests_by_age ON requests (at);
 /** Finds old command ids among very many. */
 const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
 
-/** Texts of frames that repeat the state: see frame-store.ts. Rows are too long for a table without row ids. */
-const FRAME_STATES = `
-CREATE TABLE frame_states (
-  id INTEGER PRIMARY KEY,
-  thread_id TEXT NOT NULL,
-  series TEXT NOT NULL,
-  base INTEGER,
-  anchor INTEGER NOT NULL,
-  head INTEGER NOT NULL,
-  start INTEGER NOT NULL,
-  kept INTEGER NOT NULL,
-  data TEXT NOT NULL
-) STRICT;
-CREATE INDEX frame_states_by_series ON frame_states (thread_id, series);
-CREATE INDEX frame_states_by_base ON frame_states (base) WHERE base IS NOT NULL;
-`;
-
 /** What leads from each version to the next one, in order, from version 1 on. */
 const STEPS: readonly string[] = [
   'ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0',
@@ -104,6 +76,7 @@ const STEPS: readonly string[] = [
   `ALTER TABLE frames ADD COLUMN state INTEGER; ${FRAME_STATES}`,
   COMPACT_CHECKPOINTS,
   SHORTEN_CHECKPOINTS,
+  SPLIT_FRAMES,
 ];
 
 /**
@@ -119,6 +92,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(COMMANDS_BY_AGE);
       db.exec(REQUESTS);
       db.exec(CRON_SECRETS);
+      db.exec(FRAMES);
       db.exec(FRAME_STATES);
       db.exec(CHECKPOINTS);
       db.pragma(`application_id = ${APPLICATION_ID}`);

@@ -8,10 +8,11 @@
 import Database from 'better-sqlite3';
 import type { Batch, CommitResult, Notice } from '../log.ts';
 import { mergeWrites } from '../merge-writes.ts';
+import { noticeOf } from '../notice.ts';
 import type { Projection } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { appendEvents, findReceipt, streamVersion } from './event-store.ts';
-import { createPayloadWriter } from './payload-store.ts';
+import type { PayloadWriter } from './payload-store.ts';
 import { createRowWriter } from './row-store.ts';
 import type { Prepare } from './statements.ts';
 
@@ -37,6 +38,7 @@ export interface Writer {
 export interface WriterOptions {
   readonly db: Connection;
   readonly prepare: Prepare;
+  readonly payloads: PayloadWriter;
   readonly projection: Projection;
   readonly now: () => number;
   /** Hears of the batches of each transaction that wrote something. */
@@ -48,13 +50,13 @@ export interface WriterOptions {
 export function createWriter({
   db,
   prepare,
+  payloads,
   projection,
   now,
   committed,
   announce,
   poisoned,
 }: WriterOptions): Writer {
-  const payloads = createPayloadWriter(prepare);
   const writeRow = createRowWriter(prepare);
   let queue: Waiting[] = [];
   let scheduled = false;
@@ -89,12 +91,13 @@ export function createWriter({
     for (const { waiting, result, error } of settled)
       if (result !== undefined) waiting.resolve(result);
       else waiting.reject(error);
-    committed(
-      settled.flatMap(({ waiting, result }) => (result?.kind === 'committed' ? [waiting.batch] : [])),
+    const written = settled.flatMap(({ waiting: { batch }, result }) =>
+      result?.kind === 'committed' ? [{ batch, receipt: result.receipt }] : [],
     );
-    const notice = noticeOf(settled);
+    committed(written.map(({ batch }) => batch));
+    const notice = noticeOf(written);
     // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
-    if (notice.events.length > 0 || notice.frames.length > 0) queueMicrotask(() => announce(notice));
+    if (notice.events.length > 0 || notice.frames.size > 0) queueMicrotask(() => announce(notice));
   }
 
   /** A batch alone needs no savepoint: its refusal rolls back a transaction that holds nothing else. */
@@ -141,7 +144,7 @@ export function createWriter({
     const events = appendEvents(prepare, batch, at);
     const writes = events.flatMap((event) => projection.project(event));
     for (const write of mergeWrites(writes)) writeRow(write);
-    for (const payload of batch.payloads ?? []) payloads.write(payload, at);
+    payloads.write(batch.payloads ?? [], at);
     return { kind: 'committed', receipt: { events, at } };
   }
 
@@ -181,20 +184,4 @@ export function createWriter({
 function isFaultOfBatch(error: unknown): boolean {
   if (error instanceof Database.SqliteError) return error.code.startsWith('SQLITE_CONSTRAINT');
   return error instanceof TypeError || error instanceof RangeError;
-}
-
-function noticeOf(settled: readonly Settled[]): Notice {
-  const committed = settled.flatMap(({ waiting, result }) =>
-    result?.kind === 'committed' ? [{ batch: waiting.batch, receipt: result.receipt }] : [],
-  );
-  return {
-    events: committed.flatMap(({ receipt }) => receipt.events),
-    frames: [
-      ...new Set(
-        committed.flatMap(({ batch }) =>
-          (batch.payloads ?? []).flatMap((write) => (write.kind === 'frames' ? [write.runId] : [])),
-        ),
-      ),
-    ],
-  };
 }

@@ -6,6 +6,7 @@ import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { batch } from '../../support/log-contract.ts';
 import { lengthenCheckpoints } from '../../support/long-checkpoints.ts';
+import { joinFrames } from '../../support/version-9.ts';
 import { suite } from '../../support/suite.ts';
 import { conversation, THREAD, writeVersion8 } from '../../support/version-8.ts';
 import { withLog } from '../../support/with-log.ts';
@@ -45,6 +46,7 @@ test('P3 given a file of version 7, when it is opened, then its checkpoints read
       assert.equal(before.length, 9);
       await given.log.close();
       given.behind((db) => {
+        joinFrames(db);
         lengthenCheckpoints(db);
         db.pragma('user_version = 7');
       });

@@ -110,7 +110,7 @@ test('S1 S2 given frames of every mode, when runs are forgotten in any order, th
         if (random.chance(0.4)) {
           const gone = random.pick([...written.keys()]);
           written.delete(gone);
-          await given.log.commit(batch([], { payloads: [{ kind: 'forget-frames', runId: gone }] }));
+          await given.log.commit(batch([], { payloads: [{ kind: 'forget-frames', runId: gone, threadId }] }));
           assert.equal(await given.log.payloads.lastFrame(gone), -1);
         }
         for (const [id, expected] of written) assert.deepEqual(await readAll(given, id), expected, id);

@@ -13,6 +13,7 @@ import { append, batch, committed, textsOf } from '../../support/log-contract.ts
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 import { lengthenCheckpoints } from '../../support/long-checkpoints.ts';
+import { joinFrames } from '../../support/version-9.ts';
 import { functions, withLog } from '../../support/with-log.ts';
 
 const test = suite('log/sqlite, durability');
@@ -216,7 +217,7 @@ test('L1 given a file of another program or version, when it is opened, then it 
       behind((db) => db.pragma('user_version = 99'));
       assert.throws(open, /schema version 99/);
       assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
-      behind((db) => db.pragma('user_version = 9'));
+      behind((db) => db.pragma('user_version = 10'));
       behind((db) => db.pragma('application_id = 7'));
       assert.throws(open, /is not an event log of this program/);
       behind((db) => db.pragma(`application_id = ${0x7468776c}`));
@@ -238,6 +239,7 @@ test('given a log of an earlier version, when it is opened, then its frames can 
       await log.commit(frames(0));
       await log.close();
       behind((db) => {
+        joinFrames(db);
         db.exec('ALTER TABLE frames DROP COLUMN at; DROP TABLE item_values; DROP TABLE item_vectors');
         db.exec('DROP INDEX commands_by_age; DROP TABLE requests; DROP TABLE cron_secrets');
         db.exec('ALTER TABLE frames DROP COLUMN state; DROP TABLE frame_states');
@@ -251,6 +253,9 @@ test('given a log of an earlier version, when it is opened, then its frames can 
         [0, false],
         [1, true],
       ]);
+      const forget = { kind: 'forget-thread-frames', threadId: 't' } as const;
+      await again.commit({ commandId: 'forget', appends: [], payloads: [forget] });
+      assert.equal(await again.payloads.lastFrame('r'), -1);
     },
     { projection },
   ));
@@ -261,6 +266,7 @@ test('L3 given a file of version 2, when it is opened, then it has the tables of
       await given.log.commit(batch([append('s', 0, 'a')]));
       await given.log.close();
       given.behind((db) => {
+        joinFrames(db);
         db.exec('DROP TABLE item_values; DROP TABLE item_vectors; DROP INDEX commands_by_age');
         db.exec('DROP TABLE requests; DROP TABLE cron_secrets');
         db.exec('ALTER TABLE frames DROP COLUMN state; DROP TABLE frame_states');

@@ -166,9 +166,9 @@ test('S1 given frames, when they are read from any id, then they are the same te
     assert.deepEqual(await log.payloads.frames('r', 1, 2), all.slice(2, 4));
     assert.deepEqual(await log.payloads.frames('other', -1, 100), []);
     assert.equal(await log.payloads.lastFrame('r'), 4);
-    await assert.rejects(async () => put(4, frames.slice(0, 1)), /UNIQUE/);
+    await assert.rejects(async () => put(4, frames.slice(0, 1)), /already/);
     assert.deepEqual(await log.payloads.frames('r', -1, 100), all);
-    await write(log, { kind: 'forget-frames', runId: 'r' });
+    await write(log, { kind: 'forget-frames', runId: 'r', threadId: 't' });
     assert.equal(await log.payloads.lastFrame('r'), -1);
   }));
 
@@ -263,7 +263,7 @@ test('L3 given a thread with everything, when it is purged, then no table but th
           'checkpoints',
           'channel_blobs',
           'checkpoint_writes',
-          'frames',
+          'frame_runs',
           'frame_states',
           'secrets',
           'bodies',

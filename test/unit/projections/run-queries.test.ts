@@ -209,13 +209,14 @@ test('given ended runs with frames, when old ones are looked for, then only thos
     await frames('open');
     const old = (before: number, looked = 10, after?: EndedAt) =>
       runsWithOldFrames(log.rows, { after, before, looked });
-    assert.deepEqual((await old(NOW + 150)).runIds, ['a']);
-    assert.deepEqual((await old(NOW + 10_000)).runIds, ['a', 'c']);
+    const kept = (...runIds: string[]) => runIds.map((runId) => ({ runId, threadId: 't' }));
+    assert.deepEqual((await old(NOW + 150)).kept, kept('a'));
+    assert.deepEqual((await old(NOW + 10_000)).kept, kept('a', 'c'));
     const first = await old(NOW + 10_000, 2);
-    assert.deepEqual(first.runIds, ['a']);
+    assert.deepEqual(first.kept, kept('a'));
     const second = await old(NOW + 10_000, 2, first.next);
-    assert.deepEqual(second.runIds, ['c']);
-    assert.deepEqual(await old(NOW + 10_000, 2, second.next), { runIds: [], next: undefined });
+    assert.deepEqual(second.kept, kept('c'));
+    assert.deepEqual(await old(NOW + 10_000, 2, second.next), { kept: [], next: undefined });
   }));
 
 test.run();

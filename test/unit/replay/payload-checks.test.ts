@@ -12,8 +12,8 @@ import { withServer } from '../../support/with-server.ts';
 const test = suite('replay, payload checks');
 
 const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: boolean])[] = [
-  ['DELETE FROM frames WHERE id = 1', /frames have a gap/, false],
-  ['UPDATE frames SET state = 77 WHERE id = 1', /a frame's text is missing/, false],
+  ['DELETE FROM frame_rows WHERE id = 1', /frames have a gap/, false],
+  ['UPDATE frame_rows SET state = 77 WHERE id = 1', /a frame's text is missing/, false],
   [
     "INSERT INTO frame_states VALUES (9, 'a', '', 8, 8, 0, 0, 1, 'x')",
     /frame state 9 leans on one that is gone/,

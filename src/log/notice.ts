@@ -1,0 +1,18 @@
+/** What a commit tells. */
+import type { Batch, Notice, Receipt } from './log.ts';
+import type { StoredFrame } from './payloads.ts';
+
+/** Of the batches of one commit, in their order. */
+export function noticeOf(committed: readonly { readonly batch: Batch; readonly receipt: Receipt }[]): Notice {
+  const frames = new Map<string, StoredFrame[]>();
+  for (const { batch, receipt } of committed)
+    for (const write of batch.payloads ?? []) {
+      if (write.kind !== 'frames') continue;
+      const of = frames.get(write.runId) ?? [];
+      frames.set(write.runId, of);
+      write.frames.forEach(({ event, data }, index) =>
+        of.push({ id: write.first + index, event, data, at: receipt.at }),
+      );
+    }
+  return { events: committed.flatMap(({ receipt }) => receipt.events), frames };
+}

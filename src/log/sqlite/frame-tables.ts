@@ -1,0 +1,69 @@
+/** The tables of frames: frame-store.ts writes and reads them. */
+
+/** Rows are too long for a table without row ids. */
+export const FRAME_STATES = `
+CREATE TABLE frame_states (
+  id INTEGER PRIMARY KEY,
+  thread_id TEXT NOT NULL,
+  series TEXT NOT NULL,
+  base INTEGER,
+  anchor INTEGER NOT NULL,
+  head INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  kept INTEGER NOT NULL,
+  data TEXT NOT NULL
+) STRICT;
+CREATE INDEX frame_states_by_series ON frame_states (thread_id, series);
+CREATE INDEX frame_states_by_base ON frame_states (base) WHERE base IS NOT NULL;
+`;
+
+const TAIL = `
+CREATE TABLE frame_tail (
+  seq INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  event TEXT NOT NULL,
+  data TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+-- The runs that have frames.
+CREATE TABLE frame_runs (
+  thread_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  PRIMARY KEY (thread_id, run_id)
+) STRICT, WITHOUT ROWID;
+`;
+
+/** For whoever looks at a few runs of a file at rest; a run that is open is sought through the whole tail. */
+const VIEW = `
+CREATE VIEW frames AS
+  SELECT run_id, id, event, data, at, state FROM frame_rows
+  UNION ALL
+  SELECT run_id, id, event, data, at, NULL FROM frame_tail AS newer WHERE NOT EXISTS (
+    SELECT 1 FROM frame_rows AS moved WHERE moved.run_id = newer.run_id AND moved.id = newer.id);
+`;
+
+export const FRAMES = `
+CREATE TABLE frame_rows (
+  run_id TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  event TEXT NOT NULL,
+  data TEXT NOT NULL,
+  at INTEGER NOT NULL DEFAULT 0,
+  -- The row of frame_states that has its text, if it is not here.
+  state INTEGER,
+  PRIMARY KEY (run_id, id)
+) STRICT, WITHOUT ROWID;
+${TAIL}
+${VIEW}
+`;
+
+/** From version 9. */
+export const SPLIT_FRAMES = `
+ALTER TABLE frames RENAME TO frame_rows;
+${TAIL}
+INSERT INTO frame_runs SELECT DISTINCT thread_id, run_id FROM frame_rows;
+DROP INDEX frames_by_thread;
+ALTER TABLE frame_rows DROP COLUMN thread_id;
+${VIEW}
+`;

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import type { EventLog } from '../../../src/log/log.ts';
+import type { StoredFrame } from '../../../src/log/payloads.ts';
+import { createHub } from '../../../src/streams/hub.ts';
+import { createRunStreams } from '../../../src/streams/run-stream.ts';
+import { ask, THREAD } from '../../support/given.ts';
+import { batch } from '../../support/log-contract.ts';
+import { suite } from '../../support/suite.ts';
+import { withThreads } from '../actors/with-threads.ts';
+
+const test = suite('streams/run-stream');
+
+interface Reading {
+  readonly log: EventLog;
+  /** How often the log was asked for frames. */
+  readonly asked: () => number;
+  put(...texts: string[]): Promise<void>;
+  end(): Promise<void>;
+  /** A reader of the run, and whether it is known as one. */
+  read(after?: number, signal?: AbortSignal): AsyncGenerator<StoredFrame[]>;
+  isRead(): boolean;
+  /** Nobody hears of what is committed meanwhile. */
+  lose(commit: () => Promise<void>): Promise<void>;
+}
+
+const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
+  withThreads(async ({ log: real, clock, done }) => {
+    await done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
+    let asked = 0;
+    let first = 0;
+    const frames: EventLog['payloads']['frames'] = (...args) => {
+      asked += 1;
+      return real.payloads.frames(...args);
+    };
+    let deaf = false;
+    const onCommitted: EventLog['onCommitted'] = (listener) =>
+      real.onCommitted((notice) => {
+        if (!deaf) listener(notice);
+      });
+    const log = { ...real, onCommitted, payloads: { ...real.payloads, frames } };
+    const hub = createHub(log);
+    const streams = createRunStreams(log, hub, clock);
+    try {
+      await use({
+        log,
+        asked: () => asked,
+        async put(...texts) {
+          const shown = texts.map((data) => ({ event: 'custom', data }));
+          const payload = { kind: 'frames', runId: 'a', threadId: THREAD, first, frames: shown } as const;
+          first += texts.length;
+          await log.commit(batch([], { payloads: [payload] }));
+        },
+        end: async () => void (await done(ask.complete('a'))),
+        read: (after = -1, signal = new AbortController().signal) => streams.read('a', after, signal),
+        async lose(commit) {
+          deaf = true;
+          await commit();
+          // Notices come right after the commit's promise has settled.
+          await new Promise((resolve) => setImmediate(resolve));
+          deaf = false;
+        },
+        isRead: () => hub.isRead('a'),
+      });
+    } finally {
+      hub.close();
+    }
+  });
+
+const textsOf = ({ value }: IteratorResult<StoredFrame[], unknown>): string[] =>
+  (value as StoredFrame[]).map(({ data }) => data);
+
+test('S2 given a reader that has seen all there is, when frames are committed, then it gets them as the log has them without asking it', () =>
+  withReading(async ({ log, asked, put, end, read }) => {
+    await put('old');
+    const reading = read();
+    assert.deepEqual(textsOf(await reading.next()), ['old']);
+    const seen: StoredFrame[] = [];
+    const next = reading.next();
+    await put('1', '2');
+    seen.push(...(await next).value!);
+    const before = asked();
+    for (const text of ['3', '4', '5']) {
+      const more = reading.next();
+      await put(text);
+      seen.push(...(await more).value!);
+    }
+    assert.equal(asked(), before);
+    assert.deepEqual(seen, await log.payloads.frames('a', 0, 10));
+    await end();
+    assert.equal((await reading.next()).done, true);
+  }));
+
+test('S2 S3 given a reader that does not ask for a while, when very much is committed, then it holds no more than a page and gets all in order', () =>
+  withReading(async ({ put, end, read, asked }) => {
+    await put('0');
+    const reading = read();
+    await reading.next();
+    const next = reading.next();
+    await put('1');
+    assert.deepEqual(textsOf(await next), ['1']);
+    const long = 'x'.repeat(30_000);
+    for (let i = 2; i < 8; i++) await put(`${i} ${long}`);
+    const before = asked();
+    const seen: number[] = [];
+    while (seen.length < 6) {
+      const { value: page } = (await reading.next()) as { value: StoredFrame[] };
+      assert.ok(page.reduce((sum, { data }) => sum + data.length, 0) < 100_000);
+      seen.push(...page.map(({ id }) => id));
+    }
+    assert.deepEqual(seen, [2, 3, 4, 5, 6, 7]);
+    assert.ok(asked() > before);
+    await end();
+    assert.equal((await reading.next()).done, true);
+  }));
+
+test('S2 given a reader that comes back with the id of its last frame, when more were committed meanwhile, then it gets those and each later one once', () =>
+  withReading(async ({ put, end, read }) => {
+    await put('0', '1', '2', '3');
+    const reading = read(1);
+    assert.deepEqual(textsOf(await reading.next()), ['2', '3']);
+    // Told before the log was read, and read there too.
+    const next = reading.next();
+    await Promise.all([put('4'), put('5')]);
+    const seen = textsOf(await next);
+    await put('6');
+    await end();
+    for await (const page of reading) seen.push(...page.map(({ data }) => data));
+    assert.deepEqual(seen, ['4', '5', '6']);
+  }));
+
+test('S2 given a notice that is lost, when a later one comes, then the reader gets what was in both', () =>
+  withReading(async ({ put, read, lose }) => {
+    await put('0');
+    const reading = read();
+    await reading.next();
+    const next = reading.next();
+    await put('1');
+    await next;
+    const after = reading.next();
+    await lose(() => put('2'));
+    await put('3');
+    const seen = textsOf(await after);
+    if (seen.length < 2) seen.push(...textsOf(await reading.next()));
+    assert.deepEqual(seen, ['2', '3']);
+  }));
+
+test('given readers that leave between two pages or while they wait, when they are gone, then the run is not read any more', () =>
+  withReading(async ({ put, read, isRead }) => {
+    const leaving = new AbortController();
+    await put('0');
+    const between = read(-1, leaving.signal);
+    await between.next();
+    const waiting = read(0, leaving.signal);
+    const next = waiting.next();
+    assert.ok(isRead());
+    leaving.abort();
+    assert.equal((await next).done, true);
+    assert.equal(isRead(), false);
+  }));
+
+test.run();
