@@ -26,6 +26,8 @@ const ENTRIES = [
   'graphs/pool/worker-entry',
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
+  'log/sqlite/rebuild-entry',
+  'projections/projection',
 ];
 
 /** What the build is made from; times rather than contents, because this is asked at every start. */

@@ -42,7 +42,7 @@ import type { Ids } from './kernel/ids.ts';
 import { watchLoopDelay } from './kernel/loop-delay.ts';
 import type { EventLog } from './log/log.ts';
 import { openSqliteLog } from './log/sqlite/log.ts';
-import { projection } from './projections/projection.ts';
+import { projection, projectionModule } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 import { createHub } from './streams/hub.ts';
 import { createRunStreams } from './streams/run-stream.ts';
@@ -122,9 +122,8 @@ export async function wireServer(
   try {
     const log = openSqliteLog({
       dir: config.dataDir,
-      projection,
-      functions: sqlFunctions,
-      functionsModule: sqlFunctionsModule,
+      ...{ projection, projectionModule },
+      ...{ functions: sqlFunctions, functionsModule: sqlFunctionsModule },
       clock,
       onFault: (error) => onFault(error, 'announcing a commit'),
     });

@@ -2,6 +2,7 @@
  * All derived rows. P1 They are written in the commit's transaction. P2 They are a pure function of the events, in
  * order, so a rebuild from zero gives the same rows.
  */
+import { ownModule } from '../kernel/own-modules.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Projection } from '../log/rows.ts';
 import { projectAssistant } from './assistants.ts';
@@ -47,3 +48,6 @@ export const projection: Projection = {
     }
   },
 };
+
+/** Where the thread that helps to make rows anew finds it. */
+export const projectionModule = ownModule('projections/projection').href;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
-import { projection } from '../../src/projections/projection.ts';
+import { projection, projectionModule } from '../../src/projections/projection.ts';
 import { sqlFunctions } from '../../src/sql-functions.ts';
 import { residentBytes } from '../support/process-figures.ts';
 import { withTempDir } from '../support/temp-dir.ts';
@@ -135,7 +135,7 @@ const measureRebuild = (report: Report): Promise<void> =>
     db.close();
     const began = performance.now();
     const log = openSqliteLog({
-      ...{ dir, projection, functions: sqlFunctions, clock: systemClock() },
+      ...{ dir, projection, projectionModule, functions: sqlFunctions, clock: systemClock() },
       onFault(error) {
         throw error;
       },

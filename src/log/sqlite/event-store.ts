@@ -95,22 +95,26 @@ export function readStream(prepare: Prepare, stream: string, from: number, limit
 }
 
 export function readAll(prepare: Prepare, after: number, limit: number): Recorded[] {
-  return readPage(prepare, after, limit).map(toRecorded);
+  return readRows(prepare, 'position > ? ORDER BY position LIMIT ?', after, limit).map(toRecorded);
 }
 
-/** All events in order. Only one at a time is parsed, so that what is dropped at once is never moved in memory. */
-export function eachEvent(prepare: Prepare, take: (event: Recorded) => void): void {
-  for (let after = 0; ;) {
-    const rows = readPage(prepare, after, PAGE);
+/**
+ * Events in order: all, or those with positions after one and up to another. Only one at a time is parsed, so that what
+ * is dropped at once is never moved in memory.
+ */
+export function eachEvent(
+  prepare: Prepare,
+  take: (event: Recorded) => void,
+  { after = 0, upTo = Number.MAX_SAFE_INTEGER } = {},
+): void {
+  const where = 'position > ? AND position <= ? ORDER BY position LIMIT ?';
+  for (let done = after; ;) {
+    const rows = readRows(prepare, where, done, upTo, PAGE);
     for (const row of rows) take(toRecorded(row));
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = last[0];
+    if (rows.length < PAGE) return;
+    done = rows.at(-1)![0];
   }
 }
-
-const readPage = (prepare: Prepare, after: number, limit: number): EventRow[] =>
-  readRows(prepare, 'position > ? ORDER BY position LIMIT ?', after, limit);
 
 const readRows = (prepare: Prepare, where: string, ...values: (string | number)[]): EventRow[] =>
   prepare(`SELECT ${COLUMNS} FROM events WHERE ${where}`).raw().all(values) as EventRow[];

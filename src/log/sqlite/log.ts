@@ -23,6 +23,8 @@ export interface SqliteLogOptions {
   /** The data directory; created when missing, locked until `close`. */
   readonly dir: string;
   readonly projection: Projection;
+  /** Address of a module that exports it as `projection`, for a thread that helps to make very many rows anew. */
+  readonly projectionModule?: string;
   readonly functions: SqlFunctions;
   /** Address of a module that exports them as `sqlFunctions`, for the reader thread; without it there is none. */
   readonly functionsModule?: string;
@@ -33,7 +35,7 @@ export interface SqliteLogOptions {
 
 /** Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it. */
 export function openSqliteLog(options: SqliteLogOptions): EventLog {
-  const { dir, projection, functions, functionsModule, clock, onFault } = options;
+  const { dir, projection, projectionModule, functions, functionsModule, clock, onFault } = options;
   mkdirSync(dir, { recursive: true });
   const unlock = lockDirectory(dir);
   let opened: Connection | undefined;
@@ -43,7 +45,8 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
     const db = (opened = openConnection(file, { functions }));
     const prepare = createStatements(db);
     prepareSchema(db);
-    prepareRows(db, prepare, projection);
+    const help = projectionModule === undefined ? undefined : { file, projectionModule, onFault };
+    prepareRows(db, prepare, projection, help);
 
     const committed = new Set<(notice: Notice) => void>();
     const poisoned = new Set<(cause: string) => void>();

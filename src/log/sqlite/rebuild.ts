@@ -1,19 +1,18 @@
 /** P2: rows are a function of the log. Used when a projection changed its version, and to verify the live rows. */
 import type { Recorded } from '../events.ts';
-import { createRowFold } from '../fold-writes.ts';
 import type { Projection, RowWrite } from '../rows.ts';
 import type { Connection } from './connection.ts';
-import { eachEvent } from './event-store.ts';
-import { createRowWriter } from './row-store.ts';
+import { eachEvent, headPosition } from './event-store.ts';
+import { identitiesOf } from './identities.ts';
+import { startRebuildHelper, type HelpOptions, type RebuildHelper } from './rebuild-helper.ts';
+import { createWindowMaker, windowsUpTo, writeWindows } from './rebuild-windows.ts';
+import { writePacked } from './row-store.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
 /** KiB. What was just dropped and written stays at hand for the indexes, instead of going to the file and back. */
 const CACHE = 131_072;
-/**
- * Facts about one thread lie close together, so among so many most rows are written once. With more the rows outlive
- * V8's young generation, and moving them costs more than the writes that are spared.
- */
-const FOLDED = 2_000;
+/** Positions of a log that is worth the start of a thread. */
+const HELPED_FROM = 50_000;
 
 /** Feeds every event to `project` in order and hears of each event and write. */
 export function projectEach(
@@ -27,37 +26,20 @@ export function projectEach(
 }
 
 /** Fills the empty tables: the rows that all events lead to. */
-function fill(db: Connection, projection: Projection): void {
+function fill(db: Connection, projection: Projection, head: number, helper: RebuildHelper | undefined): void {
   const indexes = takeIndexes(db, projection.tables);
   // Statements of its own: the tables that others were prepared for are gone.
   const prepare = createStatements(db);
-  const writeRow = createRowWriter(prepare);
-  const fold = createRowFold(identitiesOf(db, projection.tables), (write) => {
-    if (write.op !== 'put') indexes.restore(write.table, Object.keys(write.key));
-    writeRow(write);
+  writeWindows({
+    count: windowsUpTo(head),
+    make: createWindowMaker(prepare, projection, identitiesOf(db, projection.tables)),
+    write: (packed) =>
+      writePacked(prepare, packed, ({ op, table, key }) => {
+        if (op !== 'put') indexes.restore(table, key);
+      }),
+    helper,
   });
-  let count = 0;
-  eachEvent(prepare, (event) => {
-    for (const write of projection.project(event)) fold.add(write);
-    if (++count % FOLDED === 0) fold.flush();
-  });
-  fold.flush();
   indexes.restore();
-}
-
-/** By table the columns that name a row: what is declared unique, else the primary key. */
-function identitiesOf(db: Connection, tables: readonly string[]): Map<string, string[]> {
-  const columns = db.prepare(
-    `SELECT info.name FROM pragma_index_list(@table) AS list, pragma_index_info(list.name) AS info
-     WHERE list.origin = @origin AND list.partial = 0 ORDER BY list.seq, info.seqno`,
-  );
-  return new Map(
-    tables.map((table) => {
-      const named = (origin: string) => columns.pluck().all({ table, origin }) as string[];
-      const unique = named('u');
-      return [table, unique.length > 0 ? unique : named('pk')];
-    }),
-  );
 }
 
 /**
@@ -96,27 +78,44 @@ function takeIndexes(db: Connection, tables: readonly string[]) {
 }
 
 /** Creates the derived tables, or replaces them when they were made by another version of the projection. */
-export function prepareRows(db: Connection, prepare: Prepare, projection: Projection): void {
+export function prepareRows(
+  db: Connection,
+  prepare: Prepare,
+  projection: Projection,
+  help?: HelpOptions,
+): void {
   const read = prepare("SELECT value FROM meta WHERE key = 'projection'").pluck();
-  if (read.get() === projection.version) return;
+  const { version } = projection;
+  if (read.get() === version) return;
+  const head = headPosition(prepare);
+  const helper =
+    help === undefined || head < HELPED_FROM
+      ? undefined
+      : startRebuildHelper({ ...help, version, count: windowsUpTo(head) });
   const cache = db.pragma('cache_size', { simple: true }) as number;
   db.pragma(`cache_size = ${-CACHE}`);
   try {
-    replaceRows(db, projection);
+    replaceRows(db, projection, head, helper);
   } finally {
+    helper?.close();
     db.pragma(`cache_size = ${cache}`);
     db.pragma('shrink_memory');
   }
 }
 
-function replaceRows(db: Connection, projection: Projection): void {
+function replaceRows(
+  db: Connection,
+  projection: Projection,
+  head: number,
+  helper: RebuildHelper | undefined,
+): void {
   db.transaction(() => {
     const tables = db.prepare("SELECT value FROM meta WHERE key = 'tables'").pluck().get() as
       string | undefined;
     for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
     db.exec(projection.ddl);
     const triggers = projection.fill === undefined ? [] : takeTriggers(db);
-    fill(db, projection);
+    fill(db, projection, head, helper);
     db.exec(projection.fill ?? '');
     for (const sql of triggers) db.exec(sql);
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
