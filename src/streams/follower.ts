@@ -14,7 +14,9 @@ export interface Follower {
    * log has it all, and a call before it is read makes sure that nothing falls between.
    */
   take(): StoredFrame[] | undefined;
-  /** Settles when there is something to take. */
+  /** There is something to take. */
+  isAwake(): boolean;
+  /** Settles when it is awake. */
   readonly woken: Promise<void>;
   tell(frames: readonly StoredFrame[]): void;
   /** There may be something that is no frame: an end. */
@@ -48,6 +50,7 @@ export function createFollower(close: () => void): Follower {
       woken = undefined;
       return frames;
     },
+    isAwake: () => awake,
     get woken() {
       woken ??= awake ? Promise.resolve() : new Promise((resolve) => (wake = resolve));
       return woken;

@@ -1,8 +1,7 @@
 /**
- * Reads a run's frames from any id to its end.
+ * Reads a run's frames from any id to its end, and its result.
  *
- * S2 Frames come from the log alone, in order of their ids, so every reader sees the same: live, late, again, after a
- * restart. S3 A reader holds one page; it asks for the next when it has passed that one on.
+ * S3 A reader holds one page; it asks for the next when it has passed that one on.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json } from '../kernel/json.ts';
@@ -11,6 +10,7 @@ import type { StoredFrame } from '../log/payloads.ts';
 import { getRun, isRunOpen, type RunRecord } from '../projections/run-queries.ts';
 import type { Hub } from './hub.ts';
 import { pause } from './pause.ts';
+import { openRunPages } from './run-pages.ts';
 
 export interface RunStreams {
   /** Pages of frames with ids above `after`; ends when the run has ended and everything was read, or on abort. */
@@ -25,34 +25,25 @@ export interface RunStreams {
   result(run: RunRecord | undefined): Promise<Json>;
 }
 
-const PAGE = 500;
 /** Among the last frames of a run that asks is its last state, unless so many tasks of one step ask. */
 const TAIL = 100;
 
 export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
   return {
     async *read(runId, after, signal) {
-      const follower = hub.follow(runId, signal);
-      let cursor = after;
+      const pages = openRunPages(log, hub, clock, runId, after);
+      // Who leaves between two pages does not come back to say so.
+      signal.addEventListener('abort', pages.close, { once: true });
       try {
         while (!signal.aborted) {
-          const told = follower.take();
-          let page: StoredFrame[] | undefined = told && goesOn(told, cursor);
-          // After a page of the log there may be another one.
-          let isLast = page !== undefined;
-          if (page === undefined) {
-            // The end is looked up before the frames: the last frames were committed no later than the end.
-            const open = await isRunOpen(log.rows, runId);
-            page = await log.payloads.frames(runId, cursor, PAGE);
-            isLast = page.length === 0;
-            if (isLast && !open) return;
-          }
-          cursor = page.at(-1)?.id ?? cursor;
+          const page = await pages.poll();
+          if (page === undefined) return;
           if (page.length > 0) yield page;
-          if (isLast) await pause(follower, clock, signal);
+          else await pages.wait(signal);
         }
       } finally {
-        follower.close();
+        signal.removeEventListener('abort', pages.close);
+        pages.close();
       }
     },
 
@@ -97,10 +88,4 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     const values = last === undefined ? undefined : (JSON.parse(last) as Json);
     return isObject(values) && !('__interrupt__' in values) ? values : undefined;
   }
-}
-
-/** The frames above the cursor when none is missing between; undefined when the log has to be asked. */
-function goesOn(told: readonly StoredFrame[], cursor: number): StoredFrame[] | undefined {
-  const page = told.filter(({ id }) => id > cursor);
-  return page.length > 0 && page.every(({ id }, index) => id === cursor + 1 + index) ? page : undefined;
 }

@@ -9,12 +9,13 @@
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
-import { getRun, isRunOpen, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
 import type { Draft, ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type Place } from '../protocol/place.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
 import type { Hub, Wake } from './hub.ts';
 import { pause } from './pause.ts';
+import { openRunPages, type RunPages } from './run-pages.ts';
 
 export interface ThreadReader {
   /** The next events, in order, perhaps none; undefined when all that was committed so far has been passed on. */
@@ -48,7 +49,7 @@ interface Current {
   readonly run: RunRecord;
   readonly turn: number;
   readonly fold: RunFold;
-  frame: number;
+  readonly pages: RunPages;
   index: number;
   at: number;
 }
@@ -67,11 +68,6 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
       let turn = after.turn - 1;
       let pending: Wake | undefined;
 
-      function watch(id: string): void {
-        pending?.cancel();
-        pending = hub.next(id);
-      }
-
       function place(run: Current, drafts: readonly Draft[], at: number): ThreadEvent[] {
         run.at = at === 0 ? run.at : at;
         return drafts
@@ -84,41 +80,45 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
       function end(run: Current, ended: RunRecord | undefined): ThreadEvent[] {
         turn = run.turn;
+        run.pages.close();
         current = undefined;
         return place(run, run.fold.end(endingOf(ended?.outcome ?? undefined)), ended?.endedAt ?? run.at);
       }
 
       async function begin(): Promise<ThreadEvent[] | undefined> {
-        watch(threadId);
+        pending?.cancel();
+        pending = hub.next(threadId);
         const run = (await visible()) ? await nextTurn(log.rows, threadId, turn) : undefined;
         if (run === undefined || run.turn === null) return undefined;
         if (await isExpired(run)) {
           turn = run.turn;
           return [];
         }
-        current = { run, turn: run.turn, fold: foldOf(run), frame: -1, index: 0, at: run.createdAt };
+        pending.cancel();
+        const pages = openRunPages(log, hub, clock, run.runId, -1);
+        current = { run, turn: run.turn, fold: foldOf(run), pages, index: 0, at: run.createdAt };
         if (run.startedAt !== null) return [];
         const began = place(current, current.fold.frame(FIRST_FRAME), run.endedAt ?? 0);
         return [...began, ...end(current, run)];
       }
 
       async function goOn(run: Current): Promise<ThreadEvent[] | undefined> {
-        const { runId } = run.run;
-        watch(runId);
-        // The end is looked up before the frames: the last frames were committed no later than the end.
-        const open = await isRunOpen(log.rows, runId);
-        const page = await log.payloads.frames(runId, run.frame, PAGE);
-        run.frame = page.at(-1)?.id ?? run.frame;
-        if (page.length > 0) return page.flatMap((frame) => place(run, run.fold.frame(frame), frame.at));
-        return open ? undefined : end(run, await getRun(log.rows, runId));
+        const page = await run.pages.poll();
+        if (page === undefined) return end(run, await getRun(log.rows, run.run.runId));
+        if (page.length === 0) return undefined;
+        return page.flatMap((frame) => place(run, run.fold.frame(frame), frame.at));
       }
 
       return {
         poll: () => (current === undefined ? begin() : goOn(current)),
         async wait(signal) {
-          if (pending !== undefined) await pause(pending, clock, signal);
+          if (current !== undefined) await current.pages.wait(signal);
+          else if (pending !== undefined) await pause(pending, clock, signal);
         },
-        close: () => pending?.cancel(),
+        close() {
+          pending?.cancel();
+          current?.pages.close();
+        },
       };
     },
 

@@ -1,0 +1,63 @@
+/**
+ * One reader's way through a run's frames: by what its commits tell while nothing is missing, else by the log.
+ *
+ * S2 Frames come in order of their ids and as they were stored, so every reader sees the same: live, late, again, after
+ * a restart. S3 A reader holds one page.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import type { EventLog } from '../log/log.ts';
+import type { StoredFrame } from '../log/payloads.ts';
+import { isRunOpen } from '../projections/run-queries.ts';
+import type { Hub } from './hub.ts';
+import { pause } from './pause.ts';
+
+export interface RunPages {
+  /** The next frames, none when there are no more for now; undefined when the run has ended and all were passed on. */
+  poll(): Promise<StoredFrame[] | undefined>;
+  /** After a poll that found none: settles when there may be more, or on abort. */
+  wait(signal: AbortSignal): Promise<void>;
+  /** Call it at the end, whatever the end. */
+  close(): void;
+}
+
+const PAGE = 500;
+
+/** Frames with ids above `after`. */
+export function openRunPages(log: EventLog, hub: Hub, clock: Clock, runId: string, after: number): RunPages {
+  const follower = hub.follow(runId);
+  let cursor = after;
+  /** There is no more than what the follower is told from now on. */
+  let caughtUp = false;
+
+  const pass = (page: StoredFrame[]): StoredFrame[] => {
+    cursor = page.at(-1)?.id ?? cursor;
+    return page;
+  };
+
+  return {
+    async poll() {
+      if (caughtUp && !follower.isAwake()) return [];
+      const told = follower.take();
+      const following = told && goesOn(told, cursor);
+      caughtUp = following !== undefined;
+      if (following !== undefined) return pass(following);
+      // The end is looked up before the frames: the last frames were committed no later than the end.
+      const open = await isRunOpen(log.rows, runId);
+      const page = await log.payloads.frames(runId, cursor, PAGE);
+      caughtUp = page.length === 0;
+      return caughtUp && !open ? undefined : pass(page);
+    },
+    async wait(signal) {
+      await pause(follower, clock, signal);
+      // The net under lost notices: the log is asked.
+      if (!follower.isAwake()) caughtUp = false;
+    },
+    close: follower.close,
+  };
+}
+
+/** The frames above the cursor when none is missing between; undefined when the log has to be asked. */
+function goesOn(told: readonly StoredFrame[], cursor: number): StoredFrame[] | undefined {
+  const page = told.filter(({ id }) => id > cursor);
+  return page.length > 0 && page.every(({ id }, index) => id === cursor + 1 + index) ? page : undefined;
+}
