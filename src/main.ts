@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { systemClock } from './kernel/clock.ts';
+import { tendIdleMemory } from './kernel/idle-memory.ts';
 import { createLogger } from './logger.ts';
 
 /** Exit codes beyond 0: a wrong call or configuration, and a log whose last commit is of unknown outcome. */
@@ -77,6 +78,7 @@ async function serve(args: string[]): Promise<void> {
   process.on('SIGINT', stop);
 
   const server = await starting.finally(() => (started = true));
+  tendIdleMemory({ clock: systemClock() });
   console.log(`Serving on    ${server.url}
 Graphs        ${server.graphIds.join(', ')}
 Data          ${config.dataDir}/log.db

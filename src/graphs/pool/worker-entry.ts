@@ -6,6 +6,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import threads, { workerData, type MessagePort } from 'node:worker_threads';
 import { systemClock } from '../../kernel/clock.ts';
+import { tendIdleMemory } from '../../kernel/idle-memory.ts';
 import { randomIds } from '../../kernel/ids.ts';
 import { openInProcessGraphs } from '../in-process.ts';
 import { loadGraphs } from '../loader.ts';
@@ -64,6 +65,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
     clock.after(BEAT_MS, beat);
   };
   beat();
+  tendIdleMemory({ clock });
   server.ready({ graphIds: graphs.map(({ graphId }) => graphId), problems });
 }
 

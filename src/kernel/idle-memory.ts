@@ -1,0 +1,67 @@
+/**
+ * Gives memory back while a thread has nothing to do. V8 cleans up when it allocates, so a thread that has loaded its
+ * modules or done its work and then rests would keep what is dead for as long as it rests.
+ */
+import { Session } from 'node:inspector';
+import { performance } from 'node:perf_hooks';
+import type { Clock } from './clock.ts';
+
+// As they are now: code of a graph in the same thread may replace them.
+const { memoryUsage } = process;
+const { eventLoopUtilization } = performance;
+
+const LOOK_MS = 1_000;
+/** A thread rests that was busy for less than this part of the time, */
+const BUSY = 0.05;
+/** at so many looks in a row. */
+const LOOKS = 2;
+/** Less growth since the last time is not worth it, in bytes. */
+const WORTH = 2 * 2 ** 20;
+/** To look through more would hold up whoever comes meanwhile, in bytes. */
+const MOST = 96 * 2 ** 20;
+
+export interface IdleMemoryOptions {
+  readonly clock: Clock;
+  /** What part of the time since the last call this thread was busy, 0 to 1. */
+  readonly busy?: () => number;
+  readonly collect?: (clock: Clock) => void;
+}
+
+/** Tends the thread that calls it, until the returned function is called. */
+export function tendIdleMemory(options: IdleMemoryOptions): () => void {
+  const { clock, busy = loopBusy(), collect = collectAll } = options;
+  let rested = 0;
+  /** The size of the heap when nothing could be had from it; unknown right after a collection. */
+  let least: number | undefined = 0;
+  let cancel = clock.after(LOOK_MS, look);
+  function look(): void {
+    rested = busy() < BUSY ? rested + 1 : 0;
+    const { heapTotal } = memoryUsage();
+    least = least === undefined ? heapTotal : Math.min(least, heapTotal);
+    if (rested >= LOOKS && heapTotal - least > WORTH && heapTotal < MOST) {
+      collect(clock);
+      least = undefined;
+      rested = 0;
+    }
+    cancel = clock.after(LOOK_MS, look);
+  }
+  return () => cancel();
+}
+
+function loopBusy(): () => number {
+  let last = eventLoopUtilization();
+  return () => {
+    const now = eventLoopUtilization();
+    const { utilization } = eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
+
+/** All that can be had, and the room that the young had; takes some 50 ms of a thread with little in it. */
+function collectAll(clock: Clock): void {
+  const session = new Session();
+  session.connect();
+  // Whoever takes leave within the answer never comes back from it.
+  session.post('HeapProfiler.collectGarbage', () => clock.after(0, () => session.disconnect()));
+}

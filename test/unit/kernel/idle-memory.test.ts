@@ -1,0 +1,47 @@
+import * as assert from 'uvu/assert';
+import { tendIdleMemory, type IdleMemoryOptions } from '../../../src/kernel/idle-memory.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('kernel/idle-memory');
+
+const LOOKS = 10;
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function tend(options: Partial<IdleMemoryOptions>): Promise<void> {
+  const clock = createManualClock();
+  const stop = tendIdleMemory({ clock, ...options });
+  for (let i = 0; i < LOOKS; i++) {
+    await clock.advance(1_000);
+    await nextTurn();
+  }
+  stop();
+  assert.equal(clock.pending(), []);
+}
+
+async function collections(busy: () => number): Promise<number> {
+  let count = 0;
+  await tend({ busy, collect: () => count++ });
+  return count;
+}
+
+test('given a thread, when it works all the time or rests for moments only, then nothing is collected', async () => {
+  assert.is(await collections(() => 0.5), 0);
+  let looks = 0;
+  assert.is(await collections(() => (++looks % 2) / 2), 0);
+});
+
+test('given a thread that rests, when nothing has come since it was collected, then it is left in peace', async () => {
+  assert.is(await collections(() => 0), 1);
+});
+
+test('given garbage, when its thread rests, then it is gone', async () => {
+  // Nothing else knows of it, so that it goes with the next collection.
+  const garbage = new WeakRef(Array.from({ length: 1_000 }, (_, i) => ({ i })));
+  await nextTurn();
+  await tend({ busy: () => 0 });
+  assert.is(garbage.deref(), undefined);
+});
+
+test.run();
