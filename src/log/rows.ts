@@ -25,6 +25,8 @@ export interface Projection {
   /** SQL that does for all rows at once what the triggers of `ddl` do for each. */
   readonly fill?: string;
   project(event: Recorded): readonly RowWrite[];
+  /** A `project` that remembers what many events have in common, for whoever has very many. Says the same. */
+  projectMany?(): Projection['project'];
 }
 
 export type Params = Readonly<Record<string, Cell>>;

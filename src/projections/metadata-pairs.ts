@@ -45,7 +45,31 @@ const elementsOf = (key: string, list: readonly Json[]): string[] =>
   [...new Set(list.filter(isScalar))].slice(0, MOST + 1).map((element) => elementOf(key, element));
 
 /** The columns of a thread's row that its metadata fills. */
-export const metadataColumns = (metadata: JsonObject): { metadata: string; pairs: string } => ({
+export interface MetadataColumns {
+  readonly metadata: string;
+  readonly pairs: string;
+}
+
+export const metadataColumns = (metadata: JsonObject): MetadataColumns => ({
   metadata: JSON.stringify(metadata),
   pairs: JSON.stringify(pairsOf(metadata)),
 });
+
+/** How many metadata are remembered, and how long (characters) one may be. */
+const REMEMBERED = 1_000;
+const LONGEST_REMEMBERED = 2_000;
+
+/** The same for whoever makes the rows of very many facts: every run repeats what its thread says. */
+export function rememberMetadataColumns(): typeof metadataColumns {
+  const known = new Map<string, string>();
+  return (metadata) => {
+    const text = JSON.stringify(metadata);
+    let pairs = known.get(text);
+    if (pairs === undefined) {
+      pairs = JSON.stringify(pairsOf(metadata));
+      if (known.size === REMEMBERED) known.clear();
+      if (text.length <= LONGEST_REMEMBERED) known.set(text, pairs);
+    }
+    return { metadata: text, pairs };
+  };
+}

@@ -4,11 +4,12 @@
  */
 import { ownModule } from '../kernel/own-modules.ts';
 import type { Recorded } from '../log/events.ts';
-import type { Projection } from '../log/rows.ts';
+import type { Projection, RowWrite } from '../log/rows.ts';
 import { projectAssistant } from './assistants.ts';
 import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
+import { metadataColumns, rememberMetadataColumns } from './metadata-pairs.ts';
 import { DDL, TABLES, VERSION } from './tables.ts';
 import { INDEX_FILL } from './thread-index.ts';
 import { projectThread } from './threads.ts';
@@ -18,36 +19,42 @@ export const projection: Projection = {
   tables: TABLES,
   ddl: DDL,
   fill: INDEX_FILL,
-  project(event) {
-    switch (event.type) {
-      case 'AssistantCreated':
-      case 'AssistantUpdated':
-      case 'AssistantVersionSet':
-      case 'AssistantDeleted':
-        return projectAssistant(event);
-      case 'WebhookOwed':
-      case 'WebhookDelivered':
-      case 'WebhookAttemptFailed':
-      case 'WebhookRedeliveryRequested':
-      case 'WebhookBodyErased':
-      case 'WebhookOrphaned':
-      case 'WebhookForgotten':
-        return projectDelivery(event);
-      case 'ItemPut':
-      case 'ItemRefreshed':
-      case 'ItemDeleted':
-        return projectItem(event);
-      case 'CronCreated':
-      case 'CronUpdated':
-      case 'CronFired':
-      case 'CronSlotPassed':
-      case 'CronDeleted':
-        return projectCron(event);
-      default:
-        return projectThread(event satisfies Recorded);
-    }
+  project: (event) => project(event, metadataColumns),
+  projectMany() {
+    const columns = rememberMetadataColumns();
+    return (event) => project(event, columns);
   },
 };
 
 /** Where the thread that helps to make rows anew finds it. */
 export const projectionModule = ownModule('projections/projection').href;
+
+function project(event: Recorded, columns: typeof metadataColumns): readonly RowWrite[] {
+  switch (event.type) {
+    case 'AssistantCreated':
+    case 'AssistantUpdated':
+    case 'AssistantVersionSet':
+    case 'AssistantDeleted':
+      return projectAssistant(event);
+    case 'WebhookOwed':
+    case 'WebhookDelivered':
+    case 'WebhookAttemptFailed':
+    case 'WebhookRedeliveryRequested':
+    case 'WebhookBodyErased':
+    case 'WebhookOrphaned':
+    case 'WebhookForgotten':
+      return projectDelivery(event);
+    case 'ItemPut':
+    case 'ItemRefreshed':
+    case 'ItemDeleted':
+      return projectItem(event);
+    case 'CronCreated':
+    case 'CronUpdated':
+    case 'CronFired':
+    case 'CronSlotPassed':
+    case 'CronDeleted':
+      return projectCron(event);
+    default:
+      return projectThread(event satisfies Recorded, columns);
+  }
+}

@@ -3,13 +3,17 @@ import type { Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
-import { metadataColumns } from './metadata-pairs.ts';
+import type { metadataColumns } from './metadata-pairs.ts';
 
 export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
 
-export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[] {
+/** `columns`: what makes the columns of metadata. */
+export function projectThread(
+  event: Recorded<ThreadEvent>,
+  columns: typeof metadataColumns,
+): readonly RowWrite[] {
   const { at } = event.meta;
   const { threadId } = event.data;
   switch (event.type) {
@@ -17,7 +21,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       const { metadata, temporary, ttl } = event.data;
       return [
         created(event, {
-          ...metadataColumns(metadata),
+          ...columns(metadata),
           temporary: temporary ? 1 : 0,
           ...(ttl && armed(ttl, at)),
         }),
@@ -27,7 +31,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       const { metadata, head, graph, ttl } = event.data;
       return [
         created(event, {
-          ...metadataColumns(metadata),
+          ...columns(metadata),
           head,
           state_updated_at: head === null ? null : at,
           ...(graph && boundTo({ ...graph, at })),
@@ -37,14 +41,14 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
     }
     case 'ThreadUpdated': {
       const { metadata, ttl } = event.data;
-      return [thread(threadId, { ...metadataColumns(metadata), ...(ttl && armed(ttl, at)), updated_at: at })];
+      return [thread(threadId, { ...columns(metadata), ...(ttl && armed(ttl, at)), updated_at: at })];
     }
     case 'ThreadPruned':
       // Nothing that a client sees has changed, so the time of the last change stays.
       return event.data.disarms ? [thread(threadId, { expires_at: null })] : [];
     case 'RunCreated': {
       const { runId, assistantId, graphId, metadata, kwargs, strategy, notBefore } = event.data;
-      const described = metadataColumns(event.data.threadMetadata);
+      const described = columns(event.data.threadMetadata);
       return [
         thread(threadId, {
           status: 'busy',

@@ -38,16 +38,17 @@ interface Delivery {
 /** By window the writes of its facts. Throws `UnreadableEvent`, and what a projection throws. */
 export function createWindowMaker(
   prepare: Prepare,
-  projection: Pick<Projection, 'project'>,
+  projection: Projection,
   identities: ReadonlyMap<string, readonly string[]>,
 ): (window: number) => PackedWrites {
+  const project = projection.projectMany?.() ?? projection.project;
   return (window) => {
     const { add, packed } = packWrites();
     const fold = createRowFold(identities, add);
     eachEvent(
       prepare,
       (event) => {
-        for (const write of projection.project(event)) fold.add(write);
+        for (const write of project(event)) fold.add(write);
       },
       { after: window * WINDOW, upTo: (window + 1) * WINDOW },
     );
