@@ -1,12 +1,23 @@
 /** The real program as a process of its own: started, watched, killed, started again on the same data. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PROJECT } from './with-server.ts';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The flags of `npm start`. */
+const AS_STARTED = /exec node (.*)scripts\/start\.mjs/
+  .exec((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest).scripts.start)![1]!
+  .split(' ')
+  .filter((flag) => flag !== '');
+
+interface Manifest {
+  readonly scripts: { readonly start: string };
+}
 
 export interface ProcessOptions {
   readonly dir: string;
@@ -34,7 +45,18 @@ export async function startProcess({
 }: ProcessOptions): Promise<ServerProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [join(ROOT, 'scripts/start.mjs'), 'serve', '--config', config, '--port', '0', '--data', dir, ...args],
+    [
+      ...AS_STARTED,
+      join(ROOT, 'scripts/start.mjs'),
+      'serve',
+      '--config',
+      config,
+      '--port',
+      '0',
+      '--data',
+      dir,
+      ...args,
+    ],
     { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
