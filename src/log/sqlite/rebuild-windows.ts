@@ -21,9 +21,14 @@ const WINDOW = 2_000;
 export const windowsUpTo = (head: number): number => Math.ceil(head / WINDOW);
 
 /** How many windows may be made and not yet written: bounds the memory. */
-const AHEAD = 8;
-/** Milliseconds that the writer waits for a window before it makes that one itself. */
-const PATIENCE_MS = 2_000;
+const AHEAD = 16;
+/**
+ * Milliseconds that the writer waits for a window before it makes that one itself: a few times what a window takes. A
+ * helper that the machine has no core for must not be slower than none.
+ */
+const PATIENCE_MS = 30;
+/** Milliseconds after which the helper looks again, should nobody wake it. */
+const HELPER_REST_MS = 1_000;
 
 /** What the threads share: how many windows are taken, written, and delivered by the helper. */
 const [TAKEN, WRITTEN, DELIVERED, STOPPED] = [0, 1, 2, 3] as const;
@@ -121,7 +126,7 @@ export function helpWithWindows(
     const window = take(counters, count);
     if (window === undefined) {
       if (Atomics.load(counters, TAKEN) >= count) return;
-      Atomics.wait(counters, WRITTEN, written, PATIENCE_MS);
+      Atomics.wait(counters, WRITTEN, written, HELPER_REST_MS);
       continue;
     }
     port.postMessage({ window, packed: attempt(() => make(window)) } satisfies Delivery);
