@@ -74,7 +74,9 @@ test('given a run that spins, when it is cancelled or its time is over, then it 
     await begun(server, guilty);
     assert.is((await server.ask('POST', `${guilty.path}/cancel?wait=true`)).status, 204);
     assert.is(await statusOf(server, guilty), 'interrupted');
-    const late = await start(server, 'spins', {}, 1_000);
+    // The next worker is there, and the neighbour in it, before the time of the late one begins.
+    await server.ask('POST', '/runs/wait', { assistant_id: 'fine', input: {} });
+    const late = await start(server, 'spins', {}, 2_000);
     const { __error__: error } = (await server.ask('GET', `${late.path}/join`)).json;
     assert.equal([await statusOf(server, late), error.error], ['timeout', 'TimeoutError']);
     await writeFile(gate, '');
