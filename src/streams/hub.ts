@@ -76,6 +76,7 @@ export function createHub(log: EventLog): Hub {
       unsubscribe();
       for (const runId of [...waiting.keys()]) wake(runId);
       for (const followers of following.values()) for (const follower of followers) follower.rouse();
+      following.clear();
     },
   };
 }
