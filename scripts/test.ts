@@ -95,7 +95,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (unknown.length > 0) console.log(`unknown stage ${unknown.join(', ')}; there are ${STAGES.join(', ')}`);
   const stages =
     unknown.length > 0 ? [] : STAGES.filter((stage) => asked.length === 0 || asked.includes(stage));
-  const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 240_000);
+  const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 600_000);
   const { passed, failed, skipped } = await runStages(stages, stopping.signal, timeoutMs);
   process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;
   if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons printed with them`);
