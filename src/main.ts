@@ -12,6 +12,9 @@ const EXIT_POISONED = 70;
 /** Long enough for the replies that say so, short enough to be as good as at once. */
 const POISONED_GRACE_MS = 800;
 
+/** How long the end of the process waits for threads that native code holds. */
+const HELD_MS = 5_000;
+
 const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
        npm run replay -- --data DIR [--thread ID [--to POSITION]] [--cron ID] [--json] [--verify]
 Environment: PLATFORM_CONFIG, PLATFORM_HOST, PLATFORM_PORT, PLATFORM_DATA mean the same.`;
@@ -46,10 +49,12 @@ async function serve(args: string[]): Promise<void> {
     );
     if (code === 0) process.exitCode = EXIT_USAGE;
   });
+  let held: Promise<unknown> | undefined;
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
     onWarning: (text) => logger.warn(text),
     ...(logger.isLevelEnabled('info') && { onRequest: (line) => logger.info(line, 'request') }),
+    onHeld: (gone) => (held = gone),
     onPoisoned: (cause) => {
       process.exitCode = EXIT_POISONED;
       logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');
@@ -58,22 +63,31 @@ async function serve(args: string[]): Promise<void> {
   });
 
   let asked = 0;
-  const stop = (signal: string): void => {
+  const stop = (signal: NodeJS.Signals): void => {
     asked += 1;
     // Whoever asks twice does not want to wait; what was acknowledged is in the log already.
-    if (asked > 1) process.exit(1);
+    if (asked > 1) leave(1, signal, 0);
     console.log(`${signal}: stopping`);
     starting
       .then((server) => server.stop())
       .then(
         // Not what graph code may have set.
-        () => process.exit(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0),
+        () => leave(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0, signal, HELD_MS),
         (error: unknown) => {
           logger.error({ err: error }, 'stopping failed');
           process.exit(process.exitCode ?? 1);
         },
       );
   };
+  /** Node waits at its exit for every thread; what the signal does by itself waits for none. */
+  function leave(code: number, signal: NodeJS.Signals, ms: number): void {
+    if (held === undefined) process.exit(code);
+    void held.then(() => process.exit(code));
+    systemClock().after(ms, () => {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    });
+  }
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 

@@ -25,6 +25,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     workers: config.workers.count,
     heapMb: config.workers.heapMb,
     schemaTimeoutMs: config.schemaTimeoutMs,
+    ...(options.onHeld && { onHeld: options.onHeld }),
   });
   // It is waited for below.
   graphs.catch(() => undefined);

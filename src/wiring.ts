@@ -25,7 +25,7 @@ import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
-import type { Graphs } from './graphs/open-graphs.ts';
+import type { Graphs, OpenGraphsOptions } from './graphs/open-graphs.ts';
 import { loadExport } from './load-export.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/cron-start.ts';
@@ -89,6 +89,7 @@ export interface ServeOptions {
   readonly onRequest?: (line: RequestLine) => void;
   /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
   readonly onPoisoned: (cause: string) => void;
+  readonly onHeld?: OpenGraphsOptions['onHeld'];
 }
 
 /** Rejects as `startServer` does; what had begun by then is stopped. */

@@ -13,9 +13,9 @@ export function shorten(text: string, most = MOST_CHARACTERS): string {
 export function toErrorEnd(thrown: unknown): RunEnd {
   if (!(thrown instanceof Error) && !isErrorLike(thrown))
     return { kind: 'error', error: 'Error', message: shorten(describe(thrown)) };
-  const given = typeof thrown.name === 'string' && thrown.name !== '' ? thrown.name : 'Error';
+  const given = toName(thrown.name) ?? 'Error';
   // A subclass that never set `name` still says `Error`; its class name tells more.
-  const error = given === 'Error' ? thrown.constructor?.name || given : given;
+  const error = given === 'Error' ? (toName(thrown.constructor?.name) ?? given) : given;
   return {
     kind: 'error',
     error: shorten(error, MOST_OF_NAME),
@@ -28,6 +28,10 @@ export function toRefusal(thrown: unknown): Updated {
   const end = toErrorEnd(thrown);
   return { kind: 'refused', message: end.kind === 'error' ? `${end.error}: ${end.message}` : end.kind };
 }
+
+/** Classes may have a `name` of any kind. */
+const toName = (name: unknown): string | undefined =>
+  typeof name === 'string' && name !== '' ? name : undefined;
 
 const isErrorLike = (thrown: unknown): thrown is Error =>
   typeof thrown === 'object' && thrown !== null && typeof (thrown as Error).message === 'string';

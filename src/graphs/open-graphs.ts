@@ -24,6 +24,8 @@ export interface OpenGraphsOptions {
   /** How long the reading of one source file may take, in milliseconds. */
   readonly schemaTimeoutMs: number;
   readonly onFault: (error: unknown, context: string) => void;
+  /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
+  readonly onHeld?: (gone: Promise<unknown>) => void;
 }
 
 export interface Graphs extends GraphHost, StateHost {
@@ -45,8 +47,10 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   });
   const readSource = analysis.read.bind(analysis);
   if (workers > 0) {
-    const { heapMb, fetch } = options;
-    const pool = await openGraphPool({ graphs: specs, workers, heapMb, fetch, readSource, onFault });
+    const { heapMb, fetch, onHeld = () => undefined } = options;
+    const pool = await openGraphPool({
+      ...{ graphs: specs, workers, heapMb, fetch, readSource, onFault, onHeld },
+    });
     return {
       ...pool,
       problems: pool.loaded.problems,

@@ -161,6 +161,29 @@ test('given a run that spins, when it is cancelled at last, then reads and strea
     assert.equal(await attemptsOf(server, writer), [1]);
   }));
 
+test('given a run whose native code nothing interrupts, when it is cancelled and the server stops, then the signal ends the process, with its log in order (X4)', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const server = await serve({
+      args: ['--config', config()],
+      env: { PLATFORM_WORKERS: '2', PLATFORM_STOP_GRACE_SECS: '1' },
+    });
+    const gate = join(dir, 'gate');
+    try {
+      const guilty = await start(server, 'waitsForChild', { gate });
+      await begun(server, guilty);
+      // Some of these are asked before anybody can know that a worker stands still.
+      const reads = Array.from({ length: 8 }, () => server.ask('GET', `/threads/${guilty.thread}/state`));
+      assert.equal([...new Set((await Promise.all(reads)).map(({ status }) => status))], [200]);
+      assert.is((await server.ask('POST', `${guilty.path}/cancel?wait=true`)).status, 204);
+      assert.is(await statusOf(server, guilty), 'interrupted');
+      // None of its own: it did not come to its end.
+      assert.is(await server.end('SIGTERM'), null, server.output());
+    } finally {
+      await writeFile(gate, '');
+    }
+    await assertVerified(join(dir, 'data'));
+  }));
+
 test('a run that writes frames as fast as it can, and does not wait, fills no memory of the server, and loses none (S1, S3)', () =>
   withServer({ PLATFORM_WORKERS: '1' }, async (server) => {
     const flood = await start(server, 'floods', { count: FRAMES });

@@ -18,6 +18,8 @@ export interface CrewOptions {
   readonly clock: Clock;
   readonly spawn: () => GraphWorker;
   readonly onFault: (error: unknown, context: string) => void;
+  /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
+  readonly onHeld: (gone: Promise<unknown>) => void;
 }
 
 export interface Crew {
@@ -65,13 +67,23 @@ interface Slot {
 }
 
 /** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
-export async function openCrew({ size, heapMb, clock, spawn, onFault }: CrewOptions): Promise<Crew> {
+export async function openCrew(options: CrewOptions): Promise<Crew> {
+  const { size, heapMb, clock, onFault, onHeld } = options;
   const memory = createMemoryGuard(heapMb);
   const slots: Slot[] = [];
   const apart = new Set<GraphWorker>();
   const homes = new Map<string, GraphWorker>();
   const waiting = new Set<() => void>();
+  /** Their threads are there, also those of workers that were ended. */
+  const alive = new Set<GraphWorker>();
   let closed = false;
+
+  function spawn(): GraphWorker {
+    const worker = options.spawn();
+    alive.add(worker);
+    void worker.exited.then(() => alive.delete(worker));
+    return worker;
+  }
 
   const wakeAll = (): void => {
     for (const wake of [...waiting]) wake();
@@ -226,13 +238,14 @@ export async function openCrew({ size, heapMb, clock, spawn, onFault }: CrewOpti
       cancelWatch();
       cancelGrowth();
       memory.close();
-      const left = all();
-      for (const worker of left)
+      for (const worker of all())
         worker.end({ by: 'close', error: 'Stopped', message: 'the server is stopping' });
       wakeAll();
       let cancel: () => void = () => undefined;
       const late = new Promise<void>((resolve) => (cancel = clock.after(CLOSE_MS, resolve)));
-      await Promise.race([Promise.all(left.map(({ exited }) => exited)), late]).finally(() => cancel());
+      const gone = Promise.all([...alive].map(({ exited }) => exited));
+      await Promise.race([gone, late]).finally(() => cancel());
+      if (alive.size > 0) onHeld(gone);
     },
   };
 }

@@ -41,6 +41,7 @@ export interface GraphWorkerOptions {
   readonly base: string;
   /** Where V8 gives up, in MiB. */
   readonly hardHeapMb: number;
+  readonly secret: string;
   /** Real time, whatever the server's clock says: threads live in it. */
   readonly clock: Clock;
   readonly fetch: typeof fetch;
@@ -96,11 +97,11 @@ interface Job {
 }
 
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
-  const { clock, graphs, base, hardHeapMb, onStray } = options;
+  const { clock, graphs, base, hardHeapMb, secret, onStray } = options;
   const jobs = new Map<number, Job>();
   const shared = new Int32Array(new SharedArrayBuffer(PULSE_BYTES));
   const { port1: port, port2 } = new MessageChannel();
-  const setup = { graphs, base, pulse: shared.buffer };
+  const setup = { graphs, base, pulse: shared.buffer, secret };
   const worker = startWorker(
     'graphs/pool/worker-entry',
     { setup, port: port2 },
@@ -173,8 +174,10 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods);
   const side = toRemote<WorkerSide>(rpc, WORKER_NOTES);
 
-  port.on('message', (batch: unknown) => {
+  port.on('message', (said: unknown) => {
     try {
+      const [token, batch] = said as readonly unknown[];
+      if (token !== secret) throw new Error('it is not from the worker itself');
       rpc.receive(batch);
     } catch (error) {
       end(died('WorkerFault', `A graph worker said what makes no sense: ${String(error)}`));

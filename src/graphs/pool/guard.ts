@@ -34,10 +34,13 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
   process.on('uncaughtException', (thrown: unknown) => hear(thrown, 'an exception that nothing catches'));
   process.on('unhandledRejection', (thrown: unknown) => hear(thrown, 'a rejection that nothing handles'));
 
-  const kill = process.kill.bind(process);
-  process.kill = (pid, signal) => {
+  // What `process.kill` rests on, which takes texts as well; and a graph may rename the process.
+  const underlying = process as unknown as { _kill(pid: unknown, signal: number): number };
+  const [own, kill] = [process.pid, underlying._kill.bind(process)];
+  underlying._kill = (given, signal) => {
+    const pid = Number(given);
     // 0 only asks whether the process is there; the others that mean this one: its group, and all there are.
-    const meansUs = pid === process.pid || pid === -process.pid || pid === 0 || pid === -1;
+    const meansUs = pid === own || pid === -own || pid === 0 || pid === -1;
     if (meansUs && signal !== 0) throw named('ProcessKill', 'A graph cannot send signals to the server');
     return kill(pid, signal);
   };
@@ -59,6 +62,8 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
         run?.fail(error);
         throw error;
       };
+      // It is asked how much memory the graphs use.
+      Object.defineProperty(process, 'memoryUsage', { writable: false, configurable: false });
       lockLanguage();
     },
   };

@@ -7,6 +7,7 @@
  */
 import { totalmem } from 'node:os';
 import { systemClock } from '../../kernel/clock.ts';
+import { randomIds } from '../../kernel/ids.ts';
 import type { GraphSpec } from '../loader.ts';
 import {
   GraphsUnavailable,
@@ -33,6 +34,8 @@ export interface GraphPoolOptions {
   readonly fetch: typeof fetch;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
   readonly onFault: (error: unknown, context: string) => void;
+  /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
+  readonly onHeld: (gone: Promise<unknown>) => void;
 }
 
 export interface GraphPool extends GraphHost, StateHost {
@@ -44,6 +47,9 @@ export interface GraphPool extends GraphHost, StateHost {
 
 /** How long a question may take. */
 const ASK_MS = 30_000;
+/** Between two looks whether who was asked stands still. */
+const LOOK_MS = 250;
+const STILL = Symbol('still');
 /** Far more runs than a few workers have at once. */
 const MOST_SUSPECTS = 1_000;
 
@@ -67,22 +73,27 @@ function toLost(error: unknown): LostAttempt {
 
 /** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
 export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPool> {
-  const { graphs, workers, heapMb, onFault } = options;
+  const { graphs, workers, heapMb, onFault, onHeld } = options;
   // Real time, whatever the server's clock says: threads live in it.
   const clock = systemClock();
   let base = '';
+  const ids = randomIds(clock);
   const spawn = (): GraphWorker =>
     startGraphWorker({
       ...{ graphs, base, clock },
+      secret: ids.token(),
       hardHeapMb: hardHeapMb(heapMb),
       fetch: options.fetch,
       readSource: options.readSource,
       onStray: onFault,
     });
-  const crew = await openCrew({ size: workers, heapMb, clock, spawn, onFault });
+  const crew = await openCrew({ size: workers, heapMb, clock, spawn, onFault, onHeld });
   const suspects = new Set<string>();
 
-  /** Questions change nothing: when the worker ends for somebody else's reason they are asked once more. */
+  /**
+   * Questions change nothing: when the worker ends for somebody else's reason, or stands still, they are asked once
+   * more. The second worker may take as long as it likes: perhaps it is the question that is hard.
+   */
   async function ask<T>(
     question: (side: WorkerSide, job: number) => Promise<T>,
     checkpoints?: CheckpointReader,
@@ -98,12 +109,25 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
           if (worker.isSilent()) worker.end({ by: 'stop', error: 'WorkerUnresponsive', message });
         });
       });
+      let cancelLook: () => void = () => undefined;
+      const still = new Promise<typeof STILL>((resolve) => {
+        const look = (): void => {
+          if (worker.isSilent()) resolve(STILL);
+          else cancelLook = clock.after(LOOK_MS, look);
+        };
+        if (tries === 1) cancelLook = clock.after(LOOK_MS, look);
+      });
       try {
-        return await Promise.race([worker.ask(question, checkpoints), late]);
+        const asked = worker.ask(question, checkpoints);
+        // Nobody hears its second answer.
+        asked.catch(() => undefined);
+        const answer = await Promise.race([asked, late, still]);
+        if (answer !== STILL) return answer;
       } catch (error) {
         if (!(error instanceof GraphsUnavailable) || tries > 1 || alone) throw error;
       } finally {
         cancel();
+        cancelLook();
       }
     }
   }

@@ -25,6 +25,8 @@ export interface WorkerSetup {
   readonly base: string;
   /** 32-bit numbers, of which `BEATS` and `REPLACED` are the places. */
   readonly pulse: SharedArrayBuffer;
+  /** What the worker says begins with it: graph code may come by the channel, but not by this. */
+  readonly secret: string;
 }
 
 /** Raised by the worker while its event loop turns. */

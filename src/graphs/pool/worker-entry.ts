@@ -39,7 +39,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   // Bound now: graph code may replace the method later.
   const say = port.postMessage.bind(port);
   const post = (batch: unknown): void => {
-    if (isSound()) say(batch);
+    if (isSound()) say([setup.secret, batch]);
   };
   const clock = systemClock();
   const methods: Record<string, Methods[string]> = {};
