@@ -1,7 +1,10 @@
 import type { ExportSpec } from './config/export-spec.ts';
 import { importUserModule } from './graphs/user-modules.ts';
 
-/** What the project exports for a key of its configuration: undefined when there is none, or with one more problem. */
+/**
+ * What the project exports for a key of its configuration: undefined when there is none, or with one more problem.
+ * `recognise` answers undefined when it is not `wanted`, and throws what else is wrong with it.
+ */
 export async function loadExport<T>(
   key: string,
   spec: ExportSpec | undefined,
@@ -23,5 +26,9 @@ export async function loadExport<T>(
   }
   if (!Object.hasOwn(exported, exportName))
     return blame(`it does not export "${exportName}", only ${Object.keys(exported).join(', ') || 'nothing'}`);
-  return recognise(exported[exportName]) ?? blame(`its export "${exportName}" is no ${wanted}`);
+  try {
+    return recognise(exported[exportName]) ?? blame(`its export "${exportName}" is no ${wanted}`);
+  } catch (error) {
+    return blame(error instanceof Error ? error.message : String(error));
+  }
 }

@@ -1,6 +1,6 @@
 /** The project's own app, by shape: a Hono app of whichever copy of the library, or any object with `fetch`. */
 import type { ErrorHandler, Handler, MiddlewareHandler } from 'hono';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
 export interface OwnRoute {
   /** `ALL` for every method. */
@@ -20,12 +20,12 @@ export type CustomApp = (
 /** A reply of a plain `fetch` object that says: not mine, go on with the built-in routes. */
 export const NOT_MINE = 'x-not-handled';
 
+/** Throws `TypeError` when its `openapi` cannot be said in JSON. */
 export function recogniseApp(exported: unknown): CustomApp | undefined {
   if ((typeof exported !== 'object' && typeof exported !== 'function') || exported === null) return undefined;
   const { fetch, routes, errorHandler, openapi } = exported as Record<string, unknown>;
   if (typeof fetch !== 'function') return undefined;
-  // Some routers have a method of that name, which is no description.
-  const description = isObject(openapi) ? { openapi } : {};
+  const description = describe(openapi);
   if (Array.isArray(routes) && routes.every(isRoute) && typeof errorHandler === 'function')
     return { kind: 'hono', routes, onError: errorHandler as ErrorHandler, ...description };
   return {
@@ -37,6 +37,19 @@ export function recogniseApp(exported: unknown): CustomApp | undefined {
     },
     ...description,
   };
+}
+
+/** As it is now: the document is made when somebody asks for it, and what cannot be said is a mistake of the start. */
+function describe(openapi: unknown): { readonly openapi?: JsonObject } {
+  // Some routers have a method of that name, which is no description.
+  if (!isObject(openapi)) return {};
+  let said: Json;
+  try {
+    said = JSON.parse(JSON.stringify(openapi)) as Json;
+  } catch (error) {
+    throw new TypeError(`its openapi is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return isObject(said) ? { openapi: said } : {};
 }
 
 const isRoute = (value: unknown): value is OwnRoute =>

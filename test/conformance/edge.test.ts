@@ -1,10 +1,13 @@
 import * as assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Config } from '../../src/config/config.ts';
 import { GROUPS } from '../../src/config/http.ts';
 import { OPERATIONS } from '../../src/http/openapi/operations.ts';
 import { suite } from '../support/suite.ts';
+import { withTempDir } from '../support/temp-dir.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, MISSING, say } from './scene.ts';
 import { withTcpProxy } from './tcp-proxy.ts';
@@ -171,6 +174,40 @@ test('client.threads.search: given a page size, when the client searches through
     await client.threads.create({ metadata: { kind: 'a' } });
     const found = await client.threads.search({ metadata: { kind: 'a' } });
     assert.equal(found.length, 1);
+  }));
+
+test('given an app of the project whose openapi is no JSON, when the server starts, then it is refused, and what can be said is said as it was then', () =>
+  withTempDir(async (dir) => {
+    const described = async <T>(
+      name: string,
+      code: string,
+      use: (s: TestServer) => Promise<T>,
+    ): Promise<T> => {
+      const file = join(dir, `${name}.mjs`);
+      const pass = "fetch: () => new Response(null, { status: 404, headers: { 'x-not-handled': '1' } })";
+      writeFileSync(file, `${code}\nexport const app = { openapi, ${pass} };\n`);
+      return withServer({}, async (s) => {
+        await s.restart(http(s, { app: { file, exportName: 'app' } }));
+        return use(s);
+      });
+    };
+    for (const [name, code] of Object.entries({
+      circular:
+        "const self = { type: 'object' }; self.self = self; const openapi = { components: { schemas: { self } } };",
+      bigint: 'const openapi = { info: { most: 10n } };',
+      throwing: "const openapi = { get info() { throw new Error('not now'); } };",
+    }))
+      await assert.rejects(
+        described(name, code, async () => undefined),
+        new RegExp(`http\\.app .*${name}\\.mjs\\): its openapi is no JSON: `),
+        name,
+      );
+    const changing =
+      "const openapi = { info: { title: 'first' } }; setImmediate(() => (openapi.info.title = 'later'));";
+    await described('changing', changing, async (s) => {
+      assert.equal((await s.request('GET', '/openapi.json')).json.info.title, 'first');
+      assert.match((await s.request('GET', '/docs')).text, /first/);
+    });
   }));
 
 test.run();
