@@ -41,6 +41,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   nodeEatsHeap: OUT_OF_MEMORY,
   exitsForReal: { error: 'WorkerExit', says: /code 5/ },
   removesListeners: { error: 'WorkerFault', says: /RangeError: nobody catches this/ },
+  liesAboutStops: { error: 'WorkerSpoiled', says: /AbortSignal\.prototype\.aborted/ },
+  stealsLists: { error: 'WorkerSpoiled', says: /Array\.prototype\.toJSON/ },
   replacesPush: { error: 'WorkerSpoiled', says: /Array\.prototype\.push/ },
   forgesEnds: { error: 'WorkerFault', says: /not from the worker itself/ },
   deletesGlobals: { error: 'WorkerSpoiled', says: /replaced String/ },

@@ -40,6 +40,7 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'Function.prototype': () => Function.prototype,
   'RegExp.prototype': () => RegExp.prototype,
   AbortSignal: () => AbortSignal,
+  'AbortSignal.prototype': () => AbortSignal.prototype,
   'AbortController.prototype': () => AbortController.prototype,
   'EventTarget.prototype': () => EventTarget.prototype,
   'MessagePort.prototype': () => MessagePort.prototype,
@@ -48,6 +49,19 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'MapIterator.prototype': () => Object.getPrototypeOf(new Map().values()) as object,
   'SetIterator.prototype': () => Object.getPrototypeOf(new Set().values()) as object,
 };
+
+/** What would change every value of its kind, and is not there. */
+const ABSENT: readonly (readonly [owner: string, key: string])[] = [
+  ['Array.prototype', 'toJSON'],
+  ['Array.prototype', 'then'],
+  ['String.prototype', 'toJSON'],
+  ['Map.prototype', 'then'],
+];
+/** What says for every run whether it is to stop: nobody calls it, so its function is compared. */
+const READ: readonly (readonly [owner: string, key: string])[] = [
+  ['AbortSignal.prototype', 'aborted'],
+  ['AbortSignal.prototype', 'reason'],
+];
 
 /** Remembers what they are now. */
 export function rememberNatives(): Natives {
@@ -71,11 +85,23 @@ export function rememberNatives(): Natives {
       remember(`${name}.${String(key)}`, owner, key, found.value);
     }
   }
+  for (const [name, key] of ABSENT) remember(`${name}.${key}`, OWNERS[name]!(), key, undefined);
   const count = names.length;
+  const { getOwnPropertyDescriptor } = Object;
+  const getters: { readonly owner: object; readonly key: string; readonly get: unknown }[] = [];
+  for (const [name, key] of READ) {
+    const owner = OWNERS[name]!();
+    names.push(`${name}.${key}`);
+    getters.push({ owner, key, get: getOwnPropertyDescriptor(owner, key)?.get });
+  }
   return {
     // Nothing here calls any of them.
     replaced() {
       for (let i = 0; i < count; i++) if (owners[i]![keys[i]!] !== values[i]) return i + 1;
+      for (let i = 0; i < getters.length; i++) {
+        const { owner, key, get } = getters[i]!;
+        if (getOwnPropertyDescriptor(owner, key)?.get !== get) return count + i + 1;
+      }
       return 0;
     },
     nameOf: (place) => names[place - 1] ?? 'what every thread rests on',
