@@ -31,14 +31,8 @@ function join(first: RowWrite, second: RowWrite): RowWrite | undefined {
 type Cells = Record<string, Cell>;
 /** A write that can still be told more of its row: whoever made the copy is the only one who has it. */
 export type OpenWrite =
-  | { readonly op: 'put'; readonly table: string; readonly row: Cells }
-  | {
-      readonly op: 'set';
-      readonly table: string;
-      readonly key: Row;
-      readonly set: Cells;
-      readonly copy?: Readonly<Record<string, string>>;
-    };
+  | (Extract<RowWrite, { op: 'put' }> & { readonly row: Cells })
+  | (Extract<RowWrite, { op: 'set' }> & { readonly set: Cells });
 
 export const copyWrite = (write: Exclude<RowWrite, { op: 'drop' }>): OpenWrite =>
   write.op === 'put' ? { ...write, row: { ...write.row } } : { ...write, set: { ...write.set } };

@@ -42,29 +42,14 @@ export function createHub(log: EventLog): Hub {
     }
   });
   function next(id: string): Wake {
-    const listeners = waiting.get(id) ?? new Set();
-    waiting.set(id, listeners);
     let listener: () => void = () => undefined;
     const woken = new Promise<void>((resolve) => (listener = resolve));
-    listeners.add(listener);
-    return {
-      woken,
-      cancel() {
-        listeners.delete(listener);
-        if (listeners.size === 0 && waiting.get(id) === listeners) waiting.delete(id);
-      },
-    };
+    return { woken, cancel: enter(waiting, id, listener) };
   }
   return {
     follow(runId) {
-      const followers = following.get(runId) ?? new Set();
-      following.set(runId, followers);
-      const leave = (): void => {
-        followers.delete(follower);
-        if (followers.size === 0 && following.get(runId) === followers) following.delete(runId);
-      };
-      const follower = createFollower(leave);
-      followers.add(follower);
+      const follower = createFollower(() => leave());
+      const leave = enter(following, runId, follower);
       return follower;
     },
     next,
@@ -78,5 +63,15 @@ export function createHub(log: EventLog): Hub {
       for (const followers of following.values()) for (const follower of followers) follower.rouse();
       following.clear();
     },
+  };
+}
+
+/** The returned function takes it out again. */
+function enter<T>(all: Map<string, Set<T>>, id: string, one: T): () => void {
+  const those = all.get(id) ?? new Set();
+  all.set(id, those.add(one));
+  return () => {
+    those.delete(one);
+    if (those.size === 0 && all.get(id) === those) all.delete(id);
   };
 }

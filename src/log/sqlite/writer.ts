@@ -111,6 +111,7 @@ export function createWriter({
         run(shared ? 'ROLLBACK TO batch' : 'ROLLBACK');
         payloads.undone();
       };
+      payloads.begin();
       try {
         const result = apply(waiting.batch, at);
         if (result.kind !== 'committed') undo();
