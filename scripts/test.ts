@@ -7,13 +7,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runChild, type ChildResult } from './run-child.ts';
-
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  /** Why tests were skipped, a line each. */
-  readonly skipped: readonly string[];
-}
+import { resultsOf, type Counts } from './test-output.ts';
 
 /** Resolved here, so that the runner also works in a directory without dependencies. */
 const NODE = ['--import', import.meta.resolve('tsx')];
@@ -25,23 +19,28 @@ const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
   layers: [process.execPath, ...NODE, script('layers.ts')],
   titles: [process.execPath, ...NODE, script('titles.ts')],
 };
-const TEST_STAGES = ['unit', 'model', 'conformance', 'faults', 'e2e'];
-const STAGES = [...Object.keys(CHECKS), ...TEST_STAGES];
+/** How many files of a stage share a process at most. Those of the last stages watch processes and their memory. */
+const TOGETHER: Record<string, number> = { unit: 12, model: 1, conformance: 8, faults: 1, e2e: 1 };
+const STAGES = [...Object.keys(CHECKS), ...Object.keys(TOGETHER)];
 const AT_ONCE = 2;
+/** A stage has at least this many processes when it has the files, so that none of them is long alone at the end. */
+const FEWEST = 8;
 
 async function runStages(stages: readonly string[], signal: AbortSignal, timeoutMs: number): Promise<Counts> {
   const total = { passed: 0, failed: 0, skipped: [] as string[] };
-  const report = (name: string, counts: Counts, result: ChildResult): void => {
+  const report = (
+    name: string,
+    counts: Counts,
+    { output, ms, timedOut }: Pick<ChildResult, 'output' | 'ms' | 'timedOut'>,
+  ): void => {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped.push(...counts.skipped);
     const outcome = counts.failed > 0 ? 'FAIL' : 'ok  ';
-    const fate = result.timedOut ? `, killed after ${timeoutMs} ms` : '';
-    console.log(
-      `${outcome} ${name}: ${counts.passed} passed, ${counts.failed} failed, ${result.ms} ms${fate}`,
-    );
+    const fate = timedOut ? `, killed after ${timeoutMs} ms` : '';
+    console.log(`${outcome} ${name}: ${counts.passed} passed, ${counts.failed} failed, ${ms} ms${fate}`);
     for (const line of counts.skipped) console.log(`    ${line}`);
-    if (counts.failed > 0) console.log(result.output.trimEnd().replace(/^/gm, '    | '));
+    if (counts.failed > 0) console.log(output.trimEnd().replace(/^/gm, '    | '));
   };
 
   const runCheck = async (name: string): Promise<void> => {
@@ -50,13 +49,22 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
     const passed = result.code === 0 ? 1 : 0;
     report(name, { passed, failed: 1 - passed, skipped: [] }, result);
   };
-  const runFile = async (file: string): Promise<void> => {
-    const result = await runChild(process.execPath, [...NODE, file], { timeoutMs, signal });
-    report(file, countTests(result), result);
+  /** A file that ends the process takes the rest of them to another one. */
+  const runFiles = async (files: readonly string[]): Promise<void> => {
+    for (let rest = files; rest.length > 0 && !signal.aborted;) {
+      const args = [...NODE, script('test-files.ts'), ...rest];
+      const result = await runChild(process.execPath, args, { timeoutMs: timeoutMs * rest.length, signal });
+      const results = resultsOf(result);
+      for (const one of results) report(one.file, one.counts, one);
+      if (results.length === 0) report(rest[0]!, { passed: 0, failed: 1, skipped: [] }, result);
+      rest = rest.slice(Math.max(1, results.length));
+    }
   };
 
   const jobs = stages.flatMap((stage) =>
-    stage in CHECKS ? [() => runCheck(stage)] : listTests(stage).map((file) => () => runFile(file)),
+    stage in CHECKS
+      ? [() => runCheck(stage)]
+      : groupsOf(listTests(stage), TOGETHER[stage]!).map((files) => () => runFiles(files)),
   );
   const lane = async (): Promise<void> => {
     for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
@@ -74,16 +82,11 @@ function listTests(stage: string): string[] {
     .sort();
 }
 
-/** What uvu's totals say, and at least one failure when they cannot be the whole truth. */
-function countTests({ code, timedOut, output }: Pick<ChildResult, 'code' | 'timedOut' | 'output'>): Counts {
-  const read = (label: string): number =>
-    Number([...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0);
-  const total = read('Total');
-  const passed = read('Passed');
-  const skipped = output.match(/^skipped ".*": .+$/gm) ?? [];
-  const failed = total - passed + Math.max(0, read('Skipped') - skipped.length);
-  const broken = code !== 0 || timedOut || total + skipped.length === 0;
-  return { passed, failed: Math.max(failed, broken ? 1 : 0), skipped };
+function groupsOf(files: readonly string[], together: number): string[][] {
+  const count = Math.max(Math.ceil(files.length / together), Math.min(files.length, FEWEST));
+  return Array.from({ length: count }, (_, i) =>
+    files.slice(Math.ceil((i * files.length) / count), Math.ceil(((i + 1) * files.length) / count)),
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -3,8 +3,7 @@ import { HumanMessage } from '@langchain/core/messages';
 import { MemorySaver } from '@langchain/langgraph';
 import { toFigure, type EngineOrder, type EngineTurnsOrder, type Figure, type Turns } from './figures.ts';
 import { builder } from './project/echo.ts';
-
-const WARM_MS = 3_000;
+import { untilWarm } from './warm.ts';
 
 export async function runEngine({ lanes, seconds }: EngineOrder): Promise<Figure> {
   const run = async (ms: number): Promise<Figure> => {
@@ -26,7 +25,7 @@ export async function runEngine({ lanes, seconds }: EngineOrder): Promise<Figure
     const cpuMs = (user + system) / 1000 / times.length;
     return { ...toFigure(times, performance.now() - began), cpuMs };
   };
-  await run(WARM_MS);
+  await untilWarm(async (ms) => (await run(ms)).perSecond);
   return run(seconds * 1000);
 }
 

@@ -7,8 +7,6 @@ export interface Figure {
   readonly p99: number;
   /** Milliseconds until the first frame, where there are frames. */
   readonly firstP50?: number;
-  /** How often all was done, also before the measurement. */
-  readonly count?: number;
   /** Processor time of the one who answered, in milliseconds for each: says more than the rest on a busy machine. */
   readonly cpuMs?: number;
 }
@@ -22,6 +20,8 @@ export type LoadOrder =
       readonly graph: string;
       readonly lanes: number;
       readonly seconds: number;
+      /** Whose processor time is told. */
+      readonly pid?: number;
     }
   | { readonly kind: 'turns'; readonly base: string; readonly graph: string; readonly turns: number }
   | {
@@ -41,7 +41,10 @@ export type EngineTurnsOrder = { readonly kind: 'engine-turns'; readonly turns: 
 export type PartOrder = LoadOrder | EngineOrder | EngineTurnsOrder;
 
 export interface StreamFigures {
+  /** While all streams were open. */
   readonly framesPerSecond: number;
+  /** How long that was. */
+  readonly seconds: number;
   /** Frames that came, of those that were sent. */
   readonly share: number;
   /** Milliseconds from the graph to the client. */

@@ -14,6 +14,9 @@ export interface Reply {
   readonly firstMs: number | undefined;
 }
 
+/** Of a chunked body. */
+const END = '\r\n0\r\n\r\n';
+
 export interface Lane {
   ask(method: string, path: string, body?: unknown, onText?: (text: string) => void): Promise<Reply>;
   close(): void;
@@ -38,10 +41,13 @@ export async function openLane(base: string): Promise<Lane> {
         const from = performance.now();
         let firstMs: number | undefined;
         let text = '';
+        // Looking at the end of the whole text would copy it for every frame.
+        let tail = '';
         let bodyAt = -1;
         let length: number | undefined;
         receive = (more) => {
           text += more;
+          tail = (tail + more).slice(-END.length);
           onText?.(more);
           if (bodyAt < 0) {
             const end = text.indexOf('\r\n\r\n');
@@ -51,8 +57,7 @@ export async function openLane(base: string): Promise<Lane> {
             length = found?.[1] === undefined ? undefined : Number(found[1]);
           }
           if (firstMs === undefined && text.includes('event: ', bodyAt)) firstMs = performance.now() - from;
-          const isWhole =
-            length === undefined ? text.endsWith('\r\n0\r\n\r\n') : text.length - bodyAt >= length;
+          const isWhole = length === undefined ? tail === END : text.length - bodyAt >= length;
           if (!isWhole) return;
           const reply = { status: Number(text.slice(9, 12)), body: text.slice(bodyAt), firstMs };
           resolve({ ...reply, ms: performance.now() - from });

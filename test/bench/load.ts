@@ -9,9 +9,9 @@ import {
   type Turns,
 } from './figures.ts';
 import { openLane, type Lane, type Reply } from './lane.ts';
+import { cpuSeconds } from '../support/process-figures.ts';
+import { untilWarm } from './warm.ts';
 
-/** Both the server and its workers compile what they run often: the first hundreds of runs cost several times the rest. */
-const WARM_MS = 5_000;
 const input = { messages: [{ role: 'user', content: 'hello' }] };
 
 export async function carryOut(order: LoadOrder): Promise<Figure | Turns | StreamFigures> {
@@ -67,10 +67,10 @@ async function once(lane: Lane, flow: Flow, graph: string, busy: string): Promis
 }
 
 /** Each lane asks again as soon as it was answered. A failure ends the benchmark. */
-async function loop({ base, flow, graph, lanes, seconds }: LoadOrder & { kind: 'loop' }): Promise<Figure> {
+async function loop(order: LoadOrder & { kind: 'loop' }): Promise<Figure> {
+  const { base, flow, graph, lanes, seconds, pid } = order;
   const open = await Promise.all(Array.from({ length: lanes }, () => openLane(base)));
   let busy = '';
-  let count = 0;
   if (flow === 'reject') {
     busy = await newThread(open[0]!);
     // Far from due: the thread is busy for as long as this takes.
@@ -79,6 +79,7 @@ async function loop({ base, flow, graph, lanes, seconds }: LoadOrder & { kind: '
   const run = async (ms: number): Promise<Figure> => {
     const times: number[] = [];
     const firsts: number[] = [];
+    const before = pid === undefined ? 0 : cpuSeconds(pid);
     const began = performance.now();
     await Promise.all(
       open.map(async (lane) => {
@@ -86,17 +87,18 @@ async function loop({ base, flow, graph, lanes, seconds }: LoadOrder & { kind: '
           const from = performance.now();
           const first = await once(lane, flow, graph, busy);
           times.push(performance.now() - from);
-          count += 1;
           if (first !== undefined) firsts.push(first);
         }
       }),
     );
-    return toFigure(times, performance.now() - began, firsts);
+    const figure = toFigure(times, performance.now() - began, firsts);
+    if (pid === undefined) return figure;
+    return { ...figure, cpuMs: ((cpuSeconds(pid) - before) * 1000) / times.length };
   };
-  await run(WARM_MS);
+  await untilWarm(async (ms) => (await run(ms)).perSecond);
   const figure = await run(seconds * 1000);
   for (const lane of open) lane.close();
-  return { ...figure, count };
+  return figure;
 }
 
 async function turns({ base, graph, turns: count }: LoadOrder & { kind: 'turns' }): Promise<Turns> {
@@ -111,35 +113,48 @@ async function turns({ base, graph, turns: count }: LoadOrder & { kind: 'turns' 
   return times;
 }
 
-/** Frames say when they were made, by the clock of the machine that both programs share. */
-async function streams({
-  base,
-  graph,
-  streams: count,
-  frames,
-  everyMs,
-}: LoadOrder & { kind: 'streams' }): Promise<StreamFigures> {
+/** A frame of the measurement: when it was made and when it came, in milliseconds of the machine's clock. */
+type Seen = readonly [madeAt: number, cameAt: number];
+
+/**
+ * Frames say when they were made, by the clock of the machine that both programs share. What counts is the time in which
+ * all of the streams are open: from the last one's first frame to the first one's last.
+ */
+async function streams(order: LoadOrder & { kind: 'streams' }): Promise<StreamFigures> {
+  const { base, graph, streams: count, frames, everyMs } = order;
   const open = await Promise.all(Array.from({ length: count }, () => openLane(base)));
-  const added: number[] = [];
-  let [first, last] = [Infinity, 0];
-  const order = { assistant_id: graph, input: { frames, everyMs }, stream_mode: ['custom'] };
-  await Promise.all(
-    open.map(async (lane) => {
-      const reply = await lane.ask('POST', '/runs/stream', order, (text) => {
-        const now = Date.now();
-        for (const [, at] of text.matchAll(/"madeAt":(\d+)/g)) {
-          added.push(now - Number(at));
-          first = Math.min(first, Number(at));
-          last = Math.max(last, now);
-        }
-      });
-      if (reply.status !== 200) throw new Error(`a stream was answered with ${reply.status} ${reply.body}`);
-    }),
-  );
+  const all = async (frames: number): Promise<Seen[][]> =>
+    Promise.all(
+      open.map(async (lane) => {
+        const seen: Seen[] = [];
+        const body = { assistant_id: graph, input: { frames, everyMs }, stream_mode: ['custom'] };
+        const reply = await lane.ask('POST', '/runs/stream', body, (text) => {
+          const now = Date.now();
+          for (const [, at] of text.matchAll(/"madeAt":(\d+)/g)) seen.push([Number(at), now]);
+        });
+        if (reply.status !== 200) throw new Error(`a stream was answered with ${reply.status} ${reply.body}`);
+        return seen;
+      }),
+    );
+  await untilWarm(async (ms) => {
+    const began = performance.now();
+    await all(Math.ceil(ms / everyMs));
+    return 1 / (performance.now() - began);
+  });
+  const seen = await all(frames);
   for (const lane of open) lane.close();
+  const from = Math.max(...seen.map((stream) => stream[0]?.[0] ?? NaN));
+  const to = Math.min(...seen.map((stream) => stream.at(-1)?.[0] ?? NaN));
+  const within = (at: number): boolean => at >= from && at <= to;
+  const came = seen.flat().filter(([, cameAt]) => within(cameAt));
+  const added = seen
+    .flat()
+    .filter(([madeAt]) => within(madeAt))
+    .map(([madeAt, cameAt]) => cameAt - madeAt);
   return {
-    framesPerSecond: added.length / ((last - first) / 1000),
-    share: added.length / (count * frames),
+    framesPerSecond: came.length / ((to - from) / 1000),
+    share: seen.flat().length / (count * frames),
+    seconds: (to - from) / 1000,
     addedP50: percentile(added, 0.5),
     addedP99: percentile(added, 0.99),
   };

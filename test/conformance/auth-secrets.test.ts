@@ -74,7 +74,7 @@ test('given users with secrets, when graphs of all kinds run in all ways, then g
       }
       await ask('GET', '/threads?limit=100');
       await ask('GET', '/assistants/sees');
-      for (const { body, headers } of await sink.next(webhooks, 15_000))
+      for (const { body, headers } of await sink.next(webhooks))
         seen.push(body.toString('utf8'), JSON.stringify(headers));
       seen.push(JSON.stringify(await s.events()));
       for (const [index, text] of seen.entries()) assertClean(text, `answer ${index}`);

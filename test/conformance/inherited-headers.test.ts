@@ -64,7 +64,7 @@ test('given headers that runs inherit, when graphs run, then graph code has the 
         for (const path of ['', '/runs', '/state?subgraphs=1', '/history'])
           await ask('GET', `${thread}${path}`);
       }
-      for (const { body, headers } of await sink.next(6, 15_000))
+      for (const { body, headers } of await sink.next(6))
         answers.push(body.toString('utf8'), JSON.stringify(headers));
       answers.push(JSON.stringify(await s.events()));
       for (const [index, text] of answers.entries()) assertClean(text, `answer ${index}`);

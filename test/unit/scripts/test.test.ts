@@ -92,6 +92,40 @@ test('given tests that say what the machine lacks, when they are skipped, then t
   assert.match(output, '2 skipped, ');
 });
 
+test('given more files than processes, when one hangs and one crashes, then each is judged by itself and those behind them run', async () => {
+  const own = `console.log('pid ' + process.pid);`;
+  const many = Array.from({ length: 40 }, (_, i): [string, string] => {
+    const wrong =
+      i === 4
+        ? 'process.exit(3);'
+        : i === 9
+          ? 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);'
+          : '';
+    return [
+      `test/unit/${String(i).padStart(2, '0')}.test.ts`,
+      `${totals(1, i === 20 ? 0 : 1)} ${own} ${wrong}`,
+    ];
+  });
+  const { lastLine, output } = await run(Object.fromEntries(many), ['unit'], 1_500);
+  const failed = [...output.matchAll(/^FAIL test\/unit\/(\d+)\.test\.ts: (\d) passed, (\d) failed/gm)];
+  assert.equal(failed.map(([, file]) => file).sort(), ['04', '09', '20'], output);
+  assert.is(lastLine, '39 passed, 3 failed', output);
+  assert.is(output.match(/^ok {3}test/gm)?.length, 37);
+});
+
+test('given two files in one process, when one leaves a suite unfinished, then the process is not counted as well', async () => {
+  const uvu = import.meta.resolve('uvu');
+  const of = (title: string, body: string) =>
+    `import { suite } from '${uvu}'; const test = suite('${title}'); test('t', () => { ${body} }); test.run();`;
+  const files = Array.from({ length: 16 }, (_, i): [string, string] => [
+    `test/unit/${String(i).padStart(2, '0')}.test.ts`,
+    of(`s${i}`, i === 6 ? `throw new Error('six');` : ''),
+  ]);
+  const { lastLine, output } = await run(Object.fromEntries(files), ['unit']);
+  assert.is(lastLine, '15 passed, 1 failed', output);
+  assert.match(output, 'six');
+});
+
 test('given no test at all or an unknown stage, when the runner ends, then it fails', async () => {
   const none = await run({}, ['unit']);
   assert.equal([none.lastLine, none.code], ['0 passed, 0 failed', 1]);

@@ -1,0 +1,58 @@
+/** What a process that ran test files printed, and what it says of each. */
+import type { ChildResult } from './run-child.ts';
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  /** Why tests were skipped, a line each. */
+  readonly skipped: readonly string[];
+}
+
+export interface FileResult {
+  readonly file: string;
+  readonly counts: Counts;
+  readonly output: string;
+  readonly ms: number;
+  readonly timedOut: boolean;
+}
+
+export const beginOf = (file: string): string => `\n:: begin ${file}`;
+export const endOf = (ms: number): string => `\n:: end ${Math.round(ms)}`;
+
+/**
+ * Results of the files that were begun. How the process ended is the fault of the last of them, unless another file's
+ * tests failed; files after it are not in the list.
+ */
+export function resultsOf(result: ChildResult): FileResult[] {
+  const parts = result.output.split(/^:: begin (.+)\n/m).slice(1);
+  const results: FileResult[] = [];
+  for (let i = 0; i < parts.length; i += 2) {
+    const [file, text] = [parts[i]!, parts[i + 1]!];
+    const end = /^:: end (\d+)\n/m.exec(text);
+    const output = text.replace(/\n?^:: end \d+\n/m, '');
+    results.push({
+      file,
+      counts: countTests(output, end !== null),
+      output,
+      ms: Number(end?.[1] ?? result.ms),
+      timedOut: false,
+    });
+  }
+  const last = results.pop();
+  if (last === undefined) return [];
+  const accused = result.timedOut || (result.code !== 0 && !results.some(({ counts }) => counts.failed > 0));
+  const failed = accused ? Math.max(1, last.counts.failed) : last.counts.failed;
+  return [...results, { ...last, counts: { ...last.counts, failed }, timedOut: result.timedOut }];
+}
+
+/** What uvu's totals say, and at least one failure when they cannot be the whole truth. */
+function countTests(output: string, ended: boolean): Counts {
+  const read = (label: string): number =>
+    Number([...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0);
+  const total = read('Total');
+  const passed = read('Passed');
+  const skipped = output.match(/^skipped ".*": .+$/gm) ?? [];
+  const failed = total - passed + Math.max(0, read('Skipped') - skipped.length);
+  const broken = !ended || total + skipped.length === 0;
+  return { passed, failed: Math.max(failed, broken ? 1 : 0), skipped };
+}
