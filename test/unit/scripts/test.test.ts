@@ -113,7 +113,7 @@ test('given more files than processes, when one hangs and one crashes, then each
   assert.is(output.match(/^ok {3}test/gm)?.length, 37);
 });
 
-test('given two files in one process, when one leaves a suite unfinished, then the process is not counted as well', async () => {
+test('given files that share a process, when one of them fails, then the process is not counted as well', async () => {
   const uvu = import.meta.resolve('uvu');
   const of = (title: string, body: string) =>
     `import { suite } from '${uvu}'; const test = suite('${title}'); test('t', () => { ${body} }); test.run();`;
