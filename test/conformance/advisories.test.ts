@@ -8,7 +8,7 @@ import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, say } from './scene.ts';
 
-const test = suite('conformance: classes of faults', { timeoutMs: 120_000 });
+const test = suite('conformance: classes of faults');
 
 const AUTH = { config: config('platform.auth.json') };
 const as = (name: string) => ({ authorization: `Bearer ${name}-token` });

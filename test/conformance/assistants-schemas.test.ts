@@ -5,7 +5,7 @@ import { withServer, type TestServer } from '../support/with-server.ts';
 import { config } from './scene.ts';
 
 /** Reading types takes the compiler some seconds, and more on a busy machine. */
-const test = suite('conformance: drawings and schemas of assistants', { timeoutMs: 180_000 });
+const test = suite('conformance: drawings and schemas of assistants');
 
 const SCHEMAS = {
   config: config('platform.schemas.json'),

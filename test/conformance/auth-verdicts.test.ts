@@ -5,7 +5,7 @@ import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
 import { config, hastyClock, say } from './scene.ts';
 
-const test = suite('conformance: verdicts on every route', { timeoutMs: 120_000 });
+const test = suite('conformance: verdicts on every route');
 
 const STEERED = {
   config: config('platform.auth.json'),

@@ -7,7 +7,7 @@ import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, MISSING, say } from './scene.ts';
 
-const test = suite('conformance: junk on every route', { timeoutMs: 120_000 });
+const test = suite('conformance: junk on every route');
 const seed = seedFromEnv();
 
 const nest = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));

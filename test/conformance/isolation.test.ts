@@ -5,7 +5,7 @@ import { createRandom, seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 
-const test = suite('conformance: a sample of the matrix of strangers', { timeoutMs: 120_000 });
+const test = suite('conformance: a sample of the matrix of strangers');
 
 /** Of some four thousand in each style; `npm run isolation` asks all of them. */
 const CASES = Number(process.env['ISOLATION_CASES'] ?? 50);

@@ -7,7 +7,7 @@ import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, newThread, say, startGated, textsOf } from './scene.ts';
 
-const test = suite('conformance: graphs in workers', { timeoutMs: 60_000 });
+const test = suite('conformance: graphs in workers');
 
 const WORKERS = { workers: 1 };
 const on = (file: string, use: (s: TestServer) => Promise<void>) =>

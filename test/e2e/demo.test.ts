@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
 import { withPrograms } from './programs.ts';
 
-const test = suite('demo', { timeoutMs: 60_000 });
+const test = suite('demo');
 
 const DEMO = fileURLToPath(new URL('../../src/examples/demo.ts', import.meta.url));
 const EXAMPLES = fileURLToPath(new URL('../../platform.json', import.meta.url));

@@ -13,7 +13,7 @@ import type { ServerProgram } from './programs.ts';
 import { requestCancel } from './request-cancel.ts';
 import { createRun, createThread, framesOf, joinRun } from './runs.ts';
 
-const test = suite('recovery', { timeoutMs: 180_000 });
+const test = suite('recovery');
 const killed = killedWith(test);
 
 async function assertIdle(server: ServerProgram, ...threads: string[]): Promise<void> {

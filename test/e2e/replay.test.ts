@@ -7,7 +7,7 @@ import { runReplay } from '../../src/replay/command.ts';
 import { suite } from '../support/suite.ts';
 import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
 
-const test = suite('replay', { timeoutMs: 60_000 });
+const test = suite('replay');
 
 interface Entry {
   readonly position: number;

@@ -4,7 +4,7 @@ import { suite } from '../support/suite.ts';
 import { PROJECT } from '../support/with-server.ts';
 import { withPrograms } from './programs.ts';
 
-const test = suite('request log', { timeoutMs: 60_000 });
+const test = suite('request log');
 
 const ARGS = ['--config', join(PROJECT, 'platform.edge.json')];
 const HEADERS = { 'x-request-id': 'r-7', 'x-request-secret': 'canary', 'x-api-key': 'canary' };

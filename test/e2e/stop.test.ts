@@ -10,7 +10,7 @@ import { assertDense, attemptsIn, collect } from './frames.ts';
 import { marksOf, reached } from './marks.ts';
 import { withPrograms, type ServerProgram } from './programs.ts';
 
-const test = suite('stop', { timeoutMs: 180_000 });
+const test = suite('stop');
 
 const PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));
 /** Longer than any machine needs when nothing is waited for. */

@@ -9,7 +9,7 @@ import { get, heard, openRaw, upgrade } from '../support/raw-client.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 
-const test = suite('aborted streams', { timeoutMs: 120_000 });
+const test = suite('aborted streams');
 
 const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);

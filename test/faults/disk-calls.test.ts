@@ -7,7 +7,7 @@ import { withTempDir } from '../support/temp-dir.ts';
 import { nameOf, play, problemsAfter, type Fault } from './disk/every-call.ts';
 import { isSync, straceLacking } from './disk/strace.ts';
 
-const test = suite('disk calls', { timeoutMs: 120_000 });
+const test = suite('disk calls');
 
 test(
   'every group of commits has one sync; whichever call fails or is the last one, what was acknowledged is there and asking again does it once (L1, L4, P2)',

@@ -9,7 +9,7 @@ import { collect, type ReceivedFrame } from '../e2e/frames.ts';
 import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs.ts';
 import { readTrace, straceLacking, straceWords } from './disk/strace.ts';
 
-const test = suite('disk', { timeoutMs: 120_000 });
+const test = suite('disk');
 
 /** Files of the process cannot grow beyond this: a write that fails as it does on a full disk or a broken one. */
 const LIMIT_KB = 1_500;

@@ -6,7 +6,7 @@ import { assertVerified } from '../support/with-server.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 
-const test = suite('hostile graphs', { timeoutMs: 90_000 });
+const test = suite('hostile graphs');
 
 const PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));
 

@@ -13,7 +13,7 @@ import { get, heard, openRaw, readAll, upgrade, webSocketFrame } from '../suppor
 import { suite } from '../support/suite.ts';
 import { startOthers } from './clients/others.ts';
 
-const test = suite('hostile clients', { timeoutMs: 120_000 });
+const test = suite('hostile clients');
 const lacking = figuresLacking();
 const MORE = fileURLToPath(new URL('../fixtures/project/platform.more.json', import.meta.url));
 const CLIENTS = Number(process.env['CLIENTS'] ?? 180);

@@ -6,7 +6,7 @@ import { suite } from '../support/suite.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 
-const test = suite('hostile graphs in workers', { timeoutMs: 120_000 });
+const test = suite('hostile graphs in workers');
 
 const CONFIG = fileURLToPath(new URL('../fixtures/hostile/platform.json', import.meta.url));
 

@@ -8,7 +8,7 @@ import { assertVerified } from '../support/with-server.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 
-const test = suite('runs beside hostile graphs', { timeoutMs: 90_000 });
+const test = suite('runs beside hostile graphs');
 
 const config = (name = 'platform.json'): string =>
   fileURLToPath(new URL(`../fixtures/hostile/${name}`, import.meta.url));

@@ -12,7 +12,7 @@ import { assertVerified } from '../support/with-server.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 
-const test = suite('output gate', { timeoutMs: 60_000 });
+const test = suite('output gate');
 
 const HELD_MS = 4;
 const FREE_MS = 4;

@@ -19,7 +19,7 @@ import { heldAt, makeClaims, type Claim } from './disk/claims.ts';
 import { openDisk, type Survivors } from './disk/power-loss.ts';
 import { isSync, readTrace, straceLacking, straceWords, type Call } from './disk/strace.ts';
 
-const test = suite('power loss', { timeoutMs: 120_000 });
+const test = suite('power loss');
 
 const WAL = 'log.db-wal';
 const SYNC_MS = 12;

@@ -8,7 +8,7 @@ import { suite } from '../support/suite.ts';
 import { withWebhookSink, type Answer, type WebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 
-const test = suite('faults: receivers', { timeoutMs: 90_000 });
+const test = suite('faults: receivers');
 
 interface Mode {
   readonly answers: readonly Answer[];

@@ -58,7 +58,7 @@ test(
     if (LIVES * STEPS >= 1_800)
       for (const name of HAPPENS) assert.ok((total[name] ?? 0) > 0, `"${name}" never happened`);
   },
-  60_000 + LIVES * STEPS * 50,
+  120_000 + LIVES * STEPS * 200,
 );
 
 test.run();

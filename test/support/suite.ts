@@ -14,8 +14,8 @@ export interface TestOptions {
   readonly lacking?: string | undefined;
 }
 
-/** A test or hook fails after `timeoutMs` (90 s: machines differ); a test that never got its turn fails the process as well. */
-export function suite(name: string, { timeoutMs = 90_000 } = {}) {
+/** A test or hook fails after `timeoutMs` (five minutes: it ends what hangs, and machines differ); a test that never got its turn fails the process as well. */
+export function suite(name: string, { timeoutMs = 300_000 } = {}) {
   const inner = uvuSuite<Record<string, unknown>>(name);
   let due = 0;
   let failed = false;

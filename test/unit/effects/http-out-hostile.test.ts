@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { certify, type Certified } from '../../support/certificate.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('effects/http-out: hostile receivers', { timeoutMs: 60_000 });
+const test = suite('effects/http-out: hostile receivers');
 
 const OPEN: UrlPolicy = {
   ...{ allowPrivate: true, requireHttps: false, allowedDomains: [], allowedPorts: [], maxLength: 2048 },

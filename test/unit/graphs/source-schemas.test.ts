@@ -6,7 +6,7 @@ import { readSourceFile } from '../../../src/graphs/schemas/source-reader.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
-const test = suite('graphs/schemas: what types say', { timeoutMs: 120_000 });
+const test = suite('graphs/schemas: what types say');
 
 /** A value of the shape by which a compiled graph is recognised, with this state. */
 const GRAPH = `

@@ -7,7 +7,7 @@ import { createRandom, seedFromEnv, type Random } from '../../support/random.ts'
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 
-const test = suite('log/sqlite, frames', { timeoutMs: 120_000 });
+const test = suite('log/sqlite, frames');
 
 const LIVES = 12;
 const RUNS = 14;

@@ -8,7 +8,7 @@ import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 
-const test = suite('log/sqlite, newest frames', { timeoutMs: 120_000 });
+const test = suite('log/sqlite, newest frames');
 
 const lend = (use: (given: TestLog) => Promise<void>): Promise<void> =>
   withLog(use, { projection: fakeProjection() });

@@ -8,7 +8,7 @@ import { ownExports } from '../../../src/graphs/user-module-hooks.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
-const test = suite('start', { timeoutMs: 60_000 });
+const test = suite('start');
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const USAGE = /^Usage: npm start/m;
 
