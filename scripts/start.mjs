@@ -7,7 +7,7 @@
  * made from. Where nothing can be written the program runs from its sources.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -30,11 +30,14 @@ const ENTRIES = [
   'projections/projection',
 ];
 
+/** What threads begin with that have no compiler. */
+const SCRIPTS = ['graphs/pool/thread-guard.cjs'];
+
 /** What the build is made from; times rather than contents, because this is asked at every start. */
 function fingerprint() {
   const hash = createHash('sha256');
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') || SCRIPTS.includes(name))
     .sort()
     .map((name) => join(SOURCES, name));
   for (const file of [...files, fileURLToPath(import.meta.url)]) {
@@ -61,6 +64,7 @@ async function buildInto(folder) {
     target: 'node20',
     logLevel: 'warning',
   });
+  for (const name of SCRIPTS) copyFileSync(join(SOURCES, name), join(unfinished, name));
   try {
     renameSync(unfinished, folder);
   } catch (error) {

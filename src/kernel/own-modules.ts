@@ -2,9 +2,14 @@
  * Where the modules of this program lie that are started or imported by their address. Built (scripts/start.mjs) or
  * not, they have the same places below one root, and this module lies one folder below it.
  */
+import { fileURLToPath } from 'node:url';
+
 export const isBuilt = !import.meta.url.endsWith('.ts');
 
 const root = new URL('../', import.meta.url);
 
 /** The address of a module, named by its path below `src` without extension. The build must list it as an entry. */
 export const ownModule = (path: string): URL => new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, root);
+
+/** The file of a script that needs no build, named by its path below `src` without extension: it is built as it is. */
+export const ownScript = (path: string): string => fileURLToPath(new URL(`${path}.cjs`, root));

@@ -1,13 +1,26 @@
 /**
- * How much memory a thread of this process uses, asked from outside. V8's own limit for a thread cannot be relied on:
- * one large allocation that does not fit ends the whole process. So the limit that counts is watched here, far below
- * V8's. The question travels through the debugger's protocol, which is answered even in the middle of an endless loop.
+ * How much memory each thread of this process uses, asked from outside. V8's own limit for a thread cannot be relied
+ * on: one large allocation that does not fit ends the whole process. So the limit that counts is watched here, far
+ * below V8's. The question travels through the debugger's protocol, which is answered even in the middle of an endless
+ * loop; threads that were started by other threads answer as well.
  */
 import { Session } from 'node:inspector';
 
+/** In bytes. */
+export interface ThreadMemory {
+  /** Live and dead objects, and buffers, shared ones too. */
+  readonly used: number;
+  /** What of the process's memory that explains: with the room that V8 keeps for more objects. */
+  readonly held: number;
+  /** What the thread, or the one that started it, has set as its environment data `THREAD_MARK`. */
+  readonly mark: string | undefined;
+}
+
 export interface WorkerMemory {
-  /** Bytes of live and dead objects and of buffers. `collect`: dead ones are removed first. Undefined when unknown. */
-  read(threadId: number, collect: boolean): Promise<number | undefined>;
+  /** Every thread that can be asked; one that has just started comes a moment later. */
+  threads(): readonly number[];
+  /** Undefined when the thread is gone. `collect`: dead objects are removed first. */
+  read(threadId: number, collect: boolean): Promise<ThreadMemory | undefined>;
   close(): void;
 }
 
@@ -20,36 +33,57 @@ interface Received {
   readonly sessionId: string;
   readonly message: string;
 }
+interface Waiting {
+  readonly sessionId: string;
+  settle(memory: ThreadMemory | undefined): void;
+}
 
-const EXPRESSION = '(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())';
+export const THREAD_MARK = 'graph worker';
+
+const EXPRESSION = `(({ heapUsed, heapTotal, external, arrayBuffers }, { getEnvironmentData }) => {
+  const buffers = external > arrayBuffers ? external : arrayBuffers;
+  return [heapUsed + buffers, heapTotal + buffers, getEnvironmentData('${THREAD_MARK}')];
+})(process.memoryUsage(), process.getBuiltinModule('node:worker_threads'))`;
 
 /** Costs nothing until the first question. */
 export function openWorkerMemory(): WorkerMemory {
-  const sessions = new Map<string, string>();
-  const waiting = new Map<number, (bytes: number | undefined) => void>();
+  const sessions = new Map<number, string>();
+  const waiting = new Map<number, Waiting>();
   let session: Session | undefined;
   let asked = 0;
+  let closed = false;
 
-  function connect(): Session {
-    if (session !== undefined) return session;
+  function onAnswer({ params }: { params: Received }): void {
+    const { id, result } = JSON.parse(params.message) as {
+      id?: number;
+      result?: { result?: { value?: unknown } };
+    };
+    const found = id === undefined ? undefined : waiting.get(id);
+    if (id === undefined || found === undefined) return;
+    waiting.delete(id);
+    found.settle(parseAnswer(result?.result?.value));
+  }
+
+  function onDetached({ params: { sessionId } }: { params: { sessionId: string } }): void {
+    for (const [threadId, each] of sessions) if (each === sessionId) sessions.delete(threadId);
+    for (const [id, each] of waiting) {
+      if (each.sessionId !== sessionId) continue;
+      waiting.delete(id);
+      each.settle(undefined);
+    }
+  }
+
+  function connect(): void {
+    if (session !== undefined || closed) return;
     const opened = (session = new Session());
     opened.connect();
     opened.on('NodeWorker.attachedToWorker', ({ params }: { params: Attached }) => {
       const { title, workerId } = params.workerInfo;
-      sessions.set(/^\[worker (\d+)\]/.exec(title)?.[1] ?? workerId, params.sessionId);
+      sessions.set(Number(/^\[worker (\d+)\]/.exec(title)?.[1] ?? workerId), params.sessionId);
     });
-    opened.on('NodeWorker.receivedMessageFromWorker', ({ params }: { params: Received }) => {
-      const { id, result } = JSON.parse(params.message) as {
-        id?: number;
-        result?: { result?: { value?: unknown } };
-      };
-      if (id === undefined) return;
-      const value = result?.result?.value;
-      waiting.get(id)?.(typeof value === 'number' ? value : undefined);
-      waiting.delete(id);
-    });
+    opened.on('NodeWorker.receivedMessageFromWorker', onAnswer);
+    opened.on('NodeWorker.detachedFromWorker', onDetached);
     opened.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
-    return opened;
   }
 
   function send(sessionId: string, id: number, method: string, params: object): void {
@@ -60,23 +94,37 @@ export function openWorkerMemory(): WorkerMemory {
   }
 
   return {
+    threads() {
+      connect();
+      return [...sessions.keys()];
+    },
     read(threadId, collect) {
       connect();
-      const sessionId = sessions.get(String(threadId));
+      const sessionId = sessions.get(threadId);
       // Attached a moment later: the next question finds it.
       if (sessionId === undefined) return Promise.resolve(undefined);
-      return new Promise((resolve) => {
+      return new Promise((settle) => {
         if (collect) send(sessionId, ++asked, 'HeapProfiler.collectGarbage', {});
         const id = ++asked;
-        waiting.set(id, resolve);
+        waiting.set(id, { sessionId, settle });
         send(sessionId, id, 'Runtime.evaluate', { expression: EXPRESSION, returnByValue: true });
       });
     },
     close() {
+      closed = true;
       session?.disconnect();
       session = undefined;
-      for (const resolve of waiting.values()) resolve(undefined);
+      sessions.clear();
+      for (const { settle } of waiting.values()) settle(undefined);
       waiting.clear();
     },
   };
+}
+
+/** Graph code may have its hands in the answer. */
+function parseAnswer(value: unknown): ThreadMemory | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [used, held, mark] = value as readonly unknown[];
+  if (typeof used !== 'number' || typeof held !== 'number') return undefined;
+  return { used, held, mark: typeof mark === 'string' ? mark : undefined };
 }

@@ -56,8 +56,11 @@ const RETRY_MS = 1_000;
 const CALM_MS = 3_000;
 /** More threads than ever run at once; beyond it the oldest are forgotten. */
 const MOST_REMEMBERED = 10_000;
-/** Workers besides the crew. */
-const MOST_APART = 2;
+/** Workers besides the crew that come up at a time. */
+const MOST_COMING = 2;
+/** Besides the crew: a run that is innocent may go on in one for long, and the others wait to be tried. */
+const MOST_APART = 16;
+const MOST_INCOMPLETE = 10;
 const CLOSE_MS = 1_000;
 
 interface Slot {
@@ -69,14 +72,21 @@ interface Slot {
 /** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { size, heapMb, clock, onFault, onHeld } = options;
-  const memory = createMemoryGuard(heapMb);
   const slots: Slot[] = [];
   const apart = new Set<GraphWorker>();
+  let coming = 0;
+  /** So many workers in a row. */
+  let incomplete = 0;
   const homes = new Map<string, GraphWorker>();
   const waiting = new Set<() => void>();
   /** Their threads are there, also those of workers that were ended. */
   const alive = new Set<GraphWorker>();
   let closed = false;
+  const all = (): GraphWorker[] => [
+    ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
+    ...apart,
+  ];
+  const memory = createMemoryGuard(heapMb, clock, all);
 
   function spawn(): GraphWorker {
     const worker = options.spawn();
@@ -98,10 +108,22 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       waiting.add(wake);
     });
 
+  /** Resolves when it has loaded the graphs; one that lacks some is ended, for it may have lacked files or memory. */
+  async function complete(worker: GraphWorker): Promise<void> {
+    const { graphIds } = await worker.loaded;
+    const missing = loaded.graphIds.filter((graphId) => !graphIds.includes(graphId));
+    incomplete = missing.length === 0 ? 0 : incomplete + 1;
+    // The project itself may have lost them.
+    if (incomplete === 0 || incomplete > MOST_INCOMPLETE) return;
+    const message = `A new worker did not load what the first one has: ${missing.join(', ')}`;
+    worker.end({ by: 'close', error: 'WorkerIncomplete', message });
+    throw new GraphsUnavailable(message);
+  }
+
   function occupy(slot: Slot, worker: GraphWorker): void {
     Object.assign(slot, { worker, ready: false, next: undefined });
     const isCurrent = (): boolean => slot.worker === worker && !closed;
-    worker.loaded.then(
+    complete(worker).then(
       () => {
         if (!isCurrent()) return;
         slot.ready = true;
@@ -142,11 +164,6 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     if (slots.length < size && !closed) cancelGrowth = clock.after(CALM_MS, growCalmly);
   }
 
-  const all = (): GraphWorker[] => [
-    ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
-    ...apart,
-  ];
-
   /** For how long a run has waited to stop on a worker whose event loop stands still. */
   function overdue(worker: GraphWorker): number {
     worker.look();
@@ -177,7 +194,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       next.end({ by: 'close', error: 'Unneeded', message: 'the other one has recovered' });
     }
     apart.forEach(overdue);
-    memory.look(all());
+    memory.look();
     if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
   }
 
@@ -219,12 +236,16 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     isStuck: () =>
       slots.length >= size && slots.every(({ worker, ready }) => ready && worker.silence() > STUCK_MS),
     async apart(use) {
-      while (apart.size >= MOST_APART) await change();
+      while (coming >= MOST_COMING || apart.size >= MOST_APART) await change();
       assertOpen();
       const worker = spawn();
       apart.add(worker);
+      coming += 1;
       try {
-        await worker.loaded;
+        await complete(worker).finally(() => {
+          coming -= 1;
+          wakeAll();
+        });
         return await use(worker);
       } finally {
         apart.delete(worker);

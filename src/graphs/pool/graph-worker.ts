@@ -22,18 +22,10 @@ import {
 import type { SourceReport } from '../schemas/source-report.ts';
 import { createLocalFetch } from './local-fetch.ts';
 import { rememberNatives } from './natives.ts';
+import { openPulse } from './pulse.ts';
 import { fromWireError, openRpc, type Methods } from './rpc.ts';
-import {
-  BEATS,
-  PULSE_BYTES,
-  REPLACED,
-  toRemote,
-  WORKER_NOTES,
-  type KnownHead,
-  type Loaded,
-  type ServerSide,
-  type WorkerSide,
-} from './sides.ts';
+import { toRemote, WORKER_NOTES, type KnownHead } from './sides.ts';
+import type { Loaded, ServerSide, WorkerSide } from './sides.ts';
 import { takeWrite } from './take-write.ts';
 
 export interface GraphWorkerOptions {
@@ -42,6 +34,8 @@ export interface GraphWorkerOptions {
   /** Where V8 gives up, in MiB. */
   readonly hardHeapMb: number;
   readonly secret: string;
+  /** Found again in the threads that the worker starts. */
+  readonly mark: string;
   /** Real time, whatever the server's clock says: threads live in it. */
   readonly clock: Clock;
   readonly fetch: typeof fetch;
@@ -63,6 +57,7 @@ export interface GraphWorker {
   /** The thread is gone; may come long after `ended` when native code holds it. */
   readonly exited: Promise<void>;
   readonly threadId: number;
+  readonly mark: string;
   /** Runs and questions under way. */
   readonly load: number;
   run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead): Promise<RunEnd | LostAttempt>;
@@ -79,11 +74,12 @@ export interface GraphWorker {
   leftoverFor(): number;
   /** For how long the longest waiting stop has been waiting, in milliseconds; 0 when none waits. */
   stopWaits(): number;
-  end(end: WorkerEnd): void;
+  /** For how long its event loop has worked since it started, in milliseconds. */
+  busy(): number;
+  /** With a `verdict` its runs are told that, once it is known; the worker ends at once all the same. */
+  end(end: WorkerEnd, verdict?: Promise<WorkerEnd>): void;
 }
 
-/** Several beats of a worker: a loaded machine skips some. */
-const SILENT_MS = 500;
 /** Far beyond what any project takes. */
 const LOAD_LIMIT_MS = 120_000;
 
@@ -97,11 +93,11 @@ interface Job {
 }
 
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
-  const { clock, graphs, base, hardHeapMb, secret, onStray } = options;
+  const { clock, graphs, base, hardHeapMb, secret, mark, onStray } = options;
   const jobs = new Map<number, Job>();
-  const shared = new Int32Array(new SharedArrayBuffer(PULSE_BYTES));
+  const pulse = openPulse(clock);
   const { port1: port, port2 } = new MessageChannel();
-  const setup = { graphs, base, pulse: shared.buffer, secret };
+  const setup = { graphs, base, pulse: pulse.shared, secret, mark };
   const worker = startWorker(
     'graphs/pool/worker-entry',
     { setup, port: port2 },
@@ -119,7 +115,6 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   let leftoverSince = Infinity;
   let over: WorkerEnd | undefined;
   let fault: WorkerEnd | undefined;
-  let pulse = { beat: 0, at: clock.monotonic(), looked: clock.monotonic() };
 
   let onLoaded: (loaded: Loaded) => void = () => undefined;
   let onFailed: (error: Error) => void = () => undefined;
@@ -147,7 +142,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   };
   const server: ServerSide = {
     ready(found) {
-      pulse = { ...pulse, at: clock.monotonic() };
+      pulse.begin();
       cancelLimit();
       onLoaded(found);
     },
@@ -200,13 +195,17 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     end(died('WorkerFault', `loading took longer than ${LOAD_LIMIT_MS / 1000} s`)),
   );
 
-  function end(how: WorkerEnd): void {
+  function end(how: WorkerEnd, verdict?: Promise<WorkerEnd>): void {
     if (over !== undefined) return;
     over = how;
     cancelLimit();
     const left = [...jobs.values()];
     jobs.clear();
-    for (const job of left) job.lose(guiltOf(job, how, runs === 1), how);
+    const tell = (last: WorkerEnd): void => {
+      for (const job of left) job.lose(guiltOf(job, last, runs === 1), last);
+    };
+    if (verdict === undefined) tell(how);
+    else void verdict.then(tell);
     rpc.close(new GraphsUnavailable(how.message));
     port.close();
     replies.close();
@@ -216,13 +215,12 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     void worker.terminate();
   }
 
-  const silence = (): number => pulse.looked - pulse.at;
-
   return {
     loaded,
     ended,
     exited,
     threadId,
+    mark,
     get load() {
       return jobs.size;
     },
@@ -247,7 +245,10 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
         runs += 1;
         jobs.set(id, job);
         signal.addEventListener('abort', onAbort, { once: true });
-        side.run(id, order, known).then(settle, (error: unknown) => settle(toErrorEnd(error)));
+        side.run(id, order, known).then(settle, (error: unknown) => {
+          // The worker's end is told otherwise, and perhaps later.
+          if (jobs.has(id)) settle(toErrorEnd(error));
+        });
         if (signal.aborted) onAbort();
       });
     },
@@ -267,23 +268,19 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     },
     base: (url) => side.base(url),
     look() {
-      const now = clock.monotonic();
-      const beat = Atomics.load(shared, BEATS);
-      // A process that itself stood still knows nothing of the others.
-      if (beat !== pulse.beat || now - pulse.looked > SILENT_MS) pulse = { beat, at: now, looked: now };
-      else pulse.looked = now;
-      const replaced = Atomics.load(shared, REPLACED);
+      const replaced = pulse.look();
       if (replaced === 0) return;
       const name = rememberNatives().nameOf(replaced);
       end(died('WorkerSpoiled', `A graph replaced ${name}, which all code of its worker rests on`));
     },
-    isSilent: () => silence() > SILENT_MS,
-    silence,
+    isSilent: pulse.isSilent,
+    silence: pulse.silence,
     leftoverFor: () => Math.max(0, clock.monotonic() - leftoverSince),
     stopWaits() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
       return since === Infinity ? 0 : clock.monotonic() - since;
     },
+    busy: () => worker.performance.eventLoopUtilization().active,
     end,
   };
 }

@@ -1,12 +1,13 @@
 /**
  * What graph code may do to the thread it runs in, and to the runs it shares it with.
  *
- * X4 Exceptions and rejections that nothing hears, and `process.exit`, end the run they come from and no other; a
- * signal to the own process is refused, and so is a debugger on the server's thread. The language cannot be changed
- * once the graphs are loaded: to try throws into the graph.
+ * X4 Exceptions and rejections that nothing hears, and `process.exit`, end the run they come from and no other; what
+ * would reach the whole process is refused (thread-guard.cjs), also in threads that graph code starts. The language
+ * cannot be changed once the graphs are loaded: to try throws into the graph.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Session } from 'node:inspector';
+import { createRequire } from 'node:module';
+import { ownScript } from '../../kernel/own-modules.ts';
 
 export interface GuardedRun {
   readonly graphId: string;
@@ -34,24 +35,10 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
   process.on('uncaughtException', (thrown: unknown) => hear(thrown, 'an exception that nothing catches'));
   process.on('unhandledRejection', (thrown: unknown) => hear(thrown, 'a rejection that nothing handles'));
 
-  // What `process.kill` rests on, which takes texts as well; and a graph may rename the process.
-  const underlying = process as unknown as { _kill(pid: unknown, signal: number): number };
-  const [own, kill] = [process.pid, underlying._kill.bind(process)];
-  underlying._kill = (given, signal) => {
-    const pid = Number(given);
-    // 0 only asks whether the process is there; the others that mean this one: its group, and all there are.
-    const meansUs = pid === own || pid === -own || pid === 0 || pid === -1;
-    if (meansUs && signal !== 0) throw named('ProcessKill', 'A graph cannot send signals to the server');
-    return kill(pid, signal);
-  };
+  createRequire(import.meta.url)(ownScript('graphs/pool/thread-guard'));
   // They would hand out the channel to the server.
   const hidden = { value: () => [], configurable: false };
   Object.defineProperties(process, { _getActiveHandles: hidden, _getActiveRequests: hidden });
-  // It would stop the server's own thread, or run code there.
-  Session.prototype.connectToMainThread = () => {
-    throw named('DebuggerRefused', 'A graph cannot debug the server');
-  };
-
   return {
     inside: (run, work) => current.run(run, work),
     lock() {
@@ -62,8 +49,6 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
         run?.fail(error);
         throw error;
       };
-      // It is asked how much memory the graphs use.
-      Object.defineProperty(process, 'memoryUsage', { writable: false, configurable: false });
       lockLanguage();
     },
   };

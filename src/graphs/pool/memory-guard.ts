@@ -1,10 +1,18 @@
-/** X4 Ends the worker whose graph uses more memory than it may, before V8 or the machine ends the process. */
-import { openWorkerMemory } from '../../kernel/worker-memory.ts';
-import type { GraphWorker } from './graph-worker.ts';
+/**
+ * X4 Ends the worker whose graph uses more memory than it may, before V8 or the machine ends the process.
+ *
+ * What a thread tells of itself is looked at first: objects and buffers, shared ones too, its own and those of the
+ * threads it started. The rest (WebAssembly, messages that nobody has read yet, native code) is found by what the
+ * process has beyond all that (memory-hunt.ts).
+ */
+import type { Clock } from '../../kernel/clock.ts';
+import { openWorkerMemory, type ThreadMemory } from '../../kernel/worker-memory.ts';
+import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
+import { createMemoryHunt, type Sighting } from './memory-hunt.ts';
 
 export interface MemoryGuard {
   /** Asked all the time; looks closer only after the process has grown. */
-  look(workers: readonly GraphWorker[]): void;
+  look(): void;
   close(): void;
 }
 
@@ -13,46 +21,116 @@ const MIB = 2 ** 20;
 const PART = 8;
 /** Beyond this many times the limit nobody waits for the garbage collector. */
 const HOPELESS = 4;
+/** How long a thread may take for its answer, in milliseconds; native code answers nothing. */
+const PATIENCE_MS = 2_000;
 
-export function createMemoryGuard(heapMb: number): MemoryGuard {
+export function createMemoryGuard(
+  heapMb: number,
+  clock: Clock,
+  workers: () => readonly GraphWorker[],
+): MemoryGuard {
   const limit = heapMb * MIB;
   const memory = openWorkerMemory();
-  const asking = new Set<GraphWorker>();
-  let known = process.memoryUsage.rss();
+  const known = new Map<number, ThreadMemory>();
+  const asking = new Map<number, Promise<boolean>>();
+  const deciding = new Set<GraphWorker>();
+  const end: WorkerEnd = {
+    by: 'itself',
+    error: 'WorkerHeapLimit',
+    message: `The worker of the graph used more memory than its ${heapMb} MB (PLATFORM_WORKER_HEAP_MB)`,
+  };
+  let seen = residentSize() ?? 0;
+  let closed = false;
 
-  async function check(worker: GraphWorker): Promise<boolean> {
-    if (asking.has(worker)) return true;
-    asking.add(worker);
+  /** Whether the thread answered. */
+  async function ask(threadId: number, collect: boolean): Promise<boolean> {
+    const found = await memory.read(threadId, collect);
+    if (found === undefined) known.delete(threadId);
+    else known.set(threadId, found);
+    return found !== undefined;
+  }
+
+  /** One question at a time: who is busy with native code gathers none. */
+  function askOnce(threadId: number): Promise<boolean> {
+    const under = asking.get(threadId);
+    if (under !== undefined) return under;
+    const question = ask(threadId, false).finally(() => asking.delete(threadId));
+    asking.set(threadId, question);
+    return question;
+  }
+
+  const threadsOf = ({ threadId, mark }: GraphWorker): number[] =>
+    [...new Set([threadId, ...known.keys()])].filter(
+      (each) => each === threadId || known.get(each)?.mark === mark,
+    );
+  const usedBy = (worker: GraphWorker): number =>
+    threadsOf(worker).reduce((sum, each) => sum + (known.get(each)?.used ?? 0), 0);
+
+  async function judge(worker: GraphWorker): Promise<void> {
+    if (deciding.has(worker)) return;
+    deciding.add(worker);
     try {
-      let bytes = await memory.read(worker.threadId, false);
-      if (bytes === undefined) return false;
+      const used = usedBy(worker);
       // Much of it may be dead already.
-      if (bytes > limit && bytes < HOPELESS * limit) bytes = await memory.read(worker.threadId, true);
-      if (bytes !== undefined && bytes > limit)
-        worker.end({
-          by: 'itself',
-          error: 'WorkerHeapLimit',
-          message: `The worker of the graph used more memory than its ${heapMb} MB (PLATFORM_WORKER_HEAP_MB)`,
-        });
-      return bytes !== undefined;
+      if (used > limit && used < HOPELESS * limit)
+        await Promise.all(threadsOf(worker).map((each) => ask(each, true)));
+      if (usedBy(worker) > limit) worker.end(end);
     } finally {
-      asking.delete(worker);
+      deciding.delete(worker);
     }
   }
 
+  async function within(ms: number, work: Promise<unknown>): Promise<void> {
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => (cancel = clock.after(ms, resolve)));
+    await Promise.race([work, late]).finally(() => cancel());
+  }
+
+  /** What the process has beyond what the workers and the server's own thread tell of; other threads may hide theirs. */
+  async function survey(collect: boolean): Promise<Sighting> {
+    const threads = memory.threads();
+    await within(
+      PATIENCE_MS,
+      Promise.all(threads.map((each) => (collect ? ask(each, true) : askOnce(each)))),
+    );
+    for (const each of known.keys()) if (!threads.includes(each)) known.delete(each);
+    const { rss, heapTotal, external, arrayBuffers } = process.memoryUsage();
+    const told = new Set(workers().flatMap(threadsOf));
+    const held = [...told].reduce((sum, each) => sum + (known.get(each)?.held ?? 0), 0);
+    return { unseen: rss - heapTotal - Math.max(external, arrayBuffers) - held, threads: threads.length };
+  }
+
+  const hunt = createMemoryHunt({ limit, clock, workers, survey, end });
+
   return {
-    look(workers) {
-      const now = process.memoryUsage.rss();
-      if (now < known) known = now;
-      if (now - known < limit / PART) return;
-      const before = known;
-      known = now;
-      for (const worker of workers)
-        void check(worker).then((answered) => {
+    look() {
+      const now = residentSize();
+      if (closed || now === undefined) return;
+      if (now < seen) seen = now;
+      const grown = now - seen >= limit / PART;
+      if (!grown && !hunt.isOnTrail()) return;
+      const before = seen;
+      seen = now;
+      for (const worker of workers())
+        void askOnce(worker.threadId).then((answered) => {
           // Not heard yet: look again soon.
-          if (!answered) known = Math.min(known, before);
+          if (!answered) seen = Math.min(seen, before);
+          return judge(worker);
         });
+      void hunt.follow().then(() => workers().forEach((worker) => void judge(worker)));
     },
-    close: () => memory.close(),
+    close() {
+      closed = true;
+      memory.close();
+    },
   };
+}
+
+/** Unknown when the process has no file left to read it from. */
+function residentSize(): number | undefined {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return undefined;
+  }
 }

@@ -82,6 +82,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     startGraphWorker({
       ...{ graphs, base, clock },
       secret: ids.token(),
+      mark: ids.token(),
       hardHeapMb: hardHeapMb(heapMb),
       fetch: options.fetch,
       readSource: options.readSource,

@@ -27,6 +27,8 @@ export interface WorkerSetup {
   readonly pulse: SharedArrayBuffer;
   /** What the worker says begins with it: graph code may come by the channel, but not by this. */
   readonly secret: string;
+  /** Inherited by the threads that graph code starts, so that their memory is found to be this worker's. */
+  readonly mark: string;
 }
 
 /** Raised by the worker while its event loop turns. */

@@ -8,6 +8,7 @@ import threads, { workerData, type MessagePort } from 'node:worker_threads';
 import { systemClock } from '../../kernel/clock.ts';
 import { tendIdleMemory } from '../../kernel/idle-memory.ts';
 import { randomIds } from '../../kernel/ids.ts';
+import { THREAD_MARK } from '../../kernel/worker-memory.ts';
 import { openInProcessGraphs } from '../in-process.ts';
 import { loadGraphs } from '../loader.ts';
 import { openDescriber } from '../schemas/describer.ts';
@@ -24,6 +25,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   const { setup, port } = given;
   Object.assign(given, { setup: undefined, port: undefined });
   Object.assign(threads, { parentPort: null, workerData: null });
+  threads.setEnvironmentData(THREAD_MARK, setup.mark);
   syncBuiltinESMExports();
 
   const pulse = new Int32Array(setup.pulse);

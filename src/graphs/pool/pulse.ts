@@ -1,0 +1,42 @@
+/** Whether the event loop of a worker turns, read from memory that both threads share: asking would need its loop. */
+import type { Clock } from '../../kernel/clock.ts';
+import { BEATS, PULSE_BYTES, REPLACED } from './sides.ts';
+
+export interface Pulse {
+  /** For the worker. */
+  readonly shared: SharedArrayBuffer;
+  /** The worker has only now begun to turn. */
+  begin(): void;
+  /** Reads what is there; returns the place among the natives of one that graph code replaced, or 0. */
+  look(): number;
+  /** It has not turned for a while. */
+  isSilent(): boolean;
+  /** For how long it has not, in milliseconds. */
+  silence(): number;
+}
+
+/** Several beats of a worker: a loaded machine skips some. */
+const SILENT_MS = 500;
+
+export function openPulse(clock: Clock): Pulse {
+  const shared = new SharedArrayBuffer(PULSE_BYTES);
+  const numbers = new Int32Array(shared);
+  let last = { beat: 0, at: clock.monotonic(), looked: clock.monotonic() };
+  const silence = (): number => last.looked - last.at;
+  return {
+    shared,
+    begin() {
+      last = { ...last, at: clock.monotonic() };
+    },
+    look() {
+      const now = clock.monotonic();
+      const beat = Atomics.load(numbers, BEATS);
+      // A process that itself stood still knows nothing of the others.
+      if (beat !== last.beat || now - last.looked > SILENT_MS) last = { beat, at: now, looked: now };
+      else last.looked = now;
+      return Atomics.load(numbers, REPLACED);
+    },
+    isSilent: () => silence() > SILENT_MS,
+    silence,
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * What no thread that graph code runs in may do to the process. Plain CommonJS, because it is also the first module of
+ * every thread that a graph starts itself (`--require`), and those have no compiler: there a graph reaches the process
+ * as well as in its own worker.
+ *
+ * X4 Refused are signals to the process, a debugger on its first thread, another priority for it, and flags of V8, which
+ * are those of all threads. `process.exit`, and what nothing catches, end only the nested thread; it ends with its
+ * worker. Its memory counts as its worker's: it inherits the mark by which that is found (kernel/worker-memory.ts).
+ */
+'use strict';
+const inspector = require('node:inspector');
+const { syncBuiltinESMExports } = require('node:module');
+const os = require('node:os');
+const v8 = require('node:v8');
+const threads = require('node:worker_threads');
+
+/** A child process that inherits the options of a nested thread is no thread of the server. */
+if (!threads.isMainThread) {
+  guardProcess();
+  guardThreads();
+  syncBuiltinESMExports();
+}
+
+function guardProcess() {
+  const own = process.pid;
+  // What `process.kill` rests on, which takes texts as well; and a graph may rename the process.
+  const kill = process._kill.bind(process);
+  process._kill = (given, signal) => {
+    const pid = Number(given);
+    // 0 only asks whether the process is there; the others that mean this one: its group, and all there are.
+    const meansUs = pid === own || pid === -own || pid === 0 || pid === -1;
+    if (meansUs && signal !== 0) throw named('ProcessKill', 'A graph cannot send signals to the server');
+    return kill(pid, signal);
+  };
+  const { setPriority } = os;
+  os.setPriority = (...given) => {
+    if (given.length > 1 && given[0] === own)
+      throw named('PriorityRefused', "A graph cannot change the server's priority");
+    return setPriority(...given);
+  };
+  const { setFlagsFromString } = v8;
+  v8.setFlagsFromString = (flags) => {
+    if (!/^--(no-?)?expose[-_]gc$/.test(flags))
+      throw named('FlagsRefused', "A graph cannot change V8's flags: they are those of the whole process");
+    return setFlagsFromString(flags);
+  };
+  // It would stop the server's own thread, or run code there.
+  inspector.Session.prototype.connectToMainThread = () => {
+    throw named('DebuggerRefused', 'A graph cannot debug the server');
+  };
+  // It is asked how much memory the thread uses.
+  Object.defineProperty(process, 'memoryUsage', { writable: false, configurable: false });
+}
+
+function guardThreads() {
+  const { Worker, resourceLimits } = threads;
+  const least = resourceLimits.maxOldGenerationSizeMb ?? 0;
+  const adjust = (options) => {
+    const { execArgv = process.execArgv, resourceLimits: limits } = options ?? {};
+    const wanted = limits?.maxOldGenerationSizeMb ?? 0;
+    return {
+      ...options,
+      // At a limit of its own V8 may end the whole process: one large allocation does. The server watches instead.
+      resourceLimits: { ...limits, maxOldGenerationSizeMb: Math.max(wanted, least) },
+      execArgv: execArgv.includes(__filename) ? execArgv : [...execArgv, '--require', __filename],
+    };
+  };
+  /** The class itself is out of reach: its instances name this one. */
+  function GuardedWorker(file, options) {
+    return Reflect.construct(
+      Worker,
+      [file, adjust(options)],
+      new.target === GuardedWorker ? Worker : new.target,
+    );
+  }
+  Object.defineProperty(GuardedWorker, 'name', { value: 'Worker' });
+  GuardedWorker.prototype = Worker.prototype;
+  Object.setPrototypeOf(GuardedWorker, Object.getPrototypeOf(Worker));
+  Worker.prototype.constructor = GuardedWorker;
+  threads.Worker = GuardedWorker;
+}
+
+function named(name, message) {
+  const error = new Error(message);
+  error.name = name;
+  return error;
+}
