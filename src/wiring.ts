@@ -248,7 +248,7 @@ export async function wireServer(
     const sockets = openSockets({ context, fetch, cors: config.http.cors });
     const prepare = sockets.attach;
     const { patience } = config;
-    const listening = await listen({ fetch, host, port, clock, prepare, patience }).catch(
+    const listening = await listen({ fetch, host, port, clock, prepare, patience, onFault }).catch(
       (error: unknown) => {
         throw new ConfigError([addressProblem(error, host, port)]);
       },

@@ -3,11 +3,14 @@
  * what it holds of the server must come back without its help.
  */
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { EdgeFetch } from './edge.ts';
+import { heldBodyOf } from './held-body.ts';
+import { sendHeld } from './send-held.ts';
 
 export interface HttpServer {
   /** `http://host:port`, with the port that was really taken. */
@@ -25,6 +28,7 @@ export interface ListenOptions {
   readonly port: number;
   readonly clock: Clock;
   readonly patience: Config['patience'];
+  readonly onFault: (error: unknown, where: string) => void;
   /** Given the server before it listens. */
   readonly prepare?: (server: Server) => void;
 }
@@ -34,11 +38,18 @@ const CHECK_MS = 2_000;
 
 /** Rejects when the address cannot be taken. */
 export async function listen(options: ListenOptions): Promise<HttpServer> {
-  const { fetch, host, port, clock, prepare, patience } = options;
+  const { fetch, host, port, clock, prepare, patience, onFault } = options;
   const { headersMs, requestMs, stalledMs } = patience;
   const server = createAdaptorServer({
-    // HTTP/1 is all that this server speaks.
-    fetch: (request, bindings) => fetch(request, bindings as HttpBindings),
+    async fetch(request, bindings) {
+      // HTTP/1 is all that this server speaks.
+      const { incoming, outgoing } = bindings as HttpBindings;
+      const response = await fetch(request, { incoming, outgoing });
+      const body = heldBodyOf(response, outgoing);
+      if (body === undefined) return response;
+      sendHeld(response, body, outgoing, (error) => onFault(error, 'sending a reply'));
+      return RESPONSE_ALREADY_SENT;
+    },
     serverOptions: {
       headersTimeout: Math.min(headersMs, requestMs),
       requestTimeout: requestMs,

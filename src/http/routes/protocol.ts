@@ -49,7 +49,7 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
       over,
       stopping: context.stopping,
       expiresAt: c.var.actor.expiresAt,
-      breakOff: () => void c.env.outgoing?.destroy(),
+      outgoing: c.env.outgoing,
       headers: {},
     });
   });

@@ -11,7 +11,8 @@ import { readQuery } from '../query.ts';
 import { accepted, HttpProblem, noContent, noRun, noThread, refused, stopping } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cancelQuery, joinQuery, runList } from '../schemas/runs.ts';
-import { singleFrame, sseReply, waitReply, type HeldReply } from '../sse.ts';
+import type { HeldReply } from '../held-body.ts';
+import { singleFrame, sseReply, waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
 
 export function runReadRoutes(context: ServerContext): Hono<Env> {
@@ -48,7 +49,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       over: new AbortController(),
       stopping: context.stopping,
       expiresAt: c.var.actor.expiresAt,
-      breakOff: () => void c.env.outgoing?.destroy(),
+      outgoing: c.env.outgoing,
       headers,
       ...(cancelOnDisconnect && { onLeave: () => cancelAbandoned(context, run) }),
     };
@@ -111,10 +112,10 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       const missing = { error: 'Error', message: `${error.status}: ${error.message}` };
       const { clock, stopping } = context;
       const over = new AbortController();
-      const breakOff = (): void => void c.env.outgoing?.destroy();
+      const { outgoing } = c.env;
       const { expiresAt } = c.var.actor;
       return sseReply(singleFrame('error', missing), {
-        ...{ clock, over, stopping, expiresAt, breakOff },
+        ...{ clock, over, stopping, expiresAt, outgoing },
         headers: {},
       });
     }

@@ -5,7 +5,8 @@ import type { Env, ServerContext } from '../context.ts';
 import { toOnce } from '../once.ts';
 import { createRun, type Created } from '../run-creation.ts';
 import { pathUuid } from '../schemas/common.ts';
-import { sseReply, waitReply, type HeldReply } from '../sse.ts';
+import type { HeldReply } from '../held-body.ts';
+import { sseReply, waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
 
 export function runRoutes(context: ServerContext): Hono<Env> {
@@ -28,7 +29,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
       ...(request.on_disconnect === 'cancel' && { onLeave: () => cancelAbandoned(context, run) }),
       stopping: context.stopping,
       expiresAt: c.var.actor.expiresAt,
-      breakOff: () => void c.env.outgoing?.destroy(),
+      outgoing: c.env.outgoing,
       headers: { 'content-location': base, location: `${base}/${rest}` },
     };
   }

@@ -9,7 +9,8 @@ import { readQuery } from '../query.ts';
 import { noThread } from '../replies.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { threadStreamQuery } from '../schemas/runs.ts';
-import { sseReply, type HeldReply } from '../sse.ts';
+import type { HeldReply } from '../held-body.ts';
+import { sseReply } from '../sse.ts';
 import { checkpointsOf } from '../thread-graph.ts';
 import { toState } from '../wire.ts';
 
@@ -31,7 +32,7 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
       over: new AbortController(),
       stopping: context.stopping,
       expiresAt: c.var.actor.expiresAt,
-      breakOff: () => void c.env.outgoing?.destroy(),
+      outgoing: c.env.outgoing,
       headers: { location: `/threads/${threadId}/stream` },
     };
     const modes = query.stream_modes ?? query.stream_mode ?? ['run_modes'];

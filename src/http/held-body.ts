@@ -1,0 +1,145 @@
+/**
+ * Bodies that come in steps, over as long as it takes, for two kinds of takers: a socket (send-held.ts), and a stream for
+ * whoever looks into replies on their way.
+ *
+ * S3 The next step is asked for only when the taker has room: a slow reader holds one page and slows nobody.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../kernel/clock.ts';
+
+export interface HeldReply {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  /** Aborted when the reply is over, one way or the other; what feeds it ends then. */
+  readonly over: AbortController;
+  /** The client went away before the reply was complete. */
+  readonly onLeave?: () => void;
+  /** The server stops: the reply breaks off, so that the client comes back for the rest. */
+  readonly stopping: AbortSignal;
+  /** The reader's credentials end then (milliseconds since 1970), and the reply breaks off. */
+  readonly expiresAt: number | undefined;
+  /** Where the reply goes. It is destroyed to break off: an end that no client takes for a complete reply. */
+  readonly outgoing: ServerResponse | undefined;
+}
+
+export interface Step {
+  /** Nothing is sent for an empty one. */
+  readonly text: string;
+  readonly last: boolean;
+}
+
+export interface HeldBody {
+  readonly clock: Clock;
+  /** Sent first, so that the client has its headers at once, and whenever nothing else was for `everyMs`. */
+  readonly idle: string;
+  readonly everyMs: number;
+  /** Before the first step: from now on the end of the server and of the credentials end the reply. */
+  begin(): void;
+  /** Undefined when the reply has broken off; rejects when there is no way on. */
+  next(): Promise<Step | undefined>;
+  isOver(): boolean;
+  /** The client went away. */
+  leave(): void;
+}
+
+export interface HeldOptions {
+  readonly idle: string;
+  readonly everyMs: number;
+  readonly produce: () => Promise<Step>;
+}
+
+const HELD = Symbol('the body that this reply is given');
+type Addressed = ServerResponse & { [HELD]?: { stream: ReadableStream; body: HeldBody } };
+
+/** The body of a response in steps, if it is still the one that a route made for this reply. */
+export function heldBodyOf(response: Response, outgoing: ServerResponse): HeldBody | undefined {
+  const held = (outgoing as Addressed)[HELD];
+  // Asked for only here: it makes a whole response of what is a few words until then.
+  if (held === undefined || response.body !== held.stream || held.stream.locked) return undefined;
+  return held.body;
+}
+
+export function holdBody(reply: HeldReply, options: HeldOptions): ReadableStream {
+  const body = createBody(reply, options);
+  const stream = toStream(body);
+  if (reply.outgoing !== undefined) (reply.outgoing as Addressed)[HELD] = { stream, body };
+  return stream;
+}
+
+function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): HeldBody {
+  const { clock, over, stopping, onLeave, expiresAt, outgoing } = reply;
+  const breakOff = (): void => {
+    over.abort();
+    outgoing?.destroy();
+  };
+  return {
+    ...{ clock, idle, everyMs },
+    begin() {
+      if (stopping.aborted) return breakOff();
+      stopping.addEventListener('abort', breakOff, { once: true });
+      // Not by the option `signal`: of all signals of one target Node keeps only the last from being collected,
+      // and then every reply would stay listened for, with the page it holds, until the server stops.
+      const leave = (): void => stopping.removeEventListener('abort', breakOff);
+      over.signal.addEventListener('abort', leave, { once: true });
+      if (expiresAt === undefined) return;
+      const forget = clock.after(Math.max(0, expiresAt - clock.now()), breakOff);
+      over.signal.addEventListener('abort', forget, { once: true });
+    },
+    async next() {
+      try {
+        const step = await produce();
+        if (over.signal.aborted) return undefined;
+        if (step.last) over.abort();
+        return step;
+      } catch (error) {
+        over.abort();
+        throw error;
+      }
+    },
+    isOver: () => over.signal.aborted,
+    leave() {
+      over.abort();
+      onLeave?.();
+    },
+  };
+}
+
+function toStream(body: HeldBody): ReadableStream {
+  const { clock, everyMs, idle } = body;
+  const encoder = new TextEncoder();
+  let begun = false;
+  let pending: Promise<Step | undefined> | undefined;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        if (!begun) {
+          begun = true;
+          body.begin();
+          return controller.enqueue(encoder.encode(idle));
+        }
+        let cancel: () => void = () => undefined;
+        // One tick for all steps until something is sent: frames that this reader filters out are silence to it.
+        const tick = new Promise<'tick'>((resolve) => {
+          cancel = clock.after(everyMs, () => resolve('tick'));
+        });
+        try {
+          for (let sent = false; !sent;) {
+            pending ??= body.next();
+            const step = await Promise.race([pending, tick]);
+            if (step === undefined || (step === 'tick' && body.isOver())) return;
+            const text = step === 'tick' ? idle : step.text;
+            sent = text !== '';
+            if (sent) controller.enqueue(encoder.encode(text));
+            if (step === 'tick') continue;
+            pending = undefined;
+            if (step.last) return controller.close();
+          }
+        } finally {
+          cancel();
+        }
+      },
+      cancel: () => body.leave(),
+    },
+    { highWaterMark: 0 },
+  );
+}
