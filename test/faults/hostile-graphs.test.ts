@@ -44,6 +44,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   eatsUnread: OUT_OF_MEMORY,
   nestedEats: OUT_OF_MEMORY,
   nestedEatsBuffers: OUT_OF_MEMORY,
+  opensFiles: { error: 'WorkerFileLimit' },
   exitsForReal: { error: 'WorkerExit', says: /code 5/ },
   removesListeners: { error: 'WorkerFault', says: /RangeError: nobody catches this/ },
   liesAboutStops: { error: 'WorkerSpoiled', says: /AbortSignal\.prototype\.aborted/ },
@@ -102,7 +103,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
  * These cost their worker. Who has been the only one in it is to blame for its end, anybody else is tried again apart: so
  * they come one after the other, each in a new worker, and the run after the last of them stands for all.
  */
-const COSTS_WORKER = /^(WorkerHeapLimit|WorkerExit|WorkerFault|WorkerSpoiled)$/;
+const COSTS_WORKER = /^(WorkerHeapLimit|WorkerFileLimit|WorkerExit|WorkerFault|WorkerSpoiled)$/;
 const LAST_OF_THEM = 'deletesGlobals';
 
 async function until(what: string, done: () => Promise<boolean>): Promise<void> {

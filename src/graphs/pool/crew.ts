@@ -8,6 +8,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { GraphsUnavailable } from '../port.ts';
 import type { GraphWorker } from './graph-worker.ts';
+import { createFileGuard } from './file-guard.ts';
 import { createMemoryGuard } from './memory-guard.ts';
 import type { Loaded } from './sides.ts';
 
@@ -87,6 +88,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     ...apart,
   ];
   const memory = createMemoryGuard(heapMb, clock, all);
+  const files = createFileGuard(clock, all);
 
   function spawn(): GraphWorker {
     const worker = options.spawn();
@@ -195,6 +197,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     }
     apart.forEach(overdue);
     memory.look();
+    files.look();
     if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
   }
 

@@ -1,0 +1,69 @@
+/**
+ * X4 Ends the worker whose graph leaves so many files and sockets open that the server could open none any more: to
+ * hear a client it needs one. Those of a thread are closed with it. Only where the system says how many there may be.
+ */
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import type { Clock } from '../../kernel/clock.ts';
+import type { GraphWorker } from './graph-worker.ts';
+import { createSuspects } from './suspects.ts';
+
+export interface FileGuard {
+  /** Asked all the time; looks now and then. */
+  look(): void;
+}
+
+const EVERY_MS = 1_000;
+/** Parts of all there may be: nobody is looked for below the first, and the second is more than a graph needs. */
+const MOST = 0.5;
+const SHARE = 0.2;
+/** Far more than any server needs, where there is next to no limit. */
+const CEILING = 100_000;
+
+export function createFileGuard(clock: Clock, workers: () => readonly GraphWorker[]): FileGuard {
+  const limit = Math.min(readLimit() ?? Infinity, CEILING);
+  const suspects = createSuspects({
+    ...{ clock, workers },
+    measure: async () => count(limit),
+    share: SHARE * limit,
+    end: {
+      by: 'itself',
+      error: 'WorkerFileLimit',
+      message: `The worker of the graph left too many files or sockets open: all threads together may have ${limit}`,
+    },
+  });
+  let lookAt = 0;
+  let searching = false;
+
+  return {
+    look() {
+      const now = clock.monotonic();
+      if (now < lookAt || searching) return;
+      lookAt = now + EVERY_MS;
+      if (count(limit) <= MOST * limit) return suspects.remember();
+      searching = true;
+      void suspects.search(MOST * limit).finally(() => (searching = false));
+    },
+  };
+}
+
+/** About how many are open: the system gives the lowest number that is free. */
+function count(limit: number): number {
+  try {
+    const file = openSync(devNull, 'r');
+    closeSync(file);
+    return file;
+  } catch {
+    return limit;
+  }
+}
+
+/** Node.js has raised its own to the most it may have. */
+function readLimit(): number | undefined {
+  try {
+    const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return most === undefined ? undefined : Number(most);
+  } catch {
+    return undefined;
+  }
+}
