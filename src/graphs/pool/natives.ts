@@ -45,6 +45,8 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'EventTarget.prototype': () => EventTarget.prototype,
   'MessagePort.prototype': () => MessagePort.prototype,
   'AsyncLocalStorage.prototype': () => AsyncLocalStorage.prototype,
+  'Generator.prototype': () => Object.getPrototypeOf(function* () {}.prototype) as object,
+  'AsyncGenerator.prototype': () => Object.getPrototypeOf(async function* () {}.prototype) as object,
   'ArrayIterator.prototype': () => Object.getPrototypeOf([].values()) as object,
   'MapIterator.prototype': () => Object.getPrototypeOf(new Map().values()) as object,
   'SetIterator.prototype': () => Object.getPrototypeOf(new Set().values()) as object,

@@ -3,11 +3,12 @@
  * every thread that a graph starts itself (`--require`), and those have no compiler: there a graph reaches the process
  * as well as in its own worker.
  *
- * X4 Refused are signals to the process, a debugger on its first thread, another priority for it, and flags of V8, which
- * are those of all threads. `process.exit`, and what nothing catches, end only the nested thread; it ends with its
+ * X4 Refused are signals to the process, a debugger on its first thread, another priority for it, flags of V8, which are
+ * those of all threads, and the closing of files that the thread has not opened. `process.exit`, and what nothing catches, end only the nested thread; it ends with its
  * worker. Its memory counts as its worker's: it inherits the mark by which that is found (kernel/worker-memory.ts).
  */
 'use strict';
+const fs = require('node:fs');
 const inspector = require('node:inspector');
 const { syncBuiltinESMExports } = require('node:module');
 const os = require('node:os');
@@ -17,6 +18,7 @@ const threads = require('node:worker_threads');
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
   guardProcess();
+  guardFiles();
   guardThreads();
   syncBuiltinESMExports();
 }
@@ -50,6 +52,46 @@ function guardProcess() {
   };
   // It is asked how much memory the thread uses.
   Object.defineProperty(process, 'memoryUsage', { writable: false, configurable: false });
+}
+
+/** A number that is closed twice may be another one's by then: a connection, or the log. Each closes what it opened. */
+function guardFiles() {
+  const own = new Set();
+  const { open, openSync, close, closeSync } = fs;
+  const { open: openHandle } = fs.promises;
+  const isOwn = (file) => typeof file !== 'number' || own.delete(file);
+  const refusal = () =>
+    Object.assign(new Error('EBADF: bad file descriptor, close'), {
+      ...{ errno: -os.constants.errno.EBADF, code: 'EBADF', syscall: 'close' },
+    });
+  fs.openSync = (...given) => {
+    const file = openSync(...given);
+    own.add(file);
+    return file;
+  };
+  fs.open = (...given) => {
+    const done = given.pop();
+    if (typeof done !== 'function') return open(...given, done);
+    return open(...given, (error, file) => {
+      if (file !== undefined) own.add(file);
+      done(error, file);
+    });
+  };
+  fs.promises.open = async (...given) => {
+    const handle = await openHandle(...given);
+    own.add(handle.fd);
+    return handle;
+  };
+  fs.closeSync = (file) => {
+    if (!isOwn(file)) throw refusal();
+    closeSync(file);
+  };
+  fs.close = (file, ...given) => {
+    if (isOwn(file)) return close(file, ...given);
+    const [done] = given;
+    if (typeof done !== 'function') throw refusal();
+    process.nextTick(done, refusal());
+  };
 }
 
 function guardThreads() {
