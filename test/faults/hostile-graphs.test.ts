@@ -51,6 +51,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   stealsLists: { error: 'WorkerSpoiled', says: /Array\.prototype\.toJSON/ },
   replacesPush: { error: 'WorkerSpoiled', says: /Array\.prototype\.push/ },
   replacesGenerators: { error: 'WorkerSpoiled', says: /AsyncGenerator\.prototype\.next/ },
+  fakesTimers: { error: 'WorkerSpoiled', says: /replaced setTimeout/ },
   forgesEnds: { error: 'WorkerFault', says: /not from the worker itself/ },
   deletesGlobals: { error: 'WorkerSpoiled', says: /replaced String/ },
   exits: { error: 'ProcessExit', says: /process\.exit\(3\)/ },

@@ -28,6 +28,9 @@ const GLOBALS = [
     'Uint8Array',
     'Buffer',
   ],
+  // Such as those of a test that were never put back.
+  ...['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'],
+  ...['queueMicrotask', 'structuredClone'],
   ...['Error', 'TypeError', 'RangeError', 'AbortController', 'AbortSignal', 'process'],
 ];
 
@@ -36,6 +39,7 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'Map.prototype': () => Map.prototype,
   'Set.prototype': () => Set.prototype,
   'WeakMap.prototype': () => WeakMap.prototype,
+  'Date.prototype': () => Date.prototype,
   'String.prototype': () => String.prototype,
   'Function.prototype': () => Function.prototype,
   'RegExp.prototype': () => RegExp.prototype,
@@ -52,6 +56,10 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'SetIterator.prototype': () => Object.getPrototypeOf(new Set().values()) as object,
 };
 
+/** Single ones. */
+const PRESENT: readonly (readonly [owner: string, key: string, find: () => object])[] = [
+  ['process', 'nextTick', () => process],
+];
 /** What would change every value of its kind, and is not there. */
 const ABSENT: readonly (readonly [owner: string, key: string])[] = [
   ['Array.prototype', 'toJSON'],
@@ -87,6 +95,7 @@ export function rememberNatives(): Natives {
       remember(`${name}.${String(key)}`, owner, key, found.value);
     }
   }
+  for (const [name, key, find] of PRESENT) remember(`${name}.${key}`, find(), key, Reflect.get(find(), key));
   for (const [name, key] of ABSENT) remember(`${name}.${key}`, OWNERS[name]!(), key, undefined);
   const count = names.length;
   const { getOwnPropertyDescriptor } = Object;
