@@ -61,6 +61,27 @@ test('given a middleware that replaces the body, when a run is created, then the
     assert.equal((await s.request('POST', '/custom/echo', 'any text')).text, 'any text');
   }));
 
+test('given a middleware that changes, replaces or copies a reply that streams, when a run streams or is waited for, then its reply is sent', () =>
+  withServer(APP, async (s) => {
+    const body = { assistant_id: 'steps', input: say('hi'), stream_mode: ['values'] };
+    for (const path of ['/runs/stream', '/runs/wait']) {
+      const ask = (how: string) => s.request('POST', path, body, { 'x-change': how });
+      const plain = await ask('none');
+      const shouted = await ask('shout');
+      assert.deepEqual([plain.status, shouted.status], [200, 200]);
+      assert.match(plain.text, /"messages"/);
+      assert.match(shouted.text, /"MESSAGES"/);
+      assert.ok(!shouted.text.includes('messages'));
+      assert.equal(shouted.headers.get('content-type'), plain.headers.get('content-type'));
+      const replaced = await ask('replace');
+      assert.deepEqual([replaced.status, replaced.text], [203, 'something else']);
+      const copied = await ask('copy');
+      assert.deepEqual([copied.status, copied.headers.get('x-copied')], [200, 'yes']);
+      assert.match(copied.text, /"messages"/);
+    }
+    await s.until(({ type }) => type === 'RunCompleted');
+  }));
+
 test('given a body beyond the limit, when it is for the custom app, then it is refused there too', () =>
   withServer({ ...APP, overrides: { maxBodyBytes: 2048 } }, async (s) => {
     const { status, json } = await s.request('POST', '/custom/echo', 'x'.repeat(4096));
