@@ -21,6 +21,8 @@ export interface WorkerMemory {
   threads(): readonly number[];
   /** Undefined when the thread is gone. `collect`: dead objects are removed first. */
   read(threadId: number, collect: boolean): Promise<ThreadMemory | undefined>;
+  /** What the expression gives there, if it is plain; undefined when it throws or the thread is gone. */
+  evaluate(threadId: number, expression: string): Promise<unknown>;
   close(): void;
 }
 
@@ -35,7 +37,7 @@ interface Received {
 }
 interface Waiting {
   readonly sessionId: string;
-  settle(memory: ThreadMemory | undefined): void;
+  settle(value: unknown): void;
 }
 
 export const THREAD_MARK = 'graph worker';
@@ -61,7 +63,7 @@ export function openWorkerMemory(): WorkerMemory {
     const found = id === undefined ? undefined : waiting.get(id);
     if (id === undefined || found === undefined) return;
     waiting.delete(id);
-    found.settle(parseAnswer(result?.result?.value));
+    found.settle(result?.result?.value);
   }
 
   function onDetached({ params: { sessionId } }: { params: { sessionId: string } }): void {
@@ -93,23 +95,26 @@ export function openWorkerMemory(): WorkerMemory {
     });
   }
 
+  async function evaluate(threadId: number, expression: string, collect = false): Promise<unknown> {
+    connect();
+    const sessionId = sessions.get(threadId);
+    // Attached a moment later: the next question finds it.
+    if (sessionId === undefined) return undefined;
+    return new Promise((settle) => {
+      if (collect) send(sessionId, ++asked, 'HeapProfiler.collectGarbage', {});
+      const id = ++asked;
+      waiting.set(id, { sessionId, settle });
+      send(sessionId, id, 'Runtime.evaluate', { expression, returnByValue: true });
+    });
+  }
+
   return {
     threads() {
       connect();
       return [...sessions.keys()];
     },
-    read(threadId, collect) {
-      connect();
-      const sessionId = sessions.get(threadId);
-      // Attached a moment later: the next question finds it.
-      if (sessionId === undefined) return Promise.resolve(undefined);
-      return new Promise((settle) => {
-        if (collect) send(sessionId, ++asked, 'HeapProfiler.collectGarbage', {});
-        const id = ++asked;
-        waiting.set(id, { sessionId, settle });
-        send(sessionId, id, 'Runtime.evaluate', { expression: EXPRESSION, returnByValue: true });
-      });
-    },
+    read: async (threadId, collect) => parseAnswer(await evaluate(threadId, EXPRESSION, collect)),
+    evaluate,
     close() {
       closed = true;
       session?.disconnect();

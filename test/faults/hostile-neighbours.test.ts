@@ -114,6 +114,19 @@ test('given two runs on a worker that ends by itself, when nobody knows for whic
     assert.is(lastAttempt, 2);
   }));
 
+test('given what a run left behind spins for ever, when its worker is asked for whom, then the run beside goes on elsewhere without a lost attempt (X4)', () =>
+  withServer({ PLATFORM_WORKERS: '1', PLATFORM_MAX_ATTEMPTS: '1' }, async (server, dir) => {
+    const gate = join(dir, 'gate');
+    const neighbour = await start(server, 'waits', { gate });
+    await begun(server, neighbour);
+    const guilty = await start(server, 'spinsAfterItsEnd');
+    assert.equal((await server.ask('GET', `${guilty.path}/join`)).json, { fine: true });
+    await server.printed(/left behind kept its worker busy/);
+    await writeFile(gate, '');
+    const values = (await server.ask('GET', `${neighbour.path}/join`)).json;
+    assert.equal(values, { begun: true, firstAttempt: 1, lastAttempt: 2 });
+  }));
+
 test('given a run that eats what no thread tells of, when its worker is found, then it ends with the limit, and a run of another worker succeeds (X4)', () =>
   withServer({ PLATFORM_WORKERS: '2', PLATFORM_WORKER_HEAP_MB: '128' }, async (server, dir) => {
     const gate = join(dir, 'gate');

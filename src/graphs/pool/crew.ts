@@ -6,9 +6,11 @@
  * seconds later.
  */
 import type { Clock } from '../../kernel/clock.ts';
+import { openWorkerMemory } from '../../kernel/worker-memory.ts';
 import { GraphsUnavailable } from '../port.ts';
 import type { GraphWorker } from './graph-worker.ts';
 import { createFileGuard } from './file-guard.ts';
+import { createLeftovers } from './leftovers.ts';
 import { createMemoryGuard } from './memory-guard.ts';
 import type { Loaded } from './sides.ts';
 
@@ -87,7 +89,9 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
     ...apart,
   ];
-  const memory = createMemoryGuard(heapMb, clock, all);
+  const memory = openWorkerMemory();
+  const guard = createMemoryGuard(heapMb, clock, memory, all);
+  const leftovers = createLeftovers(clock, memory);
   const files = createFileGuard(clock, all);
 
   function spawn(): GraphWorker {
@@ -189,6 +193,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   function watch(): void {
     for (const slot of slots) {
       const { next } = slot;
+      if (slot.ready) leftovers.look(slot.worker);
       const waits = overdue(slot.worker);
       if (waits > DOUBT_MS) slot.next ??= spawn();
       if (waits > 0 || next === undefined) continue;
@@ -196,7 +201,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       next.end({ by: 'close', error: 'Unneeded', message: 'the other one has recovered' });
     }
     apart.forEach(overdue);
-    memory.look();
+    guard.look();
     files.look();
     if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
   }

@@ -60,6 +60,7 @@ export interface GraphWorker {
   readonly mark: string;
   /** Runs and questions under way. */
   readonly load: number;
+  has(runId: string): boolean;
   run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead): Promise<RunEnd | LostAttempt>;
   /** Rejects with what graph code throws, or `GraphsUnavailable` when the worker ends. */
   ask<T>(question: (side: WorkerSide, job: number) => Promise<T>, checkpoints?: CheckpointReader): Promise<T>;
@@ -86,6 +87,7 @@ const LOAD_LIMIT_MS = 120_000;
 const CLOSED_MS = 300;
 
 interface Job {
+  readonly runId?: string;
   readonly checkpoints?: CheckpointReader;
   readonly link?: RunLink;
   stopAt?: number;
@@ -224,10 +226,12 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     get load() {
       return jobs.size;
     },
+    has: (runId) => [...jobs.values()].some((job) => job.runId === runId),
     run(order, link, signal, known) {
       return new Promise((resolve) => {
         const id = ++last;
         const job: Job = {
+          runId: order.runId,
           link,
           checkpoints: link.checkpoints,
           lose: (guilt, { error, message }) => settle({ kind: 'lost', guilt, error, message }),

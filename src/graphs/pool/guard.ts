@@ -8,6 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { ownScript } from '../../kernel/own-modules.ts';
+import { CURRENT_RUN } from './sides.ts';
 
 export interface GuardedRun {
   readonly graphId: string;
@@ -36,6 +37,8 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
   process.on('unhandledRejection', (thrown: unknown) => hear(thrown, 'a rejection that nothing handles'));
 
   createRequire(import.meta.url)(ownScript('graphs/pool/thread-guard'));
+  // Asked from outside, in the middle of whatever runs.
+  Object.defineProperty(globalThis, Symbol.for(CURRENT_RUN), { value: () => current.getStore()?.runId });
   // They would hand out the channel to the server.
   const hidden = { value: () => [], configurable: false };
   Object.defineProperties(process, { _getActiveHandles: hidden, _getActiveRequests: hidden });

@@ -6,14 +6,13 @@
  * process has beyond all that (memory-hunt.ts).
  */
 import type { Clock } from '../../kernel/clock.ts';
-import { openWorkerMemory, type ThreadMemory } from '../../kernel/worker-memory.ts';
+import type { ThreadMemory, WorkerMemory } from '../../kernel/worker-memory.ts';
 import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
 import { createMemoryHunt, type Sighting } from './memory-hunt.ts';
 
 export interface MemoryGuard {
   /** Asked all the time; looks closer only after the process has grown. */
   look(): void;
-  close(): void;
 }
 
 const MIB = 2 ** 20;
@@ -27,10 +26,10 @@ const PATIENCE_MS = 2_000;
 export function createMemoryGuard(
   heapMb: number,
   clock: Clock,
+  memory: WorkerMemory,
   workers: () => readonly GraphWorker[],
 ): MemoryGuard {
   const limit = heapMb * MIB;
-  const memory = openWorkerMemory();
   const known = new Map<number, ThreadMemory>();
   const asking = new Map<number, Promise<boolean>>();
   const deciding = new Set<GraphWorker>();
@@ -40,7 +39,6 @@ export function createMemoryGuard(
     message: `The worker of the graph used more memory than its ${heapMb} MB (PLATFORM_WORKER_HEAP_MB)`,
   };
   let seen = residentSize() ?? 0;
-  let closed = false;
 
   /** Whether the thread answered. */
   async function ask(threadId: number, collect: boolean): Promise<boolean> {
@@ -105,7 +103,7 @@ export function createMemoryGuard(
   return {
     look() {
       const now = residentSize();
-      if (closed || now === undefined) return;
+      if (now === undefined) return;
       if (now < seen) seen = now;
       const grown = now - seen >= limit / PART;
       if (!grown && !hunt.isOnTrail()) return;
@@ -118,10 +116,6 @@ export function createMemoryGuard(
           return judge(worker);
         });
       void hunt.follow().then(() => workers().forEach((worker) => void judge(worker)));
-    },
-    close() {
-      closed = true;
-      memory.close();
     },
   };
 }

@@ -38,6 +38,9 @@ export const REPLACED = 1;
 /** How many there are. */
 export const PULSE_BYTES = 8;
 
+/** By the symbol of this name a worker tells the debugger in which run's name its code works. */
+export const CURRENT_RUN = 'threadwell.run';
+
 /** What a worker says once it has loaded the graphs. */
 export interface Loaded {
   readonly graphIds: readonly string[];
