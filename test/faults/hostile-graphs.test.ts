@@ -43,6 +43,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   eatsWebAssembly: OUT_OF_MEMORY,
   nestedEats: OUT_OF_MEMORY,
   opensFiles: { error: 'WorkerFileLimit' },
+  writesMuch: OUT_OF_MEMORY,
   exitsForReal: { error: 'WorkerExit', says: /code 5/ },
   removesListeners: { error: 'WorkerFault', says: /RangeError: nobody catches this/ },
   liesAboutStops: { error: 'WorkerSpoiled', says: /AbortSignal\.prototype\.aborted/ },

@@ -31,7 +31,8 @@ import { takeWrite } from './take-write.ts';
 export interface GraphWorkerOptions {
   readonly graphs: readonly GraphSpec[];
   readonly base: string;
-  /** Where V8 gives up, in MiB. */
+  /** In MiB; the second is where V8 gives up. */
+  readonly heapMb: number;
   readonly hardHeapMb: number;
   readonly secret: string;
   /** Found again in the threads that the worker starts. */
@@ -95,11 +96,11 @@ interface Job {
 }
 
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
-  const { clock, graphs, base, hardHeapMb, secret, mark, onStray } = options;
+  const { clock, graphs, base, heapMb, hardHeapMb, secret, mark, onStray } = options;
   const jobs = new Map<number, Job>();
   const pulse = openPulse(clock);
   const { port1: port, port2 } = new MessageChannel();
-  const setup = { graphs, base, pulse: pulse.shared, secret, mark };
+  const setup = { graphs, base, pulse: pulse.shared, secret, heapMb, mark };
   const worker = startWorker(
     'graphs/pool/worker-entry',
     { setup, port: port2 },

@@ -83,6 +83,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       ...{ graphs, base, clock },
       secret: ids.token(),
       mark: ids.token(),
+      heapMb,
       hardHeapMb: hardHeapMb(heapMb),
       fetch: options.fetch,
       readSource: options.readSource,

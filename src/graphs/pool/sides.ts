@@ -27,6 +27,8 @@ export interface WorkerSetup {
   readonly pulse: SharedArrayBuffer;
   /** What the worker says begins with it: graph code may come by the channel, but not by this. */
   readonly secret: string;
+  /** How much memory the graphs may use, in MiB: nothing larger is handed over, for the server would need it as well. */
+  readonly heapMb: number;
   /** Inherited by the threads that graph code starts, so that their memory is found to be this worker's. */
   readonly mark: string;
 }

@@ -58,7 +58,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
     graphs,
     readSource: (file, exportName) => server.source(file, exportName),
   });
-  Object.assign(methods, createWorkerHost({ host, describer, server, guard, onBase }));
+  Object.assign(methods, createWorkerHost({ host, describer, server, guard, onBase, heapMb: setup.heapMb }));
   port.on('message', (batch: unknown) => rpc.receive(batch));
 
   const beat = (): void => {

@@ -10,16 +10,28 @@ import type { JobWrite, KnownHead, ServerSide, WorkerSide } from './sides.ts';
 const MOST_UNHEARD = 16;
 const MOST_CHARACTERS = 131_072;
 
+/** The string may have been cheap in the graph; the server would hold each of its characters. */
+class WorkerHeapLimit extends Error {
+  constructor(characters: number, heapMb: number) {
+    super(
+      `A value of ${characters} characters is more than the ${heapMb} MB of a worker (PLATFORM_WORKER_HEAP_MB)`,
+    );
+    this.name = 'WorkerHeapLimit';
+  }
+}
+
 export interface WorkerHostOptions {
   readonly host: InProcessGraphs;
   readonly describer: GraphDescriber;
   readonly server: ServerSide;
   readonly guard: Guard;
   readonly onBase: (url: string) => void;
+  /** What is larger is not handed over, in MiB. */
+  readonly heapMb: number;
 }
 
 export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
-  const { host, describer, server, guard, onBase } = options;
+  const { host, describer, server, guard, onBase, heapMb } = options;
   const stops = new Map<number, (reason: StopReason) => void>();
 
   const readerOf = (job: number): CheckpointReader => ({
@@ -32,6 +44,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     let unheard = { writes: 0, characters: 0 };
     /** Most writes want no answer: the server takes them in order, the end of the run after all of them. */
     const write = async (given: JobWrite, characters: number): Promise<void> => {
+      if (characters > heapMb * 2 ** 20) throw new WorkerHeapLimit(characters, heapMb);
       if (given.kind !== 'frames') head = undefined;
       unheard = { writes: unheard.writes + 1, characters: unheard.characters + characters };
       const isRoom = unheard.writes < MOST_UNHEARD && unheard.characters < MOST_CHARACTERS;
