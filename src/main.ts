@@ -13,7 +13,7 @@ const EXIT_POISONED = 70;
 const POISONED_GRACE_MS = 800;
 
 /** How long the end of the process waits for threads that native code holds. */
-const HELD_MS = 5_000;
+const HELD_MS = 10_000;
 
 const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
        npm run replay -- --data DIR [--thread ID [--to POSITION]] [--cron ID] [--json] [--verify]

@@ -100,6 +100,11 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
       for (let done: boolean | undefined = false; done !== true;) {
         const step = await steps.next();
         if (question !== undefined) return;
+        // Anything else would never be done.
+        if (typeof step !== 'object' || step === null)
+          throw new TypeError(
+            `The graph's iterator gave ${typeof step} where an object with value and done belongs`,
+          );
         // An update that is returned at the end counts like one that is yielded.
         await onUpdate(await step.value);
         done = step.done;

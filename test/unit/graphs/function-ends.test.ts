@@ -179,6 +179,18 @@ test('given a function that throws, when the run ends, then end and state tell t
   }
 });
 
+test('given an iterator of its own whose steps are no objects, when the run asks for one, then it fails and does not ask for ever', async () => {
+  for (const step of [7, 'done', true, Symbol('s')]) {
+    const iterator = { next: () => step, [Symbol.asyncIterator]: () => iterator };
+    const { end } = await plain((() => iterator) as never).run({ input: {} });
+    assert.deepEqual(end, {
+      kind: 'error',
+      error: 'TypeError',
+      message: `The graph's iterator gave ${typeof step} where an object with value and done belongs`,
+    });
+  }
+});
+
 test('given results that cannot be stored, when returned, then the run fails, names the key and saves nothing of it', async () => {
   const loop: Record<string, unknown> = {};
   loop['self'] = loop;
