@@ -12,6 +12,9 @@ const MOST_NAMES = 5000;
 const MOST_BASES = 200;
 /** Of all texts of values together, in characters. */
 const MOST_TEXT = 4_000_000;
+/** How many checkpoints the writes are remembered of, and how many writes of all of them. */
+const MOST_WRITTEN = 500;
+const MOST_WRITES = 300_000;
 
 /** The value of a channel that comes last by its version. */
 export interface LatestValue {
@@ -32,6 +35,8 @@ export interface CheckpointKeys {
   base(row: number, load: () => string): Base;
   latest(thread: number, ns: string, channel: string): LatestValue | undefined;
   setLatest(thread: number, ns: string, channel: string, value: LatestValue): void;
+  /** Rows of the writes on a checkpoint, by what names one; whoever adds or takes one tells. */
+  writes(checkpoint: number, ns: string, load: () => Map<string, number>): Map<string, number>;
   forget(): void;
 }
 
@@ -44,6 +49,7 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
   const names = new Map<string, number>();
   const bases = new Map<number, Base>();
   const values = new Map<string, LatestValue>();
+  const written = new Map<string, Map<string, number>>();
   let size = 0;
   const remember = <K, V>(known: Map<K, V>, most: number, key: K, value: V): V => {
     if (known.size >= most) known.clear();
@@ -91,7 +97,17 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
       if (size <= MOST_TEXT) values.set(key, value);
       else size = 0;
     },
+    writes(checkpoint, ns, load) {
+      const key = `${checkpoint} ${ns}`;
+      const known = written.get(key);
+      if (known !== undefined) return known;
+      let count = 0;
+      for (const rows of written.values()) count += rows.size;
+      if (count >= MOST_WRITES) written.clear();
+      return remember(written, MOST_WRITTEN, key, load());
+    },
     forget() {
+      written.clear();
       values.clear();
       size = 0;
       threads.clear();

@@ -49,18 +49,31 @@ export function writeWrites(
   const thread = keys.thread(threadId);
   const run = keys.name(thread, runId);
   const checkpoint = keys.name(thread, checkpointId);
-  const replace = prepare(
-    'DELETE FROM write_rows WHERE checkpoint = @checkpoint AND ns = @ns AND task = @task AND idx = @idx',
-  );
+  // Looked up among thousands of tasks for each of them, the earlier writes would cost as much as the square of those.
+  const rows = keys.writes(checkpoint, ns, () => rowsOf(prepare, checkpoint, ns));
+  const drop = prepare('DELETE FROM write_rows WHERE id = ?');
   const insert = prepare(
     `INSERT INTO write_rows (ns, checkpoint, task, idx, run, channel, data)
      VALUES (@ns, @checkpoint, @task, @idx, @run, @channel, @data)`,
   );
   for (const { taskId, idx, channel, data } of writes) {
+    const key = keyOf(taskId, idx);
+    const earlier = rows.get(key);
+    if (earlier !== undefined) drop.run(earlier);
     const task = toName(taskId);
-    replace.run({ checkpoint, ns, task, idx });
-    insert.run({ ns, checkpoint, task, idx, run, channel, data });
+    const { lastInsertRowid } = insert.run({ ns, checkpoint, task, idx, run, channel, data });
+    rows.set(key, Number(lastInsertRowid));
   }
+}
+
+const keyOf = (taskId: string, idx: number): string => `${idx} ${taskId}`;
+
+function rowsOf(prepare: Prepare, checkpoint: number, ns: string): Map<string, number> {
+  const found = prepare('SELECT id, task, idx FROM write_rows WHERE checkpoint = ? AND ns = ?').all(
+    checkpoint,
+    ns,
+  ) as { id: number; task: string | Buffer; idx: number }[];
+  return new Map(found.map(({ id, task, idx }) => [keyOf(toId(task), idx), id]));
 }
 
 /** In order of tasks and of their writes. */
