@@ -4,7 +4,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds of a clock that never jumps; only differences mean something. */
   monotonic(): number;
-  /** Runs `fn` once after `ms`; the returned function cancels it. Whoever starts a timer cancels it when it stops. */
+  /** Runs `fn` once after `ms`, less than a millisecond of it missing; the returned function cancels it. Whoever starts a timer cancels it when it stops. */
   after(ms: number, fn: () => void): () => void;
 }
 
@@ -20,11 +20,15 @@ export function systemClock(): Clock {
     monotonic,
     after(ms, fn) {
       const due = monotonic() + ms;
-      const arm = (): NodeJS.Timeout => {
-        const left = Math.max(0, due - monotonic());
-        if (left <= LONGEST_DELAY) return setTimeout(fn, left);
-        return setTimeout(() => (timer = arm()), LONGEST_DELAY);
-      };
+      const arm = (): NodeJS.Timeout =>
+        setTimeout(
+          () => {
+            // Node cuts delays and its clock to whole milliseconds, and may be early by two.
+            if (due - monotonic() >= 1) timer = arm();
+            else fn();
+          },
+          Math.min(Math.ceil(Math.max(0, due - monotonic())), LONGEST_DELAY),
+        );
       let timer = arm();
       return () => clearTimeout(timer);
     },
