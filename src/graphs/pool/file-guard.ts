@@ -24,7 +24,7 @@ export function createFileGuard(clock: Clock, workers: () => readonly GraphWorke
   const limit = Math.min(readLimit() ?? Infinity, CEILING);
   const suspects = createSuspects({
     ...{ clock, workers },
-    measure: async () => count(limit),
+    measure: async () => ofGraphs(limit),
     share: SHARE * limit,
     end: {
       by: 'itself',
@@ -40,11 +40,18 @@ export function createFileGuard(clock: Clock, workers: () => readonly GraphWorke
       const now = clock.monotonic();
       if (now < lookAt || searching) return;
       lookAt = now + EVERY_MS;
-      if (count(limit) <= MOST * limit) return suspects.remember();
+      if (ofGraphs(limit) <= MOST * limit) return suspects.remember();
       searching = true;
       void suspects.search(MOST * limit).finally(() => (searching = false));
     },
   };
+}
+
+/** Without the clients of the server, whose connections are of its own thread: they are no graph's fault. */
+function ofGraphs(limit: number): number {
+  const all = count(limit);
+  if (all <= MOST * limit) return all;
+  return all - process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
 }
 
 /** About how many are open: the system gives the lowest number that is free. */
