@@ -10,6 +10,7 @@ import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import { within } from '../kernel/within.ts';
 import type { Recorded } from '../log/events.ts';
 import type { EventLog, Lease, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
@@ -272,9 +273,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const all = Promise.all([claiming, ...promised.values()]).then(() =>
       Promise.all([...running.values()].map(({ done }) => done)),
     );
-    let cancel: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => (cancel = clock.after(ms, resolve)));
-    await Promise.race([all, late]).finally(() => cancel());
+    await within(clock, ms, all);
   }
 
   return {

@@ -4,7 +4,10 @@ export interface Clock {
   now(): number;
   /** Milliseconds of a clock that never jumps; only differences mean something. */
   monotonic(): number;
-  /** Runs `fn` once after `ms`, less than a millisecond of it missing; the returned function cancels it. Whoever starts a timer cancels it when it stops. */
+  /**
+   * Runs `fn` once after `ms`, less than a millisecond of it missing; the returned function cancels it. Whoever starts a
+   * timer cancels it when it stops.
+   */
   after(ms: number, fn: () => void): () => void;
 }
 

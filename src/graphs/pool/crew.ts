@@ -6,6 +6,7 @@
  * seconds later.
  */
 import type { Clock } from '../../kernel/clock.ts';
+import { within } from '../../kernel/within.ts';
 import { openWorkerMemory } from '../../kernel/worker-memory.ts';
 import { GraphsUnavailable } from '../port.ts';
 import type { GraphWorker } from './graph-worker.ts';
@@ -270,10 +271,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       for (const worker of all())
         worker.end({ by: 'close', error: 'Stopped', message: 'the server is stopping' });
       wakeAll();
-      let cancel: () => void = () => undefined;
-      const late = new Promise<void>((resolve) => (cancel = clock.after(CLOSE_MS, resolve)));
       const gone = Promise.all([...alive].map(({ exited }) => exited));
-      await Promise.race([gone, late]).finally(() => cancel());
+      await within(clock, CLOSE_MS, gone);
       if (alive.size > 0) onHeld(gone);
     },
   };

@@ -6,6 +6,7 @@
  * process has beyond all that (memory-hunt.ts).
  */
 import type { Clock } from '../../kernel/clock.ts';
+import { within } from '../../kernel/within.ts';
 import type { ThreadMemory, WorkerMemory } from '../../kernel/worker-memory.ts';
 import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
 import { createMemoryHunt, type Sighting } from './memory-hunt.ts';
@@ -78,16 +79,11 @@ export function createMemoryGuard(
     }
   }
 
-  async function within(ms: number, work: Promise<unknown>): Promise<void> {
-    let cancel: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => (cancel = clock.after(ms, resolve)));
-    await Promise.race([work, late]).finally(() => cancel());
-  }
-
   /** What the process has beyond what the workers and the server's own thread tell of; other threads may hide theirs. */
   async function survey(collect: boolean): Promise<Sighting> {
     const threads = memory.threads();
     await within(
+      clock,
       PATIENCE_MS,
       Promise.all(threads.map((each) => (collect ? ask(each, true) : askOnce(each)))),
     );

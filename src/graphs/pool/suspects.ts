@@ -6,6 +6,7 @@
  * another worker from their last checkpoints, with no attempt lost.
  */
 import type { Clock } from '../../kernel/clock.ts';
+import { within } from '../../kernel/within.ts';
 import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
 
 export interface SuspectsOptions {
@@ -53,7 +54,7 @@ export function createSuspects({ clock, workers, measure, share, end }: Suspects
     let tell: (verdict: WorkerEnd) => void = () => undefined;
     const verdict = new Promise<WorkerEnd>((resolve) => (tell = resolve));
     worker.end(innocent, verdict);
-    await Promise.race([worker.exited, after(GONE_MS)]);
+    await within(clock, GONE_MS, worker.exited);
     let left = await measure();
     // Its successor loads meanwhile, and what is given back is so piece by piece.
     for (let looks = 1; looks < MOST_LOOKS && before - left < share; looks++) {

@@ -4,8 +4,9 @@
  * as well as in its own worker.
  *
  * X4 Refused are signals to the process, a debugger on its first thread, another priority for it, flags of V8, which are
- * those of all threads, and the closing of files that the thread has not opened. `process.exit`, and what nothing catches, end only the nested thread; it ends with its
- * worker. Its memory counts as its worker's: it inherits the mark by which that is found (kernel/worker-memory.ts).
+ * those of all threads, and the closing of files that the thread has not opened. `process.exit`, and what nothing
+ * catches, end only the nested thread; it ends with its worker. Its memory counts as its worker's: it inherits the mark
+ * by which that is found (kernel/worker-memory.ts).
  */
 'use strict';
 const fs = require('node:fs');
