@@ -37,6 +37,7 @@ export interface HeldBody {
   begin(): void;
   /** Undefined when the reply has broken off; rejects when there is no way on. */
   next(): Promise<Step | undefined>;
+  hasBegun(): boolean;
   isOver(): boolean;
   /** The client went away. */
   leave(): void;
@@ -51,11 +52,12 @@ export interface HeldOptions {
 const HELD = Symbol('the body that this reply is given');
 type Addressed = ServerResponse & { [HELD]?: { stream: ReadableStream; body: HeldBody } };
 
-/** The body of a response in steps, if it is still the one that a route made for this reply. */
+/** The body of a response in steps, if it is still the one that a route made for this reply, and whole. */
 export function heldBodyOf(response: Response, outgoing: ServerResponse): HeldBody | undefined {
   const held = (outgoing as Addressed)[HELD];
   // Asked for only here: it makes a whole response of what is a few words until then.
   if (held === undefined || response.body !== held.stream || held.stream.locked) return undefined;
+  if (held.body.hasBegun()) return undefined;
   return held.body;
 }
 
@@ -72,9 +74,11 @@ function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): 
     over.abort();
     outgoing?.destroy();
   };
+  let begun = false;
   return {
     ...{ clock, idle, everyMs },
     begin() {
+      begun = true;
       if (stopping.aborted) return breakOff();
       stopping.addEventListener('abort', breakOff, { once: true });
       // Not by the option `signal`: of all signals of one target Node keeps only the last from being collected,
@@ -96,6 +100,7 @@ function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): 
         throw error;
       }
     },
+    hasBegun: () => begun,
     isOver: () => over.signal.aborted,
     leave() {
       over.abort();
@@ -107,13 +112,11 @@ function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): 
 function toStream(body: HeldBody): ReadableStream {
   const { clock, everyMs, idle } = body;
   const encoder = new TextEncoder();
-  let begun = false;
   let pending: Promise<Step | undefined> | undefined;
   return new ReadableStream(
     {
       async pull(controller) {
-        if (!begun) {
-          begun = true;
+        if (!body.hasBegun()) {
           body.begin();
           return controller.enqueue(encoder.encode(idle));
         }

@@ -47,8 +47,8 @@ export function sendHeld(
     cancel();
     if (!complete) body.leave();
   });
-  // The connection's faults end in `close` as well.
-  outgoing.on('error', cancel);
+  // The connection's faults end in `close` as well; unheard they would end the process.
+  outgoing.on('error', () => cancel());
   if (outgoing.destroyed) return body.leave();
   outgoing.writeHead(status, recordOf(headers));
   body.begin();
