@@ -127,6 +127,26 @@ test('given what a run left behind spins for ever, when its worker is asked for 
     assert.equal(values, { begun: true, firstAttempt: 1, lastAttempt: 2 });
   }));
 
+test('given clients that take more than half of the files that may be open, when time passes, then no graph is blamed for them (X4)', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const server = await serve({ args: ['--config', config()], before: 'ulimit -n 400' });
+    const gate = join(dir, 'gate');
+    const run = await start(server, 'waits', { gate });
+    await begun(server, run);
+    const streams = await Promise.all(
+      Array.from({ length: 240 }, () => server.open('GET', `${run.path}/stream`)),
+    );
+    // Beside it another one is timed out: several looks later.
+    const late = await start(server, 'waits', { gate: join(dir, 'never') }, 4_000);
+    await until('the time is over', async () => (await statusOf(server, late)) === 'timeout');
+    await writeFile(gate, '');
+    const values = (await server.ask('GET', `${run.path}/join`)).json;
+    assert.equal([values.firstAttempt, values.lastAttempt], [1, 1], server.output());
+    for (const stream of streams) assert.match(await stream.text(), 'event: metadata');
+    assert.equal(await attemptsOf(server, run), [1]);
+    assert.is(await server.end('SIGTERM'), 0, server.output());
+  }));
+
 test('given a run that eats what no thread tells of, when its worker is found, then it ends with the limit, and a run of another worker succeeds (X4)', () =>
   withServer({ PLATFORM_WORKERS: '2', PLATFORM_WORKER_HEAP_MB: '128' }, async (server, dir) => {
     const gate = join(dir, 'gate');
