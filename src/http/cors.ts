@@ -7,20 +7,41 @@ import type { CorsConfig } from '../config/http.ts';
 /** What clients in a browser need to see of a reply, whatever the configuration adds. */
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'];
 
+const ALLOW_ORIGIN = 'access-control-allow-origin';
+const EXPOSE = 'access-control-expose-headers';
+
+/**
+ * Headers are set when the reply is there: one that is prepared before would be copied, and the body read for it. What
+ * a custom app says of other origins stands.
+ */
 export function corsOf(config: CorsConfig): MiddlewareHandler {
   const { origins, originRegex, methods, headers, credentials, expose, maxAgeSecs } = config;
+  const exposed = [...new Set([...expose.map((name) => name.toLowerCase()), ...EXPOSED])];
+  // Browsers may call from anywhere, without credentials of their own; who may do what is authentication's business.
+  const all = originRegex === undefined && origins.includes('*');
+  const allowed = allowedOrigins(config);
   const options = {
     ...(methods.length > 0 && { allowMethods: methods.map((method) => method.toUpperCase()) }),
     allowHeaders: [...headers],
-    exposeHeaders: [...new Set([...expose.map((name) => name.toLowerCase()), ...EXPOSED])],
+    exposeHeaders: exposed,
     maxAge: maxAgeSecs,
   };
-  // Browsers may call from anywhere, without credentials of their own; who may do what is authentication's business.
-  if (originRegex === undefined && origins.includes('*')) return cors({ ...options, origin: '*' });
-  const allowed = allowedOrigins(config);
+  const anyone = cors({ ...options, origin: '*' });
   const yes = cors({ ...options, credentials, origin: (origin) => origin });
   const no = cors({ ...options, origin: () => null });
-  return (c, next) => (allowed(c.req.header('origin') ?? '') ? yes(c, next) : no(c, next));
+  return async (c, next) => {
+    const origin = c.req.header('origin') ?? '';
+    const may = all || allowed(origin);
+    if (c.req.method === 'OPTIONS') return (all ? anyone : may ? yes : no)(c, next);
+    await next();
+    const { headers: reply } = c.res;
+    if (may && !reply.has(ALLOW_ORIGIN)) {
+      reply.set(ALLOW_ORIGIN, all ? '*' : origin);
+      if (!all && credentials) reply.set('access-control-allow-credentials', 'true');
+    }
+    if (!reply.has(EXPOSE)) reply.set(EXPOSE, exposed.join());
+    if (!all) reply.append('vary', 'Origin');
+  };
 }
 
 /** Whether pages of an origin may call, where not all may. */

@@ -50,7 +50,7 @@ export function createEdge(
   edge.use('*', async (c, next) => {
     if (context.stopping.aborted) throw stopping();
     await next();
-    // Not through `c.header`, which copies the reply; CORS has made its headers changeable.
+    // Not through `c.header`, which copies the reply.
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
   });
   edge.use('*', corsOf(http.cors));
@@ -118,6 +118,12 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
     await admit(c, context);
     await next();
   };
+
+  // What the app fetched from elsewhere has headers that nobody can change.
+  edge.use('*', async (c, next) => {
+    await next();
+    if (c.finalized) c.res = new Response(c.res.body, c.res);
+  });
 
   // Read once and bounded, so that the app and the built-in routes may both have it.
   edge.use('*', async (c, next) => {

@@ -44,28 +44,33 @@ export interface HeldBody {
 }
 
 export interface HeldOptions {
+  readonly headers: Readonly<Record<string, string>>;
   readonly idle: string;
   readonly everyMs: number;
   readonly produce: () => Promise<Step>;
 }
 
 const HELD = Symbol('the body that this reply is given');
-type Addressed = ServerResponse & { [HELD]?: { stream: ReadableStream; body: HeldBody } };
+type Addressed = ServerResponse & {
+  [HELD]?: { response: Response; stream: ReadableStream; body: HeldBody };
+};
 
 /** The body of a response in steps, if it is still the one that a route made for this reply, and whole. */
 export function heldBodyOf(response: Response, outgoing: ServerResponse): HeldBody | undefined {
   const held = (outgoing as Addressed)[HELD];
-  // Asked for only here: it makes a whole response of what is a few words until then.
-  if (held === undefined || response.body !== held.stream || held.stream.locked) return undefined;
-  if (held.body.hasBegun()) return undefined;
+  if (held === undefined || held.stream.locked || held.body.hasBegun()) return undefined;
+  // Not asked for without need: it makes a whole response of what is a few words until then.
+  if (response !== held.response && response.body !== held.stream) return undefined;
   return held.body;
 }
 
-export function holdBody(reply: HeldReply, options: HeldOptions): ReadableStream {
+export function heldResponse(reply: HeldReply, options: HeldOptions): Response {
   const body = createBody(reply, options);
   const stream = toStream(body);
-  if (reply.outgoing !== undefined) (reply.outgoing as Addressed)[HELD] = { stream, body };
-  return stream;
+  const headers = { 'cache-control': 'no-store', ...options.headers, ...reply.headers };
+  const response = new Response(stream, { headers });
+  if (reply.outgoing !== undefined) (reply.outgoing as Addressed)[HELD] = { response, stream, body };
+  return response;
 }
 
 function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): HeldBody {

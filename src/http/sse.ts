@@ -1,6 +1,6 @@
 /** Frames as server-sent events, and answers that wait. */
 import type { Json } from '../kernel/json.ts';
-import { holdBody, type HeldReply } from './held-body.ts';
+import { heldResponse, type HeldReply } from './held-body.ts';
 
 /** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
 const HEARTBEAT_MS = 5_000;
@@ -40,20 +40,13 @@ async function* textsOf(
 
 /** Server-sent events that are text already. */
 export function textReply(pages: AsyncGenerator<string>, reply: HeldReply): Response {
-  const body = holdBody(reply, {
+  return heldResponse(reply, {
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     idle: ': heartbeat\n',
     everyMs: HEARTBEAT_MS,
     async produce() {
       const page = await pages.next();
       return page.done === true ? { text: '', last: true } : { text: page.value, last: false };
-    },
-  });
-  return new Response(body, {
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-      ...reply.headers,
     },
   });
 }
@@ -65,12 +58,10 @@ export async function* singleFrame(event: string, data: Json): AsyncGenerator<Se
 
 /** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */
 export function waitReply(result: () => Promise<Json>, reply: HeldReply): Response {
-  const body = holdBody(reply, {
+  return heldResponse(reply, {
+    headers: { 'content-type': 'application/json' },
     idle: '\n',
     everyMs: KEEP_ALIVE_MS,
     produce: async () => ({ text: JSON.stringify(await result()), last: true }),
-  });
-  return new Response(body, {
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...reply.headers },
   });
 }

@@ -225,6 +225,18 @@ test('given a plain object with fetch and auth, when it is asked, then it hears 
     assert.equal((await s.request('GET', '/threads')).status, 401);
   }));
 
+test('given an app that passes on a reply from elsewhere, or names its own callers, when it is asked, then its replies are sent, with our headers where it has none', () =>
+  withServer(APP, async (s) => {
+    await s.restart(http(s, app('plain')));
+    const headersOf = async (path: string, text: string): Promise<(string | null)[]> => {
+      const reply = await s.request('GET', path);
+      assert.deepEqual([reply.status, reply.text], [200, text]);
+      return ['cache-control', 'access-control-allow-origin'].map((name) => reply.headers.get(name));
+    };
+    assert.deepEqual(await headersOf('/plain/passed-on', 'from elsewhere'), ['no-store', '*']);
+    assert.deepEqual(await headersOf('/plain/for-one', 'for one'), ['no-store', 'https://one.example']);
+  }));
+
 test('given a plain object whose fetch throws, when it is asked, then 500 without its words', () =>
   withServer({ ...APP, allowFaults: true }, async (s) => {
     await s.restart(http(s, app('plain')));

@@ -8,7 +8,7 @@ import { toJsonMetrics, toPrometheus } from '../metrics.ts';
 import { createDocument } from '../openapi/document.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
 import { readQuery } from '../query.ts';
-import { notWell } from '../replies.ts';
+import { jsonReply, notWell } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import { metricsQuery } from '../schemas/system.ts';
 
@@ -45,7 +45,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
         context.onFault(error, 'looking after the log');
         throw notWell();
       }
-    return Response.json({ ok: true });
+    return jsonReply({ ok: true });
   };
   app.get('/ok', (c) => ok(c.req.url));
   app.get('/', (c) => ok(c.req.url));

@@ -8,6 +8,7 @@ import type { Env, ServerContext } from '../context.ts';
 import { valueAt } from '../extract.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { readQuery } from '../query.ts';
+import { jsonReply } from '../replies.ts';
 import { check, pick } from '../schemas/common.ts';
 import { threadCount, threadSearch, type ThreadSearchBody } from '../schemas/threads.ts';
 import { toThread } from '../wire.ts';
@@ -62,7 +63,7 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
     const { threads, total } = await find(actor, wanted);
     const page: JsonObject[] = [];
     for (const thread of threads) page.push(await render(thread, wanted));
-    return Response.json(page, { headers: paginationHeaders(wanted.offset, threads.length, total) });
+    return jsonReply(page, 200, paginationHeaders(wanted.offset, threads.length, total));
   }
 
   app.get('/threads', (c) =>
