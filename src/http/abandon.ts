@@ -2,7 +2,10 @@ import type { RunRecord } from '../projections/run-queries.ts';
 import type { ServerContext } from './context.ts';
 
 /** `on_disconnect: "cancel"`: the client went away, so its run is told to stop. At shutdown everybody goes away. */
-export function cancelAbandoned(context: ServerContext, { runId, threadId }: RunRecord): void {
+export function cancelAbandoned(
+  context: ServerContext,
+  { runId, threadId }: Pick<RunRecord, 'runId' | 'threadId'>,
+): void {
   if (context.stopping.aborted) return;
   context.threads
     .dispatch(threadId, [

@@ -45,7 +45,7 @@ export interface RunExtras {
 }
 
 export interface Created {
-  readonly run: RunRecord;
+  readonly run: Pick<RunRecord, 'runId' | 'threadId'>;
   readonly request: RunCreate;
 }
 
@@ -59,6 +59,13 @@ export async function createRun(
 ): Promise<Created> {
   const accept = await prepareRun(context, actor, body, threadId, extras);
   return accept();
+}
+
+/** The run, for replies that show it. */
+export async function shownRun({ log }: ServerContext, { run }: Created): Promise<RunRecord> {
+  const found = await getRun(log.rows, run.runId);
+  if (found === undefined) throw noRun();
+  return found;
 }
 
 /** Everything that can be wrong with a request, looked at; the returned function accepts the run. */
@@ -130,7 +137,7 @@ export async function prepareRun(
   const onKnown = (): Promise<Dispatched> =>
     onHead === undefined && isAnswer(request) ? dispatchAnswer() : dispatch(create());
 
-  async function accept(): Promise<RunRecord | undefined> {
+  async function accept(): Promise<Created['run'] | undefined> {
     let done =
       visible === undefined
         ? await dispatch(
@@ -145,12 +152,14 @@ export async function prepareRun(
     }
     if (!done.ok && done.refusal.code === 'thread-changed') throw new ThreadMoved();
     if (!done.ok) throw refused(done.refusal, target);
-    return getRun(context.log.rows, runId);
+    // The facts of the first one, when the command was a repetition.
+    const isOurs = done.events.some(({ type, data }) => type === 'RunCreated' && data.runId === runId);
+    return isOurs ? { runId, threadId: target } : undefined;
   }
 
   return async () => {
     // Sent twice at the same time, the request may have been accepted meanwhile.
-    const again = async (): Promise<RunRecord | undefined> => {
+    const again = async (): Promise<Created['run'] | undefined> => {
       const first = once && (await findAccepted(context.log, once));
       return first && findAgain(context, actor, request, first);
     };
@@ -160,7 +169,7 @@ export async function prepareRun(
         if (other === undefined) throw error;
         return other;
       })) ?? (await again());
-    if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be read`);
+    if (run === undefined) throw new Error(`run ${runId} was accepted and cannot be found`);
     return { run, request };
   };
 }

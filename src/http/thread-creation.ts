@@ -34,8 +34,8 @@ export async function createThread(
     type: 'CreateThread',
     ...{ threadId, metadata, temporary: false, ...(ttl && { ttl }) },
   };
-  const exists = (await context.log.loadSnapshot(threadStream(threadId))) !== undefined;
-  if (exists || supersteps.length === 0) return context.threads.dispatch(threadId, [create]);
+  const plain = supersteps.length === 0 || (await exists(context, threadId));
+  if (plain) return context.threads.dispatch(threadId, [create]);
   const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId, metadata });
   // The state is written into a thread with this metadata, so the filter of updates has to allow it.
   if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();
@@ -49,6 +49,9 @@ export async function createThread(
   );
   return context.threads.dispatch(threadId, [create, command], { payloads });
 }
+
+const exists = async ({ log }: ServerContext, threadId: string): Promise<boolean> =>
+  (await log.loadSnapshot(threadStream(threadId))) !== undefined;
 
 const toUpdates = ({ updates }: Supersteps[number]): GraphUpdate[] =>
   updates.map(({ values = null, command, as_node }) => ({

@@ -74,13 +74,6 @@ export function readRun(
   return row && toRecord(row);
 }
 
-/** Whether the run exists and has not ended. Asked at every wake-up of every reader, so it reads nothing else. */
-export async function isRunOpen(rows: RowReader, runId: string): Promise<boolean> {
-  return (
-    rows.get('SELECT 1 AS open FROM runs WHERE run_id = @runId AND ended_at IS NULL', { runId }) !== undefined
-  );
-}
-
 /** What the thread's runs that wait or execute were told to do besides their input. */
 export async function openCommands(rows: RowReader, threadId: string): Promise<(JsonObject | undefined)[]> {
   const open = rows.all<{ kwargs: string }>(

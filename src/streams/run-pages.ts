@@ -7,7 +7,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
-import { isRunOpen } from '../projections/run-queries.ts';
+import { isRunOpen } from '../projections/run-end-queries.ts';
 import type { Hub } from './hub.ts';
 import { pause } from './pause.ts';
 

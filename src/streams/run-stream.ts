@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
-import { getRun, isRunOpen, type RunRecord } from '../projections/run-queries.ts';
+import { endOfRun, type EndedRun } from '../projections/run-end-queries.ts';
 import type { Hub } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages } from './run-pages.ts';
@@ -16,13 +16,13 @@ export interface RunStreams {
   /** Pages of frames with ids above `after`; ends when the run has ended and everything was read, or on abort. */
   read(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
   /** The run once it has ended; undefined when it is gone (rolled back, deleted) or the signal aborts. */
-  ended(runId: string, signal: AbortSignal): Promise<RunRecord | undefined>;
+  ended(runId: string, signal: AbortSignal): Promise<EndedRun | undefined>;
   /**
    * What `wait` and `join` answer for an ended run: what its last frame of the mode `values` shows. It is read from
    * the thread's head, so it needs neither that mode nor the frames; only what was done beside a task that asks is in
    * no checkpoint yet, and is answered while the frames are kept.
    */
-  result(run: RunRecord | undefined): Promise<Json>;
+  result(run: EndedRun | undefined): Promise<Json>;
 }
 
 /** Among the last frames of a run that asks is its last state, unless so many tasks of one step ask. */
@@ -50,9 +50,10 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     async ended(runId, signal) {
       while (!signal.aborted) {
         const next = hub.end(runId);
-        if (!(await isRunOpen(log.rows, runId))) {
+        const end = await endOfRun(log.rows, runId);
+        if (end !== 'open') {
           next.cancel();
-          return getRun(log.rows, runId);
+          return end;
         }
         await pause(next, clock, signal);
       }

@@ -1,13 +1,13 @@
 /** Many runs at once: created in one request, cancelled in one request. */
 import { Hono } from 'hono';
-import type { Json } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import { runsToCancel } from '../../projections/run-queries.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { partOf, toOnce } from '../once.ts';
 import { readQuery } from '../query.ts';
 import { noContent, noRun, refused } from '../replies.ts';
-import { prepareRun, type Created } from '../run-creation.ts';
+import { prepareRun, shownRun, type Created } from '../run-creation.ts';
 import { check } from '../schemas/common.ts';
 import { cancelMany, cancelManyQuery, runBatch } from '../schemas/runs.ts';
 import { toRun } from '../wire.ts';
@@ -25,9 +25,9 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
       accept.push(
         await prepareRun(context, c.var.actor, body, undefined, { once: once && partOf(once, index) }),
       );
-    const created: Created[] = [];
-    for (const next of accept) created.push(await next());
-    return c.json(created.map(({ run }) => toRun(run)));
+    const created: JsonObject[] = [];
+    for (const next of accept) created.push(toRun(await shownRun(context, await next())));
+    return c.json(created);
   });
 
   app.post('/runs/cancel', async (c) => {

@@ -3,7 +3,7 @@ import { Hono, type Context } from 'hono';
 import { cancelAbandoned } from '../abandon.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { toOnce } from '../once.ts';
-import { createRun, type Created } from '../run-creation.ts';
+import { createRun, shownRun, type Created } from '../run-creation.ts';
 import { pathUuid } from '../schemas/common.ts';
 import type { HeldReply } from '../held-body.ts';
 import { sseReply, waitReply } from '../sse.ts';
@@ -51,7 +51,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
 
   app.post('/threads/:thread_id/runs', async (c) => {
     const created = await create(c, threadIdOf(c), false);
-    return c.json(toRun(created.run), 200, { 'content-location': onThread(created) });
+    return c.json(toRun(await shownRun(context, created)), 200, { 'content-location': onThread(created) });
   });
   app.post('/threads/:thread_id/runs/stream', async (c) => {
     const created = await create(c, threadIdOf(c), true);
@@ -63,7 +63,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   });
   app.post('/runs', async (c) => {
     const created = await create(c, undefined, false);
-    return c.json(toRun(created.run), 200, { 'content-location': stateless(created) });
+    return c.json(toRun(await shownRun(context, created)), 200, { 'content-location': stateless(created) });
   });
   app.post('/runs/stream', async (c) => {
     const created = await create(c, undefined, true);

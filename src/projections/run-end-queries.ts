@@ -1,0 +1,31 @@
+/** Whether runs have ended, and how. Asked at every wake-up of everybody who waits, so nothing else of a run is read. */
+import { fromStored } from '../kernel/stored-json.ts';
+import type { RowReader } from '../log/rows.ts';
+import type { Outcome } from '../thread/events.ts';
+import type { RunRecord } from './run-queries.ts';
+
+/** Whether the run exists and has not ended. */
+export async function isRunOpen(rows: RowReader, runId: string): Promise<boolean> {
+  return (
+    rows.get('SELECT 1 AS open FROM runs WHERE run_id = @runId AND ended_at IS NULL', { runId }) !== undefined
+  );
+}
+
+export type EndedRun = Pick<RunRecord, 'runId' | 'threadId' | 'outcome' | 'head'>;
+
+/** 'open' until the run has ended; undefined when there is none. */
+export async function endOfRun(rows: RowReader, runId: string): Promise<EndedRun | 'open' | undefined> {
+  const row = rows.get<{
+    thread_id: string;
+    ended_at: number | null;
+    outcome: string | null;
+    head: string | null;
+  }>('SELECT thread_id, ended_at, outcome, head FROM runs WHERE run_id = @runId', { runId });
+  if (row === undefined) return undefined;
+  const { thread_id: threadId, ended_at: endedAt, outcome, head } = row;
+  if (endedAt === null) return 'open';
+  return {
+    ...{ runId, threadId, head },
+    outcome: outcome === null ? null : (fromStored(outcome, 'outcome of run', runId) as Outcome),
+  };
+}
