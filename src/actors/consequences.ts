@@ -13,6 +13,7 @@ import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { cronsOf } from '../projections/cron-queries.ts';
 import { deliveriesOf } from '../projections/delivery-queries.ts';
+import { mayOweWebhook } from '../projections/run-end-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { toWrites } from './delivery-writes.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
@@ -69,9 +70,10 @@ export async function consequencesOf(
       case 'RunCompleted': {
         const { runId, threadId, outcome } = data;
         payloads.push({ kind: 'end-lease', runId }, { kind: 'erase-secret', runId });
-        const run = await getRun(log.rows, runId);
+        const owes = webhooks.enabled && (await mayOweWebhook(log.rows, runId));
+        const run = owes ? await getRun(log.rows, runId) : undefined;
         const url = run?.kwargs.webhook;
-        if (run !== undefined && url !== undefined && webhooks.enabled) {
+        if (run !== undefined && url !== undefined) {
           const deliveryId = uuidv5(runId, DELIVERIES);
           const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head);
           const body = webhooks.render(run, outcome, values, clock.now());

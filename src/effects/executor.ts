@@ -18,7 +18,7 @@ import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
-import { afterGrace, timeLimitOf } from './grace.ts';
+import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import { orderOf } from './run-order.ts';
 
 export interface ExecutorOptions {
@@ -67,6 +67,8 @@ interface Running {
   /** Aborts when the server stops: a graph that was told to stop before has no more grace. */
   readonly hurry: AbortController;
   readonly done: Promise<void>;
+  /** Nothing of the graph is left to stop; the end of the run is being recorded. */
+  isOver: boolean;
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
@@ -200,7 +202,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
         if (backlog || stop.signal.aborted) pump();
       });
     const { attempt, leaseId } = lease;
-    running.set(runId, { threadId, attempt, leaseId, stop, hurry, done });
+    running.set(runId, { threadId, attempt, leaseId, stop, hurry, done, isOver: false });
   }
 
   async function execute(
@@ -222,6 +224,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     );
     const reason = stop.signal.aborted ? (stop.signal.reason as StopReason) : undefined;
     if (reason === 'fenced' || closed) return;
+    const mine = running.get(run.runId);
+    if (mine !== undefined) mine.isOver = true;
     // A write of this attempt after this line is refused: the lease ends with the commit below.
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
@@ -244,14 +248,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   function onNotice({ events }: Notice): void {
     for (const event of events) {
-      if (event.type === 'RunCancelRequested') running.get(event.data.runId)?.stop.abort(event.data.action);
-      // Ended by somebody else, such as the deletion of its thread.
-      if (event.type === 'RunCompleted') running.get(event.data.runId)?.stop.abort('fenced');
-      // Declared dead by somebody else: what it still does is no part of the run.
-      if (event.type === 'RunRequeued') {
-        const run = running.get(event.data.runId);
-        if (run?.attempt === event.data.attempt) run.stop.abort('fenced');
-      }
+      const run = 'runId' in event.data ? running.get(event.data.runId) : undefined;
+      const reason = run && stopFor(event, run);
+      if (reason !== undefined) run?.stop.abort(reason);
     }
     if (events.some(mayStart)) pump();
   }

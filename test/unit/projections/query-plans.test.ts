@@ -12,7 +12,7 @@ import {
   nextDueDelivery,
 } from '../../../src/projections/delivery-queries.ts';
 import { hasOldCommands, runsWithOldFrames } from '../../../src/projections/retention-queries.ts';
-import { endOfRun, isRunOpen } from '../../../src/projections/run-end-queries.ts';
+import { endOfRun, isRunOpen, mayOweWebhook } from '../../../src/projections/run-end-queries.ts';
 import {
   claimableRuns,
   getRun,
@@ -70,6 +70,7 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: 1, looked: 10 }),
   getRun: (rows) => getRun(rows, 'r', { threadId: 't', filter: OWNER }),
   endOfRun: (rows) => endOfRun(rows, 'r'),
+  mayOweWebhook: (rows) => mayOweWebhook(rows, 'r'),
   isRunOpen: (rows) => isRunOpen(rows, 'r'),
   lastStartedRun: (rows) => lastStartedRun(rows, 't'),
   latestTurn: (rows) => latestTurn(rows, 't'),
