@@ -164,7 +164,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
     promised.set(place.runId, new Promise((resolve) => (settled = resolve)));
     const claim = opening(place, 1, 0);
     return {
-      ...claim,
       settle(state) {
         promised.delete(place.runId);
         settled();
@@ -172,6 +171,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
         const run = readRun(log.rows, place.runId);
         if (run !== undefined) begin(run, claim, state);
       },
+      ...claim,
     };
   }
 
@@ -182,13 +182,13 @@ export function startExecutor(options: ExecutorOptions): Executor {
     // Claimed while the stop was asked for: handed back like the others, or the attempt would count as lost.
     if (stopping) stop.abort('shutdown' satisfies StopReason);
     const execution = createExecution({
-      ...{ log, threads, store, ids, threadId, lease, lingerClock: options.lingerClock },
       isRead: () => isRead(runId),
       owesWebhook: kwargs.webhook !== undefined,
       temporary: isLiving(state) && state.temporary,
       sync: kwargs.durability === 'sync',
       nextFrame: first + 1,
       onFenced: () => stop.abort('fenced' satisfies StopReason),
+      ...{ log, threads, store, ids, threadId, lease, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
     const resume = openRun(state, runId)?.checkpointed ?? false;

@@ -140,7 +140,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     });
     // Who does not wait for it hears of a failure at the next write, and the run at its end.
     done.catch(() => undefined);
-    const entry = { ...write, settle, done };
+    const entry = { settle, done, ...write };
     waiting.push(entry);
     size += write.size;
     pump ??= run();

@@ -63,7 +63,8 @@ export function createEdge(
   if (custom !== undefined) mountCustom(edge, context, custom);
 
   edge.all('*', async (c) => {
-    const reply = await builtIn.fetch(c.req.raw, { ...c.env, admitted: await admittedOf(c, context) });
+    const admitted = await admittedOf(c, context);
+    const reply = await builtIn.fetch(c.req.raw, { ...c.env, admitted });
     if (prefix !== '')
       for (const name of ['location', 'content-location']) {
         const place = reply.headers.get(name);
@@ -82,7 +83,7 @@ export function createEdge(
     // No Request can be made of such an address, and what would be thrown quotes it.
     if (WITH_CREDENTIALS.test(request.url)) return problemReply(noAddress());
     try {
-      return await edge.fetch(request, { ...bindings });
+      return await edge.fetch(request, { admitted: {}, ...bindings });
     } catch (error) {
       // Thrown by a custom app, and no Error.
       context.onFault(error, 'answering a request');

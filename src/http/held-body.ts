@@ -81,7 +81,9 @@ function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): 
   };
   let begun = false;
   return {
-    ...{ clock, idle, everyMs },
+    clock,
+    idle,
+    everyMs,
     begin() {
       begun = true;
       if (stopping.aborted) return breakOff();

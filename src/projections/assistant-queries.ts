@@ -100,7 +100,7 @@ export async function runsOfAssistant(rows: RowReader, assistantId: string): Pro
 }
 
 const toRecord = (row: AssistantRow): AssistantRecord => ({
-  ...toContent(row),
   system: row.system === 1,
   updatedAt: row.updated_at,
+  ...toContent(row),
 });

@@ -77,14 +77,14 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       if (run === undefined) return state;
       const base = run.attempt === 0 ? state.head : run.base;
       const queue = state.queue.filter((queued) => queued !== run);
-      return { ...lifeOf(state), status: 'running', queue, active: { ...run, attempt, leaseId, base } };
+      return { status: 'running', active: { leaseId, ...run, attempt, base }, ...lifeOf(state), queue };
     }
     case 'RunRequeued': {
       const active = activeOf(state);
       if (active === undefined) return state;
       const { leaseId: _, ...run } = active;
       const lost = run.lost + (event.data.lost ? 1 : 0);
-      return { ...lifeOf(state), status: 'queued', queue: [{ ...run, lost }, ...state.queue] };
+      return { status: 'queued', ...lifeOf(state), queue: [{ ...run, lost }, ...state.queue] };
     }
     case 'RunCancelRequested':
       return state.status === 'running' || state.status === 'stopping'
@@ -107,10 +107,10 @@ function settle(state: LivingThread, runId: string, head: string | null): Thread
   if (activeOf(state)?.runId !== runId) {
     const queue = state.queue.filter((queued) => queued.runId !== runId);
     return state.status === 'queued' && queue.length === 0
-      ? { ...lifeOf(state), status: 'idle', queue, head }
+      ? { status: 'idle', ...lifeOf(state), queue, head }
       : { ...state, queue, head };
   }
-  return { ...lifeOf(state), status: state.queue.length === 0 ? 'idle' : 'queued', head };
+  return { status: state.queue.length === 0 ? 'idle' : 'queued', ...lifeOf(state), head };
 }
 
 /** The run that executes now, if any. */
@@ -124,6 +124,7 @@ export function openRun(state: ThreadState, runId: string): QueuedRun | undefine
   return active?.runId === runId ? active : state.queue.find((queued) => queued.runId === runId);
 }
 
+/** New names come before what is spread, here and above: V8 takes microseconds to add one to a copy. */
 const lifeOf = ({ threadId, metadata, temporary, head, queue, ttl }: LivingThread): Life => ({
   threadId,
   metadata,

@@ -63,7 +63,7 @@ export function openJournal(
     };
     const staged = { checkpointId, parentId, metadata: checkpoint.metadata };
     parentId = newestId = checkpointId;
-    return { ...applied, ...staged, step, write: () => store.save(checkpoint) };
+    return { step, write: () => store.save(checkpoint), ...applied, ...staged };
   };
 
   return {

@@ -54,8 +54,16 @@ export function writeChannel(
     `INSERT OR IGNORE INTO blob_rows (id, thread, ns, channel, version, run, base, kept, anchor, data)
      VALUES (@id, @thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @rest)`,
   ).run({
-    ...{ id: leanInput(prepare, place, { channel, version, data: rest }) ?? null, thread, ns },
-    ...{ channel, version, run, base, kept, anchor, rest },
+    id: leanInput(prepare, place, { channel, version, data: rest }) ?? null,
+    thread,
+    ns,
+    channel,
+    version,
+    run,
+    base,
+    kept,
+    anchor,
+    rest,
   });
   if (changes === 0) return undefined;
   const id = Number(lastInsertRowid);

@@ -61,7 +61,10 @@ export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheck
     `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, packed, base)
      VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @packed, @base) ON CONFLICT DO NOTHING`,
   ).run({
-    ...{ thread, ns, checkpoint, at },
+    thread,
+    ns,
+    checkpoint,
+    at,
     parent: saved.parentId === null ? null : keys.name(thread, saved.parentId),
     run: keys.name(thread, saved.runId),
     ...pack(prepare, keys, thread, saved),

@@ -47,7 +47,7 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number): Record
       const version = expected + index + 1;
       const schema = schemaVersionOf(event.type, upcasters);
       insert.run(position, stream, version, event.type, schema, JSON.stringify(event.data), at, commandId);
-      recorded.push({ ...event, meta: { position, stream, version, at, commandId } });
+      recorded.push({ meta: { position, stream, version, at, commandId }, ...event });
     }
     if (snapshot !== undefined)
       prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)').run(
