@@ -4,7 +4,7 @@
  *
  * Numbers that JSON cannot hold (NaN, infinities) become null. Instances of other classes become plain objects.
  */
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, setMember, type Json, type JsonObject } from '../kernel/json.ts';
 import { TAG, tagged, tagOf } from '../kernel/tagged.ts';
 import { MAX_VALUE_DEPTH, toShape, UnstorableValue } from './shapes.ts';
 
@@ -56,14 +56,17 @@ function objectToTagged(value: object, path: Step[]): Json {
   if (path.length > MAX_VALUE_DEPTH)
     throw unstorable(path, `is nested deeper than ${MAX_VALUE_DEPTH} levels`);
   const child = (key: string | number, item: unknown): Json => {
+    if (typeof item === 'string' || typeof item === 'boolean') return item;
     path.push({ key, owner: value });
     const stored = toTagged(item, path);
     path.pop();
     return stored;
   };
-  // `fromEntries` defines its keys, so a key `__proto__` stays an ordinary one.
-  const members = (fields: Record<string, unknown>): JsonObject =>
-    Object.fromEntries(Object.entries(fields).map(([key, item]) => [key, child(key, item)]));
+  const members = (fields: Record<string, unknown>): JsonObject => {
+    const stored: JsonObject = {};
+    for (const key of Object.keys(fields)) setMember(stored, key, child(key, fields[key]));
+    return stored;
+  };
   const shape = toShape(value);
   switch (shape.kind) {
     case 'array':

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../kernel/json.ts';
+import { setMember, type Json, type JsonObject } from '../kernel/json.ts';
 import { MAX_VALUE_DEPTH, toShape } from './shapes.ts';
 
 /**
@@ -44,12 +44,16 @@ function convertObject(value: object, owners: object[]): Json | undefined {
     case 'message':
     case 'command':
     case 'send':
-      return members(Object.entries(shape.v), owners);
-    case 'map':
-      return members(
-        shape.v.map(([key, each]) => [toName(item(key)), each ?? null]),
-        owners,
-      );
+      return members(shape.v, owners);
+    case 'map': {
+      const flat: JsonObject = {};
+      for (const [key, each] of shape.v) {
+        const name = toName(item(key));
+        const wire = convert(each ?? null, owners);
+        if (wire !== undefined) setMember(flat, name, wire);
+      }
+      return flat;
+    }
     case 'other':
       return convert(shape.v, owners);
     case 'promise':
@@ -59,13 +63,13 @@ function convertObject(value: object, owners: object[]): Json | undefined {
   }
 }
 
-function members(entries: [string, unknown][], owners: object[]): JsonObject {
-  const flat: [string, Json][] = [];
-  for (const [key, each] of entries) {
-    const wire = convert(each, owners);
-    if (wire !== undefined) flat.push([key, wire]);
+function members(fields: Readonly<Record<string, unknown>>, owners: object[]): JsonObject {
+  const flat: JsonObject = {};
+  for (const key of Object.keys(fields)) {
+    const wire = convert(fields[key], owners);
+    if (wire !== undefined) setMember(flat, key, wire);
   }
-  return Object.fromEntries(flat);
+  return flat;
 }
 
 const toName = (key: Json): string => (typeof key === 'string' ? key : JSON.stringify(key));

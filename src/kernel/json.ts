@@ -8,6 +8,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Gives an object a member of its own, also when its key is `__proto__`. */
+export function setMember(target: JsonObject, key: string, value: Json): void {
+  if (key !== '__proto__') target[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
 /** A place in a JSON document that may not be stored, in words for the client. */
 export interface JsonProblem {
   readonly path: string;

@@ -9,7 +9,7 @@
  *   map        v: [key, value][]   set      v: value[]             error  v: `{name, message}`
  *   undefined  no v                object   v: the object itself
  */
-import { isObject, type Json, type JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 export const TAG = '$';
 
@@ -35,10 +35,13 @@ export function tagOf(value: JsonObject): TaggedKind | undefined {
   return Object.hasOwn(value, TAG) ? (value[TAG] as TaggedKind) : undefined;
 }
 
-/** Turns a stored value into what clients see: messages flat, dates as text, maps as objects. */
+/**
+ * Turns a stored value into what clients see: messages flat, dates as text, maps as objects. In place: it is given what
+ * was parsed for it, and long conversations are read often.
+ */
 export function flatten(value: Json): Json {
-  if (Array.isArray(value)) return value.map(flatten);
-  if (!isObject(value)) return value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return flattenList(value);
   const kind = tagOf(value);
   if (kind === undefined) return flattenObject(value);
   const v = value['v'] ?? null;
@@ -53,7 +56,7 @@ export function flatten(value: Json): Json {
         }),
       );
     case 'set':
-      return (v as Json[]).map(flatten);
+      return flattenList(v as Json[]);
     case 'object':
     case 'message':
     case 'command':
@@ -64,11 +67,19 @@ export function flatten(value: Json): Json {
   }
 }
 
+function flattenList(list: Json[]): Json[] {
+  for (const [index, item] of list.entries())
+    if (typeof item === 'object' && item !== null) list[index] = flatten(item);
+  return list;
+}
+
+/** A key `__proto__` is there already, so it stays an ordinary one. */
 function flattenObject(value: JsonObject): JsonObject {
-  // `fromEntries` defines its keys, so a key `__proto__` stays an ordinary one.
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => !isObject(item) || tagOf(item) !== 'undefined')
-      .map(([key, item]) => [key, flatten(item)]),
-  );
+  for (const key in value) {
+    const item = value[key]!;
+    if (typeof item !== 'object' || item === null) continue;
+    if (!Array.isArray(item) && tagOf(item) === 'undefined') delete value[key];
+    else value[key] = flatten(item);
+  }
+  return value;
 }
