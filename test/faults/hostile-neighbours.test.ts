@@ -1,5 +1,6 @@
 /** What a hostile graph does to the runs beside it, to the rest of the server, and to its start. */
 import * as assert from 'uvu/assert';
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,7 @@ import { suite } from '../support/suite.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
+import { POOL_AS_STARTED } from '../support/with-process.ts';
 
 const test = suite('runs beside hostile graphs');
 
@@ -125,6 +127,21 @@ test('given what a run left behind spins for ever, when its worker is asked for 
     await writeFile(gate, '');
     const values = (await server.ask('GET', `${neighbour.path}/join`)).json;
     assert.equal(values, { begun: true, firstAttempt: 1, lastAttempt: 2 });
+  }));
+
+test('given a run that waits in threads which all share, when it is stopped, then its worker has a successor that loads (X4)', () =>
+  withServer({ PLATFORM_WORKERS: '1', ...POOL_AS_STARTED }, async (server, dir) => {
+    const pipe = join(dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const run = await start(server, 'readsPipes', { pipe });
+    await begun(server, run);
+    assert.is((await server.ask('POST', `${run.path}/cancel?wait=true`)).status, 204);
+    const answerOf = async (graph: string) =>
+      (await server.ask('POST', '/runs/wait', { assistant_id: graph, input: {} })).json;
+    assert.is((await answerOf('exitsForReal')).__error__.error, 'WorkerExit');
+    assert.equal(await answerOf('fine'), { fine: true });
+    // Lets them go, and with them the thread of the worker.
+    await writeFile(pipe, '');
   }));
 
 test('given clients that take more than half of the files that may be open, when time passes, then no graph is blamed for them (X4)', () =>

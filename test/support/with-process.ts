@@ -9,11 +9,12 @@ import { PROJECT } from './with-server.ts';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The flags of `npm start`. */
-const AS_STARTED = /exec node (.*)scripts\/start\.mjs/
-  .exec((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest).scripts.start)![1]!
-  .split(' ')
-  .filter((flag) => flag !== '');
+/** What `npm start` gives the program. */
+const [, POOL, FLAGS] = /UV_THREADPOOL_SIZE=\S+:-(\d+)\} node (.*) scripts\/start\.mjs/.exec(
+  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest).scripts.start,
+)!;
+const AS_STARTED = FLAGS!.split(' ');
+export const POOL_AS_STARTED = { UV_THREADPOOL_SIZE: POOL! };
 
 interface Manifest {
   readonly scripts: { readonly start: string };
@@ -57,7 +58,7 @@ export async function startProcess({
       dir,
       ...args,
     ],
-    { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: ROOT, env: { ...process.env, ...POOL_AS_STARTED, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   const exited = once(child, 'exit').then(([code]) => code as number | null);
