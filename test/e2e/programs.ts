@@ -124,7 +124,13 @@ function spawnProgram({ args = [], env = {}, cwd = ROOT, script = MAIN, before }
   const child = spawn(shell[0]!, shell.slice(1), {
     cwd,
     // One graph worker, unless the test is about them: each more costs as much as the start of the rest.
-    env: { ...withoutSettings(process.env), PLATFORM_WORKERS: '1', ...env },
+    // And time to stop, which a busy machine takes.
+    env: {
+      ...withoutSettings(process.env),
+      PLATFORM_WORKERS: '1',
+      PLATFORM_STOP_GRACE_SECS: '5',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

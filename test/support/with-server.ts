@@ -75,7 +75,12 @@ export async function withServer<T>(
     const start = (more: Partial<Config> = {}): Promise<RunningServer> => {
       const loaded = loadConfig(
         { config: options.config ?? join(PROJECT, 'platform.json'), port: '0', data },
-        { PLATFORM_WORKERS: String(options.workers ?? workersByDefault(options)), ...options.env },
+        {
+          PLATFORM_WORKERS: String(options.workers ?? workersByDefault(options)),
+          // Whoever is slow to stop on a busy machine does not ignore its signal.
+          PLATFORM_STOP_GRACE_SECS: '5',
+          ...options.env,
+        },
         dir,
       );
       configured = loaded;
