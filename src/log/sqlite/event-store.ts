@@ -47,7 +47,8 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number): Record
       const version = expected + index + 1;
       const schema = schemaVersionOf(event.type, upcasters);
       insert.run(position, stream, version, event.type, schema, JSON.stringify(event.data), at, commandId);
-      recorded.push({ meta: { position, stream, version, at, commandId }, ...event });
+      const { type, data } = event;
+      recorded.push({ type, data, meta: { position, stream, version, at, commandId } } as Recorded);
     }
     if (snapshot !== undefined)
       prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)').run(
