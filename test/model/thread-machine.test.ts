@@ -144,7 +144,7 @@ test('D2 D3 given every state on a path, when every command is decided, then it 
         assert.ok(reached.has(nameOf(event)), nameOf(event));
   }
   console.log(`${told.accepted} accepted, ${told.refused} refused`);
-  assert.ok(told.accepted > 300 && told.refused > 300);
+  assert.ok(told.accepted > 250 && told.refused > 250, JSON.stringify(told));
 });
 
 test('X1 X3 given verdicts that are remembered, when every state asks about every pair of facts, then the machine says the same', () => {
