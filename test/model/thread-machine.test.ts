@@ -1,6 +1,7 @@
 /** Every way through a thread's life with two runs: the machine, the fold, the decisions and a restored machine agree. */
 import assert from 'node:assert/strict';
 import { getSimplePaths } from 'xstate/graph';
+import { canonical, type Json } from '../../src/kernel/json.ts';
 import { decide, type ThreadCommand } from '../../src/thread/decide.ts';
 import type { ThreadEvent } from '../../src/thread/events.ts';
 import { canAll, createJudge, restore, threadMachine } from '../../src/thread/machine.ts';
@@ -38,15 +39,15 @@ const paths = getSimplePaths(threadMachine, {
   serializeState: ({ value, context }) => JSON.stringify([value, context]),
 }).map(({ steps }) => steps.map(({ event }) => event as unknown as ThreadEvent).slice(1));
 
-/** Every state that lies on a path, once. */
+/** Every state that lies on a path, once, whatever the order of its names. */
 function statesOnPaths(): ThreadState[] {
   const states = new Map<string, ThreadState>();
   for (const path of paths) {
     let state: ThreadState = initial;
-    states.set(JSON.stringify(state), state);
+    states.set(canonical(state as unknown as Json), state);
     for (const event of path) {
       state = evolve(state, event);
-      states.set(JSON.stringify(state), state);
+      states.set(canonical(state as unknown as Json), state);
     }
   }
   return [...states.values()];
@@ -144,7 +145,7 @@ test('D2 D3 given every state on a path, when every command is decided, then it 
         assert.ok(reached.has(nameOf(event)), nameOf(event));
   }
   console.log(`${told.accepted} accepted, ${told.refused} refused`);
-  assert.ok(told.accepted > 250 && told.refused > 250, JSON.stringify(told));
+  assert.deepEqual(told, { accepted: 294, refused: 822 });
 });
 
 test('X1 X3 given verdicts that are remembered, when every state asks about every pair of facts, then the machine says the same', () => {
