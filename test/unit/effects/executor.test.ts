@@ -3,6 +3,7 @@ import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
 import type { GraphHost, RunEnd } from '../../../src/graphs/port.ts';
+import type { EventLog } from '../../../src/log/log.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
@@ -20,7 +21,10 @@ const obedient: GraphHost['run'] = (_order, _link, signal) =>
 const deaf: GraphHost['run'] = () => new Promise(() => undefined);
 
 /** An executor that hears of nothing: what it does it found by looking. */
-function startDeaf({ log, threads, clock }: TestThreads, run: GraphHost['run']): Executor {
+const startDeaf = (lent: TestThreads, run: GraphHost['run']): Executor =>
+  start(lent, run, { ...lent.log, onCommitted: () => () => undefined });
+
+function start({ threads, clock }: TestThreads, run: GraphHost['run'], log: EventLog): Executor {
   const ids = seededIds(clock, createRandom(3));
   const items = createItems({ log, clock, ids });
   const onFault = (error: unknown): void => assert.fail(String(error));
@@ -38,7 +42,7 @@ function startDeaf({ log, threads, clock }: TestThreads, run: GraphHost['run']):
       isRead: () => true,
       lingerClock: clock,
     },
-    log: { ...log, onCommitted: () => () => undefined },
+    log,
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
     graphs: { graphIds: ['graph'], run, close: async () => undefined },
   });
@@ -76,6 +80,33 @@ test('X4 given a graph that ignores a stop, when the server stops, then its run 
     await pass(lent, 1_000, async () => (await statusOf(lent, 'a')) === 'interrupted');
     await stopped;
     assert.deepEqual(lent.clock.pending(), []);
+  }));
+
+test('X3 given runs that end by themselves or with their thread, when that is committed, then only the graph of the latter is stopped, at once', () =>
+  withThreads(async (lent) => {
+    const signals: AbortSignal[] = [];
+    let finish: () => void = () => undefined;
+    const run: GraphHost['run'] = (_order, _link, signal) =>
+      new Promise<RunEnd>((resolve) => {
+        signals.push(signal);
+        finish = () => resolve({ kind: 'success', next: [], interrupts: {} });
+        signal.addEventListener('abort', () => resolve({ kind: 'stopped' }), { once: true });
+      });
+    await lent.done([ask.createThread(), ask.createRun('a')]);
+    const executor = start(lent, run, lent.log);
+    await pass(lent, 1_000, async () => signals.length === 1);
+    finish();
+    await pass(lent, 1_000, async () => (await statusOf(lent, 'a')) === 'success');
+    await lent.done(ask.createRun('b'));
+    await pass(lent, 1_000, async () => signals.length === 2);
+    await lent.done(ask.deleteThread());
+    // The clock stands still: nobody has looked.
+    await lent.log.readAll(0, 1);
+    assert.deepEqual(
+      signals.map(({ aborted, reason }) => aborted && reason),
+      [false, 'fenced'],
+    );
+    await executor.stop(0);
   }));
 
 test('X4 given a run that looks free and cannot start, when it is found again and again, then others have their turn', () =>
