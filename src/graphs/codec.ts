@@ -56,7 +56,6 @@ function objectToTagged(value: object, path: Step[]): Json {
   if (path.length > MAX_VALUE_DEPTH)
     throw unstorable(path, `is nested deeper than ${MAX_VALUE_DEPTH} levels`);
   const child = (key: string | number, item: unknown): Json => {
-    if (typeof item === 'string' || typeof item === 'boolean') return item;
     path.push({ key, owner: value });
     const stored = toTagged(item, path);
     path.pop();
