@@ -1,7 +1,7 @@
 /** What a hostile graph does to the runs beside it, to the rest of the server, and to its start. */
 import * as assert from 'uvu/assert';
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
@@ -127,6 +127,21 @@ test('given what a run left behind spins for ever, when its worker is asked for 
     await writeFile(gate, '');
     const values = (await server.ask('GET', `${neighbour.path}/join`)).json;
     assert.equal(values, { begun: true, firstAttempt: 1, lastAttempt: 2 });
+  }));
+
+test('given a question that ends its worker, when another worker can answer it, then it is answered, and otherwise refused (X4)', () =>
+  withServer({ PLATFORM_WORKERS: '1' }, async (server, dir) => {
+    const write = async (name: string, times: number) => {
+      const thread = { metadata: { graph_id: 'reducerExits' } };
+      const { thread_id } = (await server.ask('POST', '/threads', thread)).json;
+      const fall = { file: join(dir, name), times };
+      return server.ask('POST', `/threads/${thread_id}/state`, { values: { fall }, as_node: 'nothing' });
+    };
+    assert.is((await write('once', 1)).status, 200);
+    const { status, headers, json } = await write('always', 9);
+    assert.equal([status, headers.get('retry-after')], [503, '1'], JSON.stringify(json));
+    assert.is(await readFile(join(dir, 'always'), 'utf8'), 'xx');
+    assert.is((await write('never', 0)).status, 200);
   }));
 
 test('given a run that waits in threads which all share, when it is stopped, then its worker has a successor that loads (X4)', () =>

@@ -50,8 +50,14 @@ const ASK_MS = 30_000;
 /** Between two looks whether who was asked stands still. */
 const LOOK_MS = 250;
 const STILL = Symbol('still');
+const LOST = Symbol('lost');
 /** Far more runs than a few workers have at once. */
 const MOST_SUSPECTS = 1_000;
+
+type Question<T> = (side: WorkerSide, job: number) => Promise<T>;
+
+/** The worker is there and has not answered: another one would take as long. */
+class LateAnswer extends GraphsUnavailable {}
 
 /** A single allocation that V8 has no room for ends the whole process: so it gets room, and somebody watches. */
 const hardHeapMb = (heapMb: number): number => heapMb + Math.min(8_192, Math.floor(totalmem() / 2 ** 21));
@@ -92,46 +98,53 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const crew = await openCrew({ size: workers, heapMb, clock, spawn, onFault, onHeld });
   const suspects = new Set<string>();
 
-  /**
-   * Questions change nothing: when the worker ends for somebody else's reason, or stands still, they are asked once
-   * more. The second worker may take as long as it likes: perhaps it is the question that is hard.
-   */
-  async function ask<T>(
-    question: (side: WorkerSide, job: number) => Promise<T>,
+  /** Rejects with `LateAnswer`, or, when the worker is lost, with another `GraphsUnavailable`. */
+  async function askOf<T>(
+    worker: GraphWorker,
+    question: Question<T>,
     checkpoints?: CheckpointReader,
   ): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      const worker = await crew.choose();
-      const alone = worker.load === 0;
-      let cancel: () => void = () => undefined;
-      const late = new Promise<never>((_, reject) => {
-        cancel = clock.after(ASK_MS, () => {
-          const message = `The graph did not answer within ${ASK_MS / 1000} s`;
-          reject(new GraphsUnavailable(message));
-          if (worker.isSilent()) worker.end({ by: 'stop', error: 'WorkerUnresponsive', message });
-        });
+    let cancel: () => void = () => undefined;
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.after(ASK_MS, () => {
+        const message = `The graph did not answer within ${ASK_MS / 1000} s`;
+        reject(new LateAnswer(message));
+        if (worker.isSilent()) worker.end({ by: 'stop', error: 'WorkerUnresponsive', message });
       });
-      let cancelLook: () => void = () => undefined;
-      const still = new Promise<typeof STILL>((resolve) => {
-        const look = (): void => {
-          if (worker.isSilent()) resolve(STILL);
-          else cancelLook = clock.after(LOOK_MS, look);
-        };
-        if (tries === 1) cancelLook = clock.after(LOOK_MS, look);
-      });
-      try {
-        const asked = worker.ask(question, checkpoints);
-        // Nobody hears its second answer.
-        asked.catch(() => undefined);
-        const answer = await Promise.race([asked, late, still]);
-        if (answer !== STILL) return answer;
-      } catch (error) {
-        if (!(error instanceof GraphsUnavailable) || tries > 1 || alone) throw error;
-      } finally {
-        cancel();
-        cancelLook();
-      }
-    }
+    });
+    return Promise.race([worker.ask(question, checkpoints), late]).finally(cancel);
+  }
+
+  /** The answer, or why another worker is to be asked. */
+  async function askFirst<T>(
+    question: Question<T>,
+    checkpoints?: CheckpointReader,
+  ): Promise<T | typeof STILL | typeof LOST> {
+    const worker = await crew.choose();
+    let cancel: () => void = () => undefined;
+    const still = new Promise<typeof STILL>((resolve) => {
+      const look = (): void => {
+        if (worker.isSilent()) resolve(STILL);
+        else cancel = clock.after(LOOK_MS, look);
+      };
+      cancel = clock.after(LOOK_MS, look);
+    });
+    const answer = askOf(worker, question, checkpoints).catch((error: unknown): typeof LOST => {
+      if (!(error instanceof GraphsUnavailable) || error instanceof LateAnswer) throw error;
+      return LOST;
+    });
+    return Promise.race([answer, still]).finally(() => cancel());
+  }
+
+  /**
+   * Questions change nothing, so one is asked once more: of any worker when the first stands still, which may take as
+   * long as it likes, for perhaps the question is hard; of a worker of its own when the first one was lost over it.
+   */
+  async function ask<T>(question: Question<T>, checkpoints?: CheckpointReader): Promise<T> {
+    const answer = await askFirst(question, checkpoints);
+    if (answer === LOST) return crew.apart((worker) => askOf(worker, question, checkpoints));
+    if (answer === STILL) return askOf(await crew.choose(), question, checkpoints);
+    return answer;
   }
 
   return {

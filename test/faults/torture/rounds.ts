@@ -1,5 +1,5 @@
 /** Starts the server, lets clients loose on it, kills it, and starts it again on what is left. */
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -82,6 +82,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
       if (!early) await answers.reach(random.int(5, MOST_ANSWERS));
       await killAfter(program, ms);
       await Promise.all(clients);
+      await appendFile(join(programs.dir, 'output.log'), program.output());
       onRound?.(round, ms);
     }
 
@@ -98,6 +99,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
     const erased = new Set(keepers.flatMap(({ erased }) => [...erased]));
     ledger.problems.push(...findErased(data, erased));
     await server.end('SIGTERM');
+    await appendFile(join(programs.dir, 'output.log'), server.output());
     return {
       problems: [...ledger.problems, ...(await findBroken(data, ledger, sink.received))],
       summary: {
