@@ -36,6 +36,12 @@ export type LoadOrder =
 /** What one lane does again and again. */
 export type Flow = 'post' | 'thread' | 'wait' | 'thread-wait-state' | 'thread-stream' | 'reject';
 
+/** A server that does as little as a server can; `dir` is for its rows. */
+export interface BareOrder {
+  readonly what: 'http' | 'hono' | 'rows' | 'engine' | 'engine and rows';
+  readonly dir: string;
+}
+
 export type EngineOrder = { readonly kind: 'engine'; readonly lanes: number; readonly seconds: number };
 export type EngineTurnsOrder = { readonly kind: 'engine-turns'; readonly turns: number };
 export type PartOrder = LoadOrder | EngineOrder | EngineTurnsOrder;

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { withTempDir } from '../support/temp-dir.ts';
 import { startProcess, type ServerProcess } from '../support/with-process.ts';
 import { percentile, type Figure, type Flow } from './figures.ts';
-import { askEngine, askLoop, askStreams, askTurns, startBare } from './parts.ts';
+import { askEngine, askLoop, askStreams, askTurns, withBare } from './parts.ts';
+import { measureBounds } from './bounds.ts';
 import { startPeer } from './peer.ts';
 import type { Row } from './table.ts';
 
@@ -126,11 +127,10 @@ export async function measureLoad(
     async threads(measure) {
       const own = await measure('create thread', 'thread', LANES);
       const bare: Figure[] = [];
-      for (const kind of ['http', 'hono'] as const) {
-        const server = await startBare(kind);
-        bare.push(await measureOn(server.base, seconds, say)(`bare ${kind}`, 'post', LANES));
-        server.close();
-      }
+      for (const kind of ['http', 'hono'] as const)
+        bare.push(
+          await withBare(kind, (base) => measureOn(base, seconds, say)(`bare ${kind}`, 'post', LANES)),
+        );
       report({
         ...{ name: `create thread, ${LANES} connections, of bare Hono`, unit: '×' },
         ...{ value: own.perSecond / bare[1]!.perSecond, bar: { atLeast: 0.5 } },
@@ -155,6 +155,7 @@ export async function measureLoad(
     await withServerProcess(async ({ url, pid }) => {
       for (const name of wanted) await rows[name]!(measureOn(url, seconds, say, pid));
     });
+  if (wants('bounds')) await measureBounds(LANES, seconds, report, say);
   if (wants('turns')) await measureTurns(report);
   if (wants('streams')) await measureStreams(report);
 }

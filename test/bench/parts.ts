@@ -1,7 +1,10 @@
 /** Starts the processes of the benchmark: whoever asks never shares a thread with whoever answers. */
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { withTempDir } from '../support/temp-dir.ts';
 import type {
+  BareOrder,
   EngineOrder,
   EngineTurnsOrder,
   Figure,
@@ -13,6 +16,13 @@ import type {
 
 const start = (file: string) =>
   fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ['--import', 'tsx'] });
+
+async function end(part: ChildProcess): Promise<void> {
+  if (part.exitCode !== null || part.signalCode !== null) return;
+  const ended = once(part, 'exit');
+  part.kill();
+  await ended;
+}
 
 async function ask(order: PartOrder): Promise<unknown> {
   const part = start('./part.ts');
@@ -31,13 +41,25 @@ export const askTurns = (order: (LoadOrder & { kind: 'turns' }) | EngineTurnsOrd
 export const askStreams = (order: LoadOrder & { kind: 'streams' }) => ask(order) as Promise<StreamFigures>;
 export const askEngine = (order: EngineOrder) => ask(order) as Promise<Figure>;
 
-/** A bare server with `node:http` or Hono; `close` ends it. */
-export async function startBare(kind: 'http' | 'hono'): Promise<{ base: string; close(): void }> {
-  const part = start('./bare.ts');
-  const base = await new Promise<string>((resolve, reject) => {
-    part.once('message', (address: string) => resolve(address));
-    part.once('exit', (code) => reject(new Error(`the bare server ended with ${code}`)));
-    part.send(kind);
-  });
-  return { base, close: () => part.kill() };
+/** Lends the time in which another engine keeps a core busy. */
+export async function withBusyEngine<T>(use: () => Promise<T>): Promise<T> {
+  const part = start('./part.ts');
+  part.send({ kind: 'engine', lanes: 32, seconds: 3_600 } satisfies EngineOrder);
+  return use().finally(() => end(part));
 }
+
+/** Lends the address of a bare server. */
+export const withBare = <T>(what: BareOrder['what'], use: (base: string) => Promise<T>): Promise<T> =>
+  withTempDir(async (dir) => {
+    const part = start('./bare.ts');
+    try {
+      const base = await new Promise<string>((resolve, reject) => {
+        part.once('message', (address: string) => resolve(address));
+        part.once('exit', (code) => reject(new Error(`the bare server ended with ${code}`)));
+        part.send({ what, dir } satisfies BareOrder);
+      });
+      return await use(base);
+    } finally {
+      await end(part);
+    }
+  });
