@@ -35,7 +35,14 @@ export type OpenWrite =
   | (Extract<RowWrite, { op: 'set' }> & { readonly set: Cells });
 
 export const copyWrite = (write: Exclude<RowWrite, { op: 'drop' }>): OpenWrite =>
-  write.op === 'put' ? { ...write, row: { ...write.row } } : { ...write, set: { ...write.set } };
+  write.op === 'put' ? { ...write, row: copyCells(write.row) } : { ...write, set: copyCells(write.set) };
+
+/** Name by name: V8 takes microseconds for each name that is new to an object which began as a spread. */
+function copyCells(cells: Cells): Cells {
+  const copy: Cells = {};
+  for (const name in cells) copy[name] = cells[name]!;
+  return copy;
+}
 
 /**
  * Lets the first of two writes of one row say both. False, and nothing has changed, when it does not tell what the

@@ -31,6 +31,14 @@ export interface SaverOptions {
   readonly fail: (error: unknown) => void;
 }
 
+/** The newest checkpoint of the root graph, from which its tuple is made when somebody asks. */
+interface Saved {
+  readonly config: SaverConfig;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: JsonObject;
+  readonly parentId: string | null;
+}
+
 /** Writes of a task under these channels replace each other; all others keep their place in the task's list. */
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
   ['__error__', -1],
@@ -45,7 +53,7 @@ export function openSaver(options: SaverOptions): Saver {
   /** By namespace: the newest checkpoint seen and the texts of its channels that the runtime gives no version. */
   const unversioned = new Map<string, Map<string, ChannelBlob>>();
   const recent = new Map<string, Write[]>();
-  let last: Omit<CheckpointTuple, 'pendingWrites'> | undefined;
+  let last: Saved | undefined;
 
   const locate = (config: SaverConfig, id: string | null): SaverConfig => ({
     configurable: {
@@ -160,8 +168,7 @@ export function openSaver(options: SaverOptions): Saver {
     metadata: JsonObject,
     parentId: string | null,
   ): void => {
-    const parentConfig = parentId === null ? {} : { parentConfig: locate(config, parentId) };
-    last = { config: locate(config, checkpoint.id), checkpoint, metadata, ...parentConfig };
+    last = { config, checkpoint, metadata, parentId };
     // The runtime saves behind its own back: writes of a later checkpoint may have come already.
     for (const id of recent.keys()) if (id < checkpoint.id) recent.delete(id);
   };
@@ -231,7 +238,17 @@ export function openSaver(options: SaverOptions): Saver {
     getNextVersion: (current) => nextVersion(current, ids),
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
-    lastTuple: () => last && { ...last, pendingWrites: [...(recent.get(last.checkpoint.id) ?? [])] },
+    lastTuple() {
+      if (last === undefined) return undefined;
+      const { config, checkpoint, metadata, parentId } = last;
+      return {
+        config: locate(config, checkpoint.id),
+        checkpoint,
+        metadata,
+        ...(parentId === null ? {} : { parentConfig: locate(config, parentId) }),
+        pendingWrites: [...(recent.get(checkpoint.id) ?? [])],
+      };
+    },
   };
   return saver;
 }
