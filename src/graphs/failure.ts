@@ -23,11 +23,14 @@ export function toErrorEnd(thrown: unknown): RunEnd {
   };
 }
 
-/** What the sender of an update of the state hears when the graph throws. */
-export function toRefusal(thrown: unknown): Updated {
+/** The same as a line. */
+export function toWords(thrown: unknown): string {
   const end = toErrorEnd(thrown);
-  return { kind: 'refused', message: end.kind === 'error' ? `${end.error}: ${end.message}` : end.kind };
+  return end.kind === 'error' ? `${end.error}: ${end.message}` : end.kind;
 }
+
+/** What the sender of an update of the state hears when the graph throws. */
+export const toRefusal = (thrown: unknown): Updated => ({ kind: 'refused', message: toWords(thrown) });
 
 /** Classes may have a `name` of any kind. */
 const toName = (name: unknown): string | undefined =>

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import { blaming } from './blame.ts';
 import { openInProcessGraphs } from './in-process.ts';
 import { loadGraphs, type GraphProblem, type GraphSpec } from './loader.ts';
 import { openGraphPool } from './pool/pool.ts';
@@ -28,6 +29,7 @@ export interface OpenGraphsOptions {
   readonly onHeld?: (gone: Promise<unknown>) => void;
 }
 
+/** Rejections are `GraphFailed` and `GraphsUnavailable`, and those of the reader that came with the question. */
 export interface Graphs extends GraphHost, StateHost {
   /** What is wrong with graphs; those are missing from `graphIds`. */
   readonly problems: readonly GraphProblem[];
@@ -53,6 +55,7 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
     });
     return {
       ...pool,
+      ...blaming(pool, pool.describer),
       problems: pool.loaded.problems,
       async close() {
         await pool.close();
@@ -66,17 +69,18 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   // What a graph asks of this server is done in the graph's own asynchronous context, where the runtime finds the run
   // that it is in: another run would take itself for a part of it. In workers the thread's channel keeps them apart.
   const outside = AsyncLocalStorage.snapshot();
+  const blamed = blaming(host, describer);
   return {
     ...host,
     run: (order, link, signal) => outside(() => host.run(order, link, signal)),
-    state: (order, checkpoints) => outside(() => host.state(order, checkpoints)),
-    history: (order, checkpoints) => outside(() => host.history(order, checkpoints)),
-    update: (order, checkpoints) => outside(() => host.update(order, checkpoints)),
+    state: (order, checkpoints) => outside(() => blamed.state(order, checkpoints)),
+    history: (order, checkpoints) => outside(() => blamed.history(order, checkpoints)),
+    update: (order, checkpoints) => outside(() => blamed.update(order, checkpoints)),
     problems,
     describer: {
-      drawing: (order, xray) => outside(() => describer.drawing(order, xray)),
-      schemas: (order) => outside(() => describer.schemas(order)),
-      subgraphs: (order) => outside(() => describer.subgraphs(order)),
+      drawing: (order, xray) => outside(() => blamed.describer.drawing(order, xray)),
+      schemas: (order) => outside(() => blamed.describer.schemas(order)),
+      subgraphs: (order) => outside(() => blamed.describer.subgraphs(order)),
     },
     base: () => undefined,
     close: () => analysis.close(),

@@ -229,6 +229,11 @@ export interface GraphHost {
 
 export type StopReason = 'interrupt' | 'rollback' | 'timeout' | 'shutdown' | 'fenced';
 
+/** Graph code threw when it was asked for something; the message says what. Asking again will not help. */
+export class GraphFailed extends Error {
+  override readonly name = 'GraphFailed';
+}
+
 /** Graph code did not answer in time, or the thread that it was asked in ended. Asking again may help. */
 export class GraphsUnavailable extends Error {
   override readonly name = 'GraphsUnavailable';

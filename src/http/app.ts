@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { LogUnavailable } from '../actors/threads.ts';
-import { GraphsUnavailable } from '../graphs/port.ts';
+import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
@@ -10,6 +10,7 @@ import { pathOf, pluralPath, withoutPrefix } from './paths.ts';
 import {
   HttpProblem,
   internal,
+  graphFailed,
   noAnswer,
   noRoute,
   notSearched,
@@ -80,6 +81,7 @@ export function createApp(context: ServerContext): Hono<Env> {
     if (error instanceof SearchRefused) return problemReply(notSearched(error));
     context.onFault(error, 'answering a request');
     if (error instanceof GraphsUnavailable) return problemReply(noAnswer());
+    if (error instanceof GraphFailed) return problemReply(graphFailed(error.message));
     return problemReply(error instanceof LogUnavailable ? unavailable() : internal());
   });
   return app;

@@ -105,6 +105,8 @@ export const unavailable = (): HttpProblem =>
 /** The code of the graph had to say something and did not. */
 export const noAnswer = (): HttpProblem =>
   new HttpProblem(503, 'The graph does not answer now; try again later.', { 'retry-after': '1' });
+/** The code of the graph threw over a question. */
+export const graphFailed = (words: string): HttpProblem => new HttpProblem(500, `The graph failed: ${words}`);
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
 export const notWell = (): HttpProblem => new HttpProblem(500, 'The log does not answer.');

@@ -50,6 +50,25 @@ test('given a graph in a worker that asks a person, when it is answered and its 
     assert.ok(textsOf((await client.threads.getState(id)).values).includes('a note'));
   }));
 
+test('given a graph that throws when it is asked for, when its drawing and the state of its thread are read, then both say what it threw', async () => {
+  for (const workers of [WORKERS, {}])
+    await withServer(
+      { ...workers, config: config('platform.states.json'), allowFaults: true },
+      async ({ client, request, faults }) => {
+        const { assistant_id: id } = await client.assistants.create({ graphId: 'dynamic' });
+        const { thread_id: thread } = await client.threads.create();
+        await client.runs.wait(thread, id, { input: say('hi') });
+        await client.assistants.update(id, { config: { configurable: { nodeName: '__start__' } } });
+        for (const path of [`/assistants/${id}/graph`, `/threads/${thread}/state`]) {
+          const { status, json } = await request('GET', path);
+          assert.equal(status, 500, path);
+          assert.match(json.detail, /^The graph failed: Error: .*__start__/, path);
+        }
+        assert.equal(faults.length, 2);
+      },
+    );
+});
+
 test('given a run in a worker, when it is cancelled or its server stops, then it ends as asked, or goes on after the start', () =>
   withServer(WORKERS, async (s) => {
     const cancelled = await newThread(s);

@@ -1,0 +1,54 @@
+import { toWords } from './failure.ts';
+import { GraphFailed, GraphsUnavailable, type CheckpointReader } from './port.ts';
+import type { GraphDescriber } from './schema-port.ts';
+import type { StateHost } from './state-port.ts';
+
+/**
+ * The same questions, whose rejections say whose fault it is: `GraphsUnavailable`, what the reader of checkpoints
+ * rejected with, or else `GraphFailed`, for the rest is graph code.
+ */
+export function blaming(
+  host: StateHost,
+  describer: GraphDescriber,
+): Pick<StateHost, 'state' | 'history' | 'update'> & { readonly describer: GraphDescriber } {
+  return {
+    state: (order, checkpoints) => blameReader(checkpoints, (reader) => host.state(order, reader)),
+    history: (order, checkpoints) => blameReader(checkpoints, (reader) => host.history(order, reader)),
+    update: (order, checkpoints) => blameReader(checkpoints, (reader) => host.update(order, reader)),
+    describer: {
+      drawing: (order, xray) => blame(() => describer.drawing(order, xray)),
+      schemas: (order) => blame(() => describer.schemas(order)),
+      subgraphs: (order) => blame(() => describer.subgraphs(order)),
+    },
+  };
+}
+
+async function blame<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof GraphsUnavailable) throw error;
+    throw new GraphFailed(toWords(error), { cause: error });
+  }
+}
+
+/** Between threads an error loses its class, so the reader's is kept here. */
+async function blameReader<T>(
+  checkpoints: CheckpointReader,
+  ask: (reader: CheckpointReader) => Promise<T>,
+): Promise<T> {
+  const faults: unknown[] = [];
+  const note = (error: unknown): never => {
+    faults.push(error);
+    throw error;
+  };
+  const reader: CheckpointReader = {
+    load: (ns, checkpointId) => checkpoints.load(ns, checkpointId).catch(note),
+    list: (query) => checkpoints.list(query).catch(note),
+  };
+  try {
+    return await blame(() => ask(reader));
+  } catch (error) {
+    throw faults.length > 0 ? faults[0] : error;
+  }
+}
