@@ -169,7 +169,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     readReply: replies.readReply,
     dropReply: replies.dropReply,
   };
-  const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods);
+  const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods, queueMicrotask);
   const side = toRemote<WorkerSide>(rpc, WORKER_NOTES);
 
   port.on('message', (said: unknown) => {

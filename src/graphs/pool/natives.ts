@@ -98,6 +98,7 @@ export function rememberNatives(): Natives {
   for (const [name, key, find] of PRESENT) remember(`${name}.${key}`, find(), key, Reflect.get(find(), key));
   for (const [name, key] of ABSENT) remember(`${name}.${key}`, OWNERS[name]!(), key, undefined);
   const count = names.length;
+  const firstReplaced = compile(owners, keys, values);
   const { getOwnPropertyDescriptor } = Object;
   const getters: { readonly owner: object; readonly key: string; readonly get: unknown }[] = [];
   for (const [name, key] of READ) {
@@ -108,7 +109,8 @@ export function rememberNatives(): Natives {
   return {
     // Nothing here calls any of them.
     replaced() {
-      for (let i = 0; i < count; i++) if (owners[i]![keys[i]!] !== values[i]) return i + 1;
+      const place = firstReplaced();
+      if (place !== 0) return place;
       for (let i = 0; i < getters.length; i++) {
         const { owner, key, get } = getters[i]!;
         if (getOwnPropertyDescriptor(owner, key)?.get !== get) return count + i + 1;
@@ -117,4 +119,40 @@ export function rememberNatives(): Natives {
     },
     nameOf: (place) => names[place - 1] ?? 'what every thread rests on',
   };
+}
+
+type Comparison = () => number;
+
+/**
+ * Compares all in a row: asked before every message, so it is written out. A loop looks each property up by name, which
+ * takes some fifty times as long.
+ */
+function compile(
+  owners: readonly Record<PropertyKey, unknown>[],
+  keys: readonly PropertyKey[],
+  values: readonly unknown[],
+): Comparison {
+  const different = [...new Set(owners)];
+  const list = (letter: string, of: readonly unknown[]): string => of.map((_, i) => `${letter}${i}`).join();
+  const lines = owners.map(
+    (owner, i) => `if (o${different.indexOf(owner)}[k${i}] !== v${i}) return ${i + 1};`,
+  );
+  const names = `const [${list('o', different)}] = owners, [${list('k', keys)}] = keys, [${list('v', values)}] = values;`;
+  try {
+    const make = new Function(
+      'owners',
+      'keys',
+      'values',
+      `${names} return () => { ${lines.join(' ')} return 0; };`,
+    );
+    return (make as (...given: readonly unknown[]) => Comparison)(different, keys, values);
+  } catch (error) {
+    // A process may have been started without the right to make code.
+    if (!(error instanceof EvalError)) throw error;
+    const count = owners.length;
+    return () => {
+      for (let i = 0; i < count; i++) if (owners[i]![keys[i]!] !== values[i]) return i + 1;
+      return 0;
+    };
+  }
 }

@@ -45,7 +45,9 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   };
   const clock = systemClock();
   const methods: Record<string, Methods[string]> = {};
-  const rpc = openRpc(post, methods);
+  // As it is now: code of a graph may replace it. Once for a turn of the event loop: each message costs both threads.
+  const { setImmediate } = globalThis;
+  const rpc = openRpc(post, methods, setImmediate);
   const server = toRemote<ServerSide>(rpc, SERVER_NOTES);
   const guard = guardThread((thrown, context) => server.stray(toWireError(thrown), context));
   const onBase = publishRemoteFetch(server, setup.base);
