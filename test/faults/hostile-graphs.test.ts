@@ -45,6 +45,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   opensFiles: { error: 'WorkerFileLimit' },
   writesMuch: OUT_OF_MEMORY,
   exitsForReal: { error: 'WorkerExit', says: /code 5/ },
+  throwsNullUnheard: { error: 'WorkerFault', says: /failed: Error: null/ },
   removesListeners: { error: 'WorkerFault', says: /RangeError: nobody catches this/ },
   liesAboutStops: { error: 'WorkerSpoiled', says: /AbortSignal\.prototype\.aborted/ },
   stealsLists: { error: 'WorkerSpoiled', says: /Array\.prototype\.toJSON/ },

@@ -27,6 +27,7 @@ import { fromWireError, openRpc, type Methods } from './rpc.ts';
 import { toRemote, WORKER_NOTES, type KnownHead } from './sides.ts';
 import type { Loaded, ServerSide, WorkerSide } from './sides.ts';
 import { takeWrite } from './take-write.ts';
+import { died, diedOf, type WorkerEnd } from './worker-end.ts';
 
 export interface GraphWorkerOptions {
   readonly graphs: readonly GraphSpec[];
@@ -42,13 +43,6 @@ export interface GraphWorkerOptions {
   readonly fetch: typeof fetch;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
   readonly onStray: (error: Error, context: string) => void;
-}
-
-/** `by`: it ended itself, was ended because a run did not stop, or because the server stops. */
-export interface WorkerEnd {
-  readonly by: 'itself' | 'stop' | 'close';
-  readonly error: string;
-  readonly message: string;
 }
 
 export interface GraphWorker {
@@ -185,12 +179,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   port.on('close', () =>
     clock.after(CLOSED_MS, () => end(died('WorkerFault', 'A graph closed the channel of its worker'))),
   );
-  worker.on('error', (error: NodeJS.ErrnoException) => {
-    fault ??=
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? died('WorkerHeapLimit', 'The worker of the graph ran out of memory')
-        : died('WorkerFault', `The worker of the graph failed: ${error.name}: ${error.message}`);
-  });
+  worker.on('error', (thrown: unknown) => (fault ??= diedOf(thrown)));
   worker.on('exit', (code) =>
     end(fault ?? died('WorkerExit', `The worker of the graph ended itself with code ${code}`)),
   );
@@ -289,8 +278,6 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     end,
   };
 }
-
-const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });
 
 /** `alone`: nobody else ever ran in the worker. What was left behind by a run that is over may end it as well. */
 function guiltOf(job: Job, { by }: WorkerEnd, alone: boolean): LostAttempt['guilt'] {

@@ -6,7 +6,8 @@
  */
 import type { Clock } from '../../kernel/clock.ts';
 import type { WorkerMemory } from '../../kernel/worker-memory.ts';
-import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
+import type { GraphWorker } from './graph-worker.ts';
+import type { WorkerEnd } from './worker-end.ts';
 import { CURRENT_RUN } from './sides.ts';
 
 export interface Leftovers {

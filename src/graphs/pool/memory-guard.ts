@@ -8,7 +8,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/within.ts';
 import type { ThreadMemory, WorkerMemory } from '../../kernel/worker-memory.ts';
-import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
+import type { GraphWorker } from './graph-worker.ts';
+import type { WorkerEnd } from './worker-end.ts';
 import { createMemoryHunt, type Sighting } from './memory-hunt.ts';
 
 export interface MemoryGuard {

@@ -9,7 +9,8 @@
  */
 import { totalmem } from 'node:os';
 import type { Clock } from '../../kernel/clock.ts';
-import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
+import type { GraphWorker } from './graph-worker.ts';
+import type { WorkerEnd } from './worker-end.ts';
 import { createSuspects } from './suspects.ts';
 
 export interface Sighting {

@@ -7,7 +7,8 @@
  */
 import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/within.ts';
-import type { GraphWorker, WorkerEnd } from './graph-worker.ts';
+import type { GraphWorker } from './graph-worker.ts';
+import type { WorkerEnd } from './worker-end.ts';
 
 export interface SuspectsOptions {
   readonly clock: Clock;

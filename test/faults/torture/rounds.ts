@@ -10,7 +10,7 @@ import { asServer, type Program, type Programs, type ServerProgram } from '../..
 import { beClient } from './client.ts';
 import { findBroken } from './checks.ts';
 import { openInsister } from './insister.ts';
-import { openKeeper } from './keeper.ts';
+import { openKeeper, type Keeper } from './keeper.ts';
 import { openLedger } from './ledger.ts';
 import { findErased } from './remains.ts';
 
@@ -32,6 +32,8 @@ export interface TortureOptions {
 
 const CLIENTS = 6;
 const KEEPERS = 3;
+/** A keeper looks at all that it has after every kill, so after so many others begin anew; it looks once more at the end. */
+const KEEPING_ROUNDS = 40;
 /** A round's kill comes within a few milliseconds of this many answers at the most. */
 const MOST_ANSWERS = 40;
 /** This share of the kills hits a server that is still starting. */
@@ -50,12 +52,19 @@ export function torture(options: TortureOptions): Promise<Tortured> {
     const data = join(programs.dir, 'data');
     const args = ['--port', String(await freePort(random)), '--data', data];
     const accepted = acceptMost(sink, random);
-    const keepers = Array.from({ length: KEEPERS }, (_, i) => openKeeper(`keeper${i}`, ledger.problems));
+    const openKeepers = (round: number): Keeper[] =>
+      Array.from({ length: KEEPERS }, (_, i) => openKeeper(`keeper${round}-${i}`, ledger.problems));
+    let keepers = openKeepers(1);
+    const retired: Keeper[] = [];
     const insisters = Array.from({ length: options.insisters ?? 0 }, (_, i) =>
       openInsister({ name: `insister${i}`, random: createRandom(seed + i), ledger, gate }),
     );
 
     for (let round = 1; round <= kills; round++) {
+      if (round % KEEPING_ROUNDS === 0) {
+        retired.push(...keepers);
+        keepers = openKeepers(round);
+      }
       const program = programs.launchServer({ args });
       const early = round > 1 && random.chance(EARLY_KILLS);
       const ms = early ? random.int(50, 1_000) : random.int(0, 40);
@@ -95,8 +104,9 @@ export function torture(options: TortureOptions): Promise<Tortured> {
     await settle(server, join(data, 'log.db'), sink, accepted).catch((error: Error) =>
       ledger.problems.push(`not everything came to its end: ${error.message.slice(0, 200)}`),
     );
-    for (const keeper of keepers) await keeper.inspect(server);
-    const erased = new Set(keepers.flatMap(({ erased }) => [...erased]));
+    const all = [...retired, ...keepers];
+    for (const keeper of all) await keeper.inspect(server);
+    const erased = new Set(all.flatMap(({ erased }) => [...erased]));
     ledger.problems.push(...findErased(data, erased));
     await server.end('SIGTERM');
     await appendFile(join(programs.dir, 'output.log'), server.output());
@@ -110,7 +120,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
         broken: [...ledger.streams.values()].filter(({ complete }) => !complete).length,
         deletions: ledger.deletions.size,
         webhooks: sink.received.length,
-        changes: keepers.reduce((sum, { changes }) => sum + changes(), 0),
+        changes: all.reduce((sum, { changes }) => sum + changes(), 0),
         erased: erased.size,
         repeated: insisters.reduce((sum, { figures }) => sum + figures().repeated, 0),
         talks: insisters.reduce((sum, { figures }) => sum + figures().talks, 0),

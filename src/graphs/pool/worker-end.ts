@@ -1,0 +1,18 @@
+import { toWords } from '../failure.ts';
+
+/** `by`: it ended itself, was ended because a run did not stop, or because the server stops. */
+export interface WorkerEnd {
+  readonly by: 'itself' | 'stop' | 'close';
+  readonly error: string;
+  readonly message: string;
+}
+
+export const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });
+
+/** The end of a thread that nobody in it caught `thrown`, which may be anything that can be thrown. */
+export function diedOf(thrown: unknown): WorkerEnd {
+  const { code } = Object(thrown) as { code?: unknown };
+  return code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? died('WorkerHeapLimit', 'The worker of the graph ran out of memory')
+    : died('WorkerFault', `The worker of the graph failed: ${toWords(thrown)}`);
+}
