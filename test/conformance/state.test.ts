@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
-import { MORE, newThread, say, startGated, textsOf } from './scene.ts';
+import { config, MORE, newThread, say, startGated, textsOf } from './scene.ts';
 
 const test = suite('conformance: thread state');
 
@@ -196,6 +196,22 @@ test('given a thread whose metadata names another graph or none, when its state 
         const { status, text } = await s.request('GET', `/threads/${threadId}/state`);
         assert.ok([200, 404].includes(status), `${ran} as ${String(graphId)}: ${status} ${text}`);
       }
+  }));
+
+test('given a step that failed because what its tasks wrote does not go together, when the state is read, then it is what it was before', () =>
+  withServer({ config: config('platform.states.json') }, async (s) => {
+    const { client } = s;
+    const { thread_id: threadId } = await client.threads.create();
+    const failed = await s.request('POST', `/threads/${threadId}/runs/wait`, {
+      assistant_id: 'clash',
+      input: { kept: 'yes' },
+    });
+    assert.equal(failed.json.__error__.error, 'InvalidUpdateError');
+    const { values, next, tasks, checkpoint } = await client.threads.getState(threadId);
+    assert.deepEqual([values, [...next].sort()], [{ kept: 'yes' }, ['left', 'right']]);
+    assert.deepEqual(tasks.map(({ name }) => name).sort(), ['left', 'right']);
+    const [newest] = await client.threads.getHistory(threadId);
+    assert.deepEqual([newest!.values, newest!.checkpoint], [values, checkpoint]);
   }));
 
 test.run();

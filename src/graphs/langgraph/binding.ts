@@ -30,6 +30,15 @@ function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
   };
 }
 
+/** The saver for reading a state as if no task of its step had a result yet. */
+export const withoutResults = (saver: Saver): Saver =>
+  toView(saver, async (config) => {
+    const tuple = await saver.getTuple(config);
+    return (
+      tuple && { ...tuple, pendingWrites: tuple.pendingWrites.filter(([, channel]) => OWN.has(channel)) }
+    );
+  });
+
 /**
  * The saver for reading states. The runtime takes a task that has got an answer for a finished one, even if it waits
  * for the next answer; without the answers it sees what is still to run.

@@ -7,7 +7,7 @@ import type { CompiledGraph, SnapshotConfig } from '../graph-shapes.ts';
 import type { CheckpointReader, CheckpointStore, GraphState, StateOrder } from '../port.ts';
 import { publicConfigurable, toConfigurable } from '../private-keys.ts';
 import type { HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
-import { bind, toView, valueChannels } from './binding.ts';
+import { bind, toView, valueChannels, withoutResults } from './binding.ts';
 import { toCommand } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
@@ -21,8 +21,17 @@ export async function readLangGraphState(
   checkpoints: CheckpointReader,
   ids: Ids,
 ): Promise<GraphState> {
-  const bound = bind(graph, toView(openReader(order, reviver, readOnly(checkpoints), ids)));
-  return toGraphState(await bound.getState(toPlace(order), { subgraphs: order.subgraphs }));
+  const saver = openReader(order, reviver, readOnly(checkpoints), ids);
+  const read = (view: Saver) => bind(graph, view).getState(toPlace(order), { subgraphs: order.subgraphs });
+  try {
+    return toGraphState(await read(toView(saver)));
+  } catch (error) {
+    // The runtime adds up what the tasks of an unfinished step have written. When it is those writes that do not go
+    // together, the step has failed over them, and the state is what it was before.
+    const before = await read(withoutResults(saver)).catch(() => undefined);
+    if (before === undefined) throw error;
+    return toGraphState(before);
+  }
 }
 
 export async function readLangGraphHistory(
