@@ -6,6 +6,7 @@ import { EmbeddingFailed, similarity, textsOf, toVectorText } from '../item/embe
 import type { Embedder, IndexChoice } from '../item/embedding.ts';
 import { itemIdOf } from '../item/events.ts';
 import { fromPath, toPath, type Namespace } from '../item/namespace.ts';
+import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { EventLog, Lease } from '../log/log.ts';
@@ -106,6 +107,7 @@ export interface StoreOptions {
 /** Items that a caller with a filter may have the server look at. */
 const MOST_SCANNED = 10_000;
 const SCORED_AT_ONCE = 200;
+const READ_AT_ONCE = 20;
 
 export function createStore({ log, items, clock, ttl, embedder, onFault }: StoreOptions): Store {
   async function embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
@@ -205,7 +207,13 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     async search(search, reading) {
       const page = await find(search, reading.access);
       const ids = page.map(({ itemId }) => itemId);
-      const records = await getItems(log.rows, ids, clock.now(), reading.access);
+      const records: ItemRecord[] = [];
+      // A few at a time: they may be large.
+      for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
+        if (from > 0) await breathe();
+        const some = ids.slice(from, from + READ_AT_ONCE);
+        records.push(...(await getItems(log.rows, some, clock.now(), reading.access)));
+      }
       const byId = new Map(records.map((record) => [record.itemId, record]));
       const found = page.flatMap(({ itemId, score }) => {
         const record = byId.get(itemId);

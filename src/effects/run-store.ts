@@ -3,7 +3,9 @@ import { StoreProblem, type FoundItem, type Store } from '../actors/store.ts';
 import type { StoreAnswer, StoredItem, StorePort, StoreRequest } from '../graphs/store-port.ts';
 import { findFilterProblem } from '../item/filter.ts';
 import { findNamespaceProblem } from '../item/namespace.ts';
+import { breathe } from '../kernel/breathe.ts';
 import { findJsonProblem, findTextProblem, isObject } from '../kernel/json.ts';
+import { createMailbox } from '../kernel/mailbox.ts';
 import type { Lease } from '../log/log.ts';
 
 export interface RunStoreOptions {
@@ -16,7 +18,14 @@ export interface RunStoreOptions {
 type Write = Extract<StoreRequest, { kind: 'put' | 'delete' }>;
 type Read = Exclude<StoreRequest, Write>;
 
+/** What is done of one batch before others have their turn. */
+const READS_AT_ONCE = 50;
+const WRITES_AT_ONCE = 250;
+
 export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePort {
+  // One at a time: each may find a thousand large items.
+  const searches = createMailbox();
+
   async function read(request: Read): Promise<StoreAnswer> {
     switch (request.kind) {
       case 'get': {
@@ -26,7 +35,7 @@ export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePo
       case 'search': {
         const { filter, ...search } = request;
         const match = isObject(filter) ? filter : undefined;
-        return (await store.search({ ...search, match }, { lease })).map(toStored);
+        return searches.post(async () => (await store.search({ ...search, match }, { lease })).map(toStored));
       }
       case 'namespaces':
         return store.namespaces(request, {});
@@ -38,11 +47,15 @@ export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePo
       for (const request of requests) assertGood(request);
       const writes = requests.filter(isWrite);
       try {
-        const answers = await Promise.all(
-          requests.map((request) => (isWrite(request) ? null : read(request))),
-        );
-        const written = writes.length === 0 ? undefined : await store.write(writes, { lease });
-        if (written?.ok === false) throw fenced();
+        const answers: StoreAnswer[] = [];
+        for (const part of inParts(requests, READS_AT_ONCE)) {
+          answers.push(
+            ...(await Promise.all(part.map((request) => (isWrite(request) ? null : read(request))))),
+          );
+          if (answers.length < requests.length) await breathe();
+        }
+        for (const part of inParts(writes, WRITES_AT_ONCE))
+          if (!(await store.write(part, { lease })).ok) throw fenced();
         return answers;
       } catch (error) {
         if (error instanceof StoreProblem && error.code === 'lease-stale') throw fenced();
@@ -51,6 +64,9 @@ export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePo
     },
   };
 }
+
+const inParts = <T>(all: readonly T[], size: number): readonly T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
 const isWrite = (request: StoreRequest): request is Write =>
   request.kind === 'put' || request.kind === 'delete';
@@ -95,10 +111,10 @@ function pageProblem({ limit, offset }: { limit: number; offset: number }): stri
   return undefined;
 }
 
-const toStored = ({ namespace, key, value, createdAt, updatedAt, score }: FoundItem): StoredItem => ({
+const toStored = ({ namespace, key, data, createdAt, updatedAt, score }: FoundItem): StoredItem => ({
   namespace,
   key,
-  value,
+  data,
   createdAt: Math.floor(createdAt / 1000),
   updatedAt: Math.floor(updatedAt / 1000),
   ...(score !== undefined && { score }),

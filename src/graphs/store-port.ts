@@ -8,7 +8,8 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 export interface StoredItem {
   readonly namespace: readonly string[];
   readonly key: string;
-  readonly value: JsonObject;
+  /** The value as JSON text, which crosses between threads as it is. */
+  readonly data: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -49,8 +50,9 @@ export type StoreAnswer = StoredItem | readonly StoredItem[] | readonly (readonl
 
 export interface StorePort {
   /**
-   * Answers in the order of the requests. Reads see what was before any write of the batch; the writes are one
-   * commit, all or nothing, and of several to one item the last counts. Rejects when a request is malformed.
+   * Answers in the order of the requests. Reads see what was before any write of the batch. Up to 250 writes are
+   * one commit, all or nothing; more are several. Of several to one item the last counts. Rejects, and nothing is
+   * written, when a request is malformed.
    */
   batch(requests: readonly StoreRequest[]): Promise<readonly StoreAnswer[]>;
 }

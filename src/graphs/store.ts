@@ -149,10 +149,10 @@ function toResult(kind: StoreRequest['kind'], answer: StoreAnswer): unknown {
   }
 }
 
-const toItem = ({ namespace, value, createdAt, updatedAt, ...rest }: StoredItem): GraphItem => ({
+const toItem = ({ namespace, data, createdAt, updatedAt, ...rest }: StoredItem): GraphItem => ({
   ...rest,
   namespace: [...namespace],
-  value: value as JsonObject,
+  value: JSON.parse(data) as JsonObject,
   createdAt: new Date(createdAt),
   updatedAt: new Date(updatedAt),
 });

@@ -7,6 +7,7 @@ import type { FoundItem } from '../actors/store.ts';
 import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { AssistantVersionRecord } from '../projections/assistant-content.ts';
+import { valueOf } from '../projections/item-queries.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
@@ -125,7 +126,7 @@ export function toItem(item: FoundItem): JsonObject {
   return {
     namespace: [...item.namespace],
     key: item.key,
-    value: item.value,
+    value: valueOf(item),
     created_at: microsToTimestamp(item.createdAt),
     updated_at: microsToTimestamp(item.updatedAt),
   };

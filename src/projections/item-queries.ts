@@ -14,7 +14,8 @@ export interface ItemRecord {
   readonly itemId: string;
   readonly namespace: Namespace;
   readonly key: string;
-  readonly value: JsonObject;
+  /** The value as JSON text: see `valueOf`. */
+  readonly data: string;
   /** Microseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -52,6 +53,10 @@ export function allowedBy(filter: AccessFilter | undefined): { sql: string; para
   };
 }
 
+/** Throws for what was not stored by this program. */
+export const valueOf = ({ data, itemId }: ItemRecord): JsonObject =>
+  fromStored(data, 'value of item', itemId) as JsonObject;
+
 /** Those of the items that are there and allowed, in any order. */
 export async function getItems(
   rows: RowReader,
@@ -70,7 +75,7 @@ export async function getItems(
       itemId: row.item_id,
       namespace: fromStored(row.namespace, 'namespace of item', row.item_id) as string[],
       key: row.key,
-      value: fromStored(row.data, 'value of item', row.item_id) as JsonObject,
+      data: row.data,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
       expiresAt: row.expires_at,

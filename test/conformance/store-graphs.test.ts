@@ -98,6 +98,31 @@ test('given a batch of operations, when a graph asks for it, then reads see what
     assert.equal(new Set(writes.slice(1).map(({ meta }) => meta.commandId)).size, 1, 'one commit');
   }));
 
+test('given a batch of many operations, when a graph asks for it, then reads see what was before all writes, and no commit holds up the others for long', () =>
+  withServer({ ...STORE, workers: 1 }, async (s) => {
+    await s.client.store.putItem(['m'], 'k0', { n: -1 });
+    const before = await s.events();
+    const writes = Array.from({ length: 600 }, (_, n) => ({ namespace: ['m'], key: `k${n}`, value: { n } }));
+    const operations = [
+      ...writes,
+      ...writes.slice(0, 120).map(({ namespace, key }) => ({ namespace, key })),
+      { namespace: ['m'], key: 'k599', value: { n: 'last' } },
+    ];
+    const { results } = await run(s, 'counts', { operations });
+    assert.equal(results.length, 721);
+    const seen = results.map((each: any) => each?.value.n ?? null);
+    assert.deepEqual(seen.slice(599, 603), [null, -1, null, null]);
+    const values = await Promise.all(
+      ['k0', 'k1', 'k599'].map(async (key) => (await s.client.store.getItem(['m'], key))?.value['n']),
+    );
+    assert.deepEqual(values, [0, 1, 'last']);
+    const sizes = new Map<string, number>();
+    for (const { type, meta } of (await s.events()).slice(before.length))
+      if (type === 'ItemPut') sizes.set(meta.commandId, (sizes.get(meta.commandId) ?? 0) + 1);
+    // The first is the graph's own count.
+    assert.deepEqual([...sizes.values()], [1, 250, 250, 100]);
+  }));
+
 test('given operations that make no sense, when a graph asks for them, then it gets an error that says why, and nothing is written', () =>
   withServer(STORE, async (s) => {
     const good = { namespace: ['g'], key: 'good', value: {} };

@@ -1,5 +1,6 @@
 /** What a graph worker does for the server: runs and questions, each with the calls back that it needs. */
 import { toErrorEnd } from '../failure.ts';
+import { openGate } from '../../kernel/gate.ts';
 import type { InProcessGraphs } from '../in-process.ts';
 import type { CheckpointReader, CheckpointStore, RunLink, RunOrder, StopReason } from '../port.ts';
 import type { GraphDescriber } from '../schema-port.ts';
@@ -9,6 +10,9 @@ import type { JobWrite, KnownHead, ServerSide, WorkerSide } from './sides.ts';
 /** Back-pressure: after this much the server's answer is waited for. */
 const MOST_UNHEARD = 16;
 const MOST_CHARACTERS = 131_072;
+
+/** Questions and changes of the store under way: graph code may ask for ten thousand items in one breath. */
+const MOST_ASKED = 32;
 
 /** The string may have been cheap in the graph; the server would hold each of its characters. */
 class WorkerHeapLimit extends Error {
@@ -41,6 +45,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
 
   function linkOf(job: number, { durability }: RunOrder, known: KnownHead | undefined): RunLink {
     let head = known;
+    const asked = openGate(MOST_ASKED);
     let unheard = { writes: 0, characters: 0 };
     /** Most writes want no answer: the server takes them in order, the end of the run after all of them. */
     const write = async (given: JobWrite, characters: number): Promise<void> => {
@@ -68,7 +73,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     };
     return {
       checkpoints,
-      store: { batch: (requests) => server.batch(job, requests) },
+      store: { batch: (requests) => asked.enter(() => server.batch(job, requests)) },
       emit: (frames) => write({ kind: 'frames', frames }, sizeOf(frames)),
     };
   }

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { createItems, type ItemWrite } from '../../../src/actors/items.ts';
 import { itemIdOf, itemStream } from '../../../src/item/events.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
-import { expiredItems, getItems } from '../../../src/projections/item-queries.ts';
+import { expiredItems, getItems, valueOf } from '../../../src/projections/item-queries.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 
@@ -38,7 +38,7 @@ test('X2 given a lease that is stale, when a write carries it, then it is refuse
     await grant(2, 'two');
     for (const write of [put('k', 2), put('other', 2), drop('k')])
       assert.deepEqual(await items.write([write], { lease }), { ok: false, refusal: 'lease-stale' });
-    assert.deepEqual((await read(given, 'k'))?.value, { n: 1 });
+    assert.deepEqual(valueOf((await read(given, 'k'))!), { n: 1 });
     assert.equal(count(given, 'items'), 1);
   }));
 
@@ -81,7 +81,7 @@ test('L1 given a batch, when one item of it is not the caller’s, then nothing 
       ok: false,
       refusal: 'item-foreign',
     });
-    assert.deepEqual((await read(given, 'mine'))?.value, { n: 1 });
+    assert.deepEqual(valueOf((await read(given, 'mine'))!), { n: 1 });
     assert.deepEqual(await items.write([put('mine', 9), put('new', 5)], { access }), {
       ok: true,
       changed: 2,
@@ -98,7 +98,7 @@ test('given an item that was renewed, when a sweep that found it before comes la
     await items.write([put('k', 2)]);
     const expire = found.map(({ namespace, key }) => ({ kind: 'expire', namespace, key }) as const);
     assert.deepEqual(await items.write(expire), { ok: true, changed: 1 });
-    assert.deepEqual((await read(given, 'k'))?.value, { n: 2 });
+    assert.deepEqual(valueOf((await read(given, 'k'))!), { n: 2 });
   }));
 
 test('P2 given items that were written, refreshed and deleted, when rows are rebuilt, then they are the same', () =>
