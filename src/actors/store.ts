@@ -29,7 +29,7 @@ export interface StoreTtl {
 
 /** A read or write that cannot be done; `message` is for the client. */
 export class StoreProblem extends Error {
-  readonly code: 'embedding' | 'scan-limit' | 'lease-stale';
+  readonly code: 'embedding' | 'scan-limit' | 'too-large' | 'lease-stale';
   constructor(code: StoreProblem['code'], message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'StoreProblem';
@@ -89,7 +89,7 @@ export interface Store {
   get(namespace: Namespace, key: string, reading: Reading): Promise<ItemRecord | undefined>;
   /** One commit. Throws `StoreProblem` when embedding fails: nothing is written then. */
   write(changes: readonly (Put | Delete)[], caller: Caller): Promise<ItemsWritten>;
-  /** Throws `StoreProblem` for a filter that scans too much, and when embedding fails. */
+  /** Throws `StoreProblem` for a filter that scans too much, for items too large together, and when embedding fails. */
   search(search: Search, reading: Reading): Promise<FoundItem[]>;
   namespaces(listing: NamespaceListing, caller: Caller): Promise<Namespace[]>;
 }
@@ -107,7 +107,24 @@ export interface StoreOptions {
 /** Items that a caller with a filter may have the server look at. */
 const MOST_SCANNED = 10_000;
 const SCORED_AT_ONCE = 200;
-const READ_AT_ONCE = 20;
+const READ_AT_ONCE = 5;
+/** What one answer may hold, in characters of the items' values. */
+const LARGEST_ANSWER = 64 * 2 ** 20;
+
+/** Counts what is answered together. Throws `StoreProblem` beyond the limit, and ever after. */
+export type AnswerCount = (item?: { readonly data: string }) => void;
+
+export function countAnswer(): AnswerCount {
+  let size = 0;
+  return (item) => {
+    size += item?.data.length ?? 0;
+    if (size > LARGEST_ANSWER)
+      throw new StoreProblem(
+        'too-large',
+        `store: the items found are larger than ${LARGEST_ANSWER / 2 ** 20} MB together. Ask for fewer, or narrow the namespace or filter.`,
+      );
+  };
+}
 
 export function createStore({ log, items, clock, ttl, embedder, onFault }: StoreOptions): Store {
   async function embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
@@ -208,11 +225,14 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
       const page = await find(search, reading.access);
       const ids = page.map(({ itemId }) => itemId);
       const records: ItemRecord[] = [];
+      const count = countAnswer();
       // A few at a time: they may be large.
       for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
         if (from > 0) await breathe();
         const some = ids.slice(from, from + READ_AT_ONCE);
-        records.push(...(await getItems(log.rows, some, clock.now(), reading.access)));
+        const read = await getItems(log.rows, some, clock.now(), reading.access);
+        read.forEach((item) => count(item));
+        records.push(...read);
       }
       const byId = new Map(records.map((record) => [record.itemId, record]));
       const found = page.flatMap(({ itemId, score }) => {

@@ -1,11 +1,11 @@
 /** The store as one attempt at a run reaches it. X2 Everything it writes carries the attempt's lease. */
-import { StoreProblem, type FoundItem, type Store } from '../actors/store.ts';
+import { countAnswer, StoreProblem, type AnswerCount, type FoundItem, type Store } from '../actors/store.ts';
 import type { StoreAnswer, StoredItem, StorePort, StoreRequest } from '../graphs/store-port.ts';
 import { findFilterProblem } from '../item/filter.ts';
 import { findNamespaceProblem } from '../item/namespace.ts';
 import { breathe } from '../kernel/breathe.ts';
+import { openGate } from '../kernel/gate.ts';
 import { findJsonProblem, findTextProblem, isObject } from '../kernel/json.ts';
-import { createMailbox } from '../kernel/mailbox.ts';
 import type { Lease } from '../log/log.ts';
 
 export interface RunStoreOptions {
@@ -20,22 +20,31 @@ type Read = Exclude<StoreRequest, Write>;
 
 /** What is done of one batch before others have their turn. */
 const READS_AT_ONCE = 50;
+const SEARCHES_AT_ONCE = 4;
 const WRITES_AT_ONCE = 250;
 
 export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePort {
-  // One at a time: each may find a thousand large items.
-  const searches = createMailbox();
+  // Few at a time: each may find large items.
+  const searches = openGate(SEARCHES_AT_ONCE);
 
-  async function read(request: Read): Promise<StoreAnswer> {
+  async function read(request: Read, count: AnswerCount): Promise<StoreAnswer> {
     switch (request.kind) {
       case 'get': {
         const item = await store.get(request.namespace, request.key, { lease });
-        return item === undefined ? null : toStored(item);
+        if (item === undefined) return null;
+        count(item);
+        return toStored(item);
       }
       case 'search': {
         const { filter, ...search } = request;
         const match = isObject(filter) ? filter : undefined;
-        return searches.post(async () => (await store.search({ ...search, match }, { lease })).map(toStored));
+        return searches.enter(async () => {
+          // Nobody hears the answer of a batch that has found too much already.
+          count();
+          const found = await store.search({ ...search, match }, { lease });
+          found.forEach((item) => count(item));
+          return found.map(toStored);
+        });
       }
       case 'namespaces':
         return store.namespaces(request, {});
@@ -48,10 +57,12 @@ export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePo
       const writes = requests.filter(isWrite);
       try {
         const answers: StoreAnswer[] = [];
+        const count = countAnswer();
         for (const part of inParts(requests, READS_AT_ONCE)) {
-          answers.push(
-            ...(await Promise.all(part.map((request) => (isWrite(request) ? null : read(request))))),
+          const answered = await Promise.all(
+            part.map(async (request) => (isWrite(request) ? null : read(request, count))),
           );
+          answers.push(...answered);
           if (answers.length < requests.length) await breathe();
         }
         for (const part of inParts(writes, WRITES_AT_ONCE))

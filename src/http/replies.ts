@@ -75,6 +75,7 @@ export const noNamespace = (): HttpProblem => new HttpProblem(400, 'Namespace is
 export function storeRefused({ code, message }: StoreProblem): HttpProblem {
   switch (code) {
     case 'scan-limit':
+    case 'too-large':
       return new HttpProblem(400, message);
     case 'embedding':
     case 'lease-stale':

@@ -123,6 +123,26 @@ test('given a batch of many operations, when a graph asks for it, then reads see
     assert.deepEqual([...sizes.values()], [1, 250, 250, 100]);
   }));
 
+test('given items that are larger together than an answer may be, when a client or a graph asks for all, then both are told, and fewer are found', () =>
+  withServer(STORE, async (s) => {
+    const value = { text: 'x'.repeat(4_500_000) };
+    for (let n = 0; n < 16; n++) await s.client.store.putItem(['large'], `k${n}`, value);
+    const search = (limit: number) =>
+      s.request('POST', '/store/items/search', { namespace_prefix: ['large'], limit });
+    const all = await search(100);
+    assert.deepEqual([all.status, /larger than 64 MB together/.test(all.json.detail)], [400, true]);
+    assert.equal((await search(2)).json.items.length, 2);
+    const two = { namespacePrefix: ['large'], limit: 2 };
+    const few = await run(s, 'counts', { operations: [{ namespace: ['large'], key: 'k0' }] });
+    assert.equal(few.results[0].value.text.length, 4_500_000);
+    const thread = await newThread(s);
+    const many = await s.request('POST', `/threads/${thread}/runs/wait`, {
+      assistant_id: 'counts',
+      config: { configurable: { operations: Array.from({ length: 8 }, () => two) } },
+    });
+    assert.match(many.json.__error__.message, /larger than 64 MB together/);
+  }));
+
 test('given operations that make no sense, when a graph asks for them, then it gets an error that says why, and nothing is written', () =>
   withServer(STORE, async (s) => {
     const good = { namespace: ['g'], key: 'good', value: {} };
