@@ -89,6 +89,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   replacesThen: READ_ONLY,
   replacesTime: READ_ONLY,
   hidesMemory: READ_ONLY,
+  hidesModules: READ_ONLY,
+  changesMark: { error: 'MarkRefused' },
   pollutes: READ_ONLY,
   replacesConsole: FINE,
   deletesEnvironment: FINE,

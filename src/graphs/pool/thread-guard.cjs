@@ -16,6 +16,10 @@ const os = require('node:os');
 const v8 = require('node:v8');
 const threads = require('node:worker_threads');
 
+/** As in kernel/worker-memory.ts. */
+const THREAD_MARK = 'graph worker';
+const FIXED = { writable: false, configurable: false };
+
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
   guardProcess();
@@ -51,8 +55,8 @@ function guardProcess() {
   inspector.Session.prototype.connectToMainThread = () => {
     throw named('DebuggerRefused', 'A graph cannot debug the server');
   };
-  // It is asked how much memory the thread uses.
-  Object.defineProperty(process, 'memoryUsage', { writable: false, configurable: false });
+  // They are asked how much memory the thread uses, and whose it is.
+  for (const name of ['memoryUsage', 'getBuiltinModule']) Object.defineProperty(process, name, FIXED);
 }
 
 /** A number that is closed twice may be another one's by then: a connection, or the log. Each closes what it opened. */
@@ -96,6 +100,12 @@ function guardFiles() {
 }
 
 function guardThreads() {
+  Object.defineProperty(threads, 'getEnvironmentData', FIXED);
+  const { setEnvironmentData } = threads;
+  threads.setEnvironmentData = (key, value) => {
+    if (key === THREAD_MARK) throw named('MarkRefused', 'A graph cannot change whose its threads are');
+    setEnvironmentData(key, value);
+  };
   const { Worker, resourceLimits } = threads;
   const least = resourceLimits.maxOldGenerationSizeMb ?? 0;
   const adjust = (options) => {
