@@ -163,7 +163,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     readReply: replies.readReply,
     dropReply: replies.dropReply,
   };
-  const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods, queueMicrotask);
+  const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods);
   const side = toRemote<WorkerSide>(rpc, WORKER_NOTES);
 
   port.on('message', (said: unknown) => {

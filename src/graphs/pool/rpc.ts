@@ -1,6 +1,6 @@
 /**
- * Calls between two threads: each side asks the other's methods and hears their answers or errors. What is said until
- * the next sending travels as one message.
+ * Calls between two threads: each side asks the other's methods and hears their answers or errors. What is sent within
+ * one turn of microtasks travels as one message.
  *
  * Arguments and answers are plain data. Of an error its name, message and stack arrive; whoever has to know it
  * recognises it by its name.
@@ -38,15 +38,10 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/**
- * `post` throws for what cannot be copied. `methods` may be filled until the first message is received. `soon` says when
- * what was said is sent.
- */
-export function openRpc(
-  post: (batch: readonly Message[]) => void,
-  methods: Methods,
-  soon: (flush: () => void) => void,
-): Rpc {
+/** `post` throws for what cannot be copied. `methods` may be filled until the first message is received. */
+export function openRpc(post: (batch: readonly Message[]) => void, methods: Methods): Rpc {
+  // As it is now: code of a graph may replace it.
+  const { queueMicrotask } = globalThis;
   const waiting = new Map<number, Waiting>();
   let queued: Message[] = [];
   let last = 0;
@@ -54,7 +49,7 @@ export function openRpc(
 
   function send(message: Message): void {
     if (closed !== undefined) return;
-    if (queued.push(message) === 1) soon(flush);
+    if (queued.push(message) === 1) queueMicrotask(flush);
   }
 
   function flush(): void {

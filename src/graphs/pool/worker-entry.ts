@@ -5,7 +5,6 @@
  */
 import { syncBuiltinESMExports } from 'node:module';
 import threads, { workerData, type MessagePort } from 'node:worker_threads';
-import { inNextTurn } from '../../kernel/breathe.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { tendIdleMemory } from '../../kernel/idle-memory.ts';
 import { randomIds } from '../../kernel/ids.ts';
@@ -46,8 +45,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   };
   const clock = systemClock();
   const methods: Record<string, Methods[string]> = {};
-  // Once for a turn of the event loop: each message costs both threads.
-  const rpc = openRpc(post, methods, inNextTurn);
+  const rpc = openRpc(post, methods);
   const server = toRemote<ServerSide>(rpc, SERVER_NOTES);
   const guard = guardThread((thrown, context) => server.stray(toWireError(thrown), context));
   const onBase = publishRemoteFetch(server, setup.base);
