@@ -98,12 +98,15 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const crew = await openCrew({ size: workers, heapMb, clock, spawn, onFault, onHeld });
   const suspects = new Set<string>();
 
-  /** Rejects with `LateAnswer`, or, when the worker is lost, with another `GraphsUnavailable`. */
-  async function askOf<T>(
+  /**
+   * `answer` rejects with `LateAnswer`, or, when the worker is lost, with another `GraphsUnavailable`. Who does not wait
+   * for it any more says so: a worker that stands still is ended when somebody has waited in vain, and not for its work.
+   */
+  function askOf<T>(
     worker: GraphWorker,
     question: Question<T>,
     checkpoints?: CheckpointReader,
-  ): Promise<T> {
+  ): { readonly answer: Promise<T>; readonly leave: () => void } {
     let cancel: () => void = () => undefined;
     const late = new Promise<never>((_, reject) => {
       cancel = clock.after(ASK_MS, () => {
@@ -112,7 +115,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
         if (worker.isSilent()) worker.end({ by: 'stop', error: 'WorkerUnresponsive', message });
       });
     });
-    return Promise.race([worker.ask(question, checkpoints), late]).finally(cancel);
+    const answer = Promise.race([worker.ask(question, checkpoints), late]).finally(cancel);
+    return { answer, leave: cancel };
   }
 
   /** The answer, or why another worker is to be asked. */
@@ -129,11 +133,15 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       };
       cancel = clock.after(LOOK_MS, look);
     });
-    const answer = askOf(worker, question, checkpoints).catch((error: unknown): typeof LOST => {
+    const { answer, leave } = askOf(worker, question, checkpoints);
+    const answerOrLost = answer.catch((error: unknown): typeof LOST => {
       if (!(error instanceof GraphsUnavailable) || error instanceof LateAnswer) throw error;
       return LOST;
     });
-    return Promise.race([answer, still]).finally(() => cancel());
+    return Promise.race([answerOrLost, still]).finally(() => {
+      cancel();
+      leave();
+    });
   }
 
   /**
@@ -142,8 +150,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
    */
   async function ask<T>(question: Question<T>, checkpoints?: CheckpointReader): Promise<T> {
     const answer = await askFirst(question, checkpoints);
-    if (answer === LOST) return crew.apart((worker) => askOf(worker, question, checkpoints));
-    if (answer === STILL) return askOf(await crew.choose(), question, checkpoints);
+    if (answer === LOST) return crew.apart((worker) => askOf(worker, question, checkpoints).answer);
+    if (answer === STILL) return askOf(await crew.choose(), question, checkpoints).answer;
     return answer;
   }
 
