@@ -47,8 +47,11 @@ async function blameReader<T>(
     list: (query) => checkpoints.list(query).catch(note),
   };
   try {
-    return await blame(() => ask(reader));
+    const answer = await blame(() => ask(reader));
+    if (faults.length === 0) return answer;
   } catch (error) {
-    throw faults.length > 0 ? faults[0] : error;
+    if (faults.length === 0) throw error;
   }
+  // Also when an answer was made without what could not be read.
+  throw faults[0];
 }

@@ -20,6 +20,18 @@ test('given a reader that fails, when its error comes back from a thread without
   );
   const asked = blaming(host, describer).history(order, { ...reader, list: () => Promise.reject(refused) });
   await assert.rejects(asked, (error) => error === refused);
+  const forgiving = hostOf((_, { list }) =>
+    list({}).then(
+      () => [],
+      () => [],
+    ),
+  );
+  const made = blaming(forgiving, describer).history(order, {
+    ...reader,
+    list: () => Promise.reject(refused),
+  });
+  await assert.rejects(made, (error) => error === refused);
+  assert.deepEqual(await blaming(forgiving, describer).history(order, reader), []);
 });
 
 test('given a graph that throws or is away, when it is asked, then only what it throws is its fault', async () => {
