@@ -47,7 +47,7 @@ export interface GraphStore {
   delete(namespace: readonly string[], key: string): Promise<void>;
   search(prefix: readonly string[], options?: SearchOptions): Promise<GraphItem[]>;
   listNamespaces(options?: ListOptions): Promise<string[][]>;
-  /** Operations of the library's shapes; one commit. */
+  /** Operations of the library's shapes; what is one commit, `StorePort` says. */
   batch(operations: readonly Operation[]): Promise<unknown[]>;
   start(): void;
   stop(): void;
