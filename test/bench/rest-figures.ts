@@ -2,10 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
-import { projection, projectionModule } from '../../src/projections/projection.ts';
-import { sqlFunctions } from '../../src/sql-functions.ts';
+import { LOG_FILE } from '../../src/log/sqlite/log.ts';
 import { residentBytes } from '../support/process-figures.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { startProcess } from '../support/with-process.ts';
@@ -17,12 +14,13 @@ import { openLane } from './lane.ts';
 import { measureSignal } from './signal.ts';
 
 const STARTS = 5;
+const REBUILDS = 3;
 const IDLE_STREAMS = 10_000;
 const MIB = 2 ** 20;
 const REST_MS = 5_000;
 /** Three facts for each run, one for each thread, one checkpoint in each: ten for a thread, ten million in all. */
 const LARGE = { threads: 1_000_000, runs: 2_667_000 };
-const REBUILT = { threads: 20_000, runs: 53_000 };
+const REBUILT = { threads: 80_000, runs: 212_000 };
 
 /** Seconds from the start of the program to its first answer: `[GET /ok, a run]`. */
 async function startOnce(dir: string, config: string, graph: string): Promise<readonly [number, number]> {
@@ -125,25 +123,32 @@ const measureMemory = (report: Report): Promise<void> =>
     { PLATFORM_WORKERS: '2' },
   );
 
+/** What a start of the program takes longer when the projection has changed: as built as the program that users start. */
 const measureRebuild = (report: Report): Promise<void> =>
   withTempDir(async (temp) => {
     const dir = join(temp, 'data');
     await buildBulk(dir, REBUILT, () => undefined);
-    const db = new Database(join(dir, LOG_FILE));
-    const events = db.prepare('SELECT count(*) FROM events').pluck().get() as number;
-    db.prepare("UPDATE meta SET value = 'none' WHERE key = 'projection'").run();
-    db.close();
-    const began = performance.now();
-    const log = openSqliteLog({
-      ...{ dir, projection, projectionModule, functions: sqlFunctions, clock: systemClock() },
-      onFault(error) {
-        throw error;
-      },
-    });
-    const seconds = (performance.now() - began) / 1000;
-    await log.close();
+    const config = configOf('platform.json');
+    const events = change(dir, (db) => db.prepare('SELECT count(*) FROM events').pluck().get() as number);
+    const seconds: number[] = [];
+    for (let i = 0; i < REBUILDS; i++) {
+      change(dir, (db) => db.prepare("UPDATE meta SET value = 'none' WHERE key = 'projection'").run());
+      const [rebuilt] = await startOnce(dir, config, 'agent');
+      const [plain] = await startOnce(dir, config, 'agent');
+      seconds.push(rebuilt - plain);
+    }
+    const each = seconds.map((each) => each.toFixed(2)).join(', ');
     report({
-      ...{ name: 'rows rebuilt from the log', value: events / seconds, unit: 'events/s' },
-      ...{ bar: { atLeast: 100_000 }, against: `${events.toLocaleString('en')} events` },
+      ...{ name: 'rows rebuilt from the log', value: events / percentile(seconds, 0.5), unit: 'events/s' },
+      ...{ bar: { atLeast: 100_000 }, against: `${events.toLocaleString('en')} events in ${each} s` },
     });
   });
+
+function change<T>(dir: string, use: (db: Database.Database) => T): T {
+  const db = new Database(join(dir, LOG_FILE));
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
