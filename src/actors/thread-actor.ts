@@ -40,6 +40,10 @@ export async function loadThreadActor(
   );
 }
 
+/** Of a thread that is not in the log. */
+export const newThreadActor = (threadId: string, verdicts?: Verdicts): ThreadActor =>
+  createThreadActor(threadStream(threadId), initial, 0, verdicts);
+
 export function createThreadActor(
   stream: string,
   from: ThreadState,

@@ -18,7 +18,7 @@ import type { ThreadState } from '../thread/state.ts';
 import { createVerdicts } from '../thread/verdicts.ts';
 import { consequencesOf, type WebhookPolicy } from './consequences.ts';
 import { startable, type Claimant } from './claims.ts';
-import { loadThreadActor, type Decided, type ThreadActor } from './thread-actor.ts';
+import { loadThreadActor, newThreadActor, type Decided, type ThreadActor } from './thread-actor.ts';
 
 /** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
 export class LogUnavailable extends Error {
@@ -35,6 +35,8 @@ export type Dispatched =
 export interface DispatchOptions {
   /** A run that is created may begin in the same commit, when an executor has room for it. */
   readonly startsAtOnce?: boolean;
+  /** The thread's id was drawn for these commands, so there is nothing to load. Harmless when it is not so. */
+  readonly isNew?: boolean;
   /** Makes a repetition harmless; a new id is taken when absent. */
   readonly commandId?: string;
   /** What is committed with the facts; a function when it depends on which facts were decided. */
@@ -115,8 +117,10 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
   }
 
   /** In the seat's mailbox only, like everything that touches its actor. */
-  const actorIn = async (threadId: string, seat: Seat): Promise<ThreadActor> =>
-    (seat.actor ??= await loadThreadActor(log, threadId, verdicts));
+  const actorIn = async (threadId: string, seat: Seat, isNew = false): Promise<ThreadActor> =>
+    (seat.actor ??= isNew
+      ? newThreadActor(threadId, verdicts)
+      : await loadThreadActor(log, threadId, verdicts));
 
   const reload = async (threadId: string, seat: Seat): Promise<ThreadActor> =>
     (seat.actor = await loadThreadActor(log, threadId, verdicts));
@@ -127,7 +131,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     { stream, version }: ThreadActor,
   ): Promise<Receipt | undefined> {
     const appends = [{ stream, expected: version, events: [] }];
-    const result = await log.commit({ commandId, appends });
+    const result = await log.commit({ commandId, repeatable: true, appends });
     if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
     return result.kind === 'duplicate' ? result.receipt : undefined;
   }
@@ -136,14 +140,16 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     { stream, version }: ThreadActor,
     commandId: string,
     { events, after }: Decided & { ok: true },
-    { payloads = [], alongside = [], lease }: DispatchOptions,
+    options: DispatchOptions,
     more: readonly PayloadWrite[] = [],
   ): Promise<CommitResult> {
+    const { payloads = [], alongside = [], lease } = options;
     const extra = await consequencesOf(events, version, { log, clock, webhooks });
     const own = typeof payloads === 'function' ? payloads(events) : payloads;
     const snapshot = after as unknown as Json;
     return log.commit({
       commandId,
+      repeatable: options.commandId !== undefined,
       appends: [{ stream, expected: version, events, snapshot }, ...alongside, ...extra.appends],
       payloads: [...own, ...more, ...extra.payloads],
       ...(lease && { lease }),
@@ -157,7 +163,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     options: DispatchOptions,
   ): Promise<Dispatched> {
     const commandId = options.commandId ?? ids.uuid();
-    let actor = await actorIn(threadId, seat);
+    let actor = await actorIn(threadId, seat, options.isNew);
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       if (options.workedOutOn !== undefined && options.workedOutOn !== actor.version)
         return { ok: false, refusal: { code: 'thread-changed' } };

@@ -120,6 +120,7 @@ export async function prepareRun(
   const dispatch = (...commands: ThreadCommand[]) =>
     context.threads.dispatch(target, commands, {
       startsAtOnce,
+      isNew: threadId === undefined && slot === undefined,
       ...(slot && { alongside: [slot.slotFact] }),
       ...(once && { commandId: once.key }),
       payloads: [

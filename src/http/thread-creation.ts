@@ -17,6 +17,8 @@ import { findThreadGraph } from './thread-graph.ts';
 
 export interface NewThread {
   readonly threadId: string;
+  /** The id was drawn for it. */
+  readonly isNew: boolean;
   readonly metadata: JsonObject;
   readonly supersteps: Supersteps | undefined;
   readonly ttl: Ttl | undefined;
@@ -28,14 +30,14 @@ const NOTHING: CheckpointReader = { load: async () => undefined, list: async () 
 export async function createThread(
   context: ServerContext,
   actor: Actor,
-  { threadId, metadata, supersteps = [], ttl }: NewThread,
+  { threadId, isNew, metadata, supersteps = [], ttl }: NewThread,
 ): Promise<Dispatched> {
   const create: ThreadCommand = {
     type: 'CreateThread',
     ...{ threadId, metadata, temporary: false, ...(ttl && { ttl }) },
   };
   const plain = supersteps.length === 0 || (await exists(context, threadId));
-  if (plain) return context.threads.dispatch(threadId, [create]);
+  if (plain) return context.threads.dispatch(threadId, [create], { isNew });
   const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId, metadata });
   // The state is written into a thread with this metadata, so the filter of updates has to allow it.
   if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();

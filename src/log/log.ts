@@ -3,8 +3,8 @@
  *
  * L1 A commit is all or nothing and durable before its promise settles or anyone is told.
  * L2 A stream's versions are 1..n; a batch names the version it was decided on.
- * L4 A failed commit is of unknown outcome: the writer stops for good and `onPoisoned` fires. A repeated command id
- *    returns the first receipt.
+ * L4 A failed commit is of unknown outcome: the writer stops for good and `onPoisoned` fires. The command id of a
+ *    repeatable batch returns the first receipt.
  * P1 Rows derived from the events are written in the same transaction.
  * X2 A batch with a lease is refused when that lease is no longer the run's.
  */
@@ -30,6 +30,8 @@ export interface Lease {
 
 export interface Batch {
   readonly commandId: string;
+  /** Somebody may ask with this id again, so a receipt is kept. Not for an id that was drawn for this batch alone. */
+  readonly repeatable?: boolean;
   readonly appends: readonly Append[];
   readonly payloads?: readonly PayloadWrite[];
   readonly lease?: Lease;

@@ -1,14 +1,16 @@
 /** Reads threads. A thread of a stateless run is seen only while that run is open, and never once it ended. */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { fromStored } from '../kernel/stored-json.ts';
+import type { Recorded } from '../log/events.ts';
 import type { PayloadReader } from '../log/payloads.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
 import type { Ttl } from '../thread/events.ts';
 import { conditionOf, whereAllowed, type AccessFilter, type Where } from './filters.ts';
+import { metadataColumns } from './metadata-pairs.ts';
 import type { ThreadConditions } from './thread-conditions.ts';
 import { VISIBLE } from './thread-index.ts';
 import { planThreads, type Query, type ThreadPlan } from './thread-plan.ts';
-import type { ThreadStatus } from './threads.ts';
+import { projectThread, type ThreadStatus } from './threads.ts';
 
 export interface ThreadRecord {
   readonly threadId: string;
@@ -49,6 +51,13 @@ interface ThreadRow {
   ttl_strategy: string | null;
   ttl_minutes: number | null;
   expires_at: number | null;
+}
+
+/** The thread as the fact that made it leaves it; undefined when these are not that fact alone. */
+export function newThread([event, ...more]: readonly Recorded[]): ThreadRecord | undefined {
+  if (event?.type !== 'ThreadCreated' || more.length > 0) return undefined;
+  const [write] = projectThread(event, metadataColumns);
+  return write?.op === 'put' ? toRecord(write.row as ThreadRow) : undefined;
 }
 
 export async function getThread(

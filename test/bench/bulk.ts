@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { openConnection } from '../../src/log/sqlite/connection.ts';
-import { appendEvents } from '../../src/log/sqlite/event-store.ts';
+import { appendEvents, headPosition } from '../../src/log/sqlite/event-store.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
 import { createPayloadWriter } from '../../src/log/sqlite/payload-store.ts';
 import { createRowWriter } from '../../src/log/sqlite/row-store.ts';
@@ -124,6 +124,7 @@ export async function buildBulk(
             prepare,
             { commandId: `${stream}-${expected}`, appends: [append] },
             at,
+            headPosition(prepare),
           ))
             for (const write of projection.project(recorded)) writeRow(write);
         }

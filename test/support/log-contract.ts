@@ -105,7 +105,7 @@ export function logContract(name: string, lend: LendLog): void {
 
   test('L4 given a command id, when it is repeated, then the first receipt is the answer and nothing is written', () =>
     lend(async ({ log }) => {
-      const once = batch([append('s', 0, 'a', 'b')], { commandId: 'same' });
+      const once = batch([append('s', 0, 'a', 'b')], { commandId: 'same', repeatable: true });
       const [first, second] = await Promise.all([log.commit(once), log.commit(once)]);
       await log.commit(batch([append('s', 2, 'later')]));
       const third = await log.commit({ ...once, appends: [append('other', 0, 'c')] });
@@ -115,9 +115,17 @@ export function logContract(name: string, lend: LendLog): void {
       assert.deepEqual(textsOf(await log.readAll(0, 10)), ['a', 'b', 'later']);
     }));
 
+  test('L4 given a batch that nobody can repeat, when its id comes again, then it is a batch like any other', () =>
+    lend(async ({ log }) => {
+      await log.commit(batch([append('s', 0, 'a')], { commandId: 'same' }));
+      committed(await log.commit(batch([append('s', 1, 'b')], { commandId: 'same', repeatable: true })));
+      assert.deepEqual(textsOf(await log.readAll(0, 10)), ['a', 'b']);
+    }));
+
   test('L4 given a command that was refused, when it is repeated on the right version, then it is done', () =>
     lend(async ({ log }) => {
-      const again = (expected: number) => batch([append('s', expected, 'a')], { commandId: 'retried' });
+      const again = (expected: number) =>
+        batch([append('s', expected, 'a')], { commandId: 'retried', repeatable: true });
       assert.equal((await log.commit(again(5))).kind, 'version-conflict');
       assert.equal((await log.commit(again(0))).kind, 'committed');
       assert.equal((await log.commit(again(0))).kind, 'duplicate');

@@ -27,8 +27,8 @@ export function createMemoryLog(options: {
   const versionOf = (stream: string): number => versions.get(stream) ?? 0;
 
   function apply(batch: Batch): CommitResult {
-    const { commandId, appends, payloads = [], lease } = batch;
-    const earlier = receipts.get(commandId);
+    const { commandId, repeatable = false, appends, payloads = [], lease } = batch;
+    const earlier = repeatable ? receipts.get(commandId) : undefined;
     if (earlier !== undefined) return { kind: 'duplicate', receipt: earlier };
     if (lease !== undefined && leases.get(lease.runId) !== leaseKey(lease.attempt, lease.leaseId))
       return { kind: 'fenced-out' };
@@ -45,7 +45,7 @@ export function createMemoryLog(options: {
     events.push(...recorded);
     for (const write of payloads) keep(write);
     const receipt = { events: recorded, at };
-    if (recorded.length > 0) receipts.set(commandId, receipt);
+    if (recorded.length > 0 && repeatable) receipts.set(commandId, receipt);
     return { kind: 'committed', receipt };
   }
 

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { AccessFilter } from '../../projections/filters.ts';
-import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import { getThread, newThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
@@ -38,11 +38,12 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
     const metadata = grantedMetadata(granted);
     const done = await createThread(context, c.var.actor, {
       threadId,
+      isNew: body.thread_id === undefined,
       metadata,
       supersteps: body.supersteps,
       ttl: body.ttl ?? context.defaultTtl,
     });
-    if (done.ok) return c.json(await withValues(await find(threadId, undefined)));
+    if (done.ok) return c.json(await withValues(newThread(done.events) ?? (await find(threadId, undefined))));
     if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
     const existing = await getThread(log.rows, threadId, granted.filter);
     // Somebody else's thread: that the id is taken is all there is to say.

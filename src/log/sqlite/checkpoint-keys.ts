@@ -56,8 +56,11 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
     known.set(key, value);
     return value;
   };
-  const insert = (sql: string, ...params: unknown[]): number =>
-    Number(prepare(sql).run(...params).lastInsertRowid);
+  /** Tried before it is looked for: most of what nobody remembers is new. */
+  const insert = (sql: string, ...params: unknown[]): number | undefined => {
+    const { changes, lastInsertRowid } = prepare(sql).run(...params);
+    return changes === 0 ? undefined : Number(lastInsertRowid);
+  };
 
   return {
     thread(threadId) {
@@ -67,8 +70,8 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
           threads,
           MOST_NAMES,
           threadId,
-          findThread(prepare, threadId) ??
-            insert('INSERT INTO checkpoint_threads (thread_id) VALUES (?)', threadId),
+          insert('INSERT OR IGNORE INTO checkpoint_threads (thread_id) VALUES (?)', threadId) ??
+            findThread(prepare, threadId)!,
         )
       );
     },
@@ -80,8 +83,8 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
           names,
           MOST_NAMES,
           key,
-          findName(prepare, thread, id) ??
-            insert('INSERT INTO checkpoint_names (thread, name) VALUES (?, ?)', thread, toName(id)),
+          insert('INSERT OR IGNORE INTO checkpoint_names (thread, name) VALUES (?, ?)', thread, toName(id)) ??
+            findName(prepare, thread, id)!,
         )
       );
     },

@@ -35,12 +35,12 @@ export function streamVersion(prepare: Prepare, stream: string): number {
     .get(stream) as number;
 }
 
-/** Writes the batch's events and snapshots. Versions were checked by the caller. */
-export function appendEvents(prepare: Prepare, batch: Batch, at: number): Recorded[] {
+/** Writes the batch's events and snapshots behind the position `head`. Versions were checked by the caller. */
+export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: number): Recorded[] {
   const { commandId } = batch;
   const insert = prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const recorded: Recorded[] = [];
-  let position = headPosition(prepare);
+  let position = head;
   for (const { stream, expected, events, snapshot } of batch.appends) {
     for (const [index, event] of events.entries()) {
       position += 1;
@@ -57,7 +57,7 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number): Record
         JSON.stringify(snapshot),
       );
   }
-  if (recorded.length > 0) {
+  if (recorded.length > 0 && batch.repeatable) {
     prepare('INSERT INTO commands VALUES (?, ?, ?, ?)').run(
       batch.commandId,
       recorded[0]!.meta.position,

@@ -1,6 +1,7 @@
 /**
- * The one writer. Batches asked for during one turn of the event loop share a transaction, so one fsync serves many;
- * each has a savepoint, so a conflict sinks itself alone.
+ * The one writer. Batches asked for during one turn of the event loop share a transaction, so one fsync serves many. A
+ * batch is refused before anything of it is written, so a refusal sinks itself alone; one that breaks later makes all of
+ * them begin anew, each with a savepoint.
  *
  * D1 Nothing else commits. L1 Promises settle after COMMIT returned. L4 When COMMIT, or anything that is no fault of
  * one batch, fails, every batch under way gets `unknown-outcome` and nothing is ever written again.
@@ -11,7 +12,7 @@ import { mergeWrites } from '../merge-writes.ts';
 import { noticeOf } from '../notice.ts';
 import type { Projection } from '../rows.ts';
 import type { Connection } from './connection.ts';
-import { appendEvents, findReceipt, streamVersion } from './event-store.ts';
+import { appendEvents, findReceipt, headPosition, streamVersion } from './event-store.ts';
 import type { PayloadWriter } from './payload-store.ts';
 import { createRowWriter } from './row-store.ts';
 import type { Prepare } from './statements.ts';
@@ -62,6 +63,8 @@ export function createWriter({
   let scheduled = false;
   let stopped: string | undefined;
   let drained: (() => void)[] = [];
+  /** The position given last; unknown at first, and when what was written is undone. */
+  let head: number | undefined;
 
   // Prepared: `exec` would compile these few words for every commit.
   const run = (sql: string): void => void prepare(sql).run();
@@ -100,37 +103,58 @@ export function createWriter({
     if (notice.events.length > 0 || notice.frames.size > 0) queueMicrotask(() => announce(notice));
   }
 
-  /** A batch alone needs no savepoint: its refusal rolls back a transaction that holds nothing else. */
-  function transact(group: Waiting[]): Settled[] {
+  function transact(group: readonly Waiting[]): Settled[] {
     const at = now();
-    const shared = group.length > 1;
     run('BEGIN IMMEDIATE');
-    const settled = group.map((waiting): Settled => {
-      if (shared) run('SAVEPOINT batch');
-      const undo = (): void => {
-        run(shared ? 'ROLLBACK TO batch' : 'ROLLBACK');
-        payloads.undone();
-      };
-      payloads.begin();
-      try {
-        const result = apply(waiting.batch, at);
-        if (result.kind !== 'committed') undo();
-        return { waiting, result };
-      } catch (error) {
-        if (!isFaultOfBatch(error) || !db.inTransaction) throw error;
-        undo();
-        return { waiting, error };
-      } finally {
-        if (shared && db.inTransaction) run('RELEASE batch');
-      }
-    });
-    if (db.inTransaction) run('COMMIT');
+    const settled = applyTogether(group, at) ?? applyApart(group, at);
+    run('COMMIT');
     return settled;
   }
 
+  /**
+   * Undefined when one of them broke: then nothing of any of them is written. Without savepoints, because SQLite copies
+   * each page that is written after one.
+   */
+  function applyTogether(group: readonly Waiting[], at: number): Settled[] | undefined {
+    payloads.begin();
+    try {
+      return group.map((waiting) => ({ waiting, result: apply(waiting.batch, at) }));
+    } catch (error) {
+      if (!isFaultOfBatch(error) || !db.inTransaction) throw error;
+      run('ROLLBACK');
+      undone();
+      run('BEGIN IMMEDIATE');
+      return undefined;
+    }
+  }
+
+  function applyApart(group: readonly Waiting[], at: number): Settled[] {
+    return group.map((waiting) => {
+      run('SAVEPOINT batch');
+      payloads.begin();
+      try {
+        return { waiting, result: apply(waiting.batch, at) };
+      } catch (error) {
+        if (!isFaultOfBatch(error) || !db.inTransaction) throw error;
+        run('ROLLBACK TO batch');
+        undone();
+        return { waiting, error };
+      } finally {
+        if (db.inTransaction) run('RELEASE batch');
+      }
+    });
+  }
+
+  function undone(): void {
+    head = undefined;
+    payloads.undone();
+  }
+
+  /** Whatever refuses the batch comes before whatever is written of it. */
   function apply(batch: Batch, at: number): CommitResult {
     // A batch without events leaves no receipt; its payloads are keyed, so a repetition cannot add to them.
-    const earlier = batch.appends.length === 0 ? undefined : findReceipt(prepare, batch.commandId);
+    const earlier =
+      batch.repeatable && batch.appends.length > 0 ? findReceipt(prepare, batch.commandId) : undefined;
     if (earlier !== undefined) return { kind: 'duplicate', receipt: earlier };
     if (batch.lease !== undefined) {
       const held = prepare(
@@ -142,7 +166,8 @@ export function createWriter({
       const actual = streamVersion(prepare, stream);
       if (actual !== expected) return { kind: 'version-conflict', stream, actual };
     }
-    const events = appendEvents(prepare, batch, at);
+    const events = appendEvents(prepare, batch, at, (head ??= headPosition(prepare)));
+    head += events.length;
     const writes = events.flatMap((event) => projection.project(event));
     for (const write of mergeWrites(writes)) writeRow(write);
     payloads.write(batch.payloads ?? [], at);

@@ -42,7 +42,7 @@ test('given graphs, when their assistants are ensured again and again, then each
 
 test('L4 given a log that takes nothing, when assistants are ensured, then it throws', () =>
   withLog(async ({ log, clock, behind }) => {
-    behind((db) => db.exec('ALTER TABLE commands RENAME TO lost'));
+    behind((db) => db.exec('ALTER TABLE assistant_versions RENAME TO lost'));
     const assistants = createAssistants({ log, ids: seededIds(clock, createRandom(1)) });
     await assert.rejects(ensureSystemAssistants(assistants, [{ id: 'agent' }]), LogUnavailable);
   }));

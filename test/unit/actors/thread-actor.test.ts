@@ -86,6 +86,19 @@ test('given more threads than fit, when they are used, then the idle ones unused
     assert.deepEqual(await use('t3'), ['snapshot of t3'], 't3 was let go in turn');
   }));
 
+test('given a thread id that was drawn for a command, when it is dispatched, then nothing is read, and a thread that has it is safe', () =>
+  withThreads(async ({ another, log }) => {
+    const seen = watched(log);
+    const [one, other] = [another(() => seen.log), another(() => seen.log)];
+    const create = [ask.createThread({ whose: 'one' }, 'drawn')];
+    assert.equal((await one.dispatch('drawn', create, { isNew: true })).ok, true);
+    assert.deepEqual(seen.calls, []);
+    const late = await other.dispatch('drawn', create, { isNew: true });
+    assert.deepEqual(late, { ok: false, refusal: { code: 'thread-exists' } });
+    assert.deepEqual(seen.calls, ['snapshot of wn']);
+    assert.equal((await log.readStream('thread-drawn', 1, 10)).length, 1);
+  }));
+
 test('given one actor too few for the work, when many threads write at once, then every command is done in order', () =>
   withThreads(async ({ another, log }) => {
     const threads = another(undefined, 1);

@@ -31,7 +31,7 @@ async function fill(): Promise<object> {
       log.commit(batch([append('small', round, 'a')])),
       log.commit(batch([{ stream: 'big', expected: round, events: [said(block)] }])),
       log.commit(batch([append('small', round, 'conflicts')])),
-      log.commit(batch([append('tail', round, 'b')], { commandId: `tail-${round}` })),
+      log.commit(batch([append('tail', round, 'b')], { commandId: `tail-${round}`, repeatable: true })),
     ]);
     if (group.every(({ kind }) => kind !== 'unknown-outcome')) continue;
     const later: CommitResult[] = [];

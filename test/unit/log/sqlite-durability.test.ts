@@ -109,16 +109,24 @@ test('L4 given a batch that breaks a constraint, when its group commits, then it
         first: 0,
         frames: [{ event: 'e', data: '1' }],
       } as const;
-      const [first, twice, other] = await Promise.allSettled([
+      const [first, twice, refused, other] = await Promise.allSettled([
         log.commit(batch([append('a', 0, 'x')], { payloads: [frames] })),
         log.commit(batch([append('b', 0, 'y')], { payloads: [frames] })),
+        log.commit(batch([append('a', 0, 'late')])),
         log.commit(batch([append('c', 0, 'z')])),
       ]);
       assert.equal(twice.status, 'rejected');
-      assert.ok(first.status === 'fulfilled' && other.status === 'fulfilled');
-      committed(other.value);
-      assert.deepEqual(textsOf(await log.readAll(0, 10)), ['x', 'z']);
-      committed(await log.commit(batch([append('b', 0, 'after')])));
+      assert.ok(
+        first.status === 'fulfilled' && refused.status === 'fulfilled' && other.status === 'fulfilled',
+      );
+      assert.deepEqual(refused.value, { kind: 'version-conflict', stream: 'a', actual: 1 });
+      const [x] = committed(first.value);
+      const [z] = committed(other.value);
+      assert.deepEqual(await log.readAll(0, 10), [x, z]);
+      assert.deepEqual([x?.meta.position, z?.meta.position], [1, 2]);
+      assert.equal((await log.payloads.frames('r', -1, 10)).length, 1);
+      const [after] = committed(await log.commit(batch([append('b', 0, 'after')])));
+      assert.equal(after?.meta.position, 3);
     },
     { projection },
   ));
@@ -170,7 +178,9 @@ test('L4 L1 given a disk that takes no more, when a commit fails, then its whole
       assert.ok(small.length === round || small.length === round + 1);
       assert.equal(tail.length, small.length);
       // Recovery decides: the repeated command is either answered with its receipt or done now.
-      const repeated = await log.commit(batch([append('tail', round, 'b')], { commandId: `tail-${round}` }));
+      const repeated = await log.commit(
+        batch([append('tail', round, 'b')], { commandId: `tail-${round}`, repeatable: true }),
+      );
       assert.equal(repeated.kind, tail.length === round ? 'committed' : 'duplicate');
     } finally {
       await log.close();

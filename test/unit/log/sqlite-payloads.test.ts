@@ -279,7 +279,8 @@ test('L3 given a thread with everything, when it is purged, then no table but th
 
 test('L4 given old command ids, when they are forgotten, then young ones are still answered', () =>
   lend(async ({ log, clock }) => {
-    const [old, young] = [batch([append('s', 0, 'a')]), batch([append('s', 1, 'b')])];
+    const again = { repeatable: true };
+    const [old, young] = [batch([append('s', 0, 'a')], again), batch([append('s', 1, 'b')], again)];
     await log.commit(old);
     await clock.advance(1_000);
     await log.commit(young);

@@ -49,6 +49,7 @@ test('given a log, when it is closed and opened, then facts, snapshots, leases, 
   withLog(
     async ({ log, reopen }) => {
       const once = batch([{ ...append('s', 0, 'a', 'b'), snapshot: { n: 2 } }], {
+        repeatable: true,
         payloads: [{ kind: 'grant-lease', runId: 'r', attempt: 1, leaseId: 'l' }],
       });
       const events = committed(await log.commit(once));
