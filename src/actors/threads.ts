@@ -35,7 +35,10 @@ export type Dispatched =
 export interface DispatchOptions {
   /** A run that is created may begin in the same commit, when an executor has room for it. */
   readonly startsAtOnce?: boolean;
-  /** The thread's id was drawn for these commands, so there is nothing to load. Harmless when it is not so. */
+  /**
+   * The thread's id was drawn for these commands, so there is nothing to load. Counts when the first of them creates it,
+   * and is harmless then when it is not so: the commit is refused.
+   */
   readonly isNew?: boolean;
   /** Makes a repetition harmless; a new id is taken when absent. */
   readonly commandId?: string;
@@ -163,7 +166,8 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     options: DispatchOptions,
   ): Promise<Dispatched> {
     const commandId = options.commandId ?? ids.uuid();
-    let actor = await actorIn(threadId, seat, options.isNew);
+    const isNew = options.isNew && typeof commands !== 'function' && commands[0]?.type === 'CreateThread';
+    let actor = await actorIn(threadId, seat, isNew);
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
       if (options.workedOutOn !== undefined && options.workedOutOn !== actor.version)
         return { ok: false, refusal: { code: 'thread-changed' } };

@@ -34,7 +34,7 @@ interface Level {
 
 /**
  * Finds the first thing in parsed JSON that must not enter the log: nesting beyond `MAX_DEPTH`, a key that changes
- * an object's prototype, a NUL or a lone surrogate in a key. Iterative, so that the depth it looks for cannot hurt it;
+ * an object's prototype, a NUL or a lone surrogate in a key, a number that was read as infinite. Iterative, so that the depth it looks for cannot hurt it;
  * it remembers only the way to where it is, so that millions of values beside each other cannot either.
  */
 export function findJsonProblem(root: unknown, maxDepth = MAX_DEPTH): JsonProblem | undefined {
@@ -42,6 +42,7 @@ export function findJsonProblem(root: unknown, maxDepth = MAX_DEPTH): JsonProble
   const found = (problem: string): JsonProblem => ({ path: pathOf(way).slice(0, 80) || 'body', problem });
 
   function enter(value: unknown): JsonProblem | undefined {
+    if (typeof value === 'number' && !Number.isFinite(value)) return found('a number too large to be kept');
     if (typeof value !== 'object' || value === null) return undefined;
     if (way.length >= maxDepth) return found(`nested deeper than ${maxDepth} levels`);
     if (Array.isArray(value)) {

@@ -70,7 +70,7 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
           threads,
           MOST_NAMES,
           threadId,
-          insert('INSERT OR IGNORE INTO checkpoint_threads (thread_id) VALUES (?)', threadId) ??
+          insert('INSERT INTO checkpoint_threads (thread_id) VALUES (?) ON CONFLICT DO NOTHING', threadId) ??
             findThread(prepare, threadId)!,
         )
       );
@@ -83,8 +83,11 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
           names,
           MOST_NAMES,
           key,
-          insert('INSERT OR IGNORE INTO checkpoint_names (thread, name) VALUES (?, ?)', thread, toName(id)) ??
-            findName(prepare, thread, id)!,
+          insert(
+            'INSERT INTO checkpoint_names (thread, name) VALUES (?, ?) ON CONFLICT DO NOTHING',
+            thread,
+            toName(id),
+          ) ?? findName(prepare, thread, id)!,
         )
       );
     },

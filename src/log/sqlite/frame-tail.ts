@@ -22,14 +22,12 @@ const CUT = 512;
 export interface FrameTail {
   /** Keys of the run's rows that have not moved, in order of their frames. */
   rowsOf(runId: string): readonly number[];
-  /** Call before the writes of each batch. */
-  begin(): void;
   /** Throws `RangeError` for an id that is not above those that the run has. */
   add(runId: string, frame: StoredFrame): void;
   /** The run's rows move. */
   settle(runId: string): void;
   forget(runId: string): void;
-  /** The writes since `begin` are undone. */
+  /** Writes of the transaction are undone. */
   undone(): void;
 }
 
@@ -52,7 +50,6 @@ interface Known {
 /** For the one connection that writes. */
 export function createFrameTail(prepare: Prepare): FrameTail {
   let known: Known | undefined;
-  let changed = false;
 
   function survey(): Known {
     if (known !== undefined) return known;
@@ -89,7 +86,6 @@ export function createFrameTail(prepare: Prepare): FrameTail {
     const { open, moved } = survey();
     const seqs = open.get(runId)?.seqs;
     if (seqs === undefined) return;
-    changed = true;
     const copy = prepare(
       'INSERT INTO frame_rows SELECT run_id, id, event, data, at, NULL FROM frame_tail WHERE seq = ?',
     );
@@ -102,7 +98,6 @@ export function createFrameTail(prepare: Prepare): FrameTail {
     const { open, moved, first, next } = survey();
     const oldest = open.values().next().value?.seqs[0] ?? next;
     if (oldest === first || (open.size > 0 && oldest - first < CUT)) return;
-    changed = true;
     prepare('DELETE FROM frame_tail WHERE seq < ?').run(oldest);
     survey().first = oldest;
     for (const [runId, seq] of moved) if (seq < oldest) moved.delete(runId);
@@ -115,13 +110,9 @@ export function createFrameTail(prepare: Prepare): FrameTail {
 
   return {
     rowsOf: (runId) => survey().open.get(runId)?.seqs ?? [],
-    begin() {
-      changed = false;
-    },
     add(runId, { id, event, data, at }) {
       const of = survey();
       if (id <= lastOf(runId)) throw new RangeError(`S1 run ${runId} has a frame ${id} already`);
-      changed = true;
       const seq = of.next++;
       prepare('INSERT INTO frame_tail VALUES (?, ?, ?, ?, ?, ?)').run(seq, runId, id, event, data, at);
       if (note(of, runId, seq, id) >= MOST_OF_RUN) settle(runId);
@@ -131,13 +122,12 @@ export function createFrameTail(prepare: Prepare): FrameTail {
     forget(runId) {
       const { open, moved } = survey();
       if (!open.has(runId) && !moved.has(runId)) return;
-      changed = true;
       prepare('DELETE FROM frame_tail WHERE run_id = ?').run(runId);
       open.delete(runId);
       moved.delete(runId);
     },
     undone() {
-      if (changed) known = undefined;
+      known = undefined;
     },
   };
 }

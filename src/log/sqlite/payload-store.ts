@@ -27,8 +27,6 @@ import type { Prepare } from './statements.ts';
 import { readWrites, writeWrites } from './write-store.ts';
 
 export interface PayloadWriter {
-  /** Call before anything of a batch is tried: one that is refused at once has undone nothing. */
-  begin(): void;
   /** All of one batch, inside the commit's transaction. */
   write(payloads: readonly PayloadWrite[], at: number): void;
   /** What was written is undone, all of it or in part. */
@@ -39,7 +37,6 @@ export interface PayloadWriter {
 export function createPayloadWriter(prepare: Prepare, tail = createFrameTail(prepare)): PayloadWriter {
   const store = { prepare, keys: createCheckpointKeys(prepare), tail };
   return {
-    begin: tail.begin,
     write(payloads, at) {
       const ending = new Set(payloads.flatMap((write) => (write.kind === 'end-lease' ? [write.runId] : [])));
       for (const payload of payloads) writePayload(store, payload, at, ending);

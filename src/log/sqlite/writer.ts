@@ -116,7 +116,6 @@ export function createWriter({
    * each page that is written after one.
    */
   function applyTogether(group: readonly Waiting[], at: number): Settled[] | undefined {
-    payloads.begin();
     try {
       return group.map((waiting) => ({ waiting, result: apply(waiting.batch, at) }));
     } catch (error) {
@@ -131,7 +130,6 @@ export function createWriter({
   function applyApart(group: readonly Waiting[], at: number): Settled[] {
     return group.map((waiting) => {
       run('SAVEPOINT batch');
-      payloads.begin();
       try {
         return { waiting, result: apply(waiting.batch, at) };
       } catch (error) {
@@ -179,6 +177,8 @@ export function createWriter({
     stopped = cause;
     try {
       if (db.inTransaction) db.exec('ROLLBACK');
+      // Reads go on until the process ends.
+      undone();
     } catch (rollback) {
       stopped = `${cause}; rolling back failed too: ${String(rollback)}`;
     }

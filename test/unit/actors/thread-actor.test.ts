@@ -97,6 +97,8 @@ test('given a thread id that was drawn for a command, when it is dispatched, the
     assert.deepEqual(late, { ok: false, refusal: { code: 'thread-exists' } });
     assert.deepEqual(seen.calls, ['snapshot of wn']);
     assert.equal((await log.readStream('thread-drawn', 1, 10)).length, 1);
+    const update = await another().dispatch('drawn', [ask.updateThread({ n: 1 })], { isNew: true });
+    assert.equal(update.ok, true, 'a command that creates nothing reads what there is');
   }));
 
 test('given one actor too few for the work, when many threads write at once, then every command is done in order', () =>

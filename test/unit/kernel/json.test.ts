@@ -54,6 +54,12 @@ test('given a key that reaches for a prototype, when it is searched, then it is 
   }
 });
 
+test('given a number beyond all that can be kept, when it is searched, then it is named with its place', () => {
+  const found = findJsonProblem(JSON.parse('{"a": [0, {"b": -1e400}]}'));
+  assert.equal(found, { path: 'a[1].b', problem: 'a number too large to be kept' });
+  assert.is(findJsonProblem(JSON.parse('1e400'))?.path, 'body');
+});
+
 test('given a key with a NUL or half a surrogate pair, when it is searched, then that is the problem', () => {
   assert.equal(findJsonProblem({ a: { 'x\u0000': 1 } }), {
     path: 'a',

@@ -131,6 +131,30 @@ test('L4 given a batch that breaks a constraint, when its group commits, then it
     { projection },
   ));
 
+test('L4 given a commit of unknown outcome that moved frames, when they are read afterwards, then all that were committed are there', () =>
+  withLog(
+    async ({ log, behind }) => {
+      const frames = (first: number) =>
+        ({ kind: 'frames', runId: 'r', threadId: 't', first, frames: [{ event: 'e', data: '1' }] }) as const;
+      for (const first of [0, 1, 2]) await log.commit(batch([], { payloads: [frames(first)] }));
+      behind((db) => db.exec('ALTER TABLE snapshots RENAME TO lost'));
+      const lost = await Promise.all([
+        log.commit(batch([], { payloads: [frames(3), { kind: 'end-lease', runId: 'r' }] })),
+        log.commit(batch([{ ...append('s', 0, 'x'), snapshot: {} }])),
+      ]);
+      assert.deepEqual(
+        lost.map(({ kind }) => kind),
+        ['unknown-outcome', 'unknown-outcome'],
+      );
+      assert.deepEqual(
+        (await log.payloads.frames('r', -1, 9)).map(({ id }) => id),
+        [0, 1, 2],
+      );
+      assert.equal(await log.payloads.lastFrame('r'), 2);
+    },
+    { projection },
+  ));
+
 test('L4 given a failure that is no fault of one batch, when a tick of commits meets it, then all are of unknown outcome for good', () =>
   withLog(
     async ({ log, behind }) => {
