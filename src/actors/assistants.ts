@@ -20,8 +20,20 @@ import { LogUnavailable } from './threads.ts';
 /** The namespace that existing clients compute system assistants' ids in; it is not the RFC's URL namespace. */
 const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
+/** More than most servers have graphs; clients may name what there is not. */
+const MOST_KNOWN = 1_000;
+const known = new Map<string, string>();
+
 /** The id of a graph's own assistant: the same on every server. */
-export const systemAssistantId = (graphId: string): string => uuidv5(graphId, SYSTEM_ASSISTANTS);
+export function systemAssistantId(graphId: string): string {
+  let id = known.get(graphId);
+  if (id === undefined) {
+    id = uuidv5(graphId, SYSTEM_ASSISTANTS);
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(graphId, id);
+  }
+  return id;
+}
 
 export type AssistantDispatched =
   | { readonly ok: true; readonly state: AssistantState }
