@@ -9,7 +9,7 @@ import type { PayloadWrite } from '../../src/log/payloads.ts';
 import { createCheckpointBuffer } from '../../src/graphs/checkpoint-buffer.ts';
 import { nextVersion } from '../../src/graphs/versions.ts';
 import { logCheckpoints } from '../support/log-checkpoints.ts';
-import { batch } from '../support/log-contract.ts';
+import { batch } from '../support/batches.ts';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withLog, type TestLog } from '../support/with-log.ts';

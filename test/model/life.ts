@@ -8,7 +8,7 @@ import { claimableRuns, runningRuns } from '../../src/projections/run-queries.ts
 import type { NewRun, ThreadCommand } from '../../src/thread/decide.ts';
 import { threadStream, type Outcome } from '../../src/thread/events.ts';
 import { ask, SUCCESS } from '../support/given.ts';
-import { batch } from '../support/log-contract.ts';
+import { batch } from '../support/batches.ts';
 import { createRandom } from '../support/random.ts';
 import { seededIds, type TestLog } from '../support/with-log.ts';
 import { createObserver, type Observer } from './observer.ts';

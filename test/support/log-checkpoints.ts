@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { EventLog } from '../../src/log/log.ts';
 import type { PayloadWrite } from '../../src/log/payloads.ts';
 import type { CheckpointStore } from '../../src/graphs/port.ts';
-import { batch } from './log-contract.ts';
+import { batch } from './batches.ts';
 
 /** The server's store of a thread's checkpoints, without the leases that guard it there. */
 export function logCheckpoints(log: EventLog, threadId: string): CheckpointStore {

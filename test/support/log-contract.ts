@@ -1,9 +1,8 @@
 /** What every event log promises, whatever it is made of. Its tests are run once for each log. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../src/kernel/json.ts';
 import type { DomainEvent, Recorded } from '../../src/log/events.ts';
-import type { Append, Batch, CommitResult, EventLog, Notice } from '../../src/log/log.ts';
+import type { EventLog, Notice } from '../../src/log/log.ts';
+import { append, batch, committed, textsOf } from './batches.ts';
 import { suite } from './suite.ts';
 
 export interface OpenLog {
@@ -14,35 +13,8 @@ export interface OpenLog {
 
 export type LendLog = (use: (given: OpenLog) => Promise<void>) => Promise<void>;
 
-/** A fact that no rule looks at: it says something. */
-export const said = (text: string, more: JsonObject = {}): DomainEvent => ({
-  type: 'ThreadUpdated',
-  data: { threadId: 't', metadata: { text, ...more } },
-});
-
-/** `from`: the version that the facts come after. */
-export const append = (stream: string, from: number, ...texts: string[]): Append => ({
-  stream,
-  expected: from,
-  events: texts.map((text) => said(text)),
-});
-
-export const batch = (appends: Append[], more: Partial<Batch> = {}): Batch => ({
-  commandId: randomUUID(),
-  appends,
-  ...more,
-});
-
-export const textsOf = (events: readonly Recorded[]): unknown[] =>
-  events.map((event) => (event.type === 'ThreadUpdated' ? event.data.metadata['text'] : event.type));
-
 const placesOf = (events: readonly Recorded[]): string[] =>
   events.map(({ meta }) => `${meta.position} ${meta.stream}#${meta.version}`);
-
-export function committed(result: CommitResult): readonly Recorded[] {
-  assert.equal(result.kind, 'committed', JSON.stringify(result));
-  return result.kind === 'committed' ? result.receipt.events : [];
-}
 
 export function logContract(name: string, lend: LendLog): void {
   const test = suite(`${name} keeps the contract of logs`);

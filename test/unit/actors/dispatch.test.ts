@@ -5,7 +5,7 @@ import type { EventLog } from '../../../src/log/log.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { evolve, initial, isLiving, type ThreadState } from '../../../src/thread/state.ts';
 import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { toRunning, withThreads } from './with-threads.ts';
 

@@ -5,7 +5,7 @@ import { deltaChannelHistoryTests, validate } from '@langchain/langgraph-checkpo
 import { createDecoder } from '../../../src/graphs/codec.ts';
 import type { Saver, SaverConfig } from '../../../src/graphs/langgraph/saver-contract.ts';
 import { openSaver } from '../../../src/graphs/langgraph/saver.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { logCheckpoints } from '../../support/log-checkpoints.ts';
 import { manyThreads } from '../../support/many-threads.ts';
 import { suite } from '../../support/suite.ts';

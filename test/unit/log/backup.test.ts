@@ -9,7 +9,7 @@ import { createThreads } from '../../../src/actors/threads.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
 import { ask } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { createRandom } from '../../support/random.ts';
 import { seededIds, withLog } from '../../support/with-log.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PayloadWrite } from '../../../src/log/payloads.ts';
 import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { lengthenCheckpoints } from '../../support/long-checkpoints.ts';
 import { joinFrames } from '../../support/version-9.ts';
 import { suite } from '../../support/suite.ts';

@@ -4,7 +4,7 @@
  */
 import { createManualClock } from '../../support/manual-clock.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { append, batch, said } from '../../support/log-contract.ts';
+import { append, batch, said } from '../../support/batches.ts';
 import { functions } from '../../support/with-log.ts';
 import type { CommitResult } from '../../../src/log/log.ts';
 import { openSqliteLog } from '../../../src/log/sqlite/log.ts';

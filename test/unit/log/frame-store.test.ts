@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { FrameText } from '../../../src/log/payloads.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { createRandom, seedFromEnv, type Random } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Batch, CommitResult } from '../../../src/log/log.ts';
 import type { PayloadWrite } from '../../../src/log/payloads.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { append, batch } from '../../support/log-contract.ts';
+import { append, batch } from '../../support/batches.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';

@@ -7,7 +7,7 @@ import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
 import { createReader, type Reader, type ReaderLimits } from '../../../src/log/sqlite/reader.ts';
 import { sqlFunctionsModule } from '../../../src/sql-functions.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { append, batch, committed } from '../../support/log-contract.ts';
+import { append, batch, committed } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PayloadWrite } from '../../../src/log/payloads.ts';
 import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { batch, committed } from '../../support/log-contract.ts';
+import { batch, committed } from '../../support/batches.ts';
 import { createRandom, seedFromEnv, type Random } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';

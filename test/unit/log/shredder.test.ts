@@ -3,7 +3,7 @@ import { cpSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOG_FILE, openSqliteLog } from '../../../src/log/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { append, batch, committed } from '../../support/log-contract.ts';
+import { append, batch, committed } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { withTempDir } from '../../support/temp-dir.ts';

@@ -3,7 +3,7 @@ import type { Json } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import type { CheckpointText, PayloadWrite } from '../../../src/log/payloads.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { append, batch, said } from '../../support/log-contract.ts';
+import { append, batch, said } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../src/log/events.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { append, batch, committed, said } from '../../support/log-contract.ts';
+import { append, batch, committed, said } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 

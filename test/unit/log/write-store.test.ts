@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import type { PayloadWrite } from '../../../src/log/payloads.ts';
 import { projection } from '../../../src/projections/projection.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';

@@ -7,7 +7,7 @@ import {
   type AssistantSearch,
 } from '../../../src/projections/assistant-queries.ts';
 import type { AccessFilter } from '../../../src/projections/filters.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 

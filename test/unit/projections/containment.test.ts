@@ -5,7 +5,7 @@ import { canonical, isObject, type Json, type JsonObject } from '../../../src/ke
 import { containsJson } from '../../../src/projections/filters.ts';
 import { searchThreads } from '../../../src/projections/thread-queries.ts';
 import { fact } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { createRandom, seedFromEnv, type Random } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';

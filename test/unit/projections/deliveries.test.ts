@@ -7,7 +7,7 @@ import {
   dueHosts,
   nextDueDelivery,
 } from '../../../src/projections/delivery-queries.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 

@@ -27,7 +27,7 @@ import type { ThreadConditions } from '../../../src/projections/thread-condition
 import { planThreads } from '../../../src/projections/thread-plan.ts';
 import { expiredThreads, getThread } from '../../../src/projections/thread-queries.ts';
 import { fact } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../../src/projections/thread-queries.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 

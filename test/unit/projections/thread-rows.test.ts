@@ -5,7 +5,7 @@ import { getRun, listRuns } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
 import type { Outcome, ThreadEvent } from '../../../src/thread/events.ts';
 import { fact, given, SUCCESS, THREAD } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 

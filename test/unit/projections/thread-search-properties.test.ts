@@ -9,7 +9,7 @@ import { searchThreads } from '../../../src/projections/thread-queries.ts';
 import { THREAD_STATUSES } from '../../../src/projections/threads.ts';
 import type { Outcome, ThreadEvent } from '../../../src/thread/events.ts';
 import { fact } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 

@@ -1,7 +1,7 @@
 import type { CheckpointText } from '../../../src/log/payloads.ts';
 import type { Outcome } from '../../../src/thread/events.ts';
 import { ask, THREAD } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { withThreads, type TestThreads } from '../actors/with-threads.ts';
 
 export interface Past extends TestThreads {

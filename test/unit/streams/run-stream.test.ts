@@ -4,7 +4,7 @@ import type { StoredFrame } from '../../../src/log/payloads.ts';
 import { createHub } from '../../../src/streams/hub.ts';
 import { createRunStreams } from '../../../src/streams/run-stream.ts';
 import { ask, THREAD } from '../../support/given.ts';
-import { batch } from '../../support/log-contract.ts';
+import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads } from '../actors/with-threads.ts';
 
