@@ -11,6 +11,8 @@ import type { Row } from './table.ts';
 
 export const LANES = 32;
 const STREAMS = { streams: 500, frames: 300, everyMs: 50 };
+/** Frames of each stream before those that count. */
+const STREAMS_WARM = 100;
 const TURNS = 1_000;
 /** How many turns at both ends of a conversation are compared. */
 const END = 50;
@@ -215,7 +217,11 @@ async function measureTurns(report: Report): Promise<void> {
 
 async function measureStreams(report: Report): Promise<void> {
   const figures = await withServerProcess(
-    ({ url }) => askStreams({ kind: 'streams', base: url, graph: 'ticker', ...STREAMS }),
+    async ({ url }) => {
+      const order = { kind: 'streams', base: url, graph: 'ticker', ...STREAMS } as const;
+      await askStreams({ ...order, frames: STREAMS_WARM });
+      return askStreams(order);
+    },
     { PLATFORM_CONCURRENCY: String(STREAMS.streams) },
   );
   const name = `${STREAMS.streams} streams × ${1000 / STREAMS.everyMs} frames/s`;
