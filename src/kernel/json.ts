@@ -34,8 +34,9 @@ interface Level {
 
 /**
  * Finds the first thing in parsed JSON that must not enter the log: nesting beyond `MAX_DEPTH`, a key that changes
- * an object's prototype, a NUL or a lone surrogate in a key, a number that was read as infinite. Iterative, so that the depth it looks for cannot hurt it;
- * it remembers only the way to where it is, so that millions of values beside each other cannot either.
+ * an object's prototype, a NUL or a lone surrogate in a key, a number that was read as infinite. Iterative, so that the
+ * depth it looks for cannot hurt it; it remembers only the way to where it is, so that millions of values beside each
+ * other cannot either.
  */
 export function findJsonProblem(root: unknown, maxDepth = MAX_DEPTH): JsonProblem | undefined {
   const way: Level[] = [];

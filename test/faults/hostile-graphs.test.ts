@@ -153,7 +153,15 @@ test('graphs that spin, eat memory, exit, throw later, flood or replace the lang
     );
     for (const [graph, expected] of chosen) {
       const began = performance.now();
-      await runOnce(server, graph, expected);
+      await runOnce(server, graph, expected).catch(async (error: unknown) => {
+        const ended = await Promise.race([
+          server.exited,
+          new Promise((r) => setTimeout(r, 2_000, 'not at all')),
+        ]);
+        throw new Error(`${graph}: the server ended with ${ended}: ${server.output().slice(-4_000)}`, {
+          cause: error,
+        });
+      });
       if (process.env['HOSTILE_GRAPHS'] !== undefined)
         console.log(graph, Math.round(performance.now() - began), 'ms');
     }
