@@ -23,6 +23,8 @@ export interface WorkerMemory {
   read(threadId: number, collect: boolean): Promise<ThreadMemory | undefined>;
   /** What the expression gives there, if it is plain; undefined when it throws or the thread is gone. */
   evaluate(threadId: number, expression: string): Promise<unknown>;
+  /** Ends what the thread executes; one that was told to end while it answered a question may have missed it. */
+  stop(threadId: number): void;
   close(): void;
 }
 
@@ -115,6 +117,10 @@ export function openWorkerMemory(): WorkerMemory {
     },
     read: async (threadId, collect) => parseAnswer(await evaluate(threadId, EXPRESSION, collect)),
     evaluate,
+    stop(threadId) {
+      const sessionId = sessions.get(threadId);
+      if (sessionId !== undefined) send(sessionId, ++asked, 'Runtime.terminateExecution', {});
+    },
     close() {
       closed = true;
       session?.disconnect();

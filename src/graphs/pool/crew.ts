@@ -85,20 +85,27 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   const waiting = new Set<() => void>();
   /** Their threads are there, also those of workers that were ended. */
   const alive = new Set<GraphWorker>();
+  /** Those of them that were ended. */
+  const ending = new Set<GraphWorker>();
   let closed = false;
   const all = (): GraphWorker[] => [
     ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
     ...apart,
   ];
   const memory = openWorkerMemory();
-  const guard = createMemoryGuard(heapMb, clock, memory, all);
+  const guard = createMemoryGuard(heapMb, clock, memory, all, ending);
   const leftovers = createLeftovers(clock, memory);
   const files = createFileGuard(clock, all);
 
   function spawn(): GraphWorker {
     const worker = options.spawn();
     alive.add(worker);
-    void worker.exited.then(() => alive.delete(worker));
+    // One that ends by itself is gone already.
+    void worker.ended.then(() => alive.has(worker) && ending.add(worker));
+    void worker.exited.then(() => {
+      alive.delete(worker);
+      ending.delete(worker);
+    });
     return worker;
   }
 

@@ -25,11 +25,13 @@ const HOPELESS = 4;
 /** How long a thread may take for its answer, in milliseconds; native code answers nothing. */
 const PATIENCE_MS = 2_000;
 
+/** `ending`: those that were ended and whose threads are still there. */
 export function createMemoryGuard(
   heapMb: number,
   clock: Clock,
   memory: WorkerMemory,
   workers: () => readonly GraphWorker[],
+  ending: Iterable<GraphWorker>,
 ): MemoryGuard {
   const limit = heapMb * MIB;
   const known = new Map<number, ThreadMemory>();
@@ -99,6 +101,8 @@ export function createMemoryGuard(
 
   return {
     look() {
+      // Such a worker waits for the threads that it started, and one of those may go on eating.
+      for (const worker of ending) threadsOf(worker).forEach(memory.stop);
       const now = residentSize();
       if (now === undefined) return;
       if (now < seen) seen = now;
