@@ -6,7 +6,6 @@ import type { PayloadReader } from '../log/payloads.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
 import type { Ttl } from '../thread/events.ts';
 import { conditionOf, whereAllowed, type AccessFilter, type Where } from './filters.ts';
-import { metadataColumns } from './metadata-pairs.ts';
 import type { ThreadConditions } from './thread-conditions.ts';
 import { VISIBLE } from './thread-index.ts';
 import { planThreads, type Query, type ThreadPlan } from './thread-plan.ts';
@@ -56,7 +55,8 @@ interface ThreadRow {
 /** The thread as the fact that made it leaves it; undefined when these are not that fact alone. */
 export function newThread([event, ...more]: readonly Recorded[]): ThreadRecord | undefined {
   if (event?.type !== 'ThreadCreated' || more.length > 0) return undefined;
-  const [write] = projectThread(event, metadataColumns);
+  // Pairs are for the index, which has them by now.
+  const [write] = projectThread(event, (metadata) => ({ metadata: JSON.stringify(metadata), pairs: '' }));
   return write?.op === 'put' ? toRecord(write.row as ThreadRow) : undefined;
 }
 
