@@ -45,7 +45,7 @@ const ARROWS: Record<string, readonly string[]> = {
 };
 
 /** What threads begin with that have no compiler. */
-const UNCOMPILED: ReadonlySet<string> = new Set(['graphs/pool/thread-guard.cjs']);
+const UNCOMPILED: ReadonlySet<string> = new Set(['graphs/pool/thread-guard.cjs', 'kernel/link-gate.cjs']);
 
 /** Packages that only these places (and the examples) may import. */
 const PACKAGES: Record<string, readonly string[]> = {

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -31,7 +31,7 @@ const ENTRIES = [
 ];
 
 /** What threads begin with that have no compiler. */
-const SCRIPTS = ['graphs/pool/thread-guard.cjs'];
+const SCRIPTS = ['graphs/pool/thread-guard.cjs', 'kernel/link-gate.cjs'];
 
 /** What the build is made from; times rather than contents, because this is asked at every start. */
 function fingerprint() {
@@ -64,7 +64,10 @@ async function buildInto(folder) {
     target: 'node20',
     logLevel: 'warning',
   });
-  for (const name of SCRIPTS) copyFileSync(join(SOURCES, name), join(unfinished, name));
+  for (const name of SCRIPTS) {
+    mkdirSync(dirname(join(unfinished, name)), { recursive: true });
+    copyFileSync(join(SOURCES, name), join(unfinished, name));
+  }
   try {
     renameSync(unfinished, folder);
   } catch (error) {

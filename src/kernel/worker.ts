@@ -1,6 +1,7 @@
 /** Threads of this process that run a module of ours. */
 import { pathToFileURL } from 'node:url';
-import { Worker, type TransferListItem } from 'node:worker_threads';
+import { setEnvironmentData, Worker, type TransferListItem } from 'node:worker_threads';
+import { LINK_GATE, LINK_GATE_OPTION, LINK_GATE_SCRIPT, type LinkGate } from './link-gate.ts';
 import { isBuilt, ownModule } from './own-modules.ts';
 
 /** Lets a module ask how another one would resolve a name. */
@@ -18,6 +19,8 @@ export interface WorkerThreadOptions {
   readonly libraries?: { readonly file: string; readonly names: readonly string[] };
   /** Where V8 gives up, in MiB. */
   readonly hardHeapMb?: number;
+  /** Closed before the thread is told to end. */
+  readonly linkGate?: LinkGate;
 }
 
 /**
@@ -26,23 +29,31 @@ export interface WorkerThreadOptions {
  * module. What was built needs none.
  */
 export function startWorker(module: string, data: unknown, options: WorkerThreadOptions = {}): Worker {
-  const { libraries, transfer, hardHeapMb, loadsProjects = false } = options;
+  const { libraries, transfer, hardHeapMb, linkGate, loadsProjects = false } = options;
   const loaders = isBuilt ? [] : ['tsx/esm/api', ...(loadsProjects ? ['tsx/cjs/api'] : [])];
   const lines = [
+    ...(linkGate ? [loadScript(LINK_GATE_SCRIPT)] : []),
     ...(libraries?.names ?? []).map((name) => loadEarly(name, libraries!.file)),
     ...loaders.map((name) => `(await import(${JSON.stringify(import.meta.resolve(name))})).register();`),
     `await import(${JSON.stringify(ownModule(module).href)});`,
   ];
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(lines.join('\n'))}`), {
+  // A thread has what was there when it was started.
+  setEnvironmentData(LINK_GATE, linkGate?.inside);
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(lines.join('\n'))}`), {
     workerData: data,
     // The loader is registered above, by its full address: it must not depend on the working directory.
-    execArgv: libraries === undefined ? [] : [RESOLVES_FOR_OTHERS],
+    execArgv: [...(libraries ? [RESOLVES_FOR_OTHERS] : []), ...(linkGate ? [LINK_GATE_OPTION] : [])],
     // Passed on unread: modules compare themselves with the second to see whether they are the program.
     argv: process.argv.slice(1),
     ...(transfer && { transferList: [...transfer] }),
     ...(hardHeapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: hardHeapMb } }),
   });
+  setEnvironmentData(LINK_GATE, undefined);
+  return worker;
 }
+
+const loadScript = (file: string): string =>
+  `process.getBuiltinModule('node:module').createRequire(${JSON.stringify(pathToFileURL(file).href)})(${JSON.stringify(file)});`;
 
 /**
  * `require` reads modules of both kinds, at once and without the pool of threads that `import` reads with: a library of

@@ -33,6 +33,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   yieldsForEver: 'cancelled',
   nodeSpins: 'cancelled',
   nodeNeverResolves: 'cancelled',
+  links: 'cancelled',
+  nestedLinks: 'cancelled',
   eatsHeap: OUT_OF_MEMORY,
   eatsHeapInOneList: OUT_OF_MEMORY,
   eatsHeapInOneMap: OUT_OF_MEMORY,
@@ -91,6 +93,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   hidesMemory: READ_ONLY,
   hidesModules: READ_ONLY,
   changesMark: { error: 'MarkRefused' },
+  changesGate: { error: 'MarkRefused' },
   pollutes: READ_ONLY,
   replacesConsole: FINE,
   deletesEnvironment: FINE,
@@ -146,7 +149,10 @@ async function runOnce(server: ServerProgram, graph: string, expected: Expected)
 
 test('graphs that spin, eat memory, exit, throw later, flood or replace the language end as the table says, and every run after them succeeds (X3, X4)', () =>
   withPrograms(async ({ serve, dir }) => {
-    const env = { PLATFORM_WORKER_HEAP_MB: '160', PLATFORM_WORKERS: '1', PLATFORM_STOP_GRACE_SECS: '1' };
+    const env = {
+      ...{ PLATFORM_WORKER_HEAP_MB: '160', PLATFORM_WORKERS: '1', PLATFORM_STOP_GRACE_SECS: '1' },
+      TMPDIR: dir,
+    };
     const server = await serve({ args: ['--config', CONFIG], env });
     const chosen = Object.entries(GRAPHS).filter(([graph]) =>
       new RegExp(process.env['HOSTILE_GRAPHS'] ?? '.').test(graph),

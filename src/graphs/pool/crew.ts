@@ -85,7 +85,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   const waiting = new Set<() => void>();
   /** Their threads are there, also those of workers that were ended. */
   const alive = new Set<GraphWorker>();
-  /** Those of them that were ended. */
+  /** Those of them that were told to end. */
   const ending = new Set<GraphWorker>();
   let closed = false;
   const all = (): GraphWorker[] => [
@@ -101,7 +101,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     const worker = options.spawn();
     alive.add(worker);
     // One that ends by itself is gone already.
-    void worker.ended.then(() => alive.has(worker) && ending.add(worker));
+    void worker.told.then(() => alive.has(worker) && ending.add(worker));
     void worker.exited.then(() => {
       alive.delete(worker);
       ending.delete(worker);

@@ -7,6 +7,7 @@
  */
 import { MessageChannel } from 'node:worker_threads';
 import type { Clock } from '../../kernel/clock.ts';
+import { openLinkGate } from '../../kernel/link-gate.ts';
 import { startWorker } from '../../kernel/worker.ts';
 import { toErrorEnd } from '../failure.ts';
 import type { GraphSpec } from '../loader.ts';
@@ -49,6 +50,8 @@ export interface GraphWorker {
   /** Rejects when the worker ends before it has loaded the graphs. */
   readonly loaded: Promise<Loaded>;
   readonly ended: Promise<WorkerEnd>;
+  /** The thread has been told to end, a moment after `ended`. */
+  readonly told: Promise<void>;
   /** The thread is gone; may come long after `ended` when native code holds it. */
   readonly exited: Promise<void>;
   readonly threadId: number;
@@ -80,6 +83,8 @@ export interface GraphWorker {
 const LOAD_LIMIT_MS = 120_000;
 
 const CLOSED_MS = 300;
+/** Linking takes milliseconds; the machine may have no time for it. */
+const LINK_MS = 1_000;
 
 interface Job {
   readonly runId?: string;
@@ -95,6 +100,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const pulse = openPulse(clock);
   const { port1: port, port2 } = new MessageChannel();
   const setup = { graphs, base, pulse: pulse.shared, secret, heapMb, mark };
+  const linkGate = openLinkGate();
   const worker = startWorker(
     'graphs/pool/worker-entry',
     { setup, port: port2 },
@@ -103,6 +109,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       loadsProjects: true,
       ...(graphs[0] && { libraries: { file: graphs[0].file, names: ['@langchain/langgraph'] } }),
       hardHeapMb,
+      linkGate,
     },
   );
   const { threadId } = worker;
@@ -119,6 +126,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const loaded = new Promise<Loaded>((resolve, reject) => ([onLoaded, onFailed] = [resolve, reject]));
   loaded.catch(() => undefined);
   const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
+  const told = ended.then(() => linkGate.close(clock, LINK_MS)).then(() => void worker.terminate());
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
 
   const replies = createLocalFetch(options.fetch);
@@ -202,14 +210,14 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     port.close();
     replies.close();
     onFailed(new GraphsUnavailable(how.message));
+    // The end of the thread is not waited for: native code may hold it for as long as it likes.
     onEnded(how);
-    // Not waited for: native code may hold the thread for as long as it likes.
-    void worker.terminate();
   }
 
   return {
     loaded,
     ended,
+    told,
     exited,
     threadId,
     mark,

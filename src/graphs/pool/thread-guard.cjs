@@ -13,11 +13,15 @@ const fs = require('node:fs');
 const inspector = require('node:inspector');
 const { syncBuiltinESMExports } = require('node:module');
 const os = require('node:os');
+const { join } = require('node:path');
 const v8 = require('node:v8');
 const threads = require('node:worker_threads');
 
-/** As in kernel/worker-memory.ts. */
+/** As in kernel/worker-memory.ts and kernel/link-gate.ts. */
 const THREAD_MARK = 'graph worker';
+const LINK_GATE = 'link gate';
+const LINK_GATE_OPTION = '--experimental-vm-modules';
+const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
 const FIXED = { writable: false, configurable: false };
 
 /** A child process that inherits the options of a nested thread is no thread of the server. */
@@ -103,7 +107,8 @@ function guardThreads() {
   Object.defineProperty(threads, 'getEnvironmentData', FIXED);
   const { setEnvironmentData } = threads;
   threads.setEnvironmentData = (key, value) => {
-    if (key === THREAD_MARK) throw named('MarkRefused', 'A graph cannot change whose its threads are');
+    if (key === THREAD_MARK || key === LINK_GATE)
+      throw named('MarkRefused', 'A graph cannot change by what the server knows its threads');
     setEnvironmentData(key, value);
   };
   const { Worker, resourceLimits } = threads;
@@ -115,7 +120,9 @@ function guardThreads() {
       ...options,
       // At a limit of its own V8 may end the whole process: one large allocation does. The server watches instead.
       resourceLimits: { ...limits, maxOldGenerationSizeMb: Math.max(wanted, least) },
-      execArgv: execArgv.includes(__filename) ? execArgv : [...execArgv, '--require', __filename],
+      execArgv: execArgv.includes(__filename)
+        ? execArgv
+        : [...execArgv, LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename],
     };
   };
   /** The class itself is out of reach: its instances name this one. */
