@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 
-/** The net under lost wake-ups. */
-const POLL_MS = 10_000;
+/** The net under lost wake-ups, in milliseconds. */
+export const POLL_MS = 10_000;
 
 export interface Waited {
   readonly woken: Promise<void>;

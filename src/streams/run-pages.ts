@@ -9,14 +9,14 @@ import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { isRunOpen } from '../projections/run-end-queries.ts';
 import type { Hub } from './hub.ts';
-import { pause } from './pause.ts';
+import { POLL_MS } from './pause.ts';
 
 export interface RunPages {
   /** The next frames, none when there are no more for now; undefined when the run has ended and all were passed on. */
   poll(): Promise<StoredFrame[] | undefined>;
   /** After a poll that found none: settles when there may be more, or on abort. */
   wait(signal: AbortSignal): Promise<void>;
-  /** Call it at the end, whatever the end. */
+  /** Call it at the end, whatever the end; who waits then is woken. */
   close(): void;
 }
 
@@ -28,6 +28,14 @@ export function openRunPages(log: EventLog, hub: Hub, clock: Clock, runId: strin
   let cursor = after;
   /** There is no more than what the follower is told from now on. */
   let caughtUp = false;
+  /** The signal that is listened to: once for the whole way, and not again for every frame. */
+  let heard: AbortSignal | undefined;
+  // The net under lost notices: the log is asked.
+  let cancelPoll = clock.after(POLL_MS, look);
+  function look(): void {
+    follower.rouse();
+    cancelPoll = clock.after(POLL_MS, look);
+  }
 
   const pass = (page: StoredFrame[]): StoredFrame[] => {
     cursor = page.at(-1)?.id ?? cursor;
@@ -47,12 +55,22 @@ export function openRunPages(log: EventLog, hub: Hub, clock: Clock, runId: strin
       caughtUp = page.length === 0;
       return caughtUp && !open ? undefined : pass(page);
     },
-    async wait(signal) {
-      await pause(follower, clock, signal);
-      // The net under lost notices: the log is asked.
-      if (!follower.isAwake()) caughtUp = false;
+    wait(signal) {
+      if (signal.aborted) return Promise.resolve();
+      if (heard !== signal) {
+        heard?.removeEventListener('abort', follower.rouse);
+        heard = signal;
+        heard.addEventListener('abort', follower.rouse, { once: true });
+      }
+      return follower.woken;
     },
-    close: follower.close,
+    close() {
+      cancelPoll();
+      heard?.removeEventListener('abort', follower.rouse);
+      follower.close();
+      // Whoever waits still.
+      follower.rouse();
+    },
   };
 }
 
