@@ -5,6 +5,7 @@ import { createHub } from '../../../src/streams/hub.ts';
 import { createRunStreams } from '../../../src/streams/run-stream.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads } from '../actors/with-threads.ts';
 
@@ -12,6 +13,7 @@ const test = suite('streams/run-stream');
 
 interface Reading {
   readonly log: EventLog;
+  readonly clock: ManualClock;
   /** How often the log was asked for frames. */
   readonly asked: () => number;
   put(...texts: string[]): Promise<void>;
@@ -42,7 +44,7 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
     const streams = createRunStreams(log, hub, clock);
     try {
       await use({
-        log,
+        ...{ log, clock },
         asked: () => asked,
         async put(...texts) {
           const shown = texts.map((data) => ({ event: 'custom', data }));
@@ -144,8 +146,20 @@ test('S2 given a notice that is lost, when a later one comes, then the reader ge
     assert.deepEqual(seen, ['2', '3']);
   }));
 
+test('S2 given a notice that is lost and the last one, when time passes, then the reader gets what was in it', () =>
+  withReading(async ({ clock, put, read, lose }) => {
+    await put('0');
+    const reading = read();
+    await reading.next();
+    const next = reading.next();
+    await lose(() => put('1'));
+    await clock.advance(10_000);
+    assert.deepEqual(textsOf(await next), ['1']);
+  }));
+
 test('given readers that leave between two pages or while they wait, when they are gone, then the run is not read any more', () =>
-  withReading(async ({ put, read, isRead }) => {
+  withReading(async ({ clock, put, read, isRead }) => {
+    const timers = clock.pending();
     const leaving = new AbortController();
     await put('0');
     const between = read(-1, leaving.signal);
@@ -153,9 +167,11 @@ test('given readers that leave between two pages or while they wait, when they a
     const waiting = read(0, leaving.signal);
     const next = waiting.next();
     assert.ok(isRead());
+    await clock.advance(0);
     leaving.abort();
     assert.equal((await next).done, true);
     assert.equal(isRead(), false);
+    assert.deepEqual(clock.pending(), timers);
   }));
 
 test.run();
