@@ -6,7 +6,7 @@
  * runs, each of them is tried again in a worker of its own: there the guilty one is alone, and the others are safe.
  */
 import { totalmem } from 'node:os';
-import { systemClock } from '../../kernel/clock.ts';
+import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { randomIds } from '../../kernel/ids.ts';
 import type { GraphSpec } from '../loader.ts';
 import {
@@ -36,6 +36,8 @@ export interface GraphPoolOptions {
   readonly onFault: (error: unknown, context: string) => void;
   /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
   readonly onHeld: (gone: Promise<unknown>) => void;
+  /** By which questions are waited for; real time if it is left out. */
+  readonly patience?: Pick<Clock, 'after'>;
 }
 
 export interface GraphPool extends GraphHost, StateHost {
@@ -82,6 +84,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const { graphs, workers, heapMb, onFault, onHeld } = options;
   // Real time, whatever the server's clock says: threads live in it.
   const clock = systemClock();
+  const { patience = clock } = options;
   let base = '';
   const ids = randomIds(clock);
   const spawn = (): GraphWorker =>
@@ -109,7 +112,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   ): { readonly answer: Promise<T>; readonly leave: () => void } {
     let cancel: () => void = () => undefined;
     const late = new Promise<never>((_, reject) => {
-      cancel = clock.after(ASK_MS, () => {
+      cancel = patience.after(ASK_MS, () => {
         const message = `The graph did not answer within ${ASK_MS / 1000} s`;
         reject(new LateAnswer(message));
         if (worker.isSilent()) worker.end({ by: 'stop', error: 'WorkerUnresponsive', message });
@@ -129,9 +132,9 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     const still = new Promise<typeof STILL>((resolve) => {
       const look = (): void => {
         if (worker.isSilent()) resolve(STILL);
-        else cancel = clock.after(LOOK_MS, look);
+        else cancel = patience.after(LOOK_MS, look);
       };
-      cancel = clock.after(LOOK_MS, look);
+      cancel = patience.after(LOOK_MS, look);
     });
     const { answer, leave } = askOf(worker, question, checkpoints);
     const answerOrLost = answer.catch((error: unknown): typeof LOST => {

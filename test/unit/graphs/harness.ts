@@ -80,7 +80,7 @@ export const NO_STORE: StorePort = {
 
 const toConfig = (): RunOrder['config'] => ({ configurable: {}, metadata: {} });
 
-function toOrder(threadId: string, order: Partial<RunOrder>): RunOrder {
+export function toOrder(threadId: string, order: Partial<RunOrder>): RunOrder {
   return {
     runId: ids.uuid(),
     threadId,

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { openGraphPool } from '../../../src/graphs/pool/pool.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { createMemoryCheckpoints } from '../../support/memory-checkpoints.ts';
+import { suite } from '../../support/suite.ts';
+import { NO_STORE, toOrder } from './harness.ts';
+import { withProject } from './project-harness.ts';
+
+const test = suite('graphs/pool');
+
+const HARD_WORK = `import { existsSync } from 'node:fs';
+export function* works({ gate }) {
+  yield { begun: true };
+  while (!existsSync(gate));
+}`;
+
+test('X4 given a worker that works hard, when a question to it is asked once more, then the time of the first one does not end the worker', () =>
+  withProject({ 'graph.mjs': HARD_WORK }, async (dir) => {
+    const gate = join(dir, 'gate');
+    const manual = createManualClock();
+    const real = systemClock();
+    const faults: unknown[] = [];
+    const pool = await openGraphPool({
+      ...{ workers: 1, heapMb: 256, fetch, onHeld: () => undefined },
+      graphs: [{ id: 'agent', file: join(dir, 'graph.mjs'), exportName: 'works' }],
+      readSource: async () => undefined,
+      onFault: (error) => faults.push(error),
+      // Looks whether the worker turns come in real time; how long an answer may take is for the test to say.
+      patience: { after: (ms, fn) => (ms < 1_000 ? real : manual).after(ms, fn) },
+    });
+    try {
+      let onBegun: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => (onBegun = resolve));
+      const link = {
+        ...{ checkpoints: createMemoryCheckpoints(), store: NO_STORE },
+        emit: async () => onBegun(),
+      };
+      const order = toOrder('01970000-0000-7000-8000-000000000000', { input: { gate } });
+      const run = pool.run(order, link, new AbortController().signal);
+      await begun;
+
+      const drawing = pool.describer.drawing({ graphId: 'agent', configurable: {} }, false);
+      const [first] = await until(() => manual.pending());
+      await manual.advance(10_000);
+      await until(() => manual.pending().filter((due) => due !== first));
+      await manual.advance(25_000);
+      await writeFile(gate, '');
+      assert.equal((await drawing).nodes.length > 0, true);
+      assert.equal((await run).kind, 'success');
+      assert.deepEqual(faults, []);
+    } finally {
+      await pool.close();
+    }
+  }));
+
+/** What there is once there is any of it. */
+async function until<T>(find: () => T[]): Promise<T[]> {
+  for (;;) {
+    const found = find();
+    if (found.length > 0) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test.run();
