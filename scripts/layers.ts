@@ -45,7 +45,11 @@ const ARROWS: Record<string, readonly string[]> = {
 };
 
 /** What threads begin with that have no compiler. */
-const UNCOMPILED: ReadonlySet<string> = new Set(['graphs/pool/thread-guard.cjs', 'kernel/link-gate.cjs']);
+const UNCOMPILED: ReadonlySet<string> = new Set([
+  'graphs/pool/list-guard.cjs',
+  'graphs/pool/thread-guard.cjs',
+  'kernel/link-gate.cjs',
+]);
 
 /** Packages that only these places (and the examples) may import. */
 const PACKAGES: Record<string, readonly string[]> = {
@@ -97,13 +101,14 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
     if (lines > LONGEST_FILE) report(lines, `is longer than ${LONGEST_FILE} lines`);
     if (basename(file) === 'index.ts') report(1, 'is a barrel: import from the file that has what you need');
 
+    const isUncompiled = UNCOMPILED.has(file.replace(/^src\//, ''));
     const imports = readImports(text, code).map(({ specifier, offset }) => ({
       specifier,
       line: lineOf(text, offset),
     }));
     for (const { specifier, line } of imports)
-      if (/^\.\.?(\/|$)/.test(specifier) && !/\.(ts|json)$/.test(specifier))
-        report(line, `imports ${specifier} without .ts`);
+      if (/^\.\.?(\/|$)/.test(specifier) && !(isUncompiled ? /\.cjs$/ : /\.(ts|json)$/).test(specifier))
+        report(line, `imports ${specifier} without ${isUncompiled ? '.cjs' : '.ts'}`);
 
     if (!file.startsWith('src/')) continue;
     const place = file.slice('src/'.length);

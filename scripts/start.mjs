@@ -31,7 +31,7 @@ const ENTRIES = [
 ];
 
 /** What threads begin with that have no compiler. */
-const SCRIPTS = ['graphs/pool/thread-guard.cjs', 'kernel/link-gate.cjs'];
+const SCRIPTS = ['graphs/pool/list-guard.cjs', 'graphs/pool/thread-guard.cjs', 'kernel/link-gate.cjs'];
 
 /** What the build is made from; times rather than contents, because this is asked at every start. */
 function fingerprint() {

@@ -16,7 +16,10 @@ export interface LinkGate {
   close(clock: Clock, limitMs: number): Promise<void>;
 }
 
-/** The environment data by which threads, and the threads that they start, find their gate; as in link-gate.cjs. */
+/**
+ * The environment data by which threads, and the threads that they start, find the gates that they link behind, as a
+ * list; as in link-gate.cjs.
+ */
 export const LINK_GATE = 'link gate';
 
 /** The first thing a thread loads that is to link behind its gate, and the option of Node without which it cannot. */

@@ -23,7 +23,11 @@ export interface WorkerMemory {
   read(threadId: number, collect: boolean): Promise<ThreadMemory | undefined>;
   /** What the expression gives there, if it is plain; undefined when it throws or the thread is gone. */
   evaluate(threadId: number, expression: string): Promise<unknown>;
-  /** Ends what the thread executes; one that was told to end while it answered a question may have missed it. */
+  /**
+   * Ends the thread in the middle of what it executes; one that was told to end while it answered a question may have
+   * missed it. It is told by itself first (`LEAVE`): in a thread that is not about to end, Node takes code that
+   * breaks off for a fault of its own, and ends the process.
+   */
   stop(threadId: number): void;
   close(): void;
 }
@@ -43,6 +47,8 @@ interface Waiting {
 }
 
 export const THREAD_MARK = 'graph worker';
+/** By the symbol of this name a guarded thread has a function that ends it; as in graphs/pool/thread-guard.cjs. */
+export const LEAVE = 'threadwell.leave';
 
 const EXPRESSION = `(({ heapUsed, heapTotal, external, arrayBuffers }, { getEnvironmentData }) => {
   const buffers = external > arrayBuffers ? external : arrayBuffers;
@@ -119,7 +125,10 @@ export function openWorkerMemory(): WorkerMemory {
     evaluate,
     stop(threadId) {
       const sessionId = sessions.get(threadId);
-      if (sessionId !== undefined) send(sessionId, ++asked, 'Runtime.terminateExecution', {});
+      if (sessionId === undefined) return;
+      const expression = `globalThis[Symbol.for('${LEAVE}')]?.()`;
+      send(sessionId, ++asked, 'Runtime.evaluate', { expression });
+      send(sessionId, ++asked, 'Runtime.terminateExecution', {});
     },
     close() {
       closed = true;

@@ -38,7 +38,7 @@ export function startWorker(module: string, data: unknown, options: WorkerThread
     `await import(${JSON.stringify(ownModule(module).href)});`,
   ];
   // A thread has what was there when it was started.
-  setEnvironmentData(LINK_GATE, linkGate?.inside);
+  setEnvironmentData(LINK_GATE, linkGate && [linkGate.inside]);
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(lines.join('\n'))}`), {
     workerData: data,
     // The loader is registered above, by its full address: it must not depend on the working directory.

@@ -20,6 +20,7 @@ type Expected =
 
 const OUT_OF_MEMORY: Expected = { error: 'WorkerHeapLimit', says: /PLATFORM_WORKER_HEAP_MB/ };
 const FINE: Expected = { values: { fine: true } };
+const TOO_LONG: Expected = { error: 'RangeError', says: /more than a graph can hold in a worker/ };
 const READ_ONLY: Expected = { error: 'TypeError', says: /read only|not extensible/ };
 
 const GRAPHS: Readonly<Record<string, Expected>> = {
@@ -65,6 +66,17 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   nestedKillsServer: { error: 'ProcessKill' },
   nestedTwiceKillsServer: { error: 'ProcessKill' },
   nestedDebugsServer: { error: 'DebuggerRefused' },
+  nestedSmallStack: FINE,
+  nestedLinksAndEnds: FINE,
+  nestedSnapshot: { error: 'SnapshotRefused' },
+  opensHandles: { values: { opened: 0 } },
+  usesBinding: { error: 'BindingRefused' },
+  makesModules: { error: 'TypeError', says: /not a constructor/ },
+  fillsList: TOO_LONG,
+  makesList: TOO_LONG,
+  splitsText: OUT_OF_MEMORY,
+  matchesText: TOO_LONG,
+  parsesText: TOO_LONG,
   closesFiles: { values: { closed: 0 } },
   setsFlags: { error: 'FlagsRefused' },
   debugsServer: { error: 'DebuggerRefused' },

@@ -8,6 +8,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { Clock } from '../../kernel/clock.ts';
 import { openLinkGate } from '../../kernel/link-gate.ts';
+import { LEAVE } from '../../kernel/worker-memory.ts';
 import { startWorker } from '../../kernel/worker.ts';
 import { toErrorEnd } from '../failure.ts';
 import type { GraphSpec } from '../loader.ts';
@@ -21,6 +22,7 @@ import {
   type StopReason,
 } from '../port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
+import { endThread } from './end-thread.ts';
 import { createLocalFetch } from './local-fetch.ts';
 import { rememberNatives } from './natives.ts';
 import { openPulse } from './pulse.ts';
@@ -83,8 +85,6 @@ export interface GraphWorker {
 const LOAD_LIMIT_MS = 120_000;
 
 const CLOSED_MS = 300;
-/** Linking takes milliseconds; the machine may have no time for it. */
-const LINK_MS = 1_000;
 
 interface Job {
   readonly runId?: string;
@@ -126,8 +126,11 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const loaded = new Promise<Loaded>((resolve, reject) => ([onLoaded, onFailed] = [resolve, reject]));
   loaded.catch(() => undefined);
   const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
-  const told = ended.then(() => linkGate.close(clock, LINK_MS)).then(() => void worker.terminate());
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const told = ended.then(({ by }) =>
+    // One that eats memory has no time left, and one that stands still hears nothing.
+    endThread({ worker, exited, linkGate, clock, hears: by !== 'itself' && !pulse.isSilent() }),
+  );
 
   const replies = createLocalFetch(options.fetch);
   const jobOf = (id: number): Job => {
@@ -207,6 +210,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     if (verdict === undefined) tell(how);
     else void verdict.then(tell);
     rpc.close(new GraphsUnavailable(how.message));
+    port.postMessage(LEAVE);
     port.close();
     replies.close();
     onFailed(new GraphsUnavailable(how.message));

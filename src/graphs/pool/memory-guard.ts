@@ -37,6 +37,8 @@ export function createMemoryGuard(
   const known = new Map<number, ThreadMemory>();
   const asking = new Map<number, Promise<boolean>>();
   const deciding = new Set<GraphWorker>();
+  /** Those that did not answer in time: they are not waited for again before they do. */
+  const mute = new Set<number>();
   const end: WorkerEnd = {
     by: 'itself',
     error: 'WorkerHeapLimit',
@@ -85,11 +87,18 @@ export function createMemoryGuard(
   /** What the process has beyond what the workers and the server's own thread tell of; other threads may hide theirs. */
   async function survey(collect: boolean): Promise<Sighting> {
     const threads = memory.threads();
-    await within(
-      clock,
-      PATIENCE_MS,
-      Promise.all(threads.map((each) => (collect ? ask(each, true) : askOnce(each)))),
-    );
+    const unheard = new Set(threads.filter((each) => !mute.has(each)));
+    const waited = threads.map(async (each) => {
+      const isWaitedFor = unheard.has(each);
+      const answer = (collect ? ask(each, true) : askOnce(each)).then(() => {
+        unheard.delete(each);
+        mute.delete(each);
+      });
+      if (isWaitedFor) await answer;
+    });
+    await within(clock, PATIENCE_MS, Promise.all(waited));
+    unheard.forEach((each) => mute.add(each));
+    for (const each of mute) if (!threads.includes(each)) mute.delete(each);
     for (const each of known.keys()) if (!threads.includes(each)) known.delete(each);
     const { rss, heapTotal, external, arrayBuffers } = process.memoryUsage();
     const told = new Set(workers().flatMap(threadsOf));

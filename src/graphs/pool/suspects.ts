@@ -55,14 +55,20 @@ export function createSuspects({ clock, workers, measure, share, end }: Suspects
     let tell: (verdict: WorkerEnd) => void = () => undefined;
     const verdict = new Promise<WorkerEnd>((resolve) => (tell = resolve));
     worker.end(innocent, verdict);
-    await within(clock, GONE_MS, worker.exited);
+    let isGone = false;
+    await within(
+      clock,
+      GONE_MS,
+      worker.exited.then(() => (isGone = true)),
+    );
     let left = await measure();
     // Its successor loads meanwhile, and what is given back is so piece by piece.
     for (let looks = 1; looks < MOST_LOOKS && before - left < share; looks++) {
       await after(BACK_MS);
       left = Math.min(left, await measure());
     }
-    const isGuilty = before - left >= share || (inVain && isBusiest);
+    // Native code that nothing interrupts may hold the thread, and gives nothing back until then.
+    const isGuilty = before - left >= share || (isBusiest && (inVain || !isGone));
     if (isGuilty) inVain = false;
     tell(isGuilty ? end : innocent);
     return left;

@@ -4,9 +4,10 @@
  * as well as in its own worker.
  *
  * X4 Refused are signals to the process, a debugger on its first thread, another priority for it, flags of V8, which are
- * those of all threads, and the closing of files that the thread has not opened. `process.exit`, and what nothing
- * catches, end only the nested thread; it ends with its worker. Its memory counts as its worker's: it inherits the mark
- * by which that is found (kernel/worker-memory.ts).
+ * those of all threads, Node's own parts (`process.binding`), handles on and the closing of files that the thread has not
+ * opened, and lists beyond what V8 can address (list-guard.cjs). `process.exit`, and what nothing catches, end only the
+ * nested thread; it ends with its worker. Its memory counts as its worker's: it inherits the mark by which that is found
+ * (kernel/worker-memory.ts).
  */
 'use strict';
 const fs = require('node:fs');
@@ -16,19 +17,27 @@ const os = require('node:os');
 const { join } = require('node:path');
 const v8 = require('node:v8');
 const threads = require('node:worker_threads');
+const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
+const { closeBeforeEnds } = require(LINK_GATE_SCRIPT);
+const { guardLists } = require('./list-guard.cjs');
 
 /** As in kernel/worker-memory.ts and kernel/link-gate.ts. */
 const THREAD_MARK = 'graph worker';
+const LEAVE = 'threadwell.leave';
 const LINK_GATE = 'link gate';
 const LINK_GATE_OPTION = '--experimental-vm-modules';
-const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
+/** What old libraries look into, and what does no harm. */
+const PARTS = ['config', 'constants', 'icu', 'natives', 'os', 'url', 'util', 'uv'];
+/** As Node does when it is not told. */
+const STACK_MB = 4;
 const FIXED = { writable: false, configurable: false };
 
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
-  guardProcess();
   guardFiles();
+  guardProcess();
   guardThreads();
+  guardLists();
   syncBuiltinESMExports();
 }
 
@@ -59,6 +68,14 @@ function guardProcess() {
   inspector.Session.prototype.connectToMainThread = () => {
     throw named('DebuggerRefused', 'A graph cannot debug the server');
   };
+  const { binding } = process;
+  process.binding = (name) => {
+    if (!PARTS.includes(name)) throw named('BindingRefused', `A graph cannot use "${name}" of Node itself`);
+    return binding(name);
+  };
+  // The server may end the thread by it, whatever became of \`process.exit\`.
+  const leave = process.reallyExit.bind(process, 0);
+  Object.defineProperty(globalThis, Symbol.for(LEAVE), { value: leave });
   // They are asked how much memory the thread uses, and whose it is.
   for (const name of ['memoryUsage', 'getBuiltinModule']) Object.defineProperty(process, name, FIXED);
 }
@@ -69,6 +86,7 @@ function guardFiles() {
   const { open, openSync, close, closeSync } = fs;
   const { open: openHandle } = fs.promises;
   const isOwn = (file) => typeof file !== 'number' || own.delete(file);
+  guardHandles(own);
   const refusal = () =>
     Object.assign(new Error('EBADF: bad file descriptor, close'), {
       ...{ errno: -os.constants.errno.EBADF, code: 'EBADF', syscall: 'close' },
@@ -103,6 +121,18 @@ function guardFiles() {
   };
 }
 
+/** A handle changes the file that it is opened on, and closes it in the end: from then on it is the handle's. */
+function guardHandles(own) {
+  const handles = { pipe_wrap: 'Pipe', tcp_wrap: 'TCP', udp_wrap: 'UDP' };
+  for (const [part, name] of Object.entries(handles)) {
+    const { prototype } = process.binding(part)[name];
+    const { open } = prototype;
+    prototype.open = function (file, ...given) {
+      return own.delete(file) ? open.call(this, file, ...given) : -os.constants.errno.EBADF;
+    };
+  }
+}
+
 function guardThreads() {
   Object.defineProperty(threads, 'getEnvironmentData', FIXED);
   const { setEnvironmentData } = threads;
@@ -118,25 +148,43 @@ function guardThreads() {
     const wanted = limits?.maxOldGenerationSizeMb ?? 0;
     return {
       ...options,
-      // At a limit of its own V8 may end the whole process: one large allocation does. The server watches instead.
-      resourceLimits: { ...limits, maxOldGenerationSizeMb: Math.max(wanted, least) },
+      resourceLimits: {
+        ...limits,
+        // At a limit of its own V8 may end the whole process: one large allocation does. The server watches instead.
+        maxOldGenerationSizeMb: Math.max(wanted, least),
+        // With less Node ends the process when it cannot even begin.
+        stackSizeMb: Math.max(limits?.stackSizeMb ?? 0, STACK_MB),
+      },
       execArgv: execArgv.includes(__filename)
         ? execArgv
         : [...execArgv, LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename],
     };
   };
+  const outer = threads.getEnvironmentData(LINK_GATE) ?? [];
+  const gates = new WeakMap();
   /** The class itself is out of reach: its instances name this one. */
   function GuardedWorker(file, options) {
-    return Reflect.construct(
-      Worker,
-      [file, adjust(options)],
-      new.target === GuardedWorker ? Worker : new.target,
-    );
+    // One more gate, because its owner may end it while the others go on.
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    setEnvironmentData(LINK_GATE, [...outer, gate]);
+    try {
+      const made = new.target === GuardedWorker ? Worker : new.target;
+      const worker = Reflect.construct(Worker, [file, adjust(options)], made);
+      gates.set(worker, gate);
+      return worker;
+    } finally {
+      setEnvironmentData(LINK_GATE, outer);
+    }
   }
   Object.defineProperty(GuardedWorker, 'name', { value: 'Worker' });
   GuardedWorker.prototype = Worker.prototype;
   Object.setPrototypeOf(GuardedWorker, Object.getPrototypeOf(Worker));
   Worker.prototype.constructor = GuardedWorker;
+  closeBeforeEnds(Worker, gates);
+  // It ends the process when the thread ends meanwhile.
+  Worker.prototype.getHeapSnapshot = () => {
+    throw named('SnapshotRefused', 'A graph cannot look into the heap of a thread');
+  };
   threads.Worker = GuardedWorker;
 }
 

@@ -8,7 +8,7 @@ import threads, { workerData, type MessagePort } from 'node:worker_threads';
 import { systemClock } from '../../kernel/clock.ts';
 import { tendIdleMemory } from '../../kernel/idle-memory.ts';
 import { randomIds } from '../../kernel/ids.ts';
-import { THREAD_MARK } from '../../kernel/worker-memory.ts';
+import { LEAVE, THREAD_MARK } from '../../kernel/worker-memory.ts';
 import { openInProcessGraphs } from '../in-process.ts';
 import { loadGraphs } from '../loader.ts';
 import { openDescriber } from '../schemas/describer.ts';
@@ -48,6 +48,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   const rpc = openRpc(post, methods);
   const server = toRemote<ServerSide>(rpc, SERVER_NOTES);
   const guard = guardThread((thrown, context) => server.stray(toWireError(thrown), context));
+  const leave = Reflect.get(globalThis, Symbol.for(LEAVE)) as () => void;
   const onBase = publishRemoteFetch(server, setup.base);
   const { graphs, problems } = await loadGraphs([...setup.graphs]);
   guard.lock();
@@ -59,7 +60,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
     readSource: (file, exportName) => server.source(file, exportName),
   });
   Object.assign(methods, createWorkerHost({ host, describer, server, guard, onBase, heapMb: setup.heapMb }));
-  port.on('message', (batch: unknown) => rpc.receive(batch));
+  port.on('message', (batch: unknown) => (batch === LEAVE ? leave() : rpc.receive(batch)));
 
   const beat = (): void => {
     isSound();

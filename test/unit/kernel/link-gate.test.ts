@@ -44,7 +44,7 @@ async function writeModules(dir: string): Promise<string> {
 
 const startThread = (program: string, gate: LinkGate, nested = false) => {
   const linked = new Int32Array(new SharedArrayBuffer(4));
-  setEnvironmentData(LINK_GATE, gate.inside);
+  setEnvironmentData(LINK_GATE, [gate.inside]);
   setEnvironmentData(LINKED, linked);
   const options = { execArgv: [LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT] };
   const thread = nested

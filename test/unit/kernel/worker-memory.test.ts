@@ -1,23 +1,34 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { openWorkerMemory } from '../../../src/kernel/worker-memory.ts';
+import { ownScript } from '../../../src/kernel/own-modules.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('kernel/worker-memory');
 
-test('X4 given a thread in an endless loop, when it is stopped from outside, then it ends', async () => {
-  const memory = openWorkerMemory();
-  const worker = new Worker('for (;;);', { eval: true });
-  try {
-    const exited = once(worker, 'exit');
-    // Known a moment after its start.
-    while (!memory.threads().includes(worker.threadId)) await new Promise(setImmediate);
-    memory.stop(worker.threadId);
-    await exited;
-  } finally {
-    memory.close();
-    await worker.terminate();
-  }
-});
+const LOOP = "require('node:worker_threads').parentPort.postMessage('begun'); for (;;);";
+const LOOPS = {
+  'an endless loop': LOOP,
+  // Node keeps books of what it calls, and ends the process when something has left them open.
+  'an endless loop that Node has called': `setImmediate(() => { ${LOOP} })`,
+};
+
+for (const [what, code] of Object.entries(LOOPS))
+  test(`X4 given a thread in ${what}, when it is stopped from outside, then it ends, and the process does not`, async () => {
+    const memory = openWorkerMemory();
+    const execArgv = ['--require', ownScript('graphs/pool/thread-guard')];
+    const worker = new Worker(code, { eval: true, execArgv });
+    try {
+      const exited = once(worker, 'exit');
+      await once(worker, 'message');
+      // Known a moment after its start.
+      while (!memory.threads().includes(worker.threadId)) await new Promise(setImmediate);
+      memory.stop(worker.threadId);
+      await exited;
+    } finally {
+      memory.close();
+      await worker.terminate();
+    }
+  });
 
 test.run();

@@ -1,0 +1,29 @@
+/**
+ * The end of a worker's thread. X4 A thread that is told from outside may be in the middle of what Node cannot break off:
+ * it ends the whole process when the thread links modules in that moment, or when a datagram or a key arrives that
+ * native code has to hand over. So the thread is asked to leave by itself first, which it does between two pieces of work.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { Clock } from '../../kernel/clock.ts';
+import type { LinkGate } from '../../kernel/link-gate.ts';
+import { within } from '../../kernel/within.ts';
+
+export interface EndThreadOptions {
+  readonly worker: Worker;
+  readonly exited: Promise<void>;
+  readonly linkGate: LinkGate;
+  readonly clock: Clock;
+  /** It was asked to leave, and is in a state to hear it. */
+  readonly hears: boolean;
+}
+
+const LEAVE_MS = 100;
+/** Linking takes milliseconds; the machine may have no time for it. */
+const LINK_MS = 1_000;
+
+/** Resolves when the thread is gone, or has been told to end. */
+export async function endThread({ worker, exited, linkGate, clock, hears }: EndThreadOptions): Promise<void> {
+  if (hears) await within(clock, LEAVE_MS, exited);
+  await linkGate.close(clock, LINK_MS);
+  void worker.terminate();
+}

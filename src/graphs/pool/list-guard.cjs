@@ -1,0 +1,57 @@
+/**
+ * V8 ends the whole process when a list or a table grows beyond what it can address, and what it does in one call
+ * nothing interrupts: `new Array(1e9).fill(0)` eats for seconds before it comes to that. So the calls that make very
+ * much of a few words are refused instead, far below that size and above what fits a worker.
+ */
+'use strict';
+
+/** A longer list is a table to V8, which takes three places for an entry. */
+const LIST = 2 ** 25;
+/** Of characters: a piece for each of them is still a list. */
+const TEXT = 2 ** 26;
+/** The same; of an object each entry takes several characters. */
+const JSON_TEXT = 2 ** 27;
+
+const refuse = (what, most) => {
+  throw new RangeError(`${what} is more than a graph can hold in a worker: at most ${most}`);
+};
+const checkList = (list) => {
+  if (list?.length > LIST) refuse(`A list of ${list.length} entries`, LIST);
+};
+
+function guardLists() {
+  const { fill } = Array.prototype;
+  const { from } = Array;
+  const { split, match } = String.prototype;
+  const { parse } = JSON;
+  // Methods of an object, because none of them is a constructor.
+  const guarded = {
+    fill(...given) {
+      checkList(this);
+      return fill.apply(this, given);
+    },
+    from(...given) {
+      checkList(given[0]);
+      return from.apply(this, given);
+    },
+    split(separator, limit) {
+      if (limit !== undefined || !(this?.length > TEXT)) return split.call(this, separator, limit);
+      const pieces = split.call(this, separator, TEXT);
+      return pieces.length < TEXT ? pieces : refuse('A text of so many pieces', TEXT);
+    },
+    match(pattern) {
+      if (this?.length > LIST) refuse(`A text of ${this.length} characters to match`, LIST);
+      return match.call(this, pattern);
+    },
+    parse(text, ...given) {
+      if (text?.length > JSON_TEXT) refuse(`JSON of ${text.length} characters`, JSON_TEXT);
+      return parse(text, ...given);
+    },
+  };
+  Array.prototype.fill = guarded.fill;
+  Array.from = guarded.from;
+  Object.assign(String.prototype, { split: guarded.split, match: guarded.match });
+  JSON.parse = guarded.parse;
+}
+
+module.exports = { guardLists };

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { endThread } from '../../../src/graphs/pool/end-thread.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { openLinkGate } from '../../../src/kernel/link-gate.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('graphs/end-thread');
+const ROUNDS = 20;
+
+/** Keys are made by other threads of Node, and arrive all the time. */
+const KEYS = `const { parentPort } = require('node:worker_threads');
+const { subtle } = require('node:crypto').webcrypto;
+const leave = process.reallyExit.bind(process, 0);
+parentPort.on('message', () => leave());
+const next = () => subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt']).then(next);
+for (let i = 0; i < 8; i++) next().catch(() => undefined);
+parentPort.postMessage('begun');`;
+
+test('X4 given a thread with native work under way, when it is ended, then the process lives', async () => {
+  const clock = systemClock();
+  for (let round = 0; round < ROUNDS; round++) {
+    const worker = new Worker(KEYS, { eval: true });
+    const exited = once(worker, 'exit').then(() => undefined);
+    await once(worker, 'message');
+    worker.postMessage('leave');
+    await endThread({ worker, exited, linkGate: openLinkGate(), clock, hears: true });
+    await exited;
+  }
+});
+
+test('X4 given a thread that does not hear, when it is ended, then it is gone all the same', async () => {
+  for (const hears of [false, true]) {
+    const worker = new Worker('for (;;);', { eval: true });
+    const exited = once(worker, 'exit').then(() => undefined);
+    await once(worker, 'online');
+    await endThread({ worker, exited, linkGate: openLinkGate(), clock: systemClock(), hears });
+    await exited;
+  }
+});
+
+test.run();
