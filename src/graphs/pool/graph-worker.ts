@@ -127,10 +127,11 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   loaded.catch(() => undefined);
   const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  const told = ended.then(({ by }) =>
+  const told = ended.then(({ by }) => {
     // One that eats memory has no time left, and one that stands still hears nothing.
-    endThread({ worker, exited, linkGate, clock, hears: by !== 'itself' && !pulse.isSilent() }),
-  );
+    const ask = by === 'itself' || pulse.isSilent() ? undefined : () => port.postMessage(LEAVE);
+    return endThread({ worker, port, exited, linkGate, clock, ask });
+  });
 
   const replies = createLocalFetch(options.fetch);
   const jobOf = (id: number): Job => {
@@ -178,6 +179,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const side = toRemote<WorkerSide>(rpc, WORKER_NOTES);
 
   port.on('message', (said: unknown) => {
+    if (over !== undefined) return;
     try {
       const [token, batch] = said as readonly unknown[];
       if (token !== secret) throw new Error('it is not from the worker itself');
@@ -210,8 +212,6 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     if (verdict === undefined) tell(how);
     else void verdict.then(tell);
     rpc.close(new GraphsUnavailable(how.message));
-    port.postMessage(LEAVE);
-    port.close();
     replies.close();
     onFailed(new GraphsUnavailable(how.message));
     // The end of the thread is not waited for: native code may hold it for as long as it likes.

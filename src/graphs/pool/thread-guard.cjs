@@ -73,7 +73,7 @@ function guardProcess() {
     if (!PARTS.includes(name)) throw named('BindingRefused', `A graph cannot use "${name}" of Node itself`);
     return binding(name);
   };
-  // The server may end the thread by it, whatever became of \`process.exit\`.
+  // The server may end the thread by it, whatever became of `process.exit`.
   const leave = process.reallyExit.bind(process, 0);
   Object.defineProperty(globalThis, Symbol.for(LEAVE), { value: leave });
   // They are asked how much memory the thread uses, and whose it is.

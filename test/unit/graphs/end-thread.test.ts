@@ -7,6 +7,7 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('graphs/end-thread');
 const ROUNDS = 20;
+const port = { close: () => undefined };
 
 /** Keys are made by other threads of Node, and arrive all the time. */
 const KEYS = `const { parentPort } = require('node:worker_threads');
@@ -23,18 +24,18 @@ test('X4 given a thread with native work under way, when it is ended, then the p
     const worker = new Worker(KEYS, { eval: true });
     const exited = once(worker, 'exit').then(() => undefined);
     await once(worker, 'message');
-    worker.postMessage('leave');
-    await endThread({ worker, exited, linkGate: openLinkGate(), clock, hears: true });
+    const ask = (): void => worker.postMessage('leave');
+    await endThread({ worker, port, exited, linkGate: openLinkGate(), clock, ask });
     await exited;
   }
 });
 
 test('X4 given a thread that does not hear, when it is ended, then it is gone all the same', async () => {
-  for (const hears of [false, true]) {
+  for (const ask of [undefined, () => undefined]) {
     const worker = new Worker('for (;;);', { eval: true });
     const exited = once(worker, 'exit').then(() => undefined);
     await once(worker, 'online');
-    await endThread({ worker, exited, linkGate: openLinkGate(), clock: systemClock(), hears });
+    await endThread({ worker, port, exited, linkGate: openLinkGate(), clock: systemClock(), ask });
     await exited;
   }
 });
