@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -42,7 +43,11 @@ async function writeModules(dir: string): Promise<string> {
   return program;
 }
 
-const startThread = (program: string, gate: LinkGate, nested = false) => {
+const { closeBeforeEnds } = createRequire(import.meta.url)(LINK_GATE_SCRIPT) as {
+  closeBeforeEnds(ending: typeof Worker, gates: WeakMap<Worker, Int32Array>): void;
+};
+
+const startThread = (program: string, gate: LinkGate, nested = false, Thread = Worker) => {
   const linked = new Int32Array(new SharedArrayBuffer(4));
   setEnvironmentData(LINK_GATE, [gate.inside]);
   setEnvironmentData(LINKED, linked);
@@ -53,7 +58,7 @@ const startThread = (program: string, gate: LinkGate, nested = false) => {
         new Worker(${JSON.stringify(program)}, ${JSON.stringify(options)});`,
         { eval: true },
       )
-    : new Worker(program, options);
+    : new Thread(program, options);
   return { thread, linked };
 };
 
@@ -76,6 +81,27 @@ for (const nested of [false, true])
       }),
     OPTIONS,
   );
+
+test(
+  'X4 given a thread that links modules, when its owner ends it as threads of graphs are ended, then the process lives',
+  () =>
+    withTempDir(async (dir) => {
+      class Owned extends Worker {}
+      const gates = new WeakMap<Worker, Int32Array>();
+      closeBeforeEnds(Owned, gates);
+      const program = await writeModules(dir);
+      for (let caught = 0; caught < ROUNDS;) {
+        const gate = openLinkGate();
+        const { thread, linked } = startThread(program, gate, false, Owned);
+        gates.set(thread, gate.inside);
+        while (Atomics.load(gate.inside, 0) === 0 && Atomics.load(linked, 0) === 0);
+        if (Atomics.load(linked, 0) === 0) caught += 1;
+        await thread.terminate();
+        assert.equal(Atomics.load(gate.inside, 0), -1);
+      }
+    }),
+  OPTIONS,
+);
 
 test(
   'X4 given a closed gate, when a thread wants to link, then it waits for its end',
