@@ -8,7 +8,6 @@
  * graph does not wait for the disk unless it asked to. A read waits until what was written before is there.
  */
 import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../actors/store.ts';
 import { LogUnavailable, type Threads } from '../actors/threads.ts';
 import type { CheckpointStore, Frame, LostAttempt, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
@@ -17,6 +16,7 @@ import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing } from '../thread/decide.ts';
 import type { Outcome } from '../thread/events.ts';
 import { openRunStore } from './run-store.ts';
+import type { Beat } from './beat.ts';
 import { openRunWrites } from './run-writes.ts';
 
 /** The attempt's lease is gone: somebody else owns the run, or nobody does. Whatever still runs must stop. */
@@ -41,7 +41,6 @@ export interface ExecutionOptions {
   readonly log: EventLog;
   readonly threads: Threads;
   readonly store: Store;
-  readonly ids: Ids;
   readonly threadId: string;
   readonly lease: Lease;
   /** The run's end is told to a receiver, with the values that it left. */
@@ -49,6 +48,7 @@ export interface ExecutionOptions {
   /** The thread is there for this run alone. */
   readonly temporary: boolean;
   readonly isRead: () => boolean;
+  readonly beat: Beat;
   readonly lingerClock: Clock;
   /** Graph code waits until what it saves is durable; otherwise it goes on meanwhile. */
   readonly sync: boolean;
@@ -59,7 +59,7 @@ export interface ExecutionOptions {
 }
 
 export function createExecution(options: ExecutionOptions): Execution {
-  const { log, threads, ids, threadId, lease, sync, onFenced } = options;
+  const { log, threads, threadId, lease, sync, onFenced } = options;
   const { runId } = lease;
   const executing: Executing = lease;
   let next = options.nextFrame;
@@ -78,11 +78,11 @@ export function createExecution(options: ExecutionOptions): Execution {
   const writes = openRunWrites({
     log,
     threads,
-    ids,
     threadId,
     lease,
     forgetful: options.temporary,
     isRead: () => sync || options.isRead(),
+    beat: options.beat,
     clock: options.lingerClock,
     fenced,
   });

@@ -16,6 +16,7 @@ import type { EventLog, Lease, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
+import { createBeat } from './beat.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
@@ -98,6 +99,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   let cancelPoll: () => void = () => undefined;
   /** Runs may wait that could start if there were room, or that nobody has looked for: no new one gets before them. */
   let backlog = true;
+  const beat = createBeat(options.lingerClock);
   /** Runs that start in a commit which is under way. */
   const promised = new Map<string, Promise<void>>();
 
@@ -188,7 +190,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       sync: kwargs.durability === 'sync',
       nextFrame: first + 1,
       onFenced: () => stop.abort('fenced' satisfies StopReason),
-      ...{ log, threads, store, ids, threadId, lease, lingerClock: options.lingerClock },
+      ...{ log, threads, store, threadId, lease, beat, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
     const resume = openRun(state, runId)?.checkpointed ?? false;

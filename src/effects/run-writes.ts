@@ -9,10 +9,10 @@
 import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
+import type { Beat } from './beat.ts';
 import { onlyLatest } from './only-latest.ts';
 
 export interface RunWrite {
@@ -41,13 +41,14 @@ export interface RunWrites {
 export interface RunWritesOptions {
   readonly log: EventLog;
   readonly threads: Threads;
-  readonly ids: Ids;
   readonly threadId: string;
   readonly lease: Lease;
   /** Nobody looks back into the thread: of the checkpoints of one commit the newest will do. */
   readonly forgetful: boolean;
-  /** Somebody waits for what the run tells. Otherwise writes wait a moment for others to share a commit with. */
+  /** Somebody waits for what the run tells. Otherwise writes wait for others of the run to share a commit with. */
   readonly isRead: () => boolean;
+  /** When frames that somebody waits for are written: together with those of other runs. */
+  readonly beat: Beat;
   readonly clock: Clock;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
@@ -59,13 +60,30 @@ const MOST_CHARACTERS = 262_144;
 /** As long as many a run takes, and of no consequence after a crash: less is lost than one step. */
 const LINGER_MS = 10;
 
-interface Entry extends RunWrite {
-  settle(error?: unknown): void;
-  readonly done: Promise<void>;
+interface Entry {
+  readonly write: RunWrite;
+  /** Only where somebody waits: most writes are frames, and a promise for each would be most of the garbage. */
+  done: Deferred | undefined;
 }
 
+interface Deferred {
+  readonly promise: Promise<void>;
+  settle(error?: unknown): void;
+}
+
+function defer(): Deferred {
+  let settle: Deferred['settle'] = () => undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error === undefined ? resolve() : reject(error));
+  });
+  return { promise, settle };
+}
+
+/** Call it before the entry is settled. */
+const doneOf = (entry: Entry): Promise<void> => (entry.done ??= defer()).promise;
+
 export function openRunWrites(options: RunWritesOptions): RunWrites {
-  const { log, threads, ids, threadId, lease, forgetful, isRead, clock, fenced } = options;
+  const { log, threads, threadId, lease, forgetful, isRead, beat, clock, fenced } = options;
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
@@ -85,21 +103,25 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
 
   function fail(error: unknown, entries: readonly Entry[]): void {
     failure ??= { error, told: false };
-    for (const { settle } of [...entries, ...take()]) settle(error);
+    for (const { done } of [...entries, ...take()]) done?.settle(error);
   }
 
-  const wanted = (entries: readonly Entry[]): readonly Entry[] => (forgetful ? onlyLatest(entries) : entries);
+  const wanted = (entries: readonly Entry[]): readonly RunWrite[] => {
+    const writes = entries.map(({ write }) => write);
+    return forgetful ? onlyLatest(writes) : writes;
+  };
 
   async function commit(taken: readonly Entry[]): Promise<void> {
-    const entries = wanted(taken);
-    const commands = entries.flatMap(({ command }) => command ?? []);
-    const payloads = entries.map(({ payload }) => payload);
+    const writes = wanted(taken);
+    const commands = writes.flatMap(({ command }) => command ?? []);
+    const payloads = writes.map(({ payload }) => payload);
     if (commands.length > 0) {
       const saved = await threads.dispatch(threadId, commands, { lease, payloads });
       if (!saved.ok) throw fenced();
       return;
     }
-    const result = await log.commit({ commandId: ids.uuid(), appends: [], payloads, lease });
+    // Without facts no receipt is kept, so the id is one that is there already.
+    const result = await log.commit({ commandId: lease.leaseId, appends: [], payloads, lease });
     if (result.kind === 'fenced-out') throw fenced();
     if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
   }
@@ -108,7 +130,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
 
   async function linger(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const cancel = clock.after(LINGER_MS, resolve);
+      const cancel = isRead() ? beat.next(resolve) : clock.after(LINGER_MS, resolve);
       hurry = () => {
         cancel();
         resolve();
@@ -118,14 +140,16 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   }
 
   async function run(): Promise<void> {
-    await breathe();
+    // Whoever took the first write says now whether it is urgent.
+    await undefined;
+    if (urgent) await breathe();
     while (waiting.length > 0) {
-      if (!isRead() && !urgent && !isFull()) await linger();
+      if (!urgent && !isFull()) await linger();
       const entries = take();
       if (entries.length === 0) break;
       try {
         await commit(entries);
-        for (const { settle } of entries) settle();
+        for (const { done } of entries) done?.settle();
       } catch (error) {
         fail(error, entries);
       }
@@ -134,13 +158,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   }
 
   function enter(write: RunWrite): Entry {
-    let settle: Entry['settle'] = () => undefined;
-    const done = new Promise<void>((resolve, reject) => {
-      settle = (error) => (error === undefined ? resolve() : reject(error));
-    });
-    // Who does not wait for it hears of a failure at the next write, and the run at its end.
-    done.catch(() => undefined);
-    const entry = { settle, done, ...write };
+    const entry: Entry = { write, done: undefined };
     waiting.push(entry);
     size += write.size;
     pump ??= run();
@@ -151,16 +169,18 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     async add(write, sync = false) {
       if (failure !== undefined) throw failure.error;
       if (closed) throw new Error('The attempt is over; nothing more is saved');
-      const { done } = enter(write);
+      const entry = enter(write);
       urgent ||= sync;
+      // Who does not wait for it hears of a failure at the next write, and the run at its end.
       if (!sync && !isFull()) return;
       hurry();
-      await done;
+      await doneOf(entry);
     },
     async settled() {
       urgent = waiting.length > 0;
       hurry();
-      await (waiting.at(-1)?.done ?? pump);
+      const last = waiting.at(-1);
+      await (last === undefined ? pump : doneOf(last));
       if (failure !== undefined) throw failure.error;
     },
     async close(command, payloads) {
@@ -176,10 +196,10 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       }
       try {
         const left = wanted(entries);
-        const commands = [...left.flatMap((entry) => entry.command ?? []), command];
+        const commands = [...left.flatMap((write) => write.command ?? []), command];
         const own = left.map(({ payload }) => payload);
         const done = await threads.dispatch(threadId, commands, { lease, payloads: [...own, ...payloads] });
-        for (const { settle } of entries) settle(done.ok ? undefined : fenced());
+        for (const entry of entries) entry.done?.settle(done.ok ? undefined : fenced());
         return done;
       } catch (error) {
         if (entries.length > 0) fail(error, entries);

@@ -16,7 +16,7 @@ export interface SentFrame {
   readonly id: number | string;
 }
 
-const toText = (frame: SentFrame): string =>
+const frameText = (frame: SentFrame): string =>
   `event: ${clean(frame.event)}\ndata: ${frame.data}\nid: ${frame.id}\n\n`;
 
 export function sseReply(
@@ -24,29 +24,30 @@ export function sseReply(
   reply: HeldReply,
   wanted: (event: string) => boolean = () => true,
 ): Response {
-  return textReply(textsOf(pages, wanted), reply);
-}
-
-async function* textsOf(
-  pages: AsyncGenerator<SentFrame[]>,
-  wanted: (event: string) => boolean,
-): AsyncGenerator<string> {
-  for await (const page of pages)
-    yield page
+  return eventReply(pages, reply, (page) =>
+    page
       .filter((frame) => wanted(frame.event))
-      .map(toText)
-      .join('');
+      .map(frameText)
+      .join(''),
+  );
 }
 
 /** Server-sent events that are text already. */
-export function textReply(pages: AsyncGenerator<string>, reply: HeldReply): Response {
+export const textReply = (pages: AsyncGenerator<string>, reply: HeldReply): Response =>
+  eventReply(pages, reply, (text) => text);
+
+function eventReply<Page>(
+  pages: AsyncGenerator<Page>,
+  reply: HeldReply,
+  toText: (page: Page) => string,
+): Response {
   return heldResponse(reply, {
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     idle: ': heartbeat\n',
     everyMs: HEARTBEAT_MS,
     async produce() {
       const page = await pages.next();
-      return page.done === true ? { text: '', last: true } : { text: page.value, last: false };
+      return page.done === true ? { text: '', last: true } : { text: toText(page.value), last: false };
     },
   });
 }

@@ -11,9 +11,14 @@ import { isRunOpen } from '../projections/run-end-queries.ts';
 import type { Hub } from './hub.ts';
 import { POLL_MS } from './pause.ts';
 
+type Page = StoredFrame[] | undefined;
+
 export interface RunPages {
-  /** The next frames, none when there are no more for now; undefined when the run has ended and all were passed on. */
-  poll(): Promise<StoredFrame[] | undefined>;
+  /**
+   * The next frames, none when there are no more for now; undefined when the run has ended and all were passed on.
+   * At once when the log need not be asked: a promise for every frame would be most of the garbage.
+   */
+  poll(): Page | Promise<Page>;
   /** After a poll that found none: settles when there may be more, or on abort. */
   wait(signal: AbortSignal): Promise<void>;
   /** Call it at the end, whatever the end; who waits then is woken. */
@@ -42,18 +47,21 @@ export function openRunPages(log: EventLog, hub: Hub, clock: Clock, runId: strin
     return page;
   };
 
+  async function ask(): Promise<Page> {
+    // The end is looked up before the frames: the last frames were committed no later than the end.
+    const open = await isRunOpen(log.rows, runId);
+    const page = await log.payloads.frames(runId, cursor, PAGE);
+    caughtUp = page.length === 0;
+    return caughtUp && !open ? undefined : pass(page);
+  }
+
   return {
-    async poll() {
+    poll() {
       if (caughtUp && !follower.isAwake()) return [];
       const told = follower.take();
       const following = told && goesOn(told, cursor);
       caughtUp = following !== undefined;
-      if (following !== undefined) return pass(following);
-      // The end is looked up before the frames: the last frames were committed no later than the end.
-      const open = await isRunOpen(log.rows, runId);
-      const page = await log.payloads.frames(runId, cursor, PAGE);
-      caughtUp = page.length === 0;
-      return caughtUp && !open ? undefined : pass(page);
+      return following === undefined ? ask() : pass(following);
     },
     wait(signal) {
       if (signal.aborted) return Promise.resolve();

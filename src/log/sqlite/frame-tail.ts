@@ -86,10 +86,10 @@ export function createFrameTail(prepare: Prepare): FrameTail {
     const { open, moved } = survey();
     const seqs = open.get(runId)?.seqs;
     if (seqs === undefined) return;
-    const copy = prepare(
-      'INSERT INTO frame_rows SELECT run_id, id, event, data, at, NULL FROM frame_tail WHERE seq = ?',
-    );
-    for (const seq of seqs) copy.run(seq);
+    prepare(
+      `INSERT INTO frame_rows SELECT run_id, id, event, data, at, NULL FROM frame_tail
+       WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+    ).run(JSON.stringify(seqs));
     open.delete(runId);
     moved.set(runId, seqs.at(-1)!);
   }

@@ -1,29 +1,32 @@
 import assert from 'node:assert/strict';
+import { createBeat } from '../../../src/effects/beat.ts';
 import { openRunWrites, type RunWrite, type RunWrites } from '../../../src/effects/run-writes.ts';
 import type { EventLog, Notice } from '../../../src/log/log.ts';
 import type { ChannelText, CheckpointText } from '../../../src/log/payloads.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
 import { ask, SUCCESS, THREAD } from '../../support/given.ts';
-import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
-import { seededIds } from '../../support/with-log.ts';
 import { toRunning, withThreads, type TestThreads } from '../actors/with-threads.ts';
 
 const test = suite('effects/run-writes');
 
 const lease = { runId: 'a', attempt: 1, leaseId: 'lease' };
 
-function open({ log, threads, clock }: TestThreads, forgetful = false, isRead = true): RunWrites {
-  const ids = seededIds(clock, createRandom(2));
+function open(
+  { log, threads, clock }: TestThreads,
+  forgetful = false,
+  isRead = true,
+  beat = createBeat(clock),
+): RunWrites {
   const fenced = (): Error => new Error('fenced');
   return openRunWrites({
     log,
     threads,
-    ids,
     threadId: THREAD,
     lease,
     forgetful,
     isRead: () => isRead,
+    beat,
     clock,
     fenced,
   });
@@ -147,6 +150,38 @@ test('given a run that nobody reads, when it writes step by step, then its write
     assert.ok((await writes.close(ask.complete('a'), [])).ok);
     const last = heard.at(-1)!.events.map(({ type }) => type);
     assert.deepEqual(last, ['CheckpointSaved', 'RunCompleted']);
+  }));
+
+test('given frames that somebody reads, when they come soon after others, then those of all runs wait for one beat, and for what is urgent no longer than it does', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const heard = noticesOf(lent.log);
+    const turns = async (): Promise<void> => {
+      for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const beat = createBeat(lent.clock);
+    const [one, other] = [open(lent, false, true, beat), open(lent, false, true, beat)];
+    await one.add(frame(0));
+    await turns();
+    assert.equal(heard.length, 1, 'after a rest nothing waits');
+    await one.add(frame(1));
+    await turns();
+    await other.add(frame(2));
+    await turns();
+    assert.equal(heard.length, 1);
+    await lent.clock.advance(5);
+    await turns();
+    assert.equal(heard.length, 2);
+    assert.deepEqual(await framesOf(lent.log), ['0 "0"', '1 "1"', '2 "2"']);
+    await one.add(frame(3));
+    await turns();
+    assert.equal(heard.length, 2);
+    await other.add(frame(4));
+    await one.settled();
+    assert.deepEqual((await framesOf(lent.log)).at(-1), '3 "3"');
+    await lent.clock.advance(5);
+    await other.settled();
+    assert.deepEqual((await framesOf(lent.log)).at(-1), '4 "4"');
   }));
 
 test('L1 given a write that must be durable before it is answered, when it is taken, then it is read as soon as it resolves', () =>
