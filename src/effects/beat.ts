@@ -17,10 +17,12 @@ const BEAT_MS = 5;
 export function createBeat(clock: Pick<Clock, 'monotonic' | 'after'>): Beat {
   let waiting = new Set<() => void>();
   let last = -Infinity;
-  let isDue = false;
+  let isTurnsEnd = false;
+  let cancel: (() => void) | undefined;
 
   function beat(): void {
-    isDue = false;
+    isTurnsEnd = false;
+    cancel = undefined;
     last = clock.monotonic();
     const those = waiting;
     waiting = new Set();
@@ -29,14 +31,19 @@ export function createBeat(clock: Pick<Clock, 'monotonic' | 'after'>): Beat {
 
   return {
     next(fn) {
-      const those = waiting.add(fn);
-      if (!isDue) {
-        isDue = true;
+      waiting.add(fn);
+      if (!isTurnsEnd && cancel === undefined) {
         const ms = last + BEAT_MS - clock.monotonic();
-        if (ms > 0) clock.after(ms, beat);
-        else void breathe().then(beat);
+        isTurnsEnd = ms <= 0;
+        if (isTurnsEnd) void breathe().then(beat);
+        else cancel = clock.after(ms, beat);
       }
-      return () => void those.delete(fn);
+      return () => {
+        waiting.delete(fn);
+        if (waiting.size > 0) return;
+        cancel?.();
+        cancel = undefined;
+      };
     },
   };
 }
