@@ -1,6 +1,6 @@
 /**
- * What one attempt at a run writes, in order and few commits: whatever was taken while a commit was under way, or in
- * one turn of the event loop, forms the next one.
+ * What one attempt at a run writes, in order and few commits: whatever was taken while a commit was under way, or until
+ * the next beat, forms the next one.
  *
  * L1 `settled` and `sync` are for those who need to know that a write is durable; nobody is shown anything before.
  * S1 Frames, checkpoints and facts reach the log in the order in which they were taken, each with all before it.

@@ -1,11 +1,12 @@
 /** The graph engine alone, in this process, with its own saver in memory: what a server around it cannot exceed. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { HumanMessage } from '@langchain/core/messages';
 import { MemorySaver } from '@langchain/langgraph';
 import { toFigure, type EngineOrder, type EngineTurnsOrder, type Figure, type Turns } from './figures.ts';
 import { builder } from './project/echo.ts';
 import { untilWarm } from './warm.ts';
 
-export async function runEngine({ lanes, seconds }: EngineOrder): Promise<Figure> {
+export async function runEngine({ lanes, seconds, restMs = 0 }: EngineOrder): Promise<Figure> {
   const run = async (ms: number): Promise<Figure> => {
     // Anew: what it keeps of every thread must not be what is measured.
     const graph = builder.compile({ checkpointer: new MemorySaver() });
@@ -18,6 +19,7 @@ export async function runEngine({ lanes, seconds }: EngineOrder): Promise<Figure
         const messages = [new HumanMessage('hello')];
         await graph.invoke({ messages }, { configurable: { thread_id: crypto.randomUUID() } });
         times.push(performance.now() - from);
+        if (restMs > 0) await pause(restMs);
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));

@@ -42,7 +42,13 @@ export interface BareOrder {
   readonly dir: string;
 }
 
-export type EngineOrder = { readonly kind: 'engine'; readonly lanes: number; readonly seconds: number };
+export interface EngineOrder {
+  readonly kind: 'engine';
+  readonly lanes: number;
+  readonly seconds: number;
+  /** Between two runs of a lane: what a server's thread has while others work for the same request. */
+  readonly restMs?: number;
+}
 export type EngineTurnsOrder = { readonly kind: 'engine-turns'; readonly turns: number };
 export type PartOrder = LoadOrder | EngineOrder | EngineTurnsOrder;
 
