@@ -14,6 +14,8 @@ const POISONED_GRACE_MS = 800;
 
 /** How long the end of the process waits for threads that native code holds. */
 const HELD_MS = 10_000;
+/** And for a start that is under way: nobody was promised anything yet that is not in the log. */
+const START_MS = 5_000;
 
 const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
        npm run replay -- --data DIR [--thread ID [--to POSITION]] [--cron ID] [--json] [--verify]
@@ -62,12 +64,17 @@ async function serve(args: string[]): Promise<void> {
     },
   });
 
+  function endBy(signal: NodeJS.Signals): void {
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  }
   let asked = 0;
   const stop = (signal: NodeJS.Signals): void => {
     asked += 1;
     // Whoever asks twice does not want to wait; what was acknowledged is in the log already.
     if (asked > 1) leave(1, signal, 0);
     console.log(`${signal}: stopping`);
+    if (!started) systemClock().after(START_MS, () => started || endBy(signal));
     starting
       .then((server) => server.stop())
       .then(
@@ -83,10 +90,7 @@ async function serve(args: string[]): Promise<void> {
   function leave(code: number, signal: NodeJS.Signals, ms: number): void {
     if (held === undefined) process.exit(code);
     void held.then(() => process.exit(code));
-    systemClock().after(ms, () => {
-      process.removeAllListeners(signal);
-      process.kill(process.pid, signal);
-    });
+    systemClock().after(ms, () => endBy(signal));
   }
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

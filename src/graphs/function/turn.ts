@@ -142,11 +142,13 @@ function toHead(base: LoadedCheckpoint | undefined, newest: LoadedCheckpoint | u
 }
 
 /** Only what makes up the state: a checkpoint of another kind of graph has channels of its runtime besides. */
-export const valuesOf = ({ blobs, valueChannels }: LoadedCheckpoint, ids: Ids): Values =>
-  openValues(
-    blobs.filter(({ channel }) => valueChannels.includes(channel)),
+export function valuesOf({ blobs, valueChannels }: LoadedCheckpoint, ids: Ids): Values {
+  const own = new Set(valueChannels);
+  return openValues(
+    blobs.filter(({ channel }) => own.has(channel)),
     ids,
   );
+}
 
 const isEmpty = (value: Json | undefined): value is undefined | null | [] =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);

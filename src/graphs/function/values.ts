@@ -30,6 +30,9 @@ export interface Values {
 
 const decode = createDecoder();
 
+/** Each is a row of its own, and reading the state reads them all in one go. */
+const MOST_KEYS = 10_000;
+
 export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
   const channels = new Map(blobs.map((blob) => [blob.channel, blob]));
   const wireTexts = new Map<string, string>();
@@ -61,6 +64,7 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
       return Object.fromEntries([...channels.values()].map(({ channel, version }) => [channel, version]));
     },
     apply(update, version) {
+      assertFew(update, channels);
       const changed: ChannelBlob[] = [];
       const shown: [string, Json][] = [];
       for (const [channel, given] of Object.entries(update)) {
@@ -81,6 +85,15 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
 }
 
 /** The members of an input or an update; throws when it is no plain object. */
+function assertFew(update: Record<string, unknown>, present: ReadonlyMap<string, unknown>): void {
+  const added = Object.keys(update).filter((key) => update[key] !== undefined && !present.has(key)).length;
+  const count = present.size + added;
+  if (added === 0 || count <= MOST_KEYS) return;
+  throw new TypeError(
+    `The state would have ${count} keys at its top level, ${MOST_KEYS} at most are expected: put many things below one key`,
+  );
+}
+
 export function toUpdate(value: unknown, what: string): Record<string, unknown> {
   const isPairs = Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
   if (isPairs) return Object.fromEntries(value as [string, unknown][]);

@@ -148,14 +148,14 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   }
 
   /**
-   * Questions change nothing, so one is asked once more: of any worker when the first stands still, which may take as
-   * long as it likes, for perhaps the question is hard; of a worker of its own when the first one was lost over it.
+   * Questions change nothing, so one is asked once more, of a worker of its own: when the first was lost over it, or
+   * stands still, which it may for as long as it likes. For perhaps the question is hard, and would hold up another
+   * worker with all its runs.
    */
   async function ask<T>(question: Question<T>, checkpoints?: CheckpointReader): Promise<T> {
     const answer = await askFirst(question, checkpoints);
-    if (answer === LOST) return crew.apart((worker) => askOf(worker, question, checkpoints).answer);
-    if (answer === STILL) return askOf(await crew.choose(), question, checkpoints).answer;
-    return answer;
+    if (answer !== LOST && answer !== STILL) return answer;
+    return crew.apart((worker) => askOf(worker, question, checkpoints).answer);
   }
 
   return {

@@ -17,6 +17,7 @@ import { publishRemoteFetch } from './remote-fetch.ts';
 import { rememberNatives, type Natives } from './natives.ts';
 import { openRpc, toWireError, type Methods } from './rpc.ts';
 import { BEATS, REPLACED, SERVER_NOTES, toRemote, type ServerSide, type WorkerSetup } from './sides.ts';
+import { limitStrays } from './strays.ts';
 import { createWorkerHost } from './worker-host.ts';
 
 const BEAT_MS = 100;
@@ -47,7 +48,9 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   const methods: Record<string, Methods[string]> = {};
   const rpc = openRpc(post, methods);
   const server = toRemote<ServerSide>(rpc, SERVER_NOTES);
-  const guard = guardThread((thrown, context) => server.stray(toWireError(thrown), context));
+  const guard = guardThread(
+    limitStrays((thrown, context) => server.stray(toWireError(thrown), context), clock),
+  );
   const leave = Reflect.get(globalThis, Symbol.for(LEAVE)) as () => void;
   const onBase = publishRemoteFetch(server, setup.base);
   const { graphs, problems } = await loadGraphs([...setup.graphs]);
