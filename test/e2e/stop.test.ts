@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -136,6 +136,21 @@ test('a client that never finishes its request holds up the exit no longer than 
     await hurried.printed(/stopping/);
     await hurried.end('SIGTERM');
     assert.is((await slow).code, 1);
+  }));
+
+test('SIGTERM ends a start that waits for a module of the project long before it would give up by itself', () =>
+  withPrograms(async ({ launchServer, dir }) => {
+    const where = join(dir, 'project');
+    await mkdir(where);
+    await writeFile(join(where, 'platform.json'), JSON.stringify({ graphs: { graph: './graph.mjs:graph' } }));
+    const waits = `console.log('it loads'); await new Promise(() => setInterval(() => {}, 1_000));`;
+    await writeFile(join(where, 'graph.mjs'), `${waits}\nexport const graph = () => ({});\n`);
+    const server = launchServer({ args: ['--config', join(where, 'platform.json')] });
+    await server.printed(/it loads/);
+    const began = performance.now();
+    assert.is(await server.end('SIGTERM'), null, server.output());
+    const ms = performance.now() - began;
+    assert.ok(ms < GRACE_MS, `${ms} ms`);
   }));
 
 test.run();

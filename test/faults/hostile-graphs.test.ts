@@ -84,6 +84,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   nodeThrowsLater: { error: 'RangeError', says: /nobody catches this/ },
   rejectsUnheard: { error: 'RangeError', says: /nobody hears this/ },
   nodeRejectsUnheard: { error: 'RangeError', says: /nobody hears this/ },
+  rejectsMuch: { error: 'RangeError', says: /nobody hears any of these/ },
   throwsUndefined: { error: 'Error', says: /undefined/ },
   throwsText: { error: 'Error', says: /a text/ },
   throwsMuch: { error: 'Error', says: /^x{16384}… \(20000000 characters\)$/ },
@@ -186,6 +187,9 @@ test('graphs that spin, eat memory, exit, throw later, flood or replace the lang
     assert.is(await server.end('SIGTERM'), 0, server.output());
     // Not only was the run given up: nothing spins on.
     if ('spins' in Object.fromEntries(chosen)) assert.match(server.output(), 'kept its worker busy');
+    // Each would be a message to the server's thread, and a line here.
+    const told = server.output().match(/nobody hears any of these/g) ?? [];
+    assert.ok(told.length < 100, `${told.length} rejections are told`);
     await assertVerified(join(dir, 'data'));
   }));
 

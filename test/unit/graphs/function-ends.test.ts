@@ -111,6 +111,22 @@ test('given command.goto, when the run starts, then it ends with an error that s
   assert.match((end as { message: string }).message, /plain function: it has no nodes/);
 });
 
+test('given more keys than a state may have, when the function returns them, then it ends with an error that says so, and the state is as it was', async () => {
+  const keys = (n: number): Record<string, number> =>
+    Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, i]));
+  let returned = keys(10_000);
+  const bench = plain(() => returned);
+  assert.equal((await bench.run({ input: {} })).end.kind, 'success');
+  assert.deepEqual(await valuesOf(bench), returned);
+  // What is there may change still.
+  returned = { k7: 70 };
+  assert.equal((await bench.run({ input: {} })).end.kind, 'success');
+  returned = { k7: 71, another: 1 };
+  const { end } = await bench.run({ input: {} });
+  assert.match((end as { message: string }).message, /10001 keys at its top level, 10000 at most/);
+  assert.equal((await valuesOf(bench))['k7'], 70);
+});
+
 test('X3 given a function that ignores its signal, when aborted, then the run stops at once and nothing follows', async () => {
   const running = gate();
   const released = gate();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -55,6 +56,58 @@ test('X4 given a worker that works hard, when a question to it is asked once mor
       await pool.close();
     }
   }));
+
+const HARD_QUESTION = `import { appendFileSync, existsSync } from 'node:fs';
+import { Annotation, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({ gate: Annotation(), done: Annotation() });
+const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__start__', 'a').compile();
+const folder = import.meta.dirname;
+graph.getGraphAsync = async () => {
+  appendFileSync(folder + '/asked', 'x');
+  while (!existsSync(folder + '/gate'));
+  return { toJSON: () => ({ nodes: [], edges: [] }) };
+};
+export { graph as drawn };
+export const works = () => ({ done: true });`;
+
+test('X4 given a question that holds a worker up, when it is asked once more, then the other worker still has time for runs', () =>
+  withProject(
+    { 'graph.mjs': HARD_QUESTION },
+    async (dir) => {
+      const file = join(dir, 'graph.mjs');
+      const pool = await openGraphPool({
+        ...{ workers: 2, heapMb: 256, fetch, onHeld: () => undefined },
+        graphs: [
+          { id: 'drawn', file, exportName: 'drawn' },
+          { id: 'agent', file, exportName: 'works' },
+        ],
+        readSource: async () => undefined,
+        onFault: () => undefined,
+      });
+      try {
+        const link = {
+          ...{ checkpoints: createMemoryCheckpoints(), store: NO_STORE },
+          emit: async () => undefined,
+        };
+        const drawing = pool.describer.drawing({ graphId: 'drawn', configurable: {} }, false);
+        await until(() => (asked(dir) === 2 ? [true] : []));
+        const order = toOrder('01970000-0000-7000-8000-000000000000', { input: {} });
+        assert.equal((await pool.run(order, link, new AbortController().signal)).kind, 'success');
+        assert.equal(existsSync(join(dir, 'gate')), false);
+        await writeFile(join(dir, 'gate'), '');
+        assert.deepEqual((await drawing).nodes, []);
+      } finally {
+        await pool.close();
+      }
+    },
+    { libraries: true },
+  ));
+
+/** How often the graph was asked for its drawing. */
+function asked(dir: string): number {
+  const file = join(dir, 'asked');
+  return existsSync(file) ? readFileSync(file).length : 0;
+}
 
 /** What there is once there is any of it. */
 async function until<T>(find: () => T[]): Promise<T[]> {
