@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withTempDir } from '../support/temp-dir.ts';
 import { startProcess, type ServerProcess } from '../support/with-process.ts';
-import { percentile, type Figure, type Flow } from './figures.ts';
+import { percentile, type Figure, type Flow, type StreamFigures } from './figures.ts';
 import { askEngine, askLoop, askStreams, askTurns, withBare } from './parts.ts';
 import { measureBounds } from './bounds.ts';
 import { startPeer } from './peer.ts';
@@ -13,6 +13,7 @@ export const LANES = 32;
 const STREAMS = { streams: 500, frames: 300, everyMs: 50 };
 /** Frames of each stream before those that count. */
 const STREAMS_WARM = 100;
+const STREAMS_ROUNDS = 3;
 const TURNS = 1_000;
 /** How many turns at both ends of a conversation are compared. */
 const END = 50;
@@ -216,14 +217,19 @@ async function measureTurns(report: Report): Promise<void> {
 }
 
 async function measureStreams(report: Report): Promise<void> {
-  const figures = await withServerProcess(
+  const rounds = await withServerProcess(
     async ({ url }) => {
       const order = { kind: 'streams', base: url, graph: 'ticker', ...STREAMS } as const;
       await askStreams({ ...order, frames: STREAMS_WARM });
-      return askStreams(order);
+      const rounds: StreamFigures[] = [];
+      for (let i = 0; i < STREAMS_ROUNDS; i++) rounds.push(await askStreams(order));
+      return rounds.sort((a, b) => a.addedP99 - b.addedP99);
     },
     { PLATFORM_CONCURRENCY: String(STREAMS.streams) },
   );
+  // The one in the middle: a disk that stands still for half a second is not what is measured.
+  const figures = rounds[STREAMS_ROUNDS >> 1]!;
+  const all = rounds.map(({ addedP99 }) => addedP99.toFixed(0)).join(', ');
   const name = `${STREAMS.streams} streams × ${1000 / STREAMS.everyMs} frames/s`;
   const share = `${(100 * figures.share).toFixed(1)} % of the frames came, ${figures.seconds.toFixed(1)} s`;
   // No more can come than is sent, and the edges of the time that counts cut a frame off here and there.
@@ -231,6 +237,6 @@ async function measureStreams(report: Report): Promise<void> {
   report({ name, value: figures.framesPerSecond, unit: 'frames/s', against: share, bar });
   report({
     ...{ name: `${name}, added p99`, value: figures.addedP99, unit: 'ms', bar: { atMost: 100 } },
-    against: `p50 ${figures.addedP50.toFixed(0)} ms`,
+    against: `p50 ${figures.addedP50.toFixed(0)} ms; p99 of all rounds ${all} ms`,
   });
 }
