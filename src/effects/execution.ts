@@ -9,11 +9,11 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../actors/store.ts';
-import { LogUnavailable, type Threads } from '../actors/threads.ts';
+import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
 import type { CheckpointStore, Frame, LostAttempt, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
-import type { Executing } from '../thread/decide.ts';
+import type { Executing, Refusal } from '../thread/decide.ts';
 import type { Outcome } from '../thread/events.ts';
 import { openRunStore } from './run-store.ts';
 import type { Beat } from './beat.ts';
@@ -57,6 +57,9 @@ export interface ExecutionOptions {
   /** Called once when a write finds the lease gone. */
   readonly onFenced: () => void;
 }
+
+/** Why an end may be refused: somebody else has the run, or nobody, because its thread is gone. */
+const NOT_OURS: ReadonlySet<string> = new Set<Refusal['code']>(['lease-stale', 'thread-missing']);
 
 export function createExecution(options: ExecutionOptions): Execution {
   const { log, threads, threadId, lease, sync, onFenced } = options;
@@ -118,19 +121,21 @@ export function createExecution(options: ExecutionOptions): Execution {
   };
 
   /** One commit of what the attempt has written and of its end; what could not be stored is how it ended. */
-  async function close(end: () => Promise<unknown>, unstored: (error: unknown) => Promise<unknown>) {
-    try {
-      await end();
-    } catch (error) {
-      if (error instanceof Fenced) return;
+  async function close(end: () => Promise<Dispatched>, unstored: (error: unknown) => Promise<Dispatched>) {
+    // Its receiver is told the values of the last checkpoint. What went wrong there is heard of below.
+    if (options.owesWebhook) await writes.settled().catch(() => undefined);
+    const done = await end().catch(async (error: unknown) => {
+      if (error instanceof Fenced) return undefined;
       if (error instanceof LogUnavailable) throw error;
       // The frames that were dropped had ids.
       next = (await log.payloads.lastFrame(runId)) + 1;
-      await unstored(error);
-    }
+      return unstored(error);
+    });
+    if (done === undefined || done.ok || NOT_OURS.has(done.refusal.code)) return;
+    throw new Error(`the end of the attempt was refused: ${done.refusal.code}`);
   }
 
-  async function complete(outcome: Outcome): Promise<unknown> {
+  async function complete(outcome: Outcome): Promise<Dispatched> {
     const frame = errorFrame(outcome);
     const payloads = frame === undefined ? [] : [framesWrite([frame])];
     return writes.close({ type: 'CompleteRun', outcome, ...executing }, payloads);
@@ -145,8 +150,6 @@ export function createExecution(options: ExecutionOptions): Execution {
       },
     },
     async finish(outcome) {
-      // Its receiver is told the values of the last checkpoint. What went wrong there is heard of below.
-      if (options.owesWebhook) await writes.settled().catch(() => undefined);
       await close(
         () => complete(outcome),
         (error) => complete(toFailure(error)),

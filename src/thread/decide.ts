@@ -145,7 +145,11 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
     case 'RequeueRun': {
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
       const { runId, attempt, reason, lost } = command;
-      const fact: ThreadEvent = { type: 'RunRequeued', data: { threadId, runId, attempt, reason, lost } };
+      // It was told to stop, and whoever hands it back may not have heard of it yet: nobody else would end it.
+      const fact: ThreadEvent =
+        state.status === 'stopping'
+          ? completed(state, runId, cancelOutcome(state.action, state.reason))
+          : { type: 'RunRequeued', data: { threadId, runId, attempt, reason, lost } };
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }
     case 'DeleteThread': {

@@ -101,7 +101,7 @@ function admissions(can: (event: ThreadEvent) => boolean, state: ThreadState): [
       [ask.save(run, 'c', 2), false],
       [ask.complete(run), isActive],
       [ask.complete(run, undefined, 1, 'other'), false],
-      [ask.requeue(run), can(fact.requeued(run))],
+      [ask.requeue(run), isActive],
       [ask.abandon(run), isActive],
       [ask.abandon(run, 1), isActive],
       [ask.deleteRun(run), can(fact.runDeleted(run))],
@@ -145,7 +145,7 @@ test('D2 D3 given every state on a path, when every command is decided, then it 
         assert.ok(reached.has(nameOf(event)), nameOf(event));
   }
   console.log(`${told.accepted} accepted, ${told.refused} refused`);
-  assert.deepEqual(told, { accepted: 294, refused: 822 });
+  assert.deepEqual(told, { accepted: 304, refused: 812 });
 });
 
 test('X1 X3 given verdicts that are remembered, when every state asks about every pair of facts, then the machine says the same', () => {

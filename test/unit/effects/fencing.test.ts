@@ -161,4 +161,23 @@ for (const [name, deed] of Object.entries(DEEDS))
         assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'success');
       }));
 
+for (const guilt of ['none', 'own', 'unknown'] as const)
+  for (const action of ['interrupt', 'rollback'] as const)
+    test(`X3 given a run that is lost, guilt ${guilt}, while it is told to stop (${action}), when nobody can hear of the stop any more, then it ends`, () =>
+      withThreads(async (lent) => {
+        await lent.done([ask.createThread(), ask.createRun('a')]);
+        const { executor, attempt } = startWorker(lent, lent.threads, 3, false);
+        const { end } = await attempt;
+        // The fact is not there yet when the end is looked at.
+        const told = lent.threads.dispatch(THREAD, [ask.cancel('a', action)]);
+        end({ ...lost, guilt });
+        assert.ok((await told).ok);
+        await executor.drain(60_000);
+        assert.equal(await lent.threads.still(THREAD, async ({ status }) => status), 'idle');
+        const run = await getRun(lent.log.rows, 'a');
+        const undone = action === 'rollback' ? undefined : guilt === 'own' ? 'error' : 'interrupted';
+        assert.equal(run?.status, undone);
+        await executor.stop(10);
+      }));
+
 test.run();

@@ -113,7 +113,7 @@ const TABLE: [command: ThreadCommand, label: string, expected: Record<string, st
   [
     ask.requeue('a'),
     'RequeueRun',
-    { ...STALE, running: 'RunRequeued', stopping: '!run-not-open', undoing: '!run-not-open' },
+    { ...STALE, running: 'RunRequeued', stopping: 'RunCompleted', undoing: 'RunCompleted' },
   ],
   [ask.requeue('a', false, 1, 'other'), 'RequeueRun with another lease', STALE],
   [
