@@ -22,6 +22,7 @@ export const FAULTS = [
   'clock set back',
   'write of a dead process',
   'write after the end of the attempt',
+  'worker lost',
   'graph ignores its signal',
   'graph never ends',
   'graph fails',
@@ -66,6 +67,7 @@ const HIGHEST: Partial<Record<Fault, number>> = {
   'clock set forward': 0.08,
   'clock set back': 0.08,
   'write of a dead process': 0.5,
+  'worker lost': 0.3,
 };
 
 export function createFaults(random: Random): Faults {
