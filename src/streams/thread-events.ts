@@ -67,6 +67,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
       let current: Current | undefined;
       let turn = after.turn - 1;
       let pending: Wake | undefined;
+      let closed = false;
 
       function place(run: Current, drafts: readonly Draft[], at: number): ThreadEvent[] {
         run.at = at === 0 ? run.at : at;
@@ -95,6 +96,8 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
           return [];
         }
         pending.cancel();
+        // Closed meanwhile: nobody would close what is opened now.
+        if (closed) return undefined;
         const pages = openRunPages(log, hub, clock, run.runId, -1);
         current = { run, turn: run.turn, fold: foldOf(run), pages, index: 0, at: run.createdAt };
         if (run.startedAt !== null) return [];
@@ -116,6 +119,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
           else if (pending !== undefined) await pause(pending, clock, signal);
         },
         close() {
+          closed = true;
           pending?.cancel();
           current?.pages.close();
         },

@@ -136,6 +136,7 @@ export function createReaders(world: World): Readers {
       async read({ threadEvents }, signal) {
         const after = seq === 0 ? START : parseSeq(seq)!;
         const reader = threadEvents.read(threadId, { after, visible: async () => isVisible(threadId) });
+        signal.addEventListener('abort', reader.close, { once: true });
         while (!signal.aborted) {
           const events = await reader.poll();
           if (signal.aborted) break;

@@ -72,6 +72,8 @@ async function* pages(
   wanted: SubscriptionParams,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
+  // Who leaves between two pages does not come back to say so.
+  signal.addEventListener('abort', reader.close, { once: true });
   try {
     while (!signal.aborted) {
       const events = await reader.poll();
