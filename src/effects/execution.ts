@@ -164,6 +164,7 @@ export function createExecution(options: ExecutionOptions): Execution {
       if (guilt === 'own') return execution.finish({ kind: 'error', error, message });
       // What could not be stored is tried again by the next attempt.
       await writes.settled().catch(() => undefined);
+      writes.end();
       await threads.dispatch(
         threadId,
         [{ type: 'AbandonAttempt', runId, maxAttempts, reason: `${error}: ${message}` }],

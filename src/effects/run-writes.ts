@@ -31,6 +31,8 @@ export interface RunWrites {
   add(write: RunWrite, sync?: boolean): Promise<void>;
   /** Resolves when everything taken so far is durable, rejects when it never will be. */
   settled(): Promise<void>;
+  /** Takes nothing more. */
+  end(): void;
   /**
    * One commit of everything that waits and of these; takes nothing more. Rejects when something that was taken could
    * not be stored: it is dropped then, and a second call commits without it.
@@ -182,6 +184,10 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       const last = waiting.at(-1);
       await (last === undefined ? pump : doneOf(last));
       if (failure !== undefined) throw failure.error;
+    },
+    end() {
+      closed = true;
+      hurry();
     },
     async close(command, payloads) {
       const entries = closed ? [] : take();
