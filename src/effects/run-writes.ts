@@ -49,7 +49,7 @@ export interface RunWritesOptions {
   readonly forgetful: boolean;
   /** Somebody waits for what the run tells. Otherwise writes wait for others of the run to share a commit with. */
   readonly isRead: () => boolean;
-  /** When frames that somebody waits for are written: together with those of other runs. */
+  /** When what somebody waits for is written: together with what other runs have. */
   readonly beat: Beat;
   readonly clock: Clock;
   /** Makes the error for a write that found the lease gone. */

@@ -180,4 +180,15 @@ for (const guilt of ['none', 'own', 'unknown'] as const)
         await executor.stop(10);
       }));
 
+test('X2 given an attempt that was lost, when its graph goes on, then nothing more is taken of it', () =>
+  withThreads(async (lent) => {
+    await lent.done([ask.createThread(), ask.createRun('a')]);
+    const { executor, attempt } = startWorker(lent, lent.threads, 3, false);
+    const { link, end } = await attempt;
+    end({ ...lost, guilt: 'unknown' });
+    await executor.drain(60_000);
+    await assert.rejects(link.emit([{ event: 'custom', data: '"late"' }]), /the attempt is over/i);
+    await executor.stop(10);
+  }));
+
 test.run();
