@@ -84,7 +84,6 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
   };
 }
 
-/** The members of an input or an update; throws when it is no plain object. */
 function assertFew(update: Record<string, unknown>, present: ReadonlyMap<string, unknown>): void {
   const added = Object.keys(update).filter((key) => update[key] !== undefined && !present.has(key)).length;
   const count = present.size + added;
@@ -94,6 +93,7 @@ function assertFew(update: Record<string, unknown>, present: ReadonlyMap<string,
   );
 }
 
+/** The members of an input or an update; throws when it is no plain object. */
 export function toUpdate(value: unknown, what: string): Record<string, unknown> {
   const isPairs = Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
   if (isPairs) return Object.fromEntries(value as [string, unknown][]);

@@ -51,8 +51,8 @@ export interface GraphPool extends GraphHost, StateHost {
 const ASK_MS = 30_000;
 /** Between two looks whether who was asked stands still. */
 const LOOK_MS = 250;
-const STILL = Symbol('still');
-const LOST = Symbol('lost');
+/** Who was asked stands still, or is lost. */
+const AGAIN = Symbol('again');
 /** Far more runs than a few workers have at once. */
 const MOST_SUSPECTS = 1_000;
 
@@ -122,24 +122,24 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     return { answer, leave: cancel };
   }
 
-  /** The answer, or why another worker is to be asked. */
+  /** The answer, or that another worker is to be asked. */
   async function askFirst<T>(
     question: Question<T>,
     checkpoints?: CheckpointReader,
-  ): Promise<T | typeof STILL | typeof LOST> {
+  ): Promise<T | typeof AGAIN> {
     const worker = await crew.choose();
     let cancel: () => void = () => undefined;
-    const still = new Promise<typeof STILL>((resolve) => {
+    const still = new Promise<typeof AGAIN>((resolve) => {
       const look = (): void => {
-        if (worker.isSilent()) resolve(STILL);
+        if (worker.isSilent()) resolve(AGAIN);
         else cancel = patience.after(LOOK_MS, look);
       };
       cancel = patience.after(LOOK_MS, look);
     });
     const { answer, leave } = askOf(worker, question, checkpoints);
-    const answerOrLost = answer.catch((error: unknown): typeof LOST => {
+    const answerOrLost = answer.catch((error: unknown): typeof AGAIN => {
       if (!(error instanceof GraphsUnavailable) || error instanceof LateAnswer) throw error;
-      return LOST;
+      return AGAIN;
     });
     return Promise.race([answerOrLost, still]).finally(() => {
       cancel();
@@ -154,7 +154,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
    */
   async function ask<T>(question: Question<T>, checkpoints?: CheckpointReader): Promise<T> {
     const answer = await askFirst(question, checkpoints);
-    if (answer !== LOST && answer !== STILL) return answer;
+    if (answer !== AGAIN) return answer;
     return crew.apart((worker) => askOf(worker, question, checkpoints).answer);
   }
 

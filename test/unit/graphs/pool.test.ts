@@ -59,7 +59,7 @@ test('X4 given a worker that works hard, when a question to it is asked once mor
 
 const HARD_QUESTION = `import { appendFileSync, existsSync } from 'node:fs';
 import { Annotation, StateGraph } from '@langchain/langgraph';
-const State = Annotation.Root({ gate: Annotation(), done: Annotation() });
+const State = Annotation.Root({});
 const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__start__', 'a').compile();
 const folder = import.meta.dirname;
 graph.getGraphAsync = async () => {
