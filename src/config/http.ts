@@ -1,6 +1,6 @@
 /** The `http` block of the configuration file, and the variables that have a say in it. */
-import { RE2JS } from 're2js';
 import { z } from 'zod';
+import { compilePattern } from '../kernel/pattern.ts';
 import { exportSpec, type ExportSpec } from './export-spec.ts';
 import type { Settings } from './settings.ts';
 
@@ -67,7 +67,7 @@ const headerRule = z
   .optional();
 const regex = z.string('expected a regular expression').superRefine((text, context) => {
   try {
-    RE2JS.compile(text);
+    compilePattern(text);
   } catch (error) {
     context.addIssue({
       code: 'custom',

@@ -1,8 +1,8 @@
 /** Which pages of other origins may call, and what they may see of a reply. */
 import { cors } from 'hono/cors';
 import type { MiddlewareHandler } from 'hono';
-import { RE2JS } from 're2js';
 import type { CorsConfig } from '../config/http.ts';
+import { compilePattern } from '../kernel/pattern.ts';
 
 /** What clients in a browser need to see of a reply, whatever the configuration adds. */
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'];
@@ -46,7 +46,7 @@ export function corsOf(config: CorsConfig): MiddlewareHandler {
 
 /** Whether pages of an origin may call, where not all may. */
 function allowedOrigins({ origins, originRegex }: CorsConfig): (origin: string) => boolean {
-  const pattern = originRegex === undefined ? undefined : RE2JS.compile(originRegex);
+  const pattern = originRegex === undefined ? undefined : compilePattern(originRegex);
   return (origin) =>
     origin !== '' && (pattern === undefined ? origins.includes(origin) : pattern.matches(origin));
 }

@@ -1,6 +1,6 @@
 /** Which request headers may be shown to whom, by the rules of the configuration. */
-import { RE2JS } from 're2js';
 import type { HeaderRule } from '../config/http.ts';
+import { compilePattern, quotePattern, type Pattern } from '../kernel/pattern.ts';
 
 /** Credentials: no rule can let them out. */
 const NEVER: ReadonlySet<string> = new Set([
@@ -28,9 +28,9 @@ export function createHeaderFilter({ include, exclude }: HeaderRule): HeaderFilt
 }
 
 /** Only `*` means something, and names are compared without regard to case. */
-function toPattern(names: readonly string[]): RE2JS {
-  const choices = names.map((name) => name.toLowerCase().split('*').map(RE2JS.quote).join('.*'));
-  return RE2JS.compile(choices.join('|'));
+function toPattern(names: readonly string[]): Pattern {
+  const choices = names.map((name) => name.toLowerCase().split('*').map(quotePattern).join('.*'));
+  return compilePattern(choices.join('|'));
 }
 
 /** Keys of `configurable` that have a meaning: no header may pose as one. */
