@@ -4,7 +4,8 @@ import type { RowReader } from '../log/rows.ts';
 /** A place in the order in which runs ended. */
 export interface EndedAt {
   readonly endedAt: number;
-  readonly runId: string;
+  /** Of the run's row. */
+  readonly position: number;
 }
 
 /**
@@ -15,18 +16,24 @@ export async function runsWithOldFrames(
   rows: RowReader,
   { after, before, looked }: { after: EndedAt | undefined; before: number; looked: number },
 ): Promise<{ kept: { runId: string; threadId: string }[]; next: EndedAt | undefined }> {
-  const ended = await rows.search<{ run_id: string; thread_id: string; ended_at: number; kept: number }>(
-    `SELECT run_id, thread_id, ended_at, EXISTS (
+  const ended = await rows.search<{
+    run_id: string;
+    thread_id: string;
+    ended_at: number;
+    position: number;
+    kept: number;
+  }>(
+    `SELECT run_id, thread_id, ended_at, position, EXISTS (
        SELECT 1 FROM frame_runs AS framed WHERE framed.thread_id = runs.thread_id AND framed.run_id = runs.run_id) AS kept
      FROM runs INDEXED BY runs_ended
-     WHERE ended_at < @before AND (ended_at, run_id) > (@endedAt, @runId)
-     ORDER BY ended_at, run_id LIMIT @looked`,
-    { before, looked, endedAt: after?.endedAt ?? -1, runId: after?.runId ?? '' },
+     WHERE ended_at < @before AND (ended_at, position) > (@endedAt, @position)
+     ORDER BY ended_at, position LIMIT @looked`,
+    { before, looked, endedAt: after?.endedAt ?? -1, position: after?.position ?? 0 },
   );
   const last = ended.at(-1);
   return {
     kept: ended.flatMap((run) => (run.kept === 1 ? [{ runId: run.run_id, threadId: run.thread_id }] : [])),
-    next: last && { endedAt: last.ended_at, runId: last.run_id },
+    next: last && { endedAt: last.ended_at, position: last.position },
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '13';
+export const VERSION = '14';
 
 export const TABLES = [
   'threads',
@@ -46,10 +46,10 @@ ${INDEX_DDL}
 CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;
 
 CREATE TABLE runs (
-  run_id TEXT PRIMARY KEY,
+  run_id TEXT NOT NULL UNIQUE,
   thread_id TEXT NOT NULL,
-  -- Of its RunCreated: the order of runs that were created in one millisecond.
-  position INTEGER NOT NULL,
+  -- Of its RunCreated: short in indexes, each of which ends with it, and the order of runs of one millisecond.
+  position INTEGER PRIMARY KEY,
   assistant_id TEXT NOT NULL,
   graph_id TEXT NOT NULL,
   created_at INTEGER NOT NULL,
@@ -67,19 +67,19 @@ CREATE TABLE runs (
   head TEXT,
   -- Its place among the runs of its thread: the version of the fact that started it, or that ended it unstarted.
   turn INTEGER
-) STRICT, WITHOUT ROWID;
-CREATE INDEX runs_by_thread ON runs (thread_id, created_at, position);
+) STRICT;
+CREATE INDEX runs_by_thread ON runs (thread_id, created_at);
 CREATE INDEX runs_by_assistant ON runs (assistant_id);
 CREATE INDEX runs_by_turn ON runs (thread_id, turn) WHERE turn IS NOT NULL;
 -- Whose turn it is, in the whole server and within a thread; and when the next one is due.
 CREATE INDEX runs_pending ON runs (created_at, position, not_before) WHERE status = 'pending';
-CREATE INDEX runs_pending_by_thread ON runs (thread_id, created_at, position) WHERE status = 'pending';
+CREATE INDEX runs_pending_by_thread ON runs (thread_id, created_at) WHERE status = 'pending';
 -- One that has begun and waits for its next attempt: nobody gets before it, whatever the clock said.
 CREATE INDEX runs_begun ON runs (thread_id) WHERE status = 'pending' AND attempt > 0;
 CREATE INDEX runs_due ON runs (not_before) WHERE status = 'pending';
-CREATE INDEX runs_started ON runs (thread_id, started_at, position) WHERE started_at IS NOT NULL;
+CREATE INDEX runs_started ON runs (thread_id, started_at) WHERE started_at IS NOT NULL;
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
-CREATE INDEX runs_ended ON runs (ended_at, run_id) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE deliveries (
   delivery_id TEXT PRIMARY KEY,
