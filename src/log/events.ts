@@ -3,8 +3,9 @@ import type { AssistantEvent } from '../assistant/events.ts';
 import type { CronEvent } from '../cron/events.ts';
 import type { DeliveryEvent } from '../delivery/events.ts';
 import type { ItemEvent } from '../item/events.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import type { ThreadEvent } from '../thread/events.ts';
-import type { Upcasters } from '../thread/upcast.ts';
+import { upcast, type Upcasters } from '../thread/upcast.ts';
 
 export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent | ItemEvent | CronEvent;
 
@@ -75,3 +76,7 @@ export const knownType = (type: string): DomainEvent['type'] | undefined => KNOW
 
 /** No fact has changed its shape yet; the first one that does adds its upcaster here. */
 export const upcasters: Upcasters = {};
+
+/** The data of a stored fact as this program knows it. Throws when a later version of this program wrote it. */
+export const readData = (type: DomainEvent['type'], schema: number, data: unknown): JsonObject =>
+  upcast(type, schema, data as JsonObject, upcasters);

@@ -32,6 +32,7 @@ export async function endOfRun(rows: RowReader, runId: string): Promise<EndedRun
 
 /** False for a run that nobody is to be told of. Most are: finding that out must not cost reading all of the run. */
 export async function mayOweWebhook(rows: RowReader, runId: string): Promise<boolean> {
-  const sql = `SELECT 1 AS found FROM runs WHERE run_id = @runId AND instr(kwargs, '"webhook":') > 0`;
+  const sql = `SELECT 1 AS found FROM runs WHERE run_id = @runId AND instr(
+    (SELECT data FROM events WHERE events.position = runs.position), '"webhook":') > 0`;
   return rows.get(sql, { runId }) !== undefined;
 }

@@ -1,58 +1,14 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import type { JsonObject } from '../kernel/json.ts';
-import { fromStored } from '../kernel/stored-json.ts';
-import type { Cell, RowReader } from '../log/rows.ts';
-import type { Bound, MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
+import type { RowReader } from '../log/rows.ts';
+import type { Bound } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+import { CREATED, kwargsOf, RUN, toRecord, type Created, type RunRecord, type RunRow } from './run-record.ts';
 import type { RunStatus } from './threads.ts';
 
-export interface RunRecord {
-  readonly runId: string;
-  readonly threadId: string;
-  readonly assistantId: string;
-  readonly graphId: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  readonly status: RunStatus;
-  readonly metadata: JsonObject;
-  readonly kwargs: RunKwargs;
-  readonly strategy: MultitaskStrategy;
-  readonly attempt: number;
-  readonly leaseId: string | null;
-  readonly outcome: Outcome | null;
-  /** The thread's head checkpoint when the run ended. */
-  readonly head: string | null;
-  /**
-   * Its place among the runs of its thread: the version of the fact that started it first, or that ended it before it
-   * could start. Runs of a thread execute one at a time (X1), so it is the order of everything they did.
-   */
-  readonly turn: number | null;
-}
+export type { RunRecord };
 
-interface RunRow {
-  [column: string]: Cell;
-  run_id: string;
-  thread_id: string;
-  assistant_id: string;
-  graph_id: string;
-  created_at: number;
-  updated_at: number;
-  started_at: number | null;
-  ended_at: number | null;
-  status: string;
-  metadata: string;
-  kwargs: string;
-  strategy: string;
-  attempt: number;
-  lease_id: string | null;
-  outcome: string | null;
-  head: string | null;
-  turn: number | null;
-}
-
-const FROM = 'SELECT runs.* FROM runs JOIN threads USING (thread_id)';
+const FROM = 'FROM runs JOIN threads USING (thread_id)';
 
 /** With a thread id, a run of another thread is as missing as one that never was. */
 export const getRun = async (...asked: Parameters<typeof readRun>): Promise<RunRecord | undefined> =>
@@ -70,21 +26,19 @@ export function readRun(
     where.params['thread'] = options.threadId;
   }
   whereAllowed(where, 'threads.metadata', options.filter);
-  const row = rows.get<RunRow>(`${FROM} WHERE ${conditionOf(where)}`, where.params);
+  const row = rows.get<RunRow>(`SELECT ${RUN} ${FROM} WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
 }
 
 /** What the thread's runs that wait or execute were told to do besides their input. */
 export async function openCommands(rows: RowReader, threadId: string): Promise<(JsonObject | undefined)[]> {
-  const open = rows.all<{ kwargs: string }>(
-    `SELECT kwargs FROM runs INDEXED BY runs_running WHERE thread_id = @threadId AND status = 'running'
+  const open = rows.all<Created>(
+    `SELECT run_id, ${CREATED} FROM runs INDEXED BY runs_running WHERE thread_id = @threadId AND status = 'running'
      UNION ALL
-     SELECT kwargs FROM runs INDEXED BY runs_pending_by_thread WHERE thread_id = @threadId AND status = 'pending'`,
+     SELECT run_id, ${CREATED} FROM runs INDEXED BY runs_pending_by_thread WHERE thread_id = @threadId AND status = 'pending'`,
     { threadId },
   );
-  return open.map(
-    ({ kwargs }) => (fromStored(kwargs, 'kwargs of a run of thread', threadId) as RunKwargs).command,
-  );
+  return open.map((run) => kwargsOf(run).command);
 }
 
 /** The run of the thread that started last: whose graph the thread's state is of. */
@@ -107,7 +61,7 @@ export async function nextTurn(
   turn: number,
 ): Promise<RunRecord | undefined> {
   const row = rows.get<RunRow>(
-    'SELECT * FROM runs WHERE thread_id = @threadId AND turn > @turn ORDER BY turn LIMIT 1',
+    `SELECT ${RUN} FROM runs WHERE thread_id = @threadId AND turn > @turn ORDER BY turn LIMIT 1`,
     { threadId, turn },
   );
   return row && toRecord(row);
@@ -116,7 +70,7 @@ export async function nextTurn(
 /** The run of the thread whose turn came last. */
 export async function latestTurn(rows: RowReader, threadId: string): Promise<RunRecord | undefined> {
   const row = rows.get<RunRow>(
-    'SELECT * FROM runs WHERE thread_id = @threadId AND turn IS NOT NULL ORDER BY turn DESC LIMIT 1',
+    `SELECT ${RUN} FROM runs WHERE thread_id = @threadId AND turn IS NOT NULL ORDER BY turn DESC LIMIT 1`,
     { threadId },
   );
   return row && toRecord(row);
@@ -129,8 +83,9 @@ export async function lastEndedRun(
   except = '',
 ): Promise<RunRecord | undefined> {
   const row = rows.get<RunRow>(
-    `SELECT * FROM runs WHERE thread_id = @threadId AND run_id <> @except AND ended_at IS NOT NULL
-     ORDER BY ended_at DESC, position DESC LIMIT 1`,
+    `SELECT ${RUN} FROM runs WHERE position = (
+       SELECT position FROM runs WHERE thread_id = @threadId AND run_id <> @except AND ended_at IS NOT NULL
+       ORDER BY ended_at DESC, position DESC LIMIT 1)`,
     { threadId, except },
   );
   return row && toRecord(row);
@@ -175,7 +130,7 @@ export async function listRuns(
   }
   whereContains(where, 'runs.metadata', search.metadata);
   whereAllowed(where, 'threads.metadata', filter);
-  const sql = `${FROM} WHERE ${conditionOf(where)}
+  const sql = `SELECT ${RUN} ${FROM} WHERE ${conditionOf(where)}
      ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`;
   const params = { ...where.params, limit: search.limit, offset: search.offset };
   const isNear = search.limit + search.offset <= NEAR;
@@ -208,8 +163,8 @@ export async function runsToCancel(
     where.params['status'] = wanted.status ?? 'all';
   }
   whereAllowed(where, 'threads.metadata', filter);
-  const found = await rows.search<RunRow>(
-    `${FROM} WHERE ${conditionOf(where)} ORDER BY runs.status = 'running', runs.position DESC`,
+  const found = await rows.search<{ run_id: string; thread_id: string }>(
+    `SELECT run_id, thread_id ${FROM} WHERE ${conditionOf(where)} ORDER BY runs.status = 'running', runs.position DESC`,
     where.params,
   );
   return found.map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
@@ -259,27 +214,5 @@ export async function nextDueRun(rows: RowReader, now: number): Promise<number |
 }
 
 export async function runningRuns(rows: RowReader): Promise<RunRecord[]> {
-  return rows.all<RunRow>(`SELECT * FROM runs WHERE status = 'running'`).map(toRecord);
-}
-
-function toRecord(row: RunRow): RunRecord {
-  return {
-    runId: row.run_id,
-    threadId: row.thread_id,
-    assistantId: row.assistant_id,
-    graphId: row.graph_id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    status: row.status as RunStatus,
-    metadata: fromStored(row.metadata, 'metadata of run', row.run_id) as JsonObject,
-    kwargs: fromStored(row.kwargs, 'kwargs of run', row.run_id) as RunKwargs,
-    strategy: row.strategy as MultitaskStrategy,
-    attempt: row.attempt,
-    leaseId: row.lease_id,
-    outcome: row.outcome === null ? null : (fromStored(row.outcome, 'outcome of run', row.run_id) as Outcome),
-    head: row.head,
-    turn: row.turn,
-  };
+  return rows.all<RunRow>(`SELECT ${RUN} FROM runs WHERE status = 'running'`).map(toRecord);
 }

@@ -48,7 +48,8 @@ CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;
 CREATE TABLE runs (
   run_id TEXT NOT NULL UNIQUE,
   thread_id TEXT NOT NULL,
-  -- Of its RunCreated: short in indexes, each of which ends with it, and the order of runs of one millisecond.
+  -- Of its RunCreated, which says what it was created with: short in indexes, each of which ends with it, and the order
+  -- of runs of one millisecond.
   position INTEGER PRIMARY KEY,
   assistant_id TEXT NOT NULL,
   graph_id TEXT NOT NULL,
@@ -58,7 +59,6 @@ CREATE TABLE runs (
   ended_at INTEGER,
   status TEXT NOT NULL,
   metadata TEXT NOT NULL,
-  kwargs TEXT NOT NULL,
   strategy TEXT NOT NULL,
   attempt INTEGER NOT NULL,
   lease_id TEXT,

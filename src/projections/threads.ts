@@ -47,7 +47,7 @@ export function projectThread(
       // Nothing that a client sees has changed, so the time of the last change stays.
       return event.data.disarms ? [thread(threadId, { expires_at: null })] : [];
     case 'RunCreated': {
-      const { runId, assistantId, graphId, metadata, kwargs, strategy, notBefore } = event.data;
+      const { runId, assistantId, graphId, metadata, strategy, notBefore } = event.data;
       const described = columns(event.data.threadMetadata);
       return [
         thread(threadId, {
@@ -71,7 +71,6 @@ export function projectThread(
             ended_at: null,
             status: 'pending' satisfies RunStatus,
             metadata: JSON.stringify(metadata),
-            kwargs: JSON.stringify(kwargs),
             strategy,
             attempt: 0,
             lease_id: null,

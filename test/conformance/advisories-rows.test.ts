@@ -65,6 +65,11 @@ const itemOf = (s: TestServer): string => {
   return id;
 };
 
+const creationOf = async (s: TestServer, run: string): Promise<string> =>
+  String(
+    (await s.events()).find(({ type, data }) => type === 'RunCreated' && data.runId === run)!.meta.position,
+  );
+
 test('A4 given rows that hold no JSON, when they are read, then 500 tells nothing, the log names the row and quotes none of it, and others are served (CVE-2026-28277)', () =>
   withServer(AUTH, async (s) => {
     const { thread, run, assistant, cron } = await setUp(s);
@@ -75,8 +80,11 @@ test('A4 given rows that hold no JSON, when they are read, then 500 tells nothin
         { table: 'threads', column, key: 'thread_id', id: thread },
         ...[own, `${own}/state`, `${own}/runs`],
       ]),
-      ...['metadata', 'kwargs', 'outcome'].map((column): [Place, ...string[]] => [
-        { table: 'runs', column, key: 'run_id', id: run },
+      ...[
+        ...['metadata', 'outcome'].map((column) => ({ table: 'runs', column, key: 'run_id', id: run })),
+        { table: 'events', column: 'data', key: 'position', id: await creationOf(s, run) },
+      ].map((place): [Place, ...string[]] => [
+        place,
         ...[`${own}/runs/${run}`, `${own}/runs/${run}/join`, `${own}/runs/${run}/stream`],
       ]),
       ...['metadata', 'config', 'context'].map((column): [Place, ...string[]] => [

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { fromStored } from '../../kernel/stored-json.ts';
 import type { ThreadEvent } from '../../thread/events.ts';
 import { redact } from '../../thread/redact.ts';
-import { schemaVersionOf, upcast } from '../../thread/upcast.ts';
-import { knownType, UnreadableEvent, upcasters, type Recorded } from '../events.ts';
+import { schemaVersionOf } from '../../thread/upcast.ts';
+import { knownType, readData, UnreadableEvent, upcasters, type Recorded } from '../events.ts';
 import type { Batch, Receipt, Snapshot } from '../log.ts';
 import type { Prepare } from './statements.ts';
 
@@ -38,17 +38,16 @@ export function streamVersion(prepare: Prepare, stream: string): number {
 /** Writes the batch's events and snapshots behind the position `head`. Versions were checked by the caller. */
 export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: number): Recorded[] {
   const { commandId } = batch;
-  const insert = prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const recorded: Recorded[] = [];
   let position = head;
   for (const { stream, expected, events, snapshot } of batch.appends) {
     for (const [index, event] of events.entries()) {
       position += 1;
       const version = expected + index + 1;
-      const schema = schemaVersionOf(event.type, upcasters);
-      insert.run(position, stream, version, event.type, schema, JSON.stringify(event.data), at, commandId);
       const { type, data } = event;
-      recorded.push({ type, data, meta: { position, stream, version, at, commandId } } as Recorded);
+      const fact = { type, data, meta: { position, stream, version, at, commandId } } as Recorded;
+      insertEvent(prepare, fact);
+      recorded.push(fact);
     }
     if (snapshot !== undefined)
       prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)').run(
@@ -66,6 +65,13 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: n
     );
   }
   return recorded;
+}
+
+export function insertEvent(prepare: Prepare, { type, data, meta }: Recorded): void {
+  const { position, stream, version, at, commandId } = meta;
+  const schema = schemaVersionOf(type, upcasters);
+  const values = [position, stream, version, type, schema, JSON.stringify(data), at, commandId];
+  prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(values);
 }
 
 /** L4: what a repeated command id is answered with. */
@@ -151,7 +157,7 @@ function toRecorded(row: EventRow): Recorded {
   if (type === undefined) throw new UnreadableEvent(position, `its type ${stored} is unknown`);
   let data: JsonObject;
   try {
-    data = upcast(type, schema, fromStored(text, 'event at', position) as JsonObject, upcasters);
+    data = readData(type, schema, fromStored(text, 'event at', position));
   } catch (error) {
     throw new UnreadableEvent(position, (error as Error).message);
   }

@@ -9,12 +9,12 @@ import type { Snapshot } from '../log.ts';
 import type { PayloadReader } from '../payloads.ts';
 import type { Projection, Row, RowReader } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
-import { readAll, readStream } from './event-store.ts';
+import { insertEvent, readAll, readStream } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
 import { createPayloadReader } from './payload-store.ts';
 import { projectEach } from './rebuild.ts';
 import { createRowReader, createRowWriter } from './row-store.ts';
-import { assertSchema } from './schema.ts';
+import { assertSchema, EVENTS } from './schema.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
 export interface RowDifference {
@@ -62,7 +62,8 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
 
   function inMemory(): { prepare: Prepare; close(): void } {
     const memory = openConnection(':memory:', { functions });
-    memory.exec(projection.ddl);
+    // Rows say where their fact is.
+    memory.exec(EVENTS + projection.ddl);
     return { prepare: createStatements(memory), close: () => memory.close() };
   }
 
@@ -86,7 +87,10 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
     rowsOf(events) {
       const memory = inMemory();
       const writeRow = createRowWriter(memory.prepare);
-      for (const event of events) for (const write of projection.project(event)) writeRow(write);
+      for (const event of events) {
+        insertEvent(memory.prepare, event);
+        for (const write of projection.project(event)) writeRow(write);
+      }
       return { rows: createRowReader(memory.prepare), close: memory.close };
     },
     firstDifference() {

@@ -9,8 +9,7 @@ import { CRON_SECRETS } from './secrets.ts';
 const APPLICATION_ID = 0x7468776c;
 const SCHEMA_VERSION = 10;
 
-const TABLES = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+export const EVENTS = `
 CREATE TABLE events (
   position INTEGER PRIMARY KEY,
   stream TEXT NOT NULL,
@@ -22,6 +21,11 @@ CREATE TABLE events (
   command_id TEXT NOT NULL,
   UNIQUE (stream, version)
 ) STRICT;
+`;
+
+const TABLES = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+${EVENTS}
 CREATE TABLE commands (
   command_id TEXT PRIMARY KEY,
   first INTEGER NOT NULL,

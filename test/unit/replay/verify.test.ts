@@ -55,7 +55,7 @@ const DAMAGES: Record<string, Damage> = {
   },
   'a row too many': {
     sql: `CREATE TEMP TABLE copy AS SELECT * FROM runs WHERE run_id = 'a';
-      UPDATE copy SET run_id = 'aa'; INSERT INTO runs SELECT * FROM copy; DROP TABLE copy`,
+      UPDATE copy SET run_id = 'aa', position = -1; INSERT INTO runs SELECT * FROM copy; DROP TABLE copy`,
     at: null,
     problem: /runs aa differs: .*rebuilt null/,
   },
