@@ -41,14 +41,17 @@ export async function openCommands(rows: RowReader, threadId: string): Promise<(
   return open.map((run) => kwargsOf(run).command);
 }
 
+/** A run that has begun ends before another one of its thread begins, so turns say who started last. */
+const LAST_STARTED = `FROM runs INDEXED BY runs_by_turn
+  WHERE thread_id = @threadId AND turn IS NOT NULL AND started_at IS NOT NULL ORDER BY turn DESC LIMIT 1`;
+
 /** The run of the thread that started last: whose graph the thread's state is of. */
 export async function lastStartedRun(
   rows: RowReader,
   threadId: string,
 ): Promise<{ graphId: string; assistantId: string } | undefined> {
   const row = rows.get<{ graph_id: string; assistant_id: string }>(
-    `SELECT graph_id, assistant_id FROM runs INDEXED BY runs_started WHERE thread_id = @threadId AND started_at IS NOT NULL
-     ORDER BY started_at DESC, position DESC LIMIT 1`,
+    `SELECT graph_id, assistant_id ${LAST_STARTED}`,
     { threadId },
   );
   return row && { graphId: row.graph_id, assistantId: row.assistant_id };
@@ -95,8 +98,7 @@ export async function lastEndedRun(
 export async function boundGraph(rows: RowReader, threadId: string): Promise<Bound | undefined> {
   const row = rows.get<{ graph_id: string; assistant_id: string; at: number }>(
     `SELECT graph_id, assistant_id, at FROM (
-       SELECT graph_id, assistant_id, started_at AS at, position FROM runs
-         WHERE thread_id = @threadId AND started_at IS NOT NULL
+       SELECT * FROM (SELECT graph_id, assistant_id, started_at AS at, position ${LAST_STARTED})
        UNION ALL
        SELECT bound_graph_id, bound_assistant_id, bound_at, 0 FROM threads
          WHERE thread_id = @threadId AND bound_graph_id IS NOT NULL)

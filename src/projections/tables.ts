@@ -77,7 +77,6 @@ CREATE INDEX runs_pending_by_thread ON runs (thread_id, created_at) WHERE status
 -- One that has begun and waits for its next attempt: nobody gets before it, whatever the clock said.
 CREATE INDEX runs_begun ON runs (thread_id) WHERE status = 'pending' AND attempt > 0;
 CREATE INDEX runs_due ON runs (not_before) WHERE status = 'pending';
-CREATE INDEX runs_started ON runs (thread_id, started_at) WHERE started_at IS NOT NULL;
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
 CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
 

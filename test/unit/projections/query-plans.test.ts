@@ -14,6 +14,7 @@ import {
 import { hasOldCommands, runsWithOldFrames } from '../../../src/projections/retention-queries.ts';
 import { endOfRun, isRunOpen, mayOweWebhook } from '../../../src/projections/run-end-queries.ts';
 import {
+  boundGraph,
   claimableRuns,
   getRun,
   lastStartedRun,
@@ -73,6 +74,7 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   mayOweWebhook: (rows) => mayOweWebhook(rows, 'r'),
   isRunOpen: (rows) => isRunOpen(rows, 'r'),
   lastStartedRun: (rows) => lastStartedRun(rows, 't'),
+  boundGraph: (rows) => boundGraph(rows, 't'),
   latestTurn: (rows) => latestTurn(rows, 't'),
   nextTurn: (rows) => nextTurn(rows, 't', 1),
   listRuns: (rows) => listRuns(rows, { threadId: 't', status: 'success', ...PAGE }, OWNER),
