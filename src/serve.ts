@@ -3,8 +3,10 @@
  * of the program, which is wired in `wiring.ts`.
  */
 import type { Config } from './config/config.ts';
+import { createPlaces } from './effects/places.ts';
 import { openGraphs } from './graphs/open-graphs.ts';
 import { publishInProcess } from './http/in-process-client.ts';
+import { lendWhileWaiting } from './http/lending-fetch.ts';
 import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import type { RunningServer, ServeOptions } from './wiring.ts';
@@ -20,8 +22,9 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const ids = randomIds(clock);
   // Before the first graph is loaded, which may look for it.
   const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
+  const places = createPlaces(config.concurrency);
   const graphs = openGraphs({
-    ...{ graphs: config.graphs, clock, ids, onFault, fetch: inProcess.fetch },
+    ...{ graphs: config.graphs, clock, ids, onFault, fetch: lendWhileWaiting(inProcess.fetch, places.lend) },
     workers: config.workers.count,
     heapMb: config.workers.heapMb,
     schemaTimeoutMs: config.schemaTimeoutMs,
@@ -30,5 +33,5 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   // It is waited for below.
   graphs.catch(() => undefined);
   const { wireServer } = await import('./wiring.ts');
-  return wireServer(config, options, { clock, ids, version: VERSION, inProcess, graphs });
+  return wireServer(config, options, { clock, ids, version: VERSION, inProcess, places, graphs });
 }

@@ -20,6 +20,7 @@ import { startExecutor } from './effects/executor.ts';
 import { createHttpOut } from './effects/http-out.ts';
 import { startItemSweeper } from './effects/item-sweeper.ts';
 import { createOwnOut, type OwnFetch } from './effects/own-out.ts';
+import type { Places } from './effects/places.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
@@ -76,6 +77,7 @@ export interface Begun {
   readonly ids: Ids;
   readonly version: string;
   readonly inProcess: InProcessClient;
+  readonly places: Places;
   /** They load in threads of their own, while this one loads and makes the rest. */
   readonly graphs: Promise<Graphs>;
 }
@@ -99,7 +101,7 @@ export async function wireServer(
   begun: Begun,
 ): Promise<RunningServer> {
   const { onFault, onPoisoned } = options;
-  const { clock, ids, version, inProcess } = begun;
+  const { clock, ids, version, inProcess, places } = begun;
   const stops: (() => Promise<unknown> | void)[] = [];
   const stopAll = async (): Promise<void> => {
     for (const stop of stops.reverse()) await stop();
@@ -138,8 +140,7 @@ export async function wireServer(
     const threads = createThreads({ log, clock, ids, webhooks: { enabled, render } });
     const deliveries = createDeliveries({ log, ids });
     const items = createItems({ log, clock, ids });
-    const { refreshOnRead, defaultTtl, sweepIntervalMinutes } = config.store;
-    const { index } = config.store;
+    const { refreshOnRead, defaultTtl, sweepIntervalMinutes, index } = config.store;
     const embedder = index && embedTexts && createEmbedder({ ...index, embedTexts, clock });
     const store = createStore({ log, items, clock, ttl: { refreshOnRead, defaultTtl }, embedder, onFault });
     if (sweepIntervalMinutes !== null) {
@@ -181,16 +182,15 @@ export async function wireServer(
       keepDeliveredMs: config.webhooks.keepMs,
     });
     stops.push(() => sweeper.stop());
-    const { threadTtl } = config;
+    const { threadTtl, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
     const threadSweeper = startThreadSweeper({
       ...{ log, threads, upkeep, clock, onFault },
       intervalMs: threadTtl.sweepIntervalMinutes * 60_000,
       limit: threadTtl.sweepLimit,
     });
     stops.push(() => threadSweeper.stop());
-    const { concurrency, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
     const executor = startExecutor({
-      ...{ log, threads, store, graphs, clock, ids, onFault, concurrency },
+      ...{ log, threads, store, graphs, clock, ids, onFault, places },
       ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts },
       ...{ isRead: hub.isRead, lingerClock: systemClock() },
     });

@@ -20,6 +20,7 @@ import { createBeat } from './beat.ts';
 import { createExecution, outcomeOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
+import type { Places } from './places.ts';
 import { orderOf } from './run-order.ts';
 
 export interface ExecutorOptions {
@@ -35,8 +36,7 @@ export interface ExecutorOptions {
   readonly isRead: (runId: string) => boolean;
   /** Real time, whatever the server's clock says: writes that wait for others must not stand still with it. */
   readonly lingerClock: Clock;
-  /** How many runs execute at once. */
-  readonly concurrency: number;
+  readonly places: Places;
   readonly runTimeoutMs: number;
   /** Attempts at one run before it ends with an error. */
   readonly maxAttempts: number;
@@ -81,7 +81,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     clock,
     ids,
     onFault,
-    concurrency,
+    places,
     runTimeoutMs,
     stopGraceMs,
     maxAttempts,
@@ -121,7 +121,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   async function claim(): Promise<void> {
     cancelPoll();
     cancelPoll = clock.after(POLL_MS, pump);
-    const free = concurrency - running.size - promised.size;
+    const free = places.free(running.size + promised.size);
     backlog = free <= 0;
     if (free > 0) {
       const found = await claimableRuns(log.rows, clock.now(), free);
@@ -161,7 +161,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   /** A new run that nobody is before: its start goes into the commit that creates it. */
   function offer(place: Place): Claim | undefined {
-    if (draining || backlog || running.size + promised.size >= concurrency) return undefined;
+    if (draining || backlog || places.free(running.size + promised.size) <= 0) return undefined;
     let settled: () => void = () => undefined;
     promised.set(place.runId, new Promise((resolve) => (settled = resolve)));
     const claim = opening(place, 1, 0);
@@ -264,8 +264,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     return type === 'RunRequeued';
   }
 
-  const unsubscribe = log.onCommitted(onNotice);
-  const withdraw = threads.claimWith(offer);
+  const stops = [log.onCommitted(onNotice), threads.claimWith(offer), places.onLent(pump)];
   let cancelWatch = clock.after(POLL_MS, watch);
   pump();
 
@@ -285,8 +284,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     },
     async stop(graceMs) {
       draining = stopping = true;
-      unsubscribe();
-      withdraw();
+      for (const stop of stops) stop();
       cancelPoll();
       cancelWatch();
       for (const { stop, hurry } of running.values()) {

@@ -26,6 +26,17 @@ test('client.runs.stream: given a graph that makes a client without an address, 
     assert.ok(paths.includes('POST /threads') && paths.some((path) => path.endsWith('/runs/stream')));
   }));
 
+test('given one place, when its run waits for a run of its own, and that one for another, then each lends its place and all end', () =>
+  withServer({ ...APP, env: { PLATFORM_CONCURRENCY: '1', PLATFORM_WORKERS: '1' } }, async (s) => {
+    const nest = async (depth: number) =>
+      (await s.request('POST', '/runs/wait', { assistant_id: 'nests', input: { depth } })).json;
+    assert.deepEqual((await nest(3)).seen, '3 2 1 bottom');
+    // One more than can ever lend: it is told so, and all that wait for it are free again.
+    const { error, message } = (await nest(4)).__error__;
+    assert.match(`${error}: ${message}`, /503|Too many runs wait for other runs/);
+    assert.deepEqual((await nest(3)).seen, '3 2 1 bottom');
+  }));
+
 test('given a server with auth, when a client inside calls it, then credentials are asked for and taken (A1)', () =>
   withServer(AUTH, async (s) => {
     await assert.rejects(new Client({ callerOptions: { maxRetries: 0 } }).threads.create(), /401/);

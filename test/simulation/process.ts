@@ -5,6 +5,7 @@ import { createStore } from '../../src/actors/store.ts';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
 import { createUpkeep, type Upkeep } from '../../src/actors/upkeep.ts';
 import { startExecutor } from '../../src/effects/executor.ts';
+import { createPlaces } from '../../src/effects/places.ts';
 import { recoverRuns } from '../../src/effects/recovery.ts';
 import { startSweeper } from '../../src/effects/sweeper.ts';
 import { startThreadSweeper } from '../../src/effects/thread-sweeper.ts';
@@ -121,7 +122,18 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     stops.push(() => threadSweeper.stop());
     const { concurrency, runTimeoutMs, maxAttempts } = settings;
     const executor = startExecutor({
-      ...{ log, threads, store, graphs, clock, ids, onFault, concurrency, runTimeoutMs, maxAttempts },
+      ...{
+        log,
+        threads,
+        store,
+        graphs,
+        clock,
+        ids,
+        onFault,
+        places: createPlaces(concurrency),
+        runTimeoutMs,
+        maxAttempts,
+      },
       stopGraceMs: 5_000,
       isRead: hub.isRead,
       lingerClock: clock,

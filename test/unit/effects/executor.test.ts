@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
+import { createPlaces } from '../../../src/effects/places.ts';
 import type { GraphHost, RunEnd } from '../../../src/graphs/port.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
@@ -24,7 +25,12 @@ const deaf: GraphHost['run'] = () => new Promise(() => undefined);
 const startDeaf = (lent: TestThreads, run: GraphHost['run']): Executor =>
   start(lent, run, { ...lent.log, onCommitted: () => () => undefined });
 
-function start({ threads, clock }: TestThreads, run: GraphHost['run'], log: EventLog): Executor {
+function start(
+  { threads, clock }: TestThreads,
+  run: GraphHost['run'],
+  log: EventLog,
+  places = createPlaces(1),
+): Executor {
   const ids = seededIds(clock, createRandom(3));
   const items = createItems({ log, clock, ids });
   const onFault = (error: unknown): void => assert.fail(String(error));
@@ -35,7 +41,7 @@ function start({ threads, clock }: TestThreads, run: GraphHost['run'], log: Even
       clock,
       ids,
       onFault,
-      concurrency: 1,
+      places,
       runTimeoutMs: 3_600_000,
       maxAttempts: 3,
       stopGraceMs: 5_000,
@@ -118,6 +124,40 @@ test('X4 given a run that looks free and cannot start, when it is found again an
     const executor = startDeaf(lent, obedient);
     await pass(lent, 3_000, async () => (await statusOf(lent, 'a')) === 'pending');
     await executor.stop(0);
+  }));
+
+test('given a run whose place is taken, when one is lent, then it starts at once, and no other when that one is given back', () =>
+  withThreads(async (lent) => {
+    const places = createPlaces(1);
+    const executor = start(lent, obedient, lent.log, places);
+    for (const id of ['a', 'b', 'c']) {
+      const made = await lent.threads.dispatch(`thread-${id}`, [
+        ask.createThread({}, `thread-${id}`),
+        ask.createRun(id),
+      ]);
+      assert.ok(made.ok);
+    }
+    const statuses = () => Promise.all(['a', 'b', 'c'].map((id) => statusOf(lent, id)));
+    assert.deepEqual(await statuses(), ['running', 'pending', 'pending']);
+    const giveBack = places.lend();
+    // Less than it takes until somebody looks by himself.
+    for (let ms = 0; ms < 100; ms++) await lent.clock.advance(1);
+    assert.deepEqual(await statuses(), ['running', 'running', 'pending']);
+    giveBack?.();
+    giveBack?.();
+    await pass(lent, 3_000, async () => true);
+    assert.deepEqual(await statuses(), ['running', 'running', 'pending']);
+    assert.equal(places.free(1), 0);
+    const lends = [1, 2, 3, 4].map(() => places.lend());
+    assert.deepEqual(
+      lends.map((each) => each !== undefined),
+      [true, true, true, false],
+    );
+    // Lent by runs that execute: those alone count.
+    assert.deepEqual([places.free(0), places.free(2), places.free(4)], [1, 1, 0]);
+    const stopped = executor.stop(2_000);
+    await pass(lent, 2_000, async () => (await statusOf(lent, 'b')) === 'pending');
+    await stopped;
   }));
 
 test.run();

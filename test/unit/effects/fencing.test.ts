@@ -7,6 +7,7 @@ import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import type { Threads } from '../../../src/actors/threads.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
+import { createPlaces } from '../../../src/effects/places.ts';
 import type { LostAttempt, NewCheckpoint, RunEnd, RunLink } from '../../../src/graphs/port.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
@@ -37,7 +38,7 @@ function startWorker({ log, clock }: TestThreads, threads: Threads, seed: number
   let begun: (attempt: Attempt) => void = () => undefined;
   const attempt = new Promise<Attempt>((resolve) => (begun = resolve));
   const executor = startExecutor({
-    ...{ threads, clock, ids, onFault, concurrency: 1 },
+    ...{ threads, clock, ids, onFault, places: createPlaces(1) },
     ...{
       runTimeoutMs: 3_600_000,
       maxAttempts: 3,

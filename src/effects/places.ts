@@ -1,0 +1,42 @@
+/**
+ * How many runs execute at once. A run that waits for other runs of this server lends its place meanwhile: else runs
+ * that wait for queued ones could hold all places, and nothing would ever start again.
+ */
+
+export interface Places {
+  /** How many more runs may start when so many execute; below 1 none. */
+  free(taken: number): number;
+  /**
+   * One more run may start until the returned function is called. Undefined when as many places are lent as ever are:
+   * runs that wait for runs which wait have an end too.
+   */
+  lend(): (() => void) | undefined;
+  /** Calls `wake` after each place that is lent, until the returned function is called. */
+  onLent(wake: () => void): () => void;
+}
+
+/** For each place. */
+const MOST_LENT = 3;
+
+export function createPlaces(count: number): Places {
+  const wakes = new Set<() => void>();
+  let lent = 0;
+  return {
+    // A run may wait for several others, and lends one place all the same.
+    free: (taken) => count + Math.min(lent, taken) - taken,
+    lend() {
+      if (lent >= MOST_LENT * count) return undefined;
+      lent += 1;
+      let isLent = true;
+      for (const wake of wakes) wake();
+      return () => {
+        if (isLent) lent -= 1;
+        isLent = false;
+      };
+    },
+    onLent(wake) {
+      wakes.add(wake);
+      return () => void wakes.delete(wake);
+    },
+  };
+}
