@@ -101,7 +101,11 @@ export function openInProcessGraphs({
     // The checkpoints of an undecided function tell what it was when it wrote them.
     const isPlain = head === undefined || parseBody(head.body) !== undefined;
     if (entry.role === 'plain' || (entry.role === 'undecided' && isPlain)) return forms.plain();
-    return compiled(await build(source.fn, stateConfig(order), order.graphId));
+    if (entry.role === 'factory') return compiled(await build(source.fn, stateConfig(order), order.graphId));
+    // Or another kind of graph wrote them.
+    const graph = toCompiledGraph(await source.fn(stateConfig(order)));
+    entry.role = graph === undefined ? 'plain' : 'factory';
+    return graph === undefined ? forms.plain() : compiled(graph);
   };
 
   return {

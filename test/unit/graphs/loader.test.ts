@@ -147,6 +147,7 @@ test('given a factory that is not known yet, when a command or a state is wanted
         export const graph = () => new StateGraph(State)
           .addNode('ask', () => ({ answer: interrupt('?') })).addEdge('__start__', 'ask').compile();
       `,
+      'other.mjs': 'export const graph = () => ({ answer: 1 });',
     },
     async (dir) => {
       const first = openLoaded(await load(join(dir, 'ask.mjs')));
@@ -155,6 +156,9 @@ test('given a factory that is not known yet, when a command or a state is wanted
       const { end } = await first.restart().run({ command: { resume: 'yes' } });
       assert.equal(end.kind, 'success');
       assert.deepEqual((await first.restart().state()).values, { answer: 'yes' });
+      // They may be those of another graph: what is called and gives no graph is no factory.
+      const other = openLoaded(await load(join(dir, 'other.mjs')), first.checkpoints);
+      for (let times = 0; times < 2; times++) assert.deepEqual((await other.state()).next, []);
     },
     { libraries: true },
   ));
