@@ -215,6 +215,8 @@ export async function nextDueRun(rows: RowReader, now: number): Promise<number |
   return row?.at ?? undefined;
 }
 
-export async function runningRuns(rows: RowReader): Promise<RunRecord[]> {
-  return rows.all<RunRow>(`SELECT ${RUN} FROM runs WHERE status = 'running'`).map(toRecord);
+export async function runningRuns(rows: RowReader): Promise<{ runId: string; threadId: string }[]> {
+  return rows
+    .all<{ run_id: string; thread_id: string }>(`SELECT run_id, thread_id FROM runs WHERE status = 'running'`)
+    .map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
 }

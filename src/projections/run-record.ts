@@ -66,12 +66,13 @@ export const RUN = `runs.*, ${CREATED}`;
 
 export type Created = Pick<RunRow, 'run_id' | 'created' | 'created_schema'>;
 
-/** Throws `DamagedRow` when the fact is not there or no JSON. */
+const FACT = 'fact that made run';
+
+/** Throws `DamagedRow` when the fact is not there or no JSON object. */
 export function kwargsOf({ run_id: runId, created, created_schema: schema }: Created): RunKwargs {
-  if (created === null || schema === null) throw new DamagedRow('fact that made run', runId);
-  return readData('RunCreated', schema, fromStored(created, 'fact that made run', runId))[
-    'kwargs'
-  ] as unknown as RunKwargs;
+  const data = created === null ? null : fromStored(created, FACT, runId);
+  if (schema === null || typeof data !== 'object' || data === null) throw new DamagedRow(FACT, runId);
+  return readData('RunCreated', schema, data)['kwargs'] as unknown as RunKwargs;
 }
 
 export function toRecord(row: RunRow): RunRecord {

@@ -13,7 +13,6 @@ interface RunRow {
   readonly run_id: string;
   readonly thread_id: string;
   readonly status: string;
-  readonly kwargs: string;
 }
 
 /** Every broken promise, one line each. The server must have ended, with nothing left to do. */

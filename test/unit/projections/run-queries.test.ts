@@ -167,6 +167,25 @@ test('given runs of a thread, when they are listed, then newest first, narrowed 
     );
   }));
 
+test('given a fact of a run that is damaged or gone, when runs are read, then the error names the run, and what is running is found', () =>
+  withLog(async ({ log, behind }) => {
+    const write = writer(log);
+    await write('t', fact.created(), fact.runCreated('a'), fact.started('a'));
+    await write('u', fact.created(), fact.runCreated('b'), fact.started('b'));
+    for (const change of [
+      `UPDATE events SET data = '{'`,
+      `UPDATE events SET data = 'null'`,
+      `UPDATE events SET data = '1'`,
+      `DELETE FROM events`,
+    ]) {
+      behind((db) => db.exec(`${change} WHERE type = 'RunCreated' AND stream = 'thread-t'`));
+      await assert.rejects(getRun(log.rows, 'a'), /no JSON as the fact that made run a$/, change);
+      const running = await runningRuns(log.rows);
+      assert.deepEqual(running.map(({ runId }) => runId).sort(), ['a', 'b'], change);
+      assert.equal((await getRun(log.rows, 'b'))?.runId, 'b');
+    }
+  }));
+
 test('A2 A3 given a filter, when runs are read, then it is matched against the metadata of their thread', () =>
   withLog(async ({ log }) => {
     const write = writer(log);
