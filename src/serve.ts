@@ -24,7 +24,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
   const places = createPlaces(config.concurrency);
   const graphs = openGraphs({
-    ...{ graphs: config.graphs, clock, ids, onFault, fetch: lendWhileWaiting(inProcess.fetch, places.lend) },
+    ...{ graphs: config.graphs, clock, ids, onFault, fetch: lendWhileWaiting(inProcess.fetch, places) },
     workers: config.workers.count,
     heapMb: config.workers.heapMb,
     schemaTimeoutMs: config.schemaTimeoutMs,

@@ -6,11 +6,10 @@
 export interface Places {
   /** How many more runs may start when so many execute; below 1 none. */
   free(taken: number): number;
-  /**
-   * One more run may start until the returned function is called. Undefined when as many places are lent as ever are:
-   * runs that wait for runs which wait have an end too.
-   */
-  lend(): (() => void) | undefined;
+  /** One more run may start until the returned function is called. */
+  lend(): () => void;
+  /** As many places are lent as should be: runs that wait for runs which wait have to end somewhere. */
+  isLentOut(): boolean;
   /** Calls `wake` after each place that is lent, until the returned function is called. */
   onLent(wake: () => void): () => void;
 }
@@ -25,7 +24,6 @@ export function createPlaces(count: number): Places {
     // A run may wait for several others, and lends one place all the same.
     free: (taken) => count + Math.min(lent, taken) - taken,
     lend() {
-      if (lent >= MOST_LENT * count) return undefined;
       lent += 1;
       let isLent = true;
       for (const wake of wakes) wake();
@@ -34,6 +32,7 @@ export function createPlaces(count: number): Places {
         isLent = false;
       };
     },
+    isLentOut: () => lent >= MOST_LENT * count,
     onLent(wake) {
       wakes.add(wake);
       return () => void wakes.delete(wake);
