@@ -1,4 +1,5 @@
 import { setMember, type Json, type JsonObject } from '../kernel/json.ts';
+import { nameOf } from '../kernel/tagged.ts';
 import { MAX_VALUE_DEPTH, toShape } from './shapes.ts';
 
 /**
@@ -48,7 +49,7 @@ function convertObject(value: object, owners: object[]): Json | undefined {
     case 'map': {
       const flat: JsonObject = {};
       for (const [key, each] of shape.v) {
-        const name = toName(item(key));
+        const name = nameOf(item(key));
         const wire = convert(each ?? null, owners);
         if (wire !== undefined) setMember(flat, name, wire);
       }
@@ -71,5 +72,3 @@ function members(fields: Readonly<Record<string, unknown>>, owners: object[]): J
   }
   return flat;
 }
-
-const toName = (key: Json): string => (typeof key === 'string' ? key : JSON.stringify(key));

@@ -9,6 +9,7 @@
  *   map        v: [key, value][]   set      v: value[]             error  v: `{name, message}`
  *   undefined  no v                object   v: the object itself
  */
+import { sha256 } from './digest.ts';
 import type { Json, JsonObject } from './json.ts';
 
 export const TAG = '$';
@@ -50,10 +51,7 @@ export function flatten(value: Json): Json {
       return null;
     case 'map':
       return Object.fromEntries(
-        (v as [Json, Json][]).map(([key, item]) => {
-          const name = flatten(key);
-          return [typeof name === 'string' ? name : JSON.stringify(name), flatten(item)];
-        }),
+        (v as [Json, Json][]).map(([key, item]) => [nameOf(flatten(key)), flatten(item)]),
       );
     case 'set':
       return flattenList(v as Json[]);
@@ -65,6 +63,19 @@ export function flatten(value: Json): Json {
     default:
       return v;
   }
+}
+
+/** Characters of a name that was made of a value. */
+const MOST_NAMED = 1_000;
+
+/**
+ * The name of a map's member whose key clients see as `key`. What is no text is named by its JSON, of which too much is
+ * shortened: where maps are keys of maps, each level would be twice as long as the one below it.
+ */
+export function nameOf(key: Json): string {
+  if (typeof key === 'string') return key;
+  const text = JSON.stringify(key);
+  return text.length <= MOST_NAMED ? text : `${text.slice(0, MOST_NAMED)}… ${sha256(text)}`;
 }
 
 function flattenList(list: Json[]): Json[] {

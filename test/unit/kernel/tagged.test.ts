@@ -52,6 +52,19 @@ for (const [kind, [v, flat]] of Object.entries(FLAT) as [TaggedKind, [Json | und
     assert.equal(flatten({ list: [stored] }), { list: [flat] });
   });
 
+test('given maps that are keys of maps, when they are flattened, then names stay short, and differ where the keys do', () => {
+  const nest = (innermost: Json): Json => {
+    let key = innermost;
+    for (let level = 0; level < 60; level++) key = tagged('map', [[key, 1]]);
+    return key;
+  };
+  const [one, other] = [flatten(nest(1)), flatten(nest(2))];
+  assert.ok(JSON.stringify(one).length < 3_000);
+  assert.not.equal(one, other);
+  const text = 'x'.repeat(5_000);
+  assert.equal(flatten(tagged('map', [[text, 1]])), { [text]: 1 });
+});
+
 test('given plain JSON with something tagged in it, when it is flattened, then all but that is as it was', () => {
   const stored: Json = { a: [1, 'x', null, { b: true }], c: {}, d: tagged('date', 'now') };
   assert.equal(flatten(stored), { a: [1, 'x', null, { b: true }], c: {}, d: 'now' });
