@@ -2,11 +2,15 @@
  * What a client without an address finds inside a graph worker: requests travel to the server over the worker's
  * channel, and the reply's body comes piece by piece, as fast as it is read.
  */
+import { openGate } from '../../kernel/gate.ts';
 import type { ServerSide } from './sides.ts';
 
 /** Agreed with the official client. */
 const FETCH = Symbol.for('langgraph_api:fetch');
 const URL_BASE = Symbol.for('langgraph_api:url');
+
+/** Requests whose reply has not begun: what comes at once holds up the server until all of it has been begun with. */
+const MOST_ASKED = 64;
 
 type Remote = Pick<ServerSide, 'openReply' | 'readReply' | 'dropReply'>;
 
@@ -14,6 +18,7 @@ type Remote = Pick<ServerSide, 'openReply' | 'readReply' | 'dropReply'>;
 export function publishRemoteFetch(server: Remote, base: string): (base: string) => void {
   let known = base;
   let last = 0;
+  const asking = openGate(MOST_ASKED);
 
   const own: typeof fetch = async (input, init) => {
     const request = new Request(typeof input === 'string' ? new URL(input, known) : input, init);
@@ -33,11 +38,14 @@ export function publishRemoteFetch(server: Remote, base: string): (base: string)
     try {
       const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
       const reply = await Promise.race([
-        server.openReply(id, {
-          url: request.url,
-          method: request.method,
-          headers: [...request.headers],
-          ...(body !== undefined && { body }),
+        asking.enter(async () => {
+          signal.throwIfAborted();
+          return server.openReply(id, {
+            url: request.url,
+            method: request.method,
+            headers: [...request.headers],
+            ...(body !== undefined && { body }),
+          });
         }),
         left,
       ]);
