@@ -71,12 +71,28 @@ function lockLanguage(): void {
   const fixed = { writable: false, configurable: false };
   for (const name of ['JSON', 'Promise', 'Object', 'Array', 'Map', 'Set', 'Date', 'Reflect'])
     Object.defineProperty(globalThis, name, fixed);
-  for (const owner of [JSON, Promise, Promise.prototype, Object, Array, Date, Reflect])
+  for (const owner of [
+    JSON,
+    Promise,
+    Promise.prototype,
+    Object,
+    Array,
+    Date,
+    Reflect,
+    Number,
+    String,
+    Symbol,
+  ])
     for (const key of Reflect.ownKeys(owner)) {
       const found = Object.getOwnPropertyDescriptor(owner, key);
       if (found?.writable === true && found.configurable === true && key !== 'constructor')
         Object.defineProperty(owner, key, fixed);
     }
+  // Nobody can write these, so it takes nothing from anybody.
+  const kinds = [Promise, Array, Map, Set, RegExp, Object.getPrototypeOf(Uint8Array) as object];
+  for (const owner of kinds) Object.defineProperty(owner, Symbol.species, { configurable: false });
+  for (const owner of [Map.prototype, Set.prototype])
+    Object.defineProperty(owner, 'size', { configurable: false });
   // A key added here would be in every object of the thread.
   Object.preventExtensions(Object.prototype);
 }

@@ -31,16 +31,21 @@ const GLOBALS = [
   // Such as those of a test that were never put back.
   ...['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'],
   ...['queueMicrotask', 'structuredClone'],
+  ...['URL', 'TextEncoder', 'TextDecoder'],
   ...['Error', 'TypeError', 'RangeError', 'AbortController', 'AbortSignal', 'process'],
 ];
 
 const OWNERS: Readonly<Record<string, () => object>> = {
+  'Object.prototype': () => Object.prototype,
   'Array.prototype': () => Array.prototype,
   'Map.prototype': () => Map.prototype,
   'Set.prototype': () => Set.prototype,
   'WeakMap.prototype': () => WeakMap.prototype,
   'Date.prototype': () => Date.prototype,
   'String.prototype': () => String.prototype,
+  'Number.prototype': () => Number.prototype,
+  'TypedArray.prototype': () => Object.getPrototypeOf(Uint8Array.prototype) as object,
+  Buffer: () => Buffer,
   'Function.prototype': () => Function.prototype,
   'RegExp.prototype': () => RegExp.prototype,
   AbortSignal: () => AbortSignal,
@@ -51,6 +56,8 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'AsyncLocalStorage.prototype': () => AsyncLocalStorage.prototype,
   'Generator.prototype': () => Object.getPrototypeOf(function* () {}.prototype) as object,
   'AsyncGenerator.prototype': () => Object.getPrototypeOf(async function* () {}.prototype) as object,
+  'ReadableStream.prototype': () => ReadableStream.prototype,
+  'Iterator.prototype': () => Object.getPrototypeOf(Object.getPrototypeOf([].values()) as object) as object,
   'ArrayIterator.prototype': () => Object.getPrototypeOf([].values()) as object,
   'MapIterator.prototype': () => Object.getPrototypeOf(new Map().values()) as object,
   'SetIterator.prototype': () => Object.getPrototypeOf(new Set().values()) as object,
@@ -59,6 +66,7 @@ const OWNERS: Readonly<Record<string, () => object>> = {
 /** Single ones. */
 const PRESENT: readonly (readonly [owner: string, key: string, find: () => object])[] = [
   ['process', 'nextTick', () => process],
+  ...['randomUUID', 'getRandomValues'].map((key) => ['crypto', key, () => globalThis.crypto] as const),
 ];
 /** What would change every value of its kind, and is not there. */
 const ABSENT: readonly (readonly [owner: string, key: string])[] = [
@@ -67,10 +75,15 @@ const ABSENT: readonly (readonly [owner: string, key: string])[] = [
   ['String.prototype', 'toJSON'],
   ['Map.prototype', 'then'],
 ];
-/** What says for every run whether it is to stop: nobody calls it, so its function is compared. */
-const READ: readonly (readonly [owner: string, key: string])[] = [
-  ['AbortSignal.prototype', 'aborted'],
-  ['AbortSignal.prototype', 'reason'],
+/**
+ * Nobody may call these, so what stands there is compared: what says for every run whether it is to stop, and what a
+ * list or a promise is made by.
+ */
+const READ: readonly (readonly [owner: string, key: string, find: () => object])[] = [
+  ['AbortSignal.prototype', 'aborted', () => AbortSignal.prototype],
+  ['AbortSignal.prototype', 'reason', () => AbortSignal.prototype],
+  ['Promise.prototype', 'constructor', () => Promise.prototype],
+  ['Array.prototype', 'constructor', () => Array.prototype],
 ];
 
 /** Remembers what they are now. */
@@ -100,20 +113,27 @@ export function rememberNatives(): Natives {
   const count = names.length;
   const firstReplaced = compile(owners, keys, values);
   const { getOwnPropertyDescriptor } = Object;
-  const getters: { readonly owner: object; readonly key: string; readonly get: unknown }[] = [];
-  for (const [name, key] of READ) {
-    const owner = OWNERS[name]!();
+  const read: {
+    readonly owner: object;
+    readonly key: string;
+    readonly get: unknown;
+    readonly value: unknown;
+  }[] = [];
+  for (const [name, key, find] of READ) {
+    const owner = find();
     names.push(`${name}.${key}`);
-    getters.push({ owner, key, get: getOwnPropertyDescriptor(owner, key)?.get });
+    const found = getOwnPropertyDescriptor(owner, key);
+    read.push({ owner, key, get: found?.get, value: found?.value });
   }
   return {
     // Nothing here calls any of them.
     replaced() {
       const place = firstReplaced();
       if (place !== 0) return place;
-      for (let i = 0; i < getters.length; i++) {
-        const { owner, key, get } = getters[i]!;
-        if (getOwnPropertyDescriptor(owner, key)?.get !== get) return count + i + 1;
+      for (let i = 0; i < read.length; i++) {
+        const { owner, key, get, value } = read[i]!;
+        const found = getOwnPropertyDescriptor(owner, key);
+        if (found?.get !== get || found?.value !== value) return count + i + 1;
       }
       return 0;
     },
