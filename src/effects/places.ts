@@ -14,14 +14,14 @@ export interface Places {
   onLent(wake: () => void): () => void;
 }
 
-/** For each place. */
+/** Places that are lent for each that there is. */
 const MOST_LENT = 3;
 
 export function createPlaces(count: number): Places {
   const wakes = new Set<() => void>();
   let lent = 0;
   return {
-    // A run may wait for several others, and lends one place all the same.
+    // A run that waits for several others lends several places, but no more than are taken.
     free: (taken) => count + Math.min(lent, taken) - taken,
     lend() {
       lent += 1;
