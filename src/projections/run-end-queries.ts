@@ -2,7 +2,7 @@
 import { fromStored } from '../kernel/stored-json.ts';
 import type { RowReader } from '../log/rows.ts';
 import type { Outcome } from '../thread/events.ts';
-import type { RunRecord } from './run-queries.ts';
+import { ofFact, type RunRecord } from './run-record.ts';
 
 /** Whether the run exists and has not ended. */
 export async function isRunOpen(rows: RowReader, runId: string): Promise<boolean> {
@@ -32,7 +32,6 @@ export async function endOfRun(rows: RowReader, runId: string): Promise<EndedRun
 
 /** False for a run that nobody is to be told of. Most are: finding that out must not cost reading all of the run. */
 export async function mayOweWebhook(rows: RowReader, runId: string): Promise<boolean> {
-  const sql = `SELECT 1 AS found FROM runs WHERE run_id = @runId AND instr(
-    (SELECT data FROM events WHERE events.position = runs.position), '"webhook":') > 0`;
+  const sql = `SELECT 1 AS found FROM runs WHERE run_id = @runId AND instr(${ofFact('data')}, '"webhook":') > 0`;
   return rows.get(sql, { runId }) !== undefined;
 }

@@ -1,12 +1,24 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import type { JsonObject } from '../kernel/json.ts';
-import type { RowReader } from '../log/rows.ts';
+import type { Cell, RowReader } from '../log/rows.ts';
 import type { Bound } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 import { CREATED, kwargsOf, RUN, toRecord, type Created, type RunRecord, type RunRow } from './run-record.ts';
 import type { RunStatus } from './threads.ts';
 
 export type { RunRecord };
+
+/** Which run, and of which thread. */
+interface Place {
+  readonly runId: string;
+  readonly threadId: string;
+}
+interface PlaceRow {
+  readonly [column: string]: Cell;
+  readonly run_id: string;
+  readonly thread_id: string;
+}
+const toPlace = ({ run_id: runId, thread_id: threadId }: PlaceRow): Place => ({ runId, threadId });
 
 const FROM = 'FROM runs JOIN threads USING (thread_id)';
 
@@ -151,7 +163,7 @@ export async function runsToCancel(
   rows: RowReader,
   wanted: { threadId?: string; runIds?: readonly string[]; status?: 'pending' | 'running' | 'all' },
   filter?: AccessFilter,
-): Promise<{ runId: string; threadId: string }[]> {
+): Promise<Place[]> {
   const where: Where = { clauses: [], params: {} };
   if (wanted.threadId !== undefined) {
     where.clauses.push('runs.thread_id = @thread');
@@ -165,11 +177,11 @@ export async function runsToCancel(
     where.params['status'] = wanted.status ?? 'all';
   }
   whereAllowed(where, 'threads.metadata', filter);
-  const found = await rows.search<{ run_id: string; thread_id: string }>(
+  const found = await rows.search<PlaceRow>(
     `SELECT run_id, thread_id ${FROM} WHERE ${conditionOf(where)} ORDER BY runs.status = 'running', runs.position DESC`,
     where.params,
   );
-  return found.map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
+  return found.map(toPlace);
 }
 
 /**
@@ -183,13 +195,9 @@ const HORIZON_MS = 24 * 3_600_000;
  * one millisecond in the order in which they were accepted: an id is made before that. A run that has begun comes before
  * all others of its thread, also when the clock was set back since: what it saved is what they begin with.
  */
-export async function claimableRuns(
-  rows: RowReader,
-  now: number,
-  limit: number,
-): Promise<{ runId: string; threadId: string }[]> {
+export async function claimableRuns(rows: RowReader, now: number, limit: number): Promise<Place[]> {
   return rows
-    .all<{ run_id: string; thread_id: string }>(
+    .all<PlaceRow>(
       `SELECT run_id, thread_id FROM runs AS candidate INDEXED BY runs_pending
        WHERE status = 'pending' AND created_at <= @horizon AND not_before <= @now
          AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_running
@@ -203,7 +211,7 @@ export async function claimableRuns(
        ORDER BY created_at, position LIMIT @limit`,
       { now, horizon: now + HORIZON_MS, limit },
     )
-    .map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
+    .map(toPlace);
 }
 
 /** When the next delayed run becomes due. */
@@ -215,8 +223,6 @@ export async function nextDueRun(rows: RowReader, now: number): Promise<number |
   return row?.at ?? undefined;
 }
 
-export async function runningRuns(rows: RowReader): Promise<{ runId: string; threadId: string }[]> {
-  return rows
-    .all<{ run_id: string; thread_id: string }>(`SELECT run_id, thread_id FROM runs WHERE status = 'running'`)
-    .map((row) => ({ runId: row.run_id, threadId: row.thread_id }));
+export async function runningRuns(rows: RowReader): Promise<Place[]> {
+  return rows.all<PlaceRow>(`SELECT run_id, thread_id FROM runs WHERE status = 'running'`).map(toPlace);
 }

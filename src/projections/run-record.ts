@@ -53,7 +53,8 @@ export interface RunRow {
   turn: number | null;
 }
 
-const ofFact = (column: string): string =>
+/** A column of the fact that made the row of `runs` at hand. */
+export const ofFact = (column: 'data' | 'schema'): string =>
   `(SELECT ${column} FROM events WHERE events.position = runs.position)`;
 
 /**
