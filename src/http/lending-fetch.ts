@@ -1,6 +1,6 @@
 /** Requests of graph code that wait for runs: whoever sends one needs no place among the runs until it is answered. */
 
-/** Routes whose reply comes when a run has done something. */
+/** Routes whose reply comes when a run has done something. One that is cancelled has its place already. */
 const WAITS = /\/(?:wait|join|stream)$/;
 const REFUSED =
   'Too many runs wait for other runs: each of those needs a place that is taken by one that waits';
@@ -17,8 +17,8 @@ interface Lender {
 export const lendWhileWaiting =
   (ask: typeof fetch, lender: Lender): typeof fetch =>
   async (input, init) => {
-    const { pathname, searchParams } = new URL(input instanceof Request ? input.url : input);
-    if (!WAITS.test(pathname) && !searchParams.has('wait')) return ask(input, init);
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (!WAITS.test(pathname)) return ask(input, init);
     if (lender.isLentOut()) return Response.json({ detail: REFUSED }, { status: 503 });
     const reply = await ask(input, init).finally(lender.lend());
     return reply.body === null ? reply : new Response(lendingBody(reply.body, lender), reply);
