@@ -9,6 +9,15 @@ export function shorten(text: string, most = MOST_CHARACTERS): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
 }
 
+/** What the runtime notes of a task that failed, `{message, name}`; anything else is returned as it is. */
+export function shortenNote(note: unknown): unknown {
+  if (typeof note !== 'object' || note === null) return note;
+  const cut = { ...note } as { message?: unknown; name?: unknown };
+  if (typeof cut.message === 'string') cut.message = shorten(cut.message);
+  if (typeof cut.name === 'string') cut.name = shorten(cut.name, MOST_OF_NAME);
+  return cut;
+}
+
 /** The end of a run that failed with `thrown`, which may be anything that can be thrown. */
 export function toErrorEnd(thrown: unknown): RunEnd {
   if (!(thrown instanceof Error) && !isErrorLike(thrown))

@@ -11,6 +11,7 @@ import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { encode } from '../codec.ts';
+import { shortenNote } from '../failure.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
@@ -39,9 +40,10 @@ interface Saved {
   readonly parentId: string | null;
 }
 
+const ERROR = '__error__';
 /** Writes of a task under these channels replace each other; all others keep their place in the task's list. */
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
-  ['__error__', -1],
+  [ERROR, -1],
   ['__scheduled__', -2],
   ['__interrupt__', -3],
   ['__resume__', -4],
@@ -223,7 +225,7 @@ export function openSaver(options: SaverOptions): Saver {
           taskId,
           idx: FIXED_INDEX.get(channel) ?? index,
           channel,
-          data: encode(value),
+          data: encode(channel === ERROR ? shortenNote(value) : value),
         }));
         const usesAnswer = taskId !== NULL_TASK && writes.some(([channel]) => channel === RESUME);
         if (usesAnswer) stored.push(toAnsweredWrite(taskId, options.runId));

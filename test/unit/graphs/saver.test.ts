@@ -85,6 +85,24 @@ test('X2 given a store that refuses, when the runtime saves, then nothing reject
   assert.deepEqual(failures.map(String), ['Error: stale', 'Error: stale too']);
 });
 
+test('given a node that throws a very long text, when its failure is noted, then it is kept as short as others hear it', async () => {
+  const boom = (): never => {
+    throw Object.assign(new Error('m'.repeat(100_000)), { name: 'n'.repeat(100_000) });
+  };
+  const graph = new StateGraph(Annotation.Root({ x: Annotation<number> }))
+    .addNode('boom', boom)
+    .addEdge('__start__', 'boom')
+    .compile();
+  const store = createMemoryCheckpoints();
+  const bench = openBench(graph, store);
+  await bench.run({ input: { x: 1 } });
+  const [noted, ...others] = (await store.load(''))!.writes.filter(({ channel }) => channel === '__error__');
+  assert.deepEqual(others, []);
+  const { message, name } = JSON.parse(noted!.data) as { message: string; name: string };
+  assert.equal(message, `${'m'.repeat(16_384)}… (100000 characters)`);
+  assert.equal(name, `${'n'.repeat(256)}… (100000 characters)`);
+});
+
 test('given a channel that stores only its changes, when a new process reads it, then the whole value is there', async () => {
   const append = (all: string[], added: string[][]): string[] => all.concat(...added);
   const State = Annotation.Root({ log: () => new DeltaChannel(append as never) as never });
