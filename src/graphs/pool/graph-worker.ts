@@ -277,7 +277,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       const replaced = pulse.look();
       if (replaced === 0) return;
       const name = rememberNatives().nameOf(replaced);
-      end(died('WorkerSpoiled', `A graph replaced ${name}, which all code of its worker rests on`));
+      end(died('WorkerSpoiled', `A graph replaced or froze ${name}, which all code of its worker rests on`));
     },
     isSilent: pulse.isSilent,
     silence: pulse.silence,

@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { MessagePort } from 'node:worker_threads';
 
 export interface Natives {
-  /** The place of the first that was replaced, from 1; 0 when all are as they were. */
+  /** The place of the first that was replaced or frozen, from 1; 0 when all are as they were. */
   replaced(): number;
   /** What is at that place, such as `Array.prototype.push`. */
   nameOf(place: number): string;
@@ -66,6 +66,7 @@ const OWNERS: Readonly<Record<string, () => object>> = {
 /** Single ones. */
 const PRESENT: readonly (readonly [owner: string, key: string, find: () => object])[] = [
   ['process', 'nextTick', () => process],
+  ['Error', 'captureStackTrace', () => Error],
   ...['randomUUID', 'getRandomValues'].map((key) => ['crypto', key, () => globalThis.crypto] as const),
 ];
 /** What would change every value of its kind, and is not there. */
@@ -77,13 +78,25 @@ const ABSENT: readonly (readonly [owner: string, key: string])[] = [
 ];
 /**
  * Nobody may call these, so what stands there is compared: what says for every run whether it is to stop, and what a
- * list or a promise is made by.
+ * list or a promise is made by. Of one that is free only whether it can still be written.
  */
-const READ: readonly (readonly [owner: string, key: string, find: () => object])[] = [
+const READ: readonly (readonly [owner: string, key: string, find: () => object, free?: 'free'])[] = [
   ['AbortSignal.prototype', 'aborted', () => AbortSignal.prototype],
   ['AbortSignal.prototype', 'reason', () => AbortSignal.prototype],
   ['Promise.prototype', 'constructor', () => Promise.prototype],
   ['Array.prototype', 'constructor', () => Array.prototype],
+  // Cannot be added to anyway: that it was frozen shows only here.
+  ['Object.prototype', 'toString', () => Object.prototype],
+  // LangGraph writes it in every run.
+  ['Error', 'stackTraceLimit', () => Error, 'free'],
+];
+/** What libraries write on, beside the owners above: once frozen, each later run that does so fails. */
+const OPEN: readonly (readonly [name: string, find: () => object])[] = [
+  ['globalThis', () => globalThis],
+  ['process', () => process],
+  ['Error', () => Error],
+  ['Error.prototype', () => Error.prototype],
+  ['Promise.prototype', () => Promise.prototype],
 ];
 
 /** Remembers what they are now. */
@@ -112,18 +125,23 @@ export function rememberNatives(): Natives {
   for (const [name, key] of ABSENT) remember(`${name}.${key}`, OWNERS[name]!(), key, undefined);
   const count = names.length;
   const firstReplaced = compile(owners, keys, values);
-  const { getOwnPropertyDescriptor } = Object;
+  const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible } = Object;
   const read: {
     readonly owner: object;
     readonly key: string;
-    readonly get: unknown;
-    readonly value: unknown;
+    readonly was: PropertyDescriptor | undefined;
+    readonly isFree: boolean;
   }[] = [];
-  for (const [name, key, find] of READ) {
+  for (const [name, key, find, free] of READ) {
     const owner = find();
     names.push(`${name}.${key}`);
-    const found = getOwnPropertyDescriptor(owner, key);
-    read.push({ owner, key, get: found?.get, value: found?.value });
+    read.push({ owner, key, was: getOwnPropertyDescriptor(owner, key), isFree: free === 'free' });
+  }
+  const open: { readonly owner: object; readonly was: boolean; readonly from: unknown }[] = [];
+  for (const [name, find] of [...OPEN, ...Object.entries(OWNERS)]) {
+    const owner = find();
+    names.push(name);
+    open.push({ owner, was: isExtensible(owner), from: getPrototypeOf(owner) });
   }
   return {
     // Nothing here calls any of them.
@@ -131,9 +149,14 @@ export function rememberNatives(): Natives {
       const place = firstReplaced();
       if (place !== 0) return place;
       for (let i = 0; i < read.length; i++) {
-        const { owner, key, get, value } = read[i]!;
-        const found = getOwnPropertyDescriptor(owner, key);
-        if (found?.get !== get || found?.value !== value) return count + i + 1;
+        const { owner, key, was, isFree } = read[i]!;
+        const is = getOwnPropertyDescriptor(owner, key);
+        if (is?.get !== was?.get || is?.writable !== was?.writable) return count + i + 1;
+        if (!isFree && is?.value !== was?.value) return count + i + 1;
+      }
+      for (let i = 0; i < open.length; i++) {
+        const { owner, was, from } = open[i]!;
+        if (isExtensible(owner) !== was || getPrototypeOf(owner) !== from) return count + read.length + i + 1;
       }
       return 0;
     },
