@@ -46,6 +46,7 @@ const ARROWS: Record<string, readonly string[]> = {
 
 /** What threads begin with that have no compiler. */
 const UNCOMPILED: ReadonlySet<string> = new Set([
+  'graphs/pool/hook-guard.cjs',
   'graphs/pool/list-guard.cjs',
   'graphs/pool/thread-guard.cjs',
   'kernel/link-gate.cjs',

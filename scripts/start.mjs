@@ -31,7 +31,10 @@ const ENTRIES = [
 ];
 
 /** What threads begin with that have no compiler. */
-const SCRIPTS = ['graphs/pool/list-guard.cjs', 'graphs/pool/thread-guard.cjs', 'kernel/link-gate.cjs'];
+const SCRIPTS = [
+  ...['hook-guard', 'list-guard', 'thread-guard'].map((name) => `graphs/pool/${name}.cjs`),
+  'kernel/link-gate.cjs',
+];
 
 /** What the build is made from; times rather than contents, because this is asked at every start. */
 function fingerprint() {

@@ -65,6 +65,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   exitsLater: { error: 'ProcessExit', says: /process\.exit\(4\)/ },
   nodeExits: { error: 'ProcessExit', says: /process\.exit\(3\)/ },
   aborts: { error: 'TypeError', says: /process\.abort\(\) is not supported in workers/ },
+  hooksThrow: { error: 'Error', says: /from a hook/ },
+  hooksAnew: { values: { enables: 'undefined' } },
   killsServer: { error: 'ProcessKill' },
   killsServerByText: { error: 'ProcessKill' },
   killsServerRenamed: { error: 'ProcessKill' },

@@ -19,6 +19,7 @@ const v8 = require('node:v8');
 const threads = require('node:worker_threads');
 const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
 const { closeBeforeEnds } = require(LINK_GATE_SCRIPT);
+const { guardHooks } = require('./hook-guard.cjs');
 const { guardLists } = require('./list-guard.cjs');
 
 /** As in kernel/worker-memory.ts and kernel/link-gate.ts. */
@@ -37,6 +38,7 @@ if (!threads.isMainThread) {
   guardFiles();
   guardProcess();
   guardThreads();
+  guardHooks();
   guardLists();
   syncBuiltinESMExports();
 }
