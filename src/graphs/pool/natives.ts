@@ -80,24 +80,30 @@ const ABSENT: readonly (readonly [owner: string, key: string])[] = [
  * Nobody may call these, so what stands there is compared: what says for every run whether it is to stop, and what a
  * list or a promise is made by. Of one that is free only whether it can still be written.
  */
-const READ: readonly (readonly [owner: string, key: string, find: () => object, free?: 'free'])[] = [
+const READ: readonly (readonly [owner: string, key: PropertyKey, find: () => object, free?: 'free'])[] = [
   ['AbortSignal.prototype', 'aborted', () => AbortSignal.prototype],
   ['AbortSignal.prototype', 'reason', () => AbortSignal.prototype],
   ['Promise.prototype', 'constructor', () => Promise.prototype],
   ['Array.prototype', 'constructor', () => Array.prototype],
+  ['Promise', Symbol.species, () => Promise],
+  ['Array', Symbol.species, () => Array],
+  ['RegExp', Symbol.species, () => RegExp],
+  ['TypedArray', Symbol.species, () => Object.getPrototypeOf(Uint8Array) as object],
   // Cannot be added to anyway: that it was frozen shows only here.
   ['Object.prototype', 'toString', () => Object.prototype],
   // LangGraph writes it in every run.
   ['Error', 'stackTraceLimit', () => Error, 'free'],
 ];
-/** What libraries write on, beside the owners above: once frozen, each later run that does so fails. */
+/** What libraries write on, and all lists and functions are: once frozen or disinherited, every later run suffers. */
 const OPEN: readonly (readonly [name: string, find: () => object])[] = [
   ['globalThis', () => globalThis],
   ['process', () => process],
   ['Error', () => Error],
-  ['Error.prototype', () => Error.prototype],
-  ['Promise.prototype', () => Promise.prototype],
+  ...['Error', 'Promise', 'Function', 'Array', 'Map', 'Set', 'String'].map(
+    (name) => [`${name}.prototype`, () => (Reflect.get(globalThis, name) as Constructor).prototype] as const,
+  ),
 ];
+type Constructor = { readonly prototype: object };
 
 /** Remembers what they are now. */
 export function rememberNatives(): Natives {
@@ -128,17 +134,17 @@ export function rememberNatives(): Natives {
   const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible } = Object;
   const read: {
     readonly owner: object;
-    readonly key: string;
+    readonly key: PropertyKey;
     readonly was: PropertyDescriptor | undefined;
     readonly isFree: boolean;
   }[] = [];
   for (const [name, key, find, free] of READ) {
     const owner = find();
-    names.push(`${name}.${key}`);
+    names.push(`${name}.${String(key)}`);
     read.push({ owner, key, was: getOwnPropertyDescriptor(owner, key), isFree: free === 'free' });
   }
   const open: { readonly owner: object; readonly was: boolean; readonly from: unknown }[] = [];
-  for (const [name, find] of [...OPEN, ...Object.entries(OWNERS)]) {
+  for (const [name, find] of OPEN) {
     const owner = find();
     names.push(name);
     open.push({ owner, was: isExtensible(owner), from: getPrototypeOf(owner) });
