@@ -28,7 +28,7 @@ import { rememberNatives } from './natives.ts';
 import { openPulse } from './pulse.ts';
 import { fromWireError, openRpc, type Methods } from './rpc.ts';
 import { toRemote, WORKER_NOTES, type KnownHead } from './sides.ts';
-import type { Loaded, ServerSide, WorkerSide } from './sides.ts';
+import type { Loaded, Question, ServerSide, WorkerSide } from './sides.ts';
 import { takeWrite } from './take-write.ts';
 import { died, diedOf, type WorkerEnd } from './worker-end.ts';
 
@@ -60,10 +60,14 @@ export interface GraphWorker {
   readonly mark: string;
   /** Runs and questions under way. */
   readonly load: number;
-  has(runId: string): boolean;
+  /** Whether somebody waits for this run or question. */
+  has(job: number): boolean;
   run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead): Promise<RunEnd | LostAttempt>;
-  /** Rejects with what graph code throws, or `GraphsUnavailable` when the worker ends. */
-  ask<T>(question: (side: WorkerSide, job: number) => Promise<T>, checkpoints?: CheckpointReader): Promise<T>;
+  /**
+   * `answer` rejects with what graph code throws, or `GraphsUnavailable` when the worker ends. Who does not wait for it
+   * any more says so by `leave`.
+   */
+  ask<T>(question: Question<T>, checkpoints?: CheckpointReader): { answer: Promise<T>; leave(): void };
   base(url: string): void;
   /** Asked all the time: reads the worker's pulse. */
   look(): void;
@@ -83,11 +87,9 @@ export interface GraphWorker {
 
 /** Far beyond what any project takes. */
 const LOAD_LIMIT_MS = 120_000;
-
 const CLOSED_MS = 300;
 
 interface Job {
-  readonly runId?: string;
   readonly checkpoints?: CheckpointReader;
   readonly link?: RunLink;
   stopAt?: number;
@@ -228,12 +230,11 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     get load() {
       return jobs.size;
     },
-    has: (runId) => [...jobs.values()].some((job) => job.runId === runId),
+    has: (job) => jobs.has(job),
     run(order, link, signal, known) {
       return new Promise((resolve) => {
         const id = ++last;
         const job: Job = {
-          runId: order.runId,
           link,
           checkpoints: link.checkpoints,
           lose: (guilt, { error, message }) => settle({ kind: 'lost', guilt, error, message }),
@@ -258,19 +259,19 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
         if (signal.aborted) onAbort();
       });
     },
-    ask(question, checkpoints) {
-      return new Promise((resolve, reject) => {
-        const id = ++last;
+    ask<T>(question: Question<T>, checkpoints?: CheckpointReader) {
+      const id = ++last;
+      const leave = (): void => void jobs.delete(id);
+      const answer = new Promise<T>((resolve, reject) => {
         const job: Job = {
           ...(checkpoints && { checkpoints }),
           lose: (_, { message }) => reject(new GraphsUnavailable(message)),
         };
         if (over !== undefined) return job.lose('none', over);
         jobs.set(id, job);
-        question(side, id)
-          .then(resolve, reject)
-          .finally(() => jobs.delete(id));
+        question(side, id).then(resolve, reject).finally(leave);
       });
+      return { answer, leave };
     },
     base: (url) => side.base(url),
     look() {

@@ -8,48 +8,50 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { ownScript } from '../../kernel/own-modules.ts';
-import { CURRENT_RUN } from './sides.ts';
+import { CURRENT_JOB } from './sides.ts';
 
-export interface GuardedRun {
-  readonly graphId: string;
-  readonly runId: string;
-  /** Ends the run with this error, unless it is over. */
+/** A run, or a question about a graph. */
+export interface GuardedJob {
+  /** As the server knows it. */
+  readonly job: number;
+  readonly title: string;
+  /** Ends a run with this error, unless it is over. */
   fail(thrown: unknown): void;
 }
 
 export interface Guard {
-  /** Whatever `work` sets off belongs to the run, also what comes later. */
-  inside<T>(run: GuardedRun, work: () => T): T;
+  /** Whatever `work` sets off belongs to the job, also what comes later. */
+  inside<T>(job: GuardedJob, work: () => T): T;
   /** The graphs are loaded: from now on they can neither end the thread nor change what the server relies on. */
   lock(): void;
 }
 
 /** `onStray` hears what graph code let happen with nobody to hear it. */
 export function guardThread(onStray: (thrown: unknown, context: string) => void): Guard {
-  const current = new AsyncLocalStorage<GuardedRun>();
+  const current = new AsyncLocalStorage<GuardedJob>();
 
   const hear = (thrown: unknown, what: string): void => {
-    const run = current.getStore();
-    onStray(thrown, run === undefined ? what : `run ${run.runId} of graph "${run.graphId}": ${what}`);
-    run?.fail(thrown);
+    const job = current.getStore();
+    onStray(thrown, job === undefined ? what : `${job.title}: ${what}`);
+    job?.fail(thrown);
   };
   process.on('uncaughtException', (thrown: unknown) => hear(thrown, 'an exception that nothing catches'));
   process.on('unhandledRejection', (thrown: unknown) => hear(thrown, 'a rejection that nothing handles'));
 
   createRequire(import.meta.url)(ownScript('graphs/pool/thread-guard'));
   // Asked from outside, in the middle of whatever runs.
-  Object.defineProperty(globalThis, Symbol.for(CURRENT_RUN), { value: () => current.getStore()?.runId });
+  Object.defineProperty(globalThis, Symbol.for(CURRENT_JOB), { value: () => current.getStore()?.job });
   // They would hand out the channel to the server.
   const hidden = { value: () => [], configurable: false };
   Object.defineProperties(process, { _getActiveHandles: hidden, _getActiveRequests: hidden });
   return {
-    inside: (run, work) => current.run(run, work),
+    inside: (job, work) => current.run(job, work),
     lock() {
       process.exit = (code) => {
         const error = named('ProcessExit', `The graph called process.exit(${code ?? ''})`);
-        const run = current.getStore();
-        if (run === undefined) onStray(error, 'outside of a run');
-        run?.fail(error);
+        const job = current.getStore();
+        if (job === undefined) onStray(error, 'outside of a run');
+        job?.fail(error);
         throw error;
       };
       lockLanguage();

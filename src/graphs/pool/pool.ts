@@ -22,7 +22,7 @@ import type { SourceReport } from '../schemas/source-report.ts';
 import type { StateHost } from '../state-port.ts';
 import { openCrew } from './crew.ts';
 import { startGraphWorker, type GraphWorker } from './graph-worker.ts';
-import type { KnownHead, Loaded, WorkerSide } from './sides.ts';
+import type { KnownHead, Loaded, Question } from './sides.ts';
 
 export interface GraphPoolOptions {
   readonly graphs: readonly GraphSpec[];
@@ -55,8 +55,6 @@ const LOOK_MS = 250;
 const AGAIN = Symbol('again');
 /** Far more runs than a few workers have at once. */
 const MOST_SUSPECTS = 1_000;
-
-type Question<T> = (side: WorkerSide, job: number) => Promise<T>;
 
 /** The worker is there and has not answered: another one would take as long. */
 class LateAnswer extends GraphsUnavailable {}
@@ -103,7 +101,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
 
   /**
    * `answer` rejects with `LateAnswer`, or, when the worker is lost, with another `GraphsUnavailable`. Who does not wait
-   * for it any more says so: a worker that stands still is ended when somebody has waited in vain, and not for its work.
+   * for it any more says so: a worker that stands still is ended when somebody has waited in vain, and not for its work;
+   * unless it is the question itself that it stands still over, which nobody waits for then (leftovers.ts).
    */
   function askOf<T>(
     worker: GraphWorker,
@@ -111,15 +110,21 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     checkpoints?: CheckpointReader,
   ): { readonly answer: Promise<T>; readonly leave: () => void } {
     let cancel: () => void = () => undefined;
+    const asked = worker.ask(question, checkpoints);
     const late = new Promise<never>((_, reject) => {
       cancel = patience.after(ASK_MS, () => {
         const message = `The graph did not answer within ${ASK_MS / 1000} s`;
         reject(new LateAnswer(message));
+        asked.leave();
         if (worker.isSilent()) worker.end({ by: 'stop', error: 'WorkerUnresponsive', message });
       });
     });
-    const answer = Promise.race([worker.ask(question, checkpoints), late]).finally(cancel);
-    return { answer, leave: cancel };
+    const answer = Promise.race([asked.answer, late]).finally(cancel);
+    const leave = (): void => {
+      cancel();
+      asked.leave();
+    };
+    return { answer, leave };
   }
 
   /** The answer, or that another worker is to be asked. */

@@ -40,8 +40,8 @@ export const REPLACED = 1;
 /** How many there are. */
 export const PULSE_BYTES = 8;
 
-/** By the symbol of this name a worker tells the debugger in which run's name its code works. */
-export const CURRENT_RUN = 'threadwell.run';
+/** By the symbol of this name a worker tells the debugger for which job its code works. */
+export const CURRENT_JOB = 'threadwell.job';
 
 /** What a worker says once it has loaded the graphs. */
 export interface Loaded {
@@ -78,6 +78,9 @@ export interface WorkerSide {
   abort(job: number, reason: StopReason): void;
   base(url: string): void;
 }
+
+/** Asked as a job of this number. */
+export type Question<T> = (side: WorkerSide, job: number) => Promise<T>;
 
 export interface ServerSide {
   ready(loaded: Loaded): void;

@@ -78,14 +78,22 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     };
   }
 
+  /** Graph code runs for questions as well, and is known by them. */
+  const answer = <T>(
+    job: number,
+    { graphId }: { readonly graphId: string },
+    work: () => Promise<T>,
+  ): Promise<T> =>
+    guard.inside({ job, title: `a question about graph "${graphId}"`, fail: () => undefined }, work);
+
   return {
     async run(job, order, known) {
       const stop = new AbortController();
       let asked = false;
       let stray: { readonly thrown: unknown } | undefined;
       const guarded = {
-        graphId: order.graphId,
-        runId: order.runId,
+        job,
+        title: `run ${order.runId} of graph "${order.graphId}"`,
         fail(thrown: unknown) {
           if (asked || stray !== undefined) return;
           stray = { thrown };
@@ -118,12 +126,12 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
         }
       });
     },
-    state: (job, order) => host.state(order, readerOf(job)),
-    history: (job, order) => host.history(order, readerOf(job)),
-    update: (job, order) => host.update(order, readerOf(job)),
-    drawing: (_job, order, xray) => describer.drawing(order, xray),
-    schemas: (_job, order) => describer.schemas(order),
-    subgraphs: (_job, order) => describer.subgraphs(order),
+    state: (job, order) => answer(job, order, () => host.state(order, readerOf(job))),
+    history: (job, order) => answer(job, order, () => host.history(order, readerOf(job))),
+    update: (job, order) => answer(job, order, () => host.update(order, readerOf(job))),
+    drawing: (job, order, xray) => answer(job, order, () => describer.drawing(order, xray)),
+    schemas: (job, order) => answer(job, order, () => describer.schemas(order)),
+    subgraphs: (job, order) => answer(job, order, () => describer.subgraphs(order)),
     abort: (job, reason) => stops.get(job)?.(reason),
     base: onBase,
   };

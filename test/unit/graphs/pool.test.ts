@@ -103,6 +103,55 @@ test('X4 given a question that holds a worker up, when it is asked once more, th
     { libraries: true },
   ));
 
+const ENDLESS_QUESTION = `import { existsSync } from 'node:fs';
+import { Annotation, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({});
+const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__start__', 'a').compile();
+graph.getGraphAsync = async () => { for (;;); };
+export { graph as drawn };
+export async function* works({ gate }) {
+  yield { begun: true };
+  while (!existsSync(gate)) await new Promise((resolve) => setImmediate(resolve));
+}`;
+
+test('X4 given a question that never ends, when it is asked once more, then the run beside the first one goes on elsewhere and no attempt is lost', () =>
+  withProject(
+    { 'graph.mjs': ENDLESS_QUESTION },
+    async (dir) => {
+      const file = join(dir, 'graph.mjs');
+      const pool = await openGraphPool({
+        ...{ workers: 1, heapMb: 256, fetch, onHeld: () => undefined },
+        graphs: [
+          { id: 'drawn', file, exportName: 'drawn' },
+          { id: 'agent', file, exportName: 'works' },
+        ],
+        readSource: async () => undefined,
+        onFault: () => undefined,
+      });
+      try {
+        let onBegun: () => void = () => undefined;
+        const begun = new Promise<void>((resolve) => (onBegun = resolve));
+        const link = {
+          ...{ checkpoints: createMemoryCheckpoints(), store: NO_STORE },
+          emit: async () => onBegun(),
+        };
+        const order = toOrder('01970000-0000-7000-8000-000000000000', { input: { gate: join(dir, 'gate') } });
+        const run = pool.run(order, link, new AbortController().signal);
+        await begun;
+        const drawing = pool.describer.drawing({ graphId: 'drawn', configurable: {} }, false);
+        drawing.catch(() => undefined);
+        const how = await run;
+        assert.equal(how.kind === 'lost' && how.guilt, 'none');
+        await writeFile(join(dir, 'gate'), '');
+        const again = await pool.run(order, link, new AbortController().signal);
+        assert.equal(again.kind, 'success');
+      } finally {
+        await pool.close();
+      }
+    },
+    { libraries: true },
+  ));
+
 /** How often the graph was asked for its drawing. */
 function asked(dir: string): number {
   const file = join(dir, 'asked');
