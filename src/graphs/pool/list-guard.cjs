@@ -20,8 +20,8 @@ const checkList = (list) => {
 };
 
 function guardLists() {
-  const { fill } = Array.prototype;
-  const { from } = Array;
+  const { fill, slice, splice } = Array.prototype;
+  const { from, isArray } = Array;
   const { split, match } = String.prototype;
   const { parse } = JSON;
   // Methods of an object, because none of them is a constructor.
@@ -29,6 +29,15 @@ function guardLists() {
     fill(...given) {
       checkList(this);
       return fill.apply(this, given);
+    },
+    // Of what is no list it makes a table, entry by entry, in one call.
+    slice(start, end) {
+      if (!isArray(this)) checkList(this);
+      return slice.call(this, start, end);
+    },
+    splice(...given) {
+      if (!isArray(this)) checkList(this);
+      return splice.apply(this, given);
     },
     from(...given) {
       checkList(given[0]);
@@ -48,7 +57,7 @@ function guardLists() {
       return parse(text, ...given);
     },
   };
-  Array.prototype.fill = guarded.fill;
+  for (const name of ['fill', 'slice', 'splice']) Array.prototype[name] = guarded[name];
   Array.from = guarded.from;
   Object.assign(String.prototype, { split: guarded.split, match: guarded.match });
   JSON.parse = guarded.parse;

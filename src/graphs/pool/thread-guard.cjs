@@ -3,11 +3,11 @@
  * every thread that a graph starts itself (`--require`), and those have no compiler: there a graph reaches the process
  * as well as in its own worker.
  *
- * X4 Refused are signals to the process, a debugger on its first thread, another priority for it, flags of V8, which are
- * those of all threads, Node's own parts (`process.binding`), handles on and the closing of files that the thread has not
- * opened, and lists beyond what V8 can address (list-guard.cjs). `process.exit`, and what nothing catches, end only the
- * nested thread; it ends with its worker. Its memory counts as its worker's: it inherits the mark by which that is found
- * (kernel/worker-memory.ts).
+ * X4 Refused are signals to the process and the hearing of them, a debugger on its first thread or one that ends code,
+ * another priority for it, flags of V8, which are those of all threads, Node's own parts (`process.binding`), handles on
+ * and the closing of files that the thread has not opened, and lists beyond what V8 can address (list-guard.cjs). Hooks
+ * may throw (hook-guard.cjs). `process.exit`, and what nothing catches, end only the nested thread; it ends with its
+ * worker. Its memory counts as its worker's: it inherits the mark by which that is found (kernel/worker-memory.ts).
  */
 'use strict';
 const fs = require('node:fs');
@@ -16,6 +16,7 @@ const { syncBuiltinESMExports } = require('node:module');
 const os = require('node:os');
 const { join } = require('node:path');
 const v8 = require('node:v8');
+const vm = require('node:vm');
 const threads = require('node:worker_threads');
 const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
 const { closeBeforeEnds } = require(LINK_GATE_SCRIPT);
@@ -70,6 +71,16 @@ function guardProcess() {
   inspector.Session.prototype.connectToMainThread = () => {
     throw named('DebuggerRefused', 'A graph cannot debug the server');
   };
+  const { post } = inspector.Session.prototype;
+  inspector.Session.prototype.post = function (method, ...given) {
+    // Node ends the process when a thread comes back to it like that.
+    if (method === 'Runtime.terminateExecution')
+      throw named('DebuggerRefused', 'A graph cannot end the code of its thread');
+    return post.call(this, method, ...given);
+  };
+  // It would take the signal from the server.
+  guardSignal(vm.Script.prototype, 'runInContext', 1);
+  guardSignal(vm.Script.prototype, 'runInThisContext', 0);
   const { binding } = process;
   process.binding = (name) => {
     if (!PARTS.includes(name)) throw named('BindingRefused', `A graph cannot use "${name}" of Node itself`);
@@ -80,6 +91,15 @@ function guardProcess() {
   Object.defineProperty(globalThis, Symbol.for(LEAVE), { value: leave });
   // They are asked how much memory the thread uses, and whose it is.
   for (const name of ['memoryUsage', 'getBuiltinModule']) Object.defineProperty(process, name, FIXED);
+}
+
+/** `place` is where the options stand. */
+function guardSignal(owner, name, place) {
+  const run = owner[name];
+  owner[name] = function (...given) {
+    if (given[place] != null) given[place] = { ...given[place], breakOnSigint: false };
+    return run.apply(this, given);
+  };
 }
 
 /** A number that is closed twice may be another one's by then: a connection, or the log. Each closes what it opened. */
