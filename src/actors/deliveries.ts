@@ -2,7 +2,7 @@
  * The write path of deliveries. D1 Facts about them are decided here on the version that was read, and decided anew
  * when somebody else was first.
  */
-import { judgeAttempt, type Posted } from '../delivery/decide.ts';
+import { judgeAttempt, type AttemptFacts, type Posted } from '../delivery/decide.ts';
 import type { DeliveryEvent } from '../delivery/events.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
@@ -11,18 +11,12 @@ import { toWrites } from './delivery-writes.ts';
 import { LogUnavailable } from './threads.ts';
 
 export interface Deliveries {
-  /** `ms`: how long it took. Rejects with `LogUnavailable`. */
+  /** Rejects with `LogUnavailable`. */
   record(deliveryId: string, posted: Posted, attempt: AttemptFacts): Promise<void>;
   /** Owed from now on, as on the first day; false when its body is gone, or all of it. */
   redeliver(deliveryId: string): Promise<boolean>;
   /** It cannot be sent again. Nothing happens to what is owed. */
   eraseBody(deliveryId: string): Promise<void>;
-}
-
-export interface AttemptFacts {
-  readonly ms: number;
-  readonly now: number;
-  readonly pausesMs?: readonly number[] | undefined;
 }
 
 const MOST_CONFLICTS = 10;

@@ -5,7 +5,7 @@
  * outcome is an exception and never a refusal. Commands of one thread are decided one at a time; a version conflict
  * (another writer of the same log) is decided anew, here and nowhere else.
  */
-import type { Clock } from '../kernel/clock.ts';
+import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
@@ -178,7 +178,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
         return earlier ? { ok: true, events: earlier.events, state: actor.state } : decided;
       }
       if (decided.events.length === 0) return { ok: true, events: [], state: actor.state };
-      const place = options.startsAtOnce === true && startable(decided.events, decided.after, clock.now());
+      const place = options.startsAtOnce === true && startable(decided.events, decided.after, dueTime(clock));
       const claim = place ? claimant?.(place) : undefined;
       const started = claim && actor.decide([claim.command], decided);
       const isStarted = started?.ok === true;

@@ -38,11 +38,21 @@ export const isTaken = (posted: Posted): boolean =>
 export const isUnwell = (posted: Posted): boolean =>
   posted.kind === 'failed' || (posted.kind === 'answered' && (posted.status >= 500 || posted.status === 429));
 
-/** W2 Only a 2xx is success. `ms`: how long the attempt took; `now`: its end, milliseconds since 1970. */
+export interface AttemptFacts {
+  /** How long it took. */
+  readonly ms: number;
+  /** When it was over, milliseconds since 1970. */
+  readonly now: number;
+  /** What the pause before the next one is counted from. */
+  readonly dueFrom: number;
+  readonly pausesMs?: readonly number[] | undefined;
+}
+
+/** W2 Only a 2xx is success. */
 export function judgeAttempt(
   posted: Posted,
   { deliveryId, attempts, tries }: DeliveryState,
-  { ms, now, pausesMs }: { ms: number; now: number; pausesMs?: readonly number[] | undefined },
+  { ms, now, dueFrom, pausesMs }: AttemptFacts,
 ): DeliveryEvent & { type: 'WebhookDelivered' | 'WebhookAttemptFailed' } {
   const attempt = attempts + 1;
   const answer = posted.kind === 'answered' ? posted : undefined;
@@ -51,7 +61,8 @@ export function judgeAttempt(
     return { type: 'WebhookDelivered', data: { deliveryId, attempt, status: answer.status, ms, ...told } };
   const isFinal = posted.kind === 'denied' || answer?.status === GONE;
   const pause = isFinal ? undefined : pauseAfter(tries + 1, deliveryId, pausesMs);
-  const nextAt = pause === undefined ? null : now + Math.max(pause, retryAfterMs(answer?.retryAfter, now));
+  const nextAt =
+    pause === undefined ? null : dueFrom + Math.max(pause, retryAfterMs(answer?.retryAfter, now));
   const [status, error] =
     posted.kind === 'answered'
       ? [posted.status, `the receiver answered ${posted.status}`]

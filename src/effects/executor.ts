@@ -8,7 +8,7 @@ import type { Claim, NewRunPlace as Place } from '../actors/claims.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
 import type { Recorded } from '../log/events.ts';
@@ -124,13 +124,13 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const free = places.free(running.size + promised.size);
     backlog = free <= 0;
     if (free > 0) {
-      const found = await claimableRuns(log.rows, clock.now(), free);
+      const found = await claimableRuns(log.rows, dueTime(clock), free);
       backlog = found.length === free;
       const started = await Promise.all(found.filter(({ runId }) => !running.has(runId)).map(start));
       // Only after one of them started: what cannot, and is found again at once, would keep the process to itself.
       if (found.length === free && started.includes(true)) again = true;
     }
-    const now = clock.now();
+    const now = dueTime(clock);
     const due = await nextDueRun(log.rows, now);
     cancelPoll();
     if (!draining) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);

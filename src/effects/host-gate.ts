@@ -1,6 +1,6 @@
 /**
  * W3 How many attempts may go to a receiver now: a few at once, and when many failed in a row, one after a pause that
- * grows, until one is taken. What waits for a receiver costs none of its attempts.
+ * grows, until one is taken. What waits for a receiver costs none of its attempts. `now` is of a clock that never jumps.
  */
 export interface HostGate {
   /** How many more attempts may begin. */

@@ -9,7 +9,7 @@ import { createDeliveries } from '../actors/deliveries.ts';
 import { isUnwell, type Posted } from '../delivery/decide.ts';
 import { hostOf, maskIn } from '../delivery/mask.ts';
 import { createSigner } from '../delivery/signature.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
 import {
@@ -86,9 +86,9 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     const asked = wanted ?? 'all';
     wanted = undefined;
     if (stopping) return;
-    const now = clock.now();
+    const now = dueTime(clock);
     for (const host of asked === 'all' ? await dueHosts(log.rows, now) : asked) {
-      const room = gate.room(host, now);
+      const room = gate.room(host, clock.monotonic());
       if (room <= 0) continue;
       const due = await dueDeliveries(log.rows, host, now, room + gate.underWay(host));
       if (stopping) return;
@@ -102,12 +102,12 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 
   /** The next look, when nothing happens before it. */
   async function plan(): Promise<void> {
-    const now = clock.now();
+    const [now, at] = [dueTime(clock), clock.monotonic()];
     const next = await nextDueDelivery(log.rows, now);
     if (stopping) return;
-    const moments = [now + POLL_MS, next ?? Infinity, gate.nextOpening(now) ?? Infinity];
+    const pauses = [POLL_MS, (next ?? Infinity) - now, (gate.nextOpening(at) ?? Infinity) - at];
     cancelPoll();
-    cancelPoll = clock.after(Math.max(SOONEST_MS, Math.min(...moments) - now), () => pump('all'));
+    cancelPoll = clock.after(Math.max(SOONEST_MS, Math.min(...pauses)), () => pump('all'));
   }
 
   function begin(delivery: DeliveryRecord): void {
@@ -122,9 +122,9 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     gate.begin(host);
     const cancelSlow = clock.after(SLOW_MS, release);
     const done = attempt(delivery)
-      .then(({ isWell, at }) => gate.end(host, isWell, at))
+      .then((isWell) => gate.end(host, isWell, clock.monotonic()))
       .catch((error: unknown) => {
-        gate.end(host, false, clock.now());
+        gate.end(host, false, clock.monotonic());
         onFault(error, `webhook ${deliveryId}`);
       })
       .finally(() => {
@@ -136,8 +136,8 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     underWay.set(deliveryId, done);
   }
 
-  /** `at`: when it was over. */
-  async function attempt({ deliveryId, url }: DeliveryRecord): Promise<{ isWell: boolean; at: number }> {
+  /** Whether the receiver is well. */
+  async function attempt({ deliveryId, url }: DeliveryRecord): Promise<boolean> {
     const body = await log.payloads.body(deliveryId);
     const began = clock.monotonic();
     const posted: Posted =
@@ -145,13 +145,13 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
         ? { kind: 'denied', error: 'its body is missing from the log' }
         : await out.post(url, headersOf(deliveryId, body), body);
     const ms = Math.round(clock.monotonic() - began);
-    const now = clock.now();
     await deliveries.record(deliveryId, withoutSecrets(posted, url), {
       ms,
-      now,
+      now: clock.now(),
+      dueFrom: dueTime(clock),
       pausesMs: settings.pausesMs,
     });
-    return { isWell: !isUnwell(posted), at: now };
+    return !isUnwell(posted);
   }
 
   const headersOf = (deliveryId: string, body: string): Record<string, string> => ({

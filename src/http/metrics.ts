@@ -10,7 +10,7 @@
  * - `nodejs_eventloop_delay_seconds{stat}`: `mean`, `p99`, `max` since the reading before
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { LoopDelay } from '../kernel/loop-delay.ts';
 import type { RowReader } from '../log/rows.ts';
 import { countAll } from '../projections/counts.ts';
@@ -46,7 +46,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   let latest: { readonly at: number; readonly metrics: Promise<readonly Metric[]> } | undefined;
 
   async function collect(): Promise<readonly Metric[]> {
-    const { runs, queued, deliveries } = await countAll(rows, clock.now());
+    const { runs, queued, deliveries } = await countAll(rows, dueTime(clock));
     const connections = await options.connections();
     const { rss, heapUsed } = process.memoryUsage();
     const { user, system } = process.cpuUsage();

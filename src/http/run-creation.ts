@@ -10,6 +10,7 @@ import type { CronOrder } from '../actors/crons.ts';
 import type { Dispatched } from '../actors/threads.ts';
 import { systemAssistantId } from '../actors/assistants.ts';
 import { checkWebhookUrl } from '../delivery/url-policy.ts';
+import { dueTime } from '../kernel/clock.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { findTextProblem, type Json, type JsonObject } from '../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
@@ -114,7 +115,7 @@ export async function prepareRun(
     kwargs,
     ...(at !== undefined && { onHead: at }),
     // Clients may send fractions of a millisecond; times in the log are whole.
-    notBefore: context.clock.now() + Math.round((request.after_seconds ?? 0) * 1000),
+    notBefore: request.after_seconds ? dueTime(context.clock) + Math.round(request.after_seconds * 1000) : 0,
   });
   const secret = renderSecret(actor);
   const dispatch = (...commands: ThreadCommand[]) =>

@@ -38,6 +38,21 @@ export function systemClock(): Clock {
   };
 }
 
+const reckoned = new WeakMap<Clock, { readonly time: number; readonly at: number }>();
+
+/**
+ * The time that pauses are counted from and compared with: wall time that is never set back. It follows the wall clock
+ * forward, and otherwise the clock that never jumps. Whoever asks what is due and whoever says when it will be must
+ * both ask here: a moment of the wall clock that was set back would be due at once. Begins anew with the process.
+ */
+export function dueTime(clock: Clock): number {
+  const at = clock.monotonic();
+  const last = reckoned.get(clock) ?? { time: -Infinity, at };
+  const time = Math.max(clock.now(), last.time + Math.max(0, at - last.at));
+  reckoned.set(clock, { time, at });
+  return Math.floor(time);
+}
+
 /** `2026-11-20T23:49:50.868000+00:00`: ISO 8601 with microseconds and offset, as clients of this API expect. */
 export function toTimestamp(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000+00:00');

@@ -6,6 +6,8 @@ export interface ManualClock extends Clock {
    * they set off settles before the next one fires; timers set meanwhile fire too if they fall due in time.
    */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock forward or back; what waits is not affected. */
+  jump(ms: number): void;
   /** When the timers that wait are due, milliseconds since 1970, soonest first. */
   pending(): number[];
 }
@@ -13,10 +15,11 @@ export interface ManualClock extends Clock {
 /** A clock that stands still until it is told to move; `start` is its wall time. */
 export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   let now = start;
+  let offset = 0;
   const timers = new Set<{ due: number; fn: () => void }>();
   const soonestFirst = () => [...timers].sort((a, b) => a.due - b.due);
   return {
-    now: () => now,
+    now: () => now + offset,
     monotonic: () => now - start,
     after(ms, fn) {
       // Wall time is whole milliseconds, whatever was asked for.
@@ -35,6 +38,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
       }
       now = Math.max(now, end);
     },
+    jump: (ms) => void (offset += ms),
     pending: () => soonestFirst().map((timer) => timer.due),
   };
 }

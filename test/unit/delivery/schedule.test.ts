@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 const fresh: DeliveryState = { deliveryId: 'd', status: 'owed', attempts: 0, tries: 0, orphan: false };
 const judge = (posted: Posted, state: Partial<DeliveryState> = {}) =>
-  judgeAttempt(posted, { ...fresh, ...state }, { ms: 5, now: NOW });
+  judgeAttempt(posted, { ...fresh, ...state }, { ms: 5, now: NOW, dueFrom: NOW });
 const nextAt = (posted: Posted, state: Partial<DeliveryState> = {}): number | null => {
   const { type, data } = judge(posted, state);
   assert.ok(type === 'WebhookAttemptFailed');

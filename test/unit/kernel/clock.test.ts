@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert';
-import { systemClock, toTimestamp } from '../../../src/kernel/clock.ts';
+import { dueTime, systemClock, toTimestamp } from '../../../src/kernel/clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('kernel/clock');
@@ -47,6 +48,19 @@ test('given a delay beyond what Node allows or a cancelled timer, when the loop 
   await new Promise((resolve) => setTimeout(resolve, 5));
   cancelFar();
   assert.is(fired, 0);
+});
+
+test('given a wall clock that jumps, when it is asked what is due, then time follows it forward and never goes back', async () => {
+  const clock = createManualClock(1_000_000);
+  const asked = [dueTime(clock)];
+  for (const jump of [-5_000, 0, 20_000, -86_400_000, 3_000]) {
+    clock.jump(jump);
+    await clock.advance(1_000);
+    asked.push(dueTime(clock));
+  }
+  assert.equal(asked, [1_000_000, 1_001_000, 1_002_000, 1_018_000, 1_019_000, 1_020_000]);
+  // Each process has its own.
+  assert.is(dueTime({ ...clock }), clock.now());
 });
 
 test.run();

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { createItems } from '../../../src/actors/items.ts';
+import { createStore } from '../../../src/actors/store.ts';
+import { startExecutor } from '../../../src/effects/executor.ts';
+import type { HttpOut, Posted } from '../../../src/effects/http-out.ts';
+import { createPlaces } from '../../../src/effects/places.ts';
+import { startWebhooks } from '../../../src/effects/webhooks.ts';
+import { dueTime } from '../../../src/kernel/clock.ts';
+import { getRun } from '../../../src/projections/run-queries.ts';
+import { ask } from '../../support/given.ts';
+import { createRandom } from '../../support/random.ts';
+import { suite } from '../../support/suite.ts';
+import { seededIds } from '../../support/with-log.ts';
+import { toRunning, withThreads, type TestThreads } from '../actors/with-threads.ts';
+
+const test = suite('effects, a clock that is set');
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const ABOUT: Record<string, number> = { back: -2 * HOUR, forward: 2 * HOUR };
+
+const onFault = (error: unknown): void => assert.fail(String(error));
+
+/** Lets everything be done that is due by then. */
+async function pass({ clock, log }: TestThreads, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 250) {
+    await clock.advance(250);
+    await log.readAll(0, 1);
+  }
+}
+
+const statusOf = async ({ log }: TestThreads, runId: string) => (await getRun(log.rows, runId))?.status;
+
+function execute({ log, clock, threads }: TestThreads): ReturnType<typeof startExecutor> {
+  const ids = seededIds(clock, createRandom(3));
+  const items = createItems({ log, clock, ids });
+  const ttl = { refreshOnRead: false, defaultTtl: null };
+  return startExecutor({
+    ...{ log, clock, threads, ids, onFault, lingerClock: clock, isRead: () => true },
+    ...{ runTimeoutMs: 24 * HOUR, maxAttempts: 3, stopGraceMs: 5_000, places: createPlaces(4) },
+    store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
+    graphs: {
+      graphIds: ['graph'],
+      run: async () => ({ kind: 'success', next: [], interrupts: {} }),
+      close: async () => undefined,
+    },
+  });
+}
+
+test('X5 given a run that waits for its time, when the clock is set back, then it starts after as long as was asked for', () =>
+  withThreads(async (lent) => {
+    const executor = execute(lent);
+    await lent.done([
+      ask.createThread(),
+      ask.createRun('a', 'enqueue', { notBefore: dueTime(lent.clock) + 4 * SECOND }),
+    ]);
+    await pass(lent, SECOND);
+    lent.clock.jump(-2 * HOUR);
+    await pass(lent, 2 * SECOND);
+    assert.equal(await statusOf(lent, 'a'), 'pending');
+    await pass(lent, 3 * SECOND);
+    assert.equal(await statusOf(lent, 'a'), 'success');
+    await lent.done(ask.createRun('b', 'enqueue', { notBefore: dueTime(lent.clock) + 4 * SECOND }));
+    await pass(lent, 3 * SECOND);
+    assert.equal(await statusOf(lent, 'b'), 'pending');
+    await pass(lent, 3 * SECOND);
+    assert.equal(await statusOf(lent, 'b'), 'success');
+    await executor.stop(0);
+  }));
+
+for (const way of ['back', 'forward'])
+  test(`W3 given a receiver that fails, when the clock is set ${way} between two attempts, then the pauses stay as long as they are`, () =>
+    withThreads(async (lent) => {
+      const { log, clock } = lent;
+      const sentAt: number[] = [];
+      const out: HttpOut = {
+        post: async (): Promise<Posted> => {
+          sentAt.push(Math.round(clock.monotonic() / SECOND));
+          return { kind: 'answered', status: 500 };
+        },
+        close: async () => undefined,
+      };
+      const pausesMs = [10, 10, 10, 10, 10].map((pause) => pause * SECOND);
+      const ids = seededIds(clock, createRandom(4));
+      const webhooks = startWebhooks({ log, clock, ids, out, onFault, settings: { pausesMs } });
+      const kwargs = {
+        ...{ input: null, config: {}, streamMode: ['values'], streamSubgraphs: false },
+        webhook: 'https://a.example/hook',
+      };
+      await lent.done(toRunning('a', { kwargs }));
+      await lent.done(ask.complete('a'));
+      await pass(lent, 15 * SECOND);
+      assert.equal(sentAt.length, 2, String(sentAt));
+      clock.jump(ABOUT[way]!);
+      await pass(lent, 60 * SECOND);
+      const pauses = sentAt.slice(1).map((at, i) => at - sentAt[i]!);
+      assert.equal(pauses.length, 5, String(sentAt));
+      // The one that the clock jumped in is over at once when it was set forward.
+      const whole = way === 'forward' ? pauses.toSpliced(1, 1) : pauses;
+      for (const pause of whole) assert.ok(pause >= 10 && pause <= 14, String(pauses));
+      await webhooks.stop();
+    }));
+
+test.run();
