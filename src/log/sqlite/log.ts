@@ -5,7 +5,8 @@ import { systemClock, type Clock } from '../../kernel/clock.ts';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
-import { loadSnapshot, readAll, readStream } from './event-store.ts';
+import { headPosition, loadSnapshot, readAll, readStream } from './event-store.ts';
+import { assertComplete, openHeadMark } from './head-mark.ts';
 import { lockDirectory } from './lock.ts';
 import { createFrameTail } from './frame-tail.ts';
 import { createPayloadReader, createPayloadWriter } from './payload-store.ts';
@@ -33,7 +34,10 @@ export interface SqliteLogOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it. */
+/**
+ * Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it, and
+ * `LogIncomplete` when a part of it is missing.
+ */
 export function openSqliteLog(options: SqliteLogOptions): EventLog {
   const { dir, projection, projectionModule, functions, functionsModule, clock, onFault } = options;
   mkdirSync(dir, { recursive: true });
@@ -41,6 +45,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
   let opened: Connection | undefined;
   try {
     const file = join(dir, LOG_FILE);
+    assertComplete(file);
     const leftBehind = isLeftBehind(file);
     const db = (opened = openConnection(file, { functions }));
     const prepare = createStatements(db);
@@ -70,6 +75,8 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
       leftBehind,
       onFault,
     });
+    const mark = openHeadMark(file);
+    mark.note(headPosition(prepare));
     const tail = createFrameTail(prepare);
     const writer = createWriter({
       db,
@@ -77,7 +84,10 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
       payloads: createPayloadWriter(prepare, tail),
       projection,
       now: clock.now,
-      committed: (batches) => shredder.note(batches),
+      committed(batches, head) {
+        if (head !== undefined) mark.note(head);
+        shredder.note(batches);
+      },
       announce: (notice) => tell(committed, notice),
       poisoned: (cause) => tell(poisoned, cause),
     });
@@ -98,6 +108,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
         // Before the connection: the last one to close writes the log back and removes it.
         await reader?.close();
         const afterwards = shredder.close();
+        mark.remove();
         db.close();
         afterwards();
         unlock();

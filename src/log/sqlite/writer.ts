@@ -42,8 +42,8 @@ export interface WriterOptions {
   readonly payloads: PayloadWriter;
   readonly projection: Projection;
   readonly now: () => number;
-  /** Hears of the batches of each transaction that wrote something. */
-  readonly committed: (batches: readonly Batch[]) => void;
+  /** Hears of the batches of each transaction that wrote something, and the position given last, if it is known. */
+  readonly committed: (batches: readonly Batch[], head: number | undefined) => void;
   readonly announce: (notice: Notice) => void;
   readonly poisoned: (cause: string) => void;
 }
@@ -97,7 +97,10 @@ export function createWriter({
     const written = settled.flatMap(({ waiting: { batch }, result }) =>
       result?.kind === 'committed' ? [{ batch, receipt: result.receipt }] : [],
     );
-    committed(written.map(({ batch }) => batch));
+    committed(
+      written.map(({ batch }) => batch),
+      head,
+    );
     const notice = noticeOf(written);
     // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
     if (notice.events.length > 0 || notice.frames.size > 0) queueMicrotask(() => announce(notice));

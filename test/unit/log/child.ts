@@ -1,6 +1,7 @@
 /**
  * A process of its own for the log's tests: `child.ts open <dir>` tries to open a log that somebody else has;
- * `child.ts fill <dir>` writes until the disk takes no more. Prints one line of JSON.
+ * `child.ts fill <dir>` writes until the disk takes no more; `child.ts die <dir>` commits and is killed. Prints one line
+ * of JSON.
  */
 import { createManualClock } from '../../support/manual-clock.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
@@ -42,7 +43,15 @@ async function fill(): Promise<object> {
   throw new Error('the disk never was full');
 }
 
-if (what === 'fill') console.log(JSON.stringify(await fill()));
+async function die(): Promise<void> {
+  const log = open();
+  const last = (await log.readAll(0, 1_000)).length;
+  for (let i = last; i < last + 3; i++) await log.commit(batch([append('s', i, `n${i}`)]));
+  process.kill(process.pid, 'SIGKILL');
+}
+
+if (what === 'die') await die();
+else if (what === 'fill') console.log(JSON.stringify(await fill()));
 else
   try {
     await open().close();
