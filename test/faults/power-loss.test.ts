@@ -68,7 +68,7 @@ test(
         const data = join(dir, 'data');
         const out = join(dir, 'trace');
         const inject = [`fsync,fdatasync:delay_enter=${SYNC_MS * 1000}`];
-        const words = straceWords({ data, out, inject, withData: true });
+        const words = straceWords({ data, out, inject, withData: true, withMark: true });
         const server = await serve({ before: `set -- ${words.join(' ')} "$@"` });
         const claims = (
           await Promise.all(['a', 'b', 'c'].map((name) => makeClaims(server, sink, 4, name)))
@@ -85,17 +85,21 @@ test(
         })).sort((a, b) => a.before - b.before);
         const disk = openDisk();
         let done = 0;
+        let marked = 0;
         let held = 0;
         for (const [i, { before, survivors }] of moments.entries()) {
           for (; done < before; done++) disk.apply(calls[done]!);
           const image = join(dir, `image-${i}`);
           await mkdir(image);
-          for (const [name, bytes] of disk.image(survivors, random))
+          for (const [name, bytes] of disk.image(survivors, random)) {
             await writeFile(join(image, name), bytes);
+            if (name === 'log.db-head' && bytes.length > 0) marked += 1;
+          }
           const promised = heldAt(claims, calls[before]?.began ?? Infinity);
           held += promised.length;
           await assertHeld(image, promised, `before call ${before}, ${survivors} of the unsynced there`);
         }
+        assert.ok(marked > 0, 'no image has a mark');
         assert.ok(held > 40, `${held} promises were looked for`);
       }),
     ),

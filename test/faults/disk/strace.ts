@@ -23,13 +23,22 @@ export interface Tracing {
   readonly inject?: readonly string[];
   /** Keep what was written, too. */
   readonly withData?: boolean;
+  /** Watch the mark of the log's head, too. */
+  readonly withMark?: boolean;
 }
 
 /** The words that come before a command. */
-export function straceWords({ data, out, inject = [], withData = false }: Tracing): string[] {
+export function straceWords({
+  data,
+  out,
+  inject = [],
+  withData = false,
+  withMark = false,
+}: Tracing): string[] {
   // -D: the program stays the child that was started, to be signalled and waited for.
   const options = ['-D', '-ff', '--seccomp-bpf', '-qq', '-ttt', '-T', '-y', '-e', 'signal=none', '-o', out];
-  const files = ['log.db', 'log.db-wal'].flatMap((name) => ['-P', join(data, name)]);
+  const watched = ['log.db', 'log.db-wal', ...(withMark ? ['log.db-head'] : [])];
+  const files = watched.flatMap((name) => ['-P', join(data, name)]);
   const bytes = withData ? ['-xx', '-s', '131072'] : ['-s', '0'];
   const faults = inject.flatMap((fault) => ['-e', `inject=${fault}`]);
   return ['strace', ...options, ...files, '-e', `trace=${LOG_CALLS.join(',')}`, ...bytes, ...faults];
@@ -37,7 +46,7 @@ export function straceWords({ data, out, inject = [], withData = false }: Tracin
 
 export interface Call {
   readonly name: string;
-  /** `log.db` or `log.db-wal`. */
+  /** `log.db`, `log.db-wal` or `log.db-head`. */
   readonly file: string;
   /** Milliseconds since 1970, with fractions. */
   readonly began: number;
