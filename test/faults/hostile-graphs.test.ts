@@ -126,6 +126,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   leavesTimers: FINE,
   opensMuch: FINE,
   floodsOutput: FINE,
+  floodsOutputAtOnce: FINE,
   asksMuch: FINE,
   nodeFloods: { values: { begun: true, value: 'flooded' } },
   speaksToServer: { values: { found: 0 } },
@@ -203,6 +204,8 @@ test('graphs that spin, eat memory, exit, throw later, flood or replace the lang
     // Each would be a message to the server's thread, and a line here.
     const told = server.output().match(/nobody hears any of these/g) ?? [];
     assert.ok(told.length < 100, `${told.length} rejections are told`);
+    if ('floodsOutputAtOnce' in Object.fromEntries(chosen))
+      assert.match(server.output(), /flood\n… \d+ more writes are left out/);
     await assertVerified(join(dir, 'data'));
   }));
 
