@@ -1,5 +1,6 @@
 /** Reads a request's body: bounded before it is held, checked before anything else sees it. */
 import { findJsonProblem, type Json } from '../kernel/json.ts';
+import { checkBounds } from './body-bounds.ts';
 import { HttpProblem, invalid, tooLarge, tooMuchAtOnce } from './replies.ts';
 
 /** What bodies that are still arriving may hold together, in bytes. */
@@ -70,6 +71,7 @@ async function readAnnounced(request: Request, limit: number): Promise<Uint8Arra
 /** The parsed body, `undefined` for an empty one. Every content type is read as JSON, as existing clients need. */
 export function parseBody(bytes: Uint8Array): Json | undefined {
   if (bytes.byteLength === 0) return undefined;
+  checkBounds(bytes);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

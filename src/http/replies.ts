@@ -35,6 +35,13 @@ export const invalid = (detail: string): HttpProblem => new HttpProblem(422, det
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
 
+/** What lists, objects and their members count as is in body-bounds.ts. */
+export const tooManyValues = (limit: number): HttpProblem =>
+  new HttpProblem(
+    413,
+    `body: expected at most ${limit} values (lists, objects and their members count as several)`,
+  );
+
 export const tooMuchAtOnce = (): HttpProblem =>
   new HttpProblem(503, 'Too many large bodies arrive at once; try again later.', {
     'retry-after': '1',

@@ -1,0 +1,101 @@
+import * as assert from 'node:assert/strict';
+import { MOST_VALUES } from '../../src/http/body-bounds.ts';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, newThread } from './scene.ts';
+import { openSocket } from './thread-stream.ts';
+
+const test = suite('conformance: large bodies');
+
+const listOf = (value: string, count: number): string => `[${Array<string>(count).fill(value).join()}]`;
+const listBy = (value: (i: number) => string, count: number): string =>
+  `[${Array.from({ length: count }, (_, i) => value(i)).join()}]`;
+const record = (prefix: string): string =>
+  `{${Array.from({ length: 10 }, (_, i) => `"${prefix}field ${i}":"of \\"${i}\\", {[,:"`).join()}}`;
+
+const TOO_MANY: readonly [string, string][] = [
+  ['objects', listOf('{}', 5_000_000)],
+  ['lists', listOf('[]', 5_000_000)],
+  ['lists in lists', listOf('[[[[[[[[]]]]]]]]', 100_000)],
+  ['numbers', listOf('1', MOST_VALUES)],
+  ['members of many names in one object', `{${listBy((i) => `"k${i}":1`, 50_000).slice(1, -1)}}`],
+  ['members of many names in small objects', listBy((i) => `{"k${i}":1}`, 50_000)],
+  ['records that begin alike', listBy((i) => `{"id":1,"k${i}":1}`, 50_000)],
+];
+const TOO_DEEP: readonly [string, string, RegExp][] = [
+  [
+    'closed',
+    '['.repeat(2_000_000) + ']'.repeat(2_000_000),
+    /^metadata\.a(\[0\])+\S*: nested deeper than 128/,
+  ],
+  ['never closed', '['.repeat(8_000_000), /^metadata\.a(\[0\])+\S*: nested deeper than 128 levels$/],
+  [
+    'between others',
+    `[{"b":[]},{"ü, \\"c":[1,2,{},${'['.repeat(100_000)}`,
+    /^metadata\.a\[1\]\.ü, \\"c\[3\]\[0\]\S*: nested/,
+  ],
+];
+
+const ROUTES = (threadId: string): [string, string][] => [
+  ['POST', '/threads'],
+  ['PATCH', `/threads/${threadId}`],
+  ['POST', `/threads/${threadId}/state`],
+  ['POST', '/runs/wait'],
+  ['POST', `/threads/${threadId}/commands`],
+  ['PUT', '/store/items'],
+];
+
+/** Sends it to each route, and expects that nothing has happened. */
+async function refused(s: TestServer, body: string, status: number, detail: RegExp): Promise<void> {
+  const threadId = await newThread(s);
+  const before = await s.events();
+  for (const [method, path] of ROUTES(threadId)) {
+    const answer = await s.request(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 300)}`);
+    assert.match(answer.json.detail, detail);
+  }
+  assert.deepEqual(await s.events(), before);
+}
+
+const MANY = /^body: expected at most 500000 values/;
+
+for (const [what, value] of TOO_MANY)
+  test(`given a body of very many ${what}, when it is sent to any route, then 413 says how many may be, and nothing happens`, () =>
+    withServer({}, (s) => refused(s, `{"metadata":{"a":${value}}}`, 413, MANY)));
+
+for (const [what, value, detail] of TOO_DEEP)
+  test(`given a large body that is nested too deep, ${what}, when it is sent to any route, then 422 says where`, () =>
+    withServer({}, (s) => refused(s, `{"metadata":{"a":${value}}}`, 422, detail)));
+
+test('given very many mistakes, when they are sent, then they are not even parsed', () =>
+  withServer({}, (s) => refused(s, `[${','.repeat(1_000_000)}`, 413, MANY)));
+
+test('given a command of very many values, when a socket sends it, then it is refused, and the socket is served on', () =>
+  withServer({ config: config('platform.protocol.json') }, async (s) => {
+    const socket = await openSocket(s, crypto.randomUUID());
+    socket.send(`{"id":1,"method":"run.start","params":{"input":${listOf('{}', 1_000_000)}}}`);
+    const { error, message } = await socket.answer();
+    assert.equal(error, 'invalid_argument');
+    assert.match(message, MANY);
+    assert.equal((await socket.ask('no.such')).error, 'unknown_command');
+    socket.leave();
+  }));
+
+const LARGE: readonly [string, () => string][] = [
+  ['300 embeddings of 1,536 numbers', () => listBy((i) => listOf(`${(i + 1) / 7919}`, 1536), 300)],
+  ['15,000 records of 10 members', () => listOf(record(''), 15_000)],
+  ['records of 1,000 kinds', () => listBy((i) => record(`${i % 1_000} `), 5_000)],
+  ['one long text', () => JSON.stringify('" and {[,: and \\'.repeat(500_000))],
+  ['128 levels beside each other', () => listOf('['.repeat(125) + ']'.repeat(125), 500)],
+];
+
+for (const [what, make] of LARGE)
+  test(`given ${what}, when a thread is made with them, then they are kept as they are`, () =>
+    withServer({}, async (s) => {
+      const value = make();
+      const created = await s.request('POST', '/threads', `{"metadata":{"a":${value}}}`);
+      assert.equal(created.status, 200, created.text.slice(0, 300));
+      assert.ok(JSON.stringify(created.json.metadata.a) === JSON.stringify(JSON.parse(value)));
+    }));
+
+test.run();
