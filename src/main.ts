@@ -4,9 +4,13 @@ import { ConfigError } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { systemClock } from './kernel/clock.ts';
 import { tendIdleMemory } from './kernel/idle-memory.ts';
+import { DiskFailed } from './log/disk.ts';
 import { createLogger } from './logger.ts';
 
-/** Exit codes beyond 0: a wrong call or configuration, and a log whose last commit is of unknown outcome. */
+/**
+ * Exit codes beyond 0: a wrong call or configuration, and a disk that takes nothing, or left the outcome of the last
+ * commit unknown.
+ */
 const EXIT_USAGE = 2;
 const EXIT_POISONED = 70;
 /** Long enough for the replies that say so, short enough to be as good as at once. */
@@ -59,7 +63,10 @@ async function serve(args: string[]): Promise<void> {
     onHeld: (gone) => (held = gone),
     onPoisoned: (cause) => {
       process.exitCode = EXIT_POISONED;
-      logger.fatal({ cause }, 'the log failed: the last commit is of unknown outcome, a restart decides');
+      logger.fatal(
+        { cause, dir: config.dataDir },
+        'the log failed: the last commit is of unknown outcome, a restart decides',
+      );
       systemClock().after(POISONED_GRACE_MS, () => process.exit(EXIT_POISONED));
     },
   });
@@ -117,5 +124,5 @@ async function main([command, ...args]: string[]): Promise<void> {
 main(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof ConfigError) for (const problem of error.problems) console.error(problem);
   else console.error(error instanceof Error ? error.message : error);
-  process.exit(process.exitCode ?? EXIT_USAGE);
+  process.exit(process.exitCode ?? (error instanceof DiskFailed ? EXIT_POISONED : EXIT_USAGE));
 });

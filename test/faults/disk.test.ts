@@ -166,13 +166,46 @@ test(
   { lacking: mountLacking() },
 );
 
-test('a server that cannot even open its file says so and exits instead of serving', () =>
-  withPrograms(async ({ serve, dir }) => {
-    const failure = await serve({ before: 'ulimit -f 8', args: ['--data', join(dir, 'tiny')] }).then(
-      () => undefined,
-      (error: Error) => error.message,
+test('a server whose disk takes nothing from the start names the directory and exits with code 70 instead of serving', () =>
+  withPrograms(async ({ launchServer, dir }) => {
+    const tiny = join(dir, 'tiny');
+    const program = launchServer({ before: 'ulimit -f 8', args: ['--data', tiny] });
+    assert.is(await program.exited, EXIT_POISONED, program.output());
+    assert.match(
+      program.output(),
+      new RegExp(`^the data directory ${tiny} cannot be written: .*(?:disk|full|I/O)`, 'm'),
     );
-    assert.match(failure ?? 'it serves', /ended with 2:[^]*(?:disk|full|I\/O)/);
+  }));
+
+test(
+  'a directory that can only be read is named and the server exits with code 70, whether it has a log or not',
+  () =>
+    withPrograms(async ({ launchServer, serve, dir }) => {
+      const data = join(dir, 'data');
+      await mkdir(data);
+      const mounts = `mount --bind ${data} ${data} && mount -o remount,ro,bind ${data}`;
+      const before = `set -- unshare -m bash -c '${mounts} && exec "$@"' bash "$@"`;
+      const refused = async (): Promise<void> => {
+        const program = launchServer({ before });
+        assert.is(await program.exited, EXIT_POISONED, program.output());
+        assert.match(program.output(), `the data directory ${data} cannot be written: `);
+      };
+      await refused();
+      await (await serve()).end('SIGTERM');
+      await refused();
+    }),
+  { lacking: mountLacking() },
+);
+
+test('a path that is no directory is a wrong call and no fault of the disk', () =>
+  withPrograms(async ({ launchServer, dir }) => {
+    const file = join(dir, 'file');
+    await writeFile(file, '');
+    const programs = [file, join(file, 'below')].map((path) => launchServer({ args: ['--data', path] }));
+    for (const program of programs) {
+      assert.is(await program.exited, 2, program.output());
+      assert.match(program.output(), file);
+    }
   }));
 
 test.run();

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
+import { toOpenFailure } from '../disk.ts';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
@@ -35,10 +36,18 @@ export interface SqliteLogOptions {
 }
 
 /**
- * Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it, and
- * `LogIncomplete` when a part of it is missing.
+ * Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it, `LogIncomplete` when a
+ * part of it is missing, and `DiskFailed` when nothing can be written there.
  */
 export function openSqliteLog(options: SqliteLogOptions): EventLog {
+  try {
+    return open(options);
+  } catch (error) {
+    throw toOpenFailure(options.dir, error);
+  }
+}
+
+function open(options: SqliteLogOptions): EventLog {
   const { dir, projection, projectionModule, functions, functionsModule, clock, onFault } = options;
   mkdirSync(dir, { recursive: true });
   const unlock = lockDirectory(dir);
