@@ -5,6 +5,7 @@
  * goes to the address that was checked. Redirects are answers like any other: they are never followed.
  */
 import { lookup, type LookupAddress } from 'node:dns';
+import { createRequire } from 'node:module';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Agent, buildConnector, request } from 'undici';
@@ -15,6 +16,8 @@ import { bareHost, checkWebhookUrl, findAddressProblem, type UrlPolicy } from '.
 export type { Posted };
 
 export interface HttpOut {
+  /** Gets ready for a post to it. Throws when that cannot be done now; it may be called again. */
+  open(url: string): void;
   /** Never rejects. Ends within the deadline; at most a little of the answer's body is read. */
   post(url: string, headers: Record<string, string>, body: string): Promise<Posted>;
   close(): Promise<void>;
@@ -55,10 +58,11 @@ const systemResolve: Resolve = (hostname, done) => lookup(hostname, { all: true 
 export function createHttpOut(options: HttpOutOptions): HttpOut {
   const { policy, clock, deadlineMs, resolve = systemResolve, check = checkWebhookUrl } = options;
   let closed = false;
-  let opened: Promise<Out> | undefined;
-  async function open(): Promise<Out> {
+  let opened: Out | undefined;
+  const loadClient = prepareClient();
+  function open(): Out {
     // With the first delivery: the client is a twentieth of a start, and most servers are asked for none.
-    const { Agent, buildConnector, request } = await import('undici');
+    const { Agent, buildConnector, request } = loadClient();
     const dial = options.dial ?? ((lookup) => buildConnector({ timeout: deadlineMs, lookup }));
     const connect = dial(checkedLookup(policy, resolve));
     const agent = new Agent({
@@ -78,6 +82,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
   }
   const underWay = new Set<AbortController>();
   return {
+    open: () => void (opened ??= open()),
     async post(url, headers, body) {
       const checked = check(url, policy);
       if (!checked.ok) return { kind: 'denied', error: checked.problem };
@@ -89,7 +94,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
       const cancel = clock.after(deadlineMs, () => deadline.abort(expired));
       try {
         if (closed) throw new Error(STOPPING);
-        const { agent, request } = await (opened ??= open());
+        const { agent, request } = (opened ??= open());
         const answer = await request(checked.url, {
           dispatcher: agent,
           method: 'POST',
@@ -115,12 +120,27 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
       closed = true;
       // The agent forgets a receiver whose connections broke off, and with it the requests that wait there.
       for (const deadline of underWay) deadline.abort(new Error(STOPPING));
-      await opened?.then(
-        ({ agent }) => agent.destroy(),
-        // The client could not be loaded; each of the posts said so.
-        () => undefined,
-      );
+      await opened?.agent.destroy();
     },
+  };
+}
+
+/**
+ * How to load the client, which may fail for want of files and is tried again then: `import` would remember the failure,
+ * and either of the two that a description of the package could not be read, so its place is looked up now.
+ */
+function prepareClient(): () => typeof import('undici') {
+  const require = createRequire(import.meta.url);
+  const place = require.resolve('undici');
+  return () => {
+    const before = new Set(Object.keys(require.cache));
+    try {
+      return require(place) as typeof import('undici');
+    } catch (error) {
+      // Its files refer to each other in circles: those that were loaded hold on to what was not.
+      for (const file of Object.keys(require.cache)) if (!before.has(file)) delete require.cache[file];
+      throw error;
+    }
   };
 }
 

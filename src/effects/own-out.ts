@@ -51,13 +51,16 @@ export function createOwnOut({ out, policy, clock, deadlineMs, fetch }: OwnOutOp
     }
   }
 
+  const isOwn = (url: string): boolean => {
+    const checked = checkWebhookUrl(url, policy);
+    return checked.ok && checked.kind === 'own';
+  };
+
   return {
-    post(url, headers, body) {
-      const checked = checkWebhookUrl(url, policy);
-      return checked.ok && checked.kind === 'own'
-        ? postHere(url, headers, body)
-        : out.post(url, headers, body);
+    open(url) {
+      if (!isOwn(url)) out.open(url);
     },
+    post: (url, headers, body) => (isOwn(url) ? postHere(url, headers, body) : out.post(url, headers, body)),
     async close() {
       closing.abort(new Error('the server is stopping'));
       await out.close();

@@ -77,7 +77,10 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     if (hosts === 'all' || wanted === 'all') wanted = 'all';
     else wanted = new Set([...(wanted ?? []), ...hosts]);
     if (!isPlanned)
-      chain = chain.then(claim).catch((error: unknown) => onFault(error, 'reading owed webhooks'));
+      chain = chain.then(claim).catch((error: unknown) => {
+        onFault(error, 'reading owed webhooks');
+        lookAgain(POLL_MS);
+      });
   }
 
   const slots = (): number => Math.min(SLOTS - quick.size, MOST_UNDER_WAY - underWay.size);
@@ -93,8 +96,13 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       const due = await dueDeliveries(log.rows, host, now, room + gate.underWay(host));
       if (stopping) return;
       for (const delivery of due.filter(({ deliveryId }) => !underWay.has(deliveryId)).slice(0, room)) {
-        if (slots() <= 0) starved = true;
-        else begin(delivery);
+        if (slots() <= 0) {
+          starved = true;
+          continue;
+        }
+        // Before the attempt begins: one that fails for a reason of our own is none, and there are only so many.
+        out.open(delivery.url);
+        begin(delivery);
       }
     }
     await plan();
@@ -106,8 +114,13 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     const next = await nextDueDelivery(log.rows, now);
     if (stopping) return;
     const pauses = [POLL_MS, (next ?? Infinity) - now, (gate.nextOpening(at) ?? Infinity) - at];
+    lookAgain(Math.max(SOONEST_MS, Math.min(...pauses)));
+  }
+
+  function lookAgain(ms: number): void {
+    if (stopping) return;
     cancelPoll();
-    cancelPoll = clock.after(Math.max(SOONEST_MS, Math.min(...pauses)), () => pump('all'));
+    cancelPoll = clock.after(ms, () => pump('all'));
   }
 
   function begin(delivery: DeliveryRecord): void {

@@ -64,6 +64,7 @@ export function createReceivers(schedule: Schedule, random: Random, faults: Faul
     let closed = false;
 
     return {
+      open: () => undefined,
       post(url, headers, body) {
         if (!isAlive()) return new Promise(() => undefined);
         if (closed) return Promise.resolve({ kind: 'failed', error: 'the way out is closed' });
