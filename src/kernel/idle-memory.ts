@@ -4,10 +4,12 @@
  */
 import { Session } from 'node:inspector';
 import { performance } from 'node:perf_hooks';
+import v8 from 'node:v8';
 import type { Clock } from './clock.ts';
 
-// As they are now: code of a graph in the same thread may replace them.
-const { memoryUsage } = process;
+// As they are now: code of a graph in the same thread may replace them. And not what the process tells of itself, which
+// reads a file: it throws when there may be no more of them.
+const { getHeapStatistics } = v8;
 const { eventLoopUtilization } = performance;
 
 const LOOK_MS = 1_000;
@@ -36,7 +38,7 @@ export function tendIdleMemory(options: IdleMemoryOptions): () => void {
   let cancel = clock.after(LOOK_MS, look);
   function look(): void {
     rested = busy() < BUSY ? rested + 1 : 0;
-    const { heapTotal } = memoryUsage();
+    const { total_heap_size: heapTotal } = getHeapStatistics();
     least = least === undefined ? heapTotal : Math.min(least, heapTotal);
     if (rested >= LOOKS && heapTotal - least > WORTH && heapTotal < MOST) {
       collect(clock);

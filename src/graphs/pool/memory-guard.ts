@@ -45,6 +45,17 @@ export function createMemoryGuard(
     message: `The worker of the graph used more memory than its ${heapMb} MB (PLATFORM_WORKER_HEAP_MB)`,
   };
   let seen = residentSize() ?? 0;
+  let own = process.memoryUsage();
+
+  /** Of the process and of this thread, as they were last when there is no file left to read them from. */
+  function readOwn(): NodeJS.MemoryUsage {
+    try {
+      own = process.memoryUsage();
+    } catch {
+      // Whoever hunts has told runs to wait for what he finds.
+    }
+    return own;
+  }
 
   /** Whether the thread answered. */
   async function ask(threadId: number, collect: boolean): Promise<boolean> {
@@ -100,7 +111,7 @@ export function createMemoryGuard(
     unheard.forEach((each) => mute.add(each));
     for (const each of mute) if (!threads.includes(each)) mute.delete(each);
     for (const each of known.keys()) if (!threads.includes(each)) known.delete(each);
-    const { rss, heapTotal, external, arrayBuffers } = process.memoryUsage();
+    const { rss, heapTotal, external, arrayBuffers } = readOwn();
     const told = new Set(workers().flatMap(threadsOf));
     const held = [...told].reduce((sum, each) => sum + (known.get(each)?.held ?? 0), 0);
     return { unseen: rss - heapTotal - Math.max(external, arrayBuffers) - held, threads: threads.length };
