@@ -37,6 +37,11 @@ export interface InProcessGraphs extends GraphHost, StateHost {
     signal: AbortSignal,
     onWork?: (work: Promise<unknown>) => void,
   ): Promise<RunEnd>;
+  /**
+   * Finds the library of each graph before its first run, which may come when no file can be opened: Node remembers
+   * what it could not read then. It is loaded already, by the file of the graph. Resolves with the graphs that have one.
+   */
+  findLibraries(): Promise<string[]>;
 }
 
 export function openInProcessGraphs({
@@ -48,10 +53,11 @@ export function openInProcessGraphs({
   readonly ids: Ids;
   readonly clock: Clock;
 }): InProcessGraphs {
+  const libraries = new Map(graphs.map(({ file }) => [file, openUserLibraries(file)]));
   const entries = new Map<string, Entry>(
     graphs.map((graph) => [
       graph.graphId,
-      { graph, library: openUserLibraries(graph.file), role: graph.source.kind },
+      { graph, library: libraries.get(graph.file)!, role: graph.source.kind },
     ]),
   );
   const closing = new AbortController();
@@ -110,6 +116,17 @@ export function openInProcessGraphs({
 
   return {
     graphIds: [...entries.keys()],
+    async findLibraries() {
+      const having = [...entries].map(async ([graphId, { graph, library }]) => {
+        const { source } = graph;
+        if (source.kind === 'plain') return [];
+        return library(source.kind === 'graph' ? source.graph : undefined).then(
+          () => [graphId],
+          () => [],
+        );
+      });
+      return (await Promise.all(having)).flat();
+    },
     run: (order, link, signal, onWork) =>
       runAttempt(link, signal, clock, closing.signal, (attempt) => {
         const work = run(order, attempt);

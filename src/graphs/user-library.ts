@@ -11,23 +11,31 @@ type Namespace = Record<string, unknown>;
 type Fields = Record<string, unknown>;
 type Constructor = new (...args: unknown[]) => unknown;
 
-/** Finds the library of graphs that come from `file`. Rejects when the file can reach none. */
-export type UserLibraryFinder = (graph: CompiledGraph) => Promise<Reviver>;
+/**
+ * Finds the library of a graph that comes from `file`, or, without one, of those that its functions will make. Rejects
+ * when the file can reach none.
+ */
+export type UserLibraryFinder = (graph?: CompiledGraph) => Promise<Reviver>;
 
 export function openUserLibraries(file: string): UserLibraryFinder {
   let modules: Promise<Reviver> | undefined;
   // A graph never changes which library built it, and looking costs as much as the start of a run.
   const found = new WeakMap<CompiledGraph, Promise<Reviver>>();
-  const find = async (graph: CompiledGraph): Promise<Reviver> => {
+  const find = async (graph: CompiledGraph | undefined): Promise<Reviver> => {
     const common = loadedCommonJs(file);
     // The CommonJS build counts only if it built this graph: another file of the project may have loaded it.
-    if (common !== undefined && builtBy(common.pregel, graph))
+    if (common !== undefined && (graph === undefined || builtBy(common.pregel, graph)))
       return toReviver(common.graphs, common.messages);
-    return (modules ??= importLibrary(file));
+    modules ??= importLibrary(file);
+    // What could not be found may only have lacked files, and is looked for again.
+    modules.catch(() => (modules = undefined));
+    return modules;
   };
   return (graph) => {
+    if (graph === undefined) return find(undefined);
     const known = found.get(graph) ?? find(graph);
     found.set(graph, known);
+    known.catch(() => found.delete(graph));
     return known;
   };
 }

@@ -13,7 +13,8 @@ import type { GraphWorker } from './graph-worker.ts';
 import { createFileGuard } from './file-guard.ts';
 import { createLeftovers } from './leftovers.ts';
 import { createMemoryGuard } from './memory-guard.ts';
-import type { Loaded } from './sides.ts';
+import { partsOf, type Loaded } from './sides.ts';
+import { SPOILED } from './worker-end.ts';
 
 export interface CrewOptions {
   /** How many workers, at least 1. */
@@ -124,8 +125,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
 
   /** Resolves when it has loaded the graphs; one that lacks some is ended, for it may have lacked files or memory. */
   async function complete(worker: GraphWorker): Promise<void> {
-    const { graphIds } = await worker.loaded;
-    const missing = loaded.graphIds.filter((graphId) => !graphIds.includes(graphId));
+    const parts = partsOf(await worker.loaded);
+    const missing = partsOf(loaded).filter((part) => !parts.includes(part));
     incomplete = missing.length === 0 ? 0 : incomplete + 1;
     // The project itself may have lost them.
     if (incomplete === 0 || incomplete > MOST_INCOMPLETE) return;
@@ -202,6 +203,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     for (const slot of slots) {
       const { next } = slot;
       if (slot.ready) leftovers.look(slot.worker);
+      const { worker } = slot;
+      if (worker.isSpoiled() && worker.load === 0 && files.hasRoom()) worker.end(SPOILED);
       const waits = overdue(slot.worker);
       if (waits > DOUBT_MS) slot.next ??= spawn();
       if (waits > 0 || next === undefined) continue;
@@ -233,7 +236,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         assertOpen();
         const ready = slots.flatMap((slot) => (slot.ready ? [slot.worker] : []));
         const answering = ready.filter((worker) => !worker.isSilent());
-        const clean = answering.filter((worker) => worker.leftoverFor() < LEFTOVER_MS);
+        const clean = answering.filter((worker) => !worker.isSpoiled() && worker.leftoverFor() < LEFTOVER_MS);
         const home = threadId === undefined ? undefined : homes.get(threadId);
         const worker =
           clean.find((each) => each === home) ??

@@ -11,8 +11,12 @@ import { createSuspects } from './suspects.ts';
 export interface FileGuard {
   /** Asked all the time; looks now and then. */
   look(): void;
+  /** A worker that comes up now finds as many files as it needs. */
+  hasRoom(): boolean;
 }
 
+/** At a time; it closes what it has read. */
+const NEEDED = 32;
 const EVERY_MS = 1_000;
 /** Parts of all there may be: nobody is looked for below the first, and the second is more than a graph needs. */
 const MOST = 0.5;
@@ -36,6 +40,7 @@ export function createFileGuard(clock: Clock, workers: () => readonly GraphWorke
   let searching = false;
 
   return {
+    hasRoom: () => count(limit) < limit - NEEDED,
     look() {
       const now = clock.monotonic();
       if (now < lookAt || searching) return;

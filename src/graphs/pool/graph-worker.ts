@@ -22,7 +22,9 @@ import {
   type StopReason,
 } from '../port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
+import { Unloadable } from '../unloadable.ts';
 import { endThread } from './end-thread.ts';
+import { guiltOf, type Job } from './job.ts';
 import { createLocalFetch } from './local-fetch.ts';
 import { rememberNatives } from './natives.ts';
 import { openPulse } from './pulse.ts';
@@ -71,6 +73,8 @@ export interface GraphWorker {
   base(url: string): void;
   /** Asked all the time: reads the worker's pulse. */
   look(): void;
+  /** It cannot load any more what some questions need, and should be replaced when it has nothing to do. */
+  isSpoiled(): boolean;
   /** Its event loop has not turned for a while. */
   isSilent(): boolean;
   /** For how long it has not, in milliseconds. */
@@ -88,13 +92,6 @@ export interface GraphWorker {
 /** Far beyond what any project takes. */
 const LOAD_LIMIT_MS = 120_000;
 const CLOSED_MS = 300;
-
-interface Job {
-  readonly checkpoints?: CheckpointReader;
-  readonly link?: RunLink;
-  stopAt?: number;
-  lose(guilt: LostAttempt['guilt'], end: WorkerEnd): void;
-}
 
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const { clock, graphs, base, heapMb, hardHeapMb, secret, mark, onStray } = options;
@@ -119,6 +116,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   let runs = 0;
   let leftovers = 0;
   let leftoverSince = Infinity;
+  let spoiled = false;
   let over: WorkerEnd | undefined;
   let fault: WorkerEnd | undefined;
 
@@ -269,7 +267,13 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
         };
         if (over !== undefined) return job.lose('none', over);
         jobs.set(id, job);
-        question(side, id).then(resolve, reject).finally(leave);
+        question(side, id)
+          .then(resolve, (error: unknown) => {
+            const lacks = error instanceof Error && error.name === Unloadable.name;
+            spoiled ||= lacks;
+            reject(lacks ? new GraphsUnavailable(error.message) : error);
+          })
+          .finally(leave);
       });
       return { answer, leave };
     },
@@ -280,6 +284,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       const name = rememberNatives().nameOf(replaced);
       end(died('WorkerSpoiled', `A graph replaced or froze ${name}, which all code of its worker rests on`));
     },
+    isSpoiled: () => spoiled,
     isSilent: pulse.isSilent,
     silence: pulse.silence,
     leftoverFor: () => Math.max(0, clock.monotonic() - leftoverSince),
@@ -290,11 +295,4 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     busy: () => worker.performance.eventLoopUtilization().active,
     end,
   };
-}
-
-/** `alone`: nobody else ever ran in the worker. What was left behind by a run that is over may end it as well. */
-function guiltOf(job: Job, { by }: WorkerEnd, alone: boolean): LostAttempt['guilt'] {
-  if (by === 'close') return 'none';
-  if (by === 'stop') return job.stopAt === undefined ? 'none' : 'own';
-  return alone ? 'own' : 'unknown';
 }

@@ -46,8 +46,16 @@ export const CURRENT_JOB = 'threadwell.job';
 /** What a worker says once it has loaded the graphs. */
 export interface Loaded {
   readonly graphIds: readonly string[];
+  /** Those of them whose library was found. */
+  readonly withLibrary: readonly string[];
   readonly problems: readonly GraphProblem[];
 }
+
+/** Whatever the first worker has of these, the others should have. */
+export const partsOf = ({ graphIds, withLibrary }: Loaded): string[] => [
+  ...graphIds,
+  ...withLibrary.map((graphId) => `the library of ${graphId}`),
+];
 
 /** A head that was read along with the order, so that the run need not ask: undefined inside means there is none. */
 export interface KnownHead {

@@ -9,6 +9,13 @@ export interface WorkerEnd {
 
 export const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });
 
+/** No run is to blame, and none is under way. */
+export const SPOILED: WorkerEnd = {
+  by: 'close',
+  error: 'WorkerSpoiled',
+  message: 'A graph worker could not load something for want of files, and would not be able to any more',
+};
+
 /** The end of a thread that nobody in it caught `thrown`, which may be anything that can be thrown. */
 export function diedOf(thrown: unknown): WorkerEnd {
   const { code } = Object(thrown) as { code?: unknown };

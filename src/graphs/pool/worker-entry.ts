@@ -72,9 +72,10 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
     add(pulse, BEATS, 1);
     clock.after(BEAT_MS, beat);
   };
+  const withLibrary = await host.findLibraries();
   beat();
   tendIdleMemory({ clock });
-  server.ready({ graphIds: graphs.map(({ graphId }) => graphId), problems });
+  server.ready({ graphIds: graphs.map(({ graphId }) => graphId), withLibrary, problems });
 }
 
 await main(workerData as { setup: WorkerSetup; port: MessagePort });

@@ -6,6 +6,7 @@ import { toCompiledGraph } from '../graph-shapes.ts';
 import type { LoadedGraph } from '../loader.ts';
 import { toConfigurable } from '../private-keys.ts';
 import type { GraphDescriber, GraphOrder } from '../schema-port.ts';
+import { isForWantOfFiles, Unloadable } from '../unloadable.ts';
 import { importFrom } from '../user-modules.ts';
 import type { DescribedGraph } from './builder.ts';
 import type { SchemaHelpers } from './runtime-schemas.ts';
@@ -18,7 +19,10 @@ export interface DescriberOptions {
 }
 
 /** With the schema library, which is most of what a worker would load: only for those that are asked. */
-const loadDescribe = () => import('./describe.ts');
+const loadDescribe = () =>
+  import('./describe.ts').catch((error: unknown) => {
+    throw new Unloadable(error);
+  });
 
 export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDescriber {
   const helpers = new Map<string, Promise<SchemaHelpers | undefined>>();
@@ -30,8 +34,12 @@ export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDe
     const known = helpers.get(file);
     if (known !== undefined) return known;
     // Not every version of the library has them, and a plain function's project has no library at all.
-    const found = importFrom(file, '@langchain/langgraph/zod/schema').catch(() => undefined);
+    const found = importFrom(file, '@langchain/langgraph/zod/schema').catch((error: unknown) => {
+      if (isForWantOfFiles(error)) throw new Unloadable(error);
+      return undefined;
+    });
     helpers.set(file, found);
+    found.catch(() => helpers.delete(file));
     return found;
   }
 

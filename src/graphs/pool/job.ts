@@ -1,0 +1,17 @@
+/** What a graph worker has to do: a run, or a question. */
+import type { CheckpointReader, LostAttempt, RunLink } from '../port.ts';
+import type { WorkerEnd } from './worker-end.ts';
+
+export interface Job {
+  readonly checkpoints?: CheckpointReader;
+  readonly link?: RunLink;
+  stopAt?: number;
+  lose(guilt: LostAttempt['guilt'], end: WorkerEnd): void;
+}
+
+/** `alone`: nobody else ever ran in the worker. What was left behind by a run that is over may end it as well. */
+export function guiltOf(job: Job, { by }: WorkerEnd, alone: boolean): LostAttempt['guilt'] {
+  if (by === 'close') return 'none';
+  if (by === 'stop') return job.stopAt === undefined ? 'none' : 'own';
+  return alone ? 'own' : 'unknown';
+}
