@@ -78,6 +78,7 @@ for (const way of ['back', 'forward'])
           sentAt.push(Math.round(clock.monotonic() / SECOND));
           return { kind: 'answered', status: 500 };
         },
+        open: () => undefined,
         close: async () => undefined,
       };
       const pausesMs = [10, 10, 10, 10, 10].map((pause) => pause * SECOND);

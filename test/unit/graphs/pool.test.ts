@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openGraphPool } from '../../../src/graphs/pool/pool.ts';
@@ -145,6 +145,31 @@ test('X4 given a question that never ends, when it is asked once more, then the 
         await writeFile(join(dir, 'gate'), '');
         const again = await pool.run(order, link, new AbortController().signal);
         assert.equal(again.kind, 'success');
+      } finally {
+        await pool.close();
+      }
+    },
+    { libraries: true },
+  ));
+
+const MAKES_GRAPHS = `export const makes = async (config) => (await import('./made.mjs')).graph;`;
+
+test('given a new worker that cannot find the library of a graph, when the first one could, then it is not used', () =>
+  withProject(
+    { 'graph.mjs': MAKES_GRAPHS },
+    async (dir) => {
+      const faults: string[] = [];
+      const pool = await openGraphPool({
+        ...{ workers: 2, heapMb: 256, fetch, onHeld: () => undefined },
+        graphs: [{ id: 'made', file: join(dir, 'graph.mjs'), exportName: 'makes' }],
+        readSource: async () => undefined,
+        onFault: (error) => faults.push(String(error)),
+      });
+      try {
+        await rm(join(dir, 'node_modules'));
+        // It comes by itself.
+        const [fault] = await until(() => faults);
+        assert.match(fault!, /did not load what the first one has: the library of made$/);
       } finally {
         await pool.close();
       }

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withTempDir } from '../../support/temp-dir.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** All that is installed here. */
+export const PACKAGES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
 /** A folder outside of any package, with the libraries in reach if they are wanted. */
 export const withProject = <T>(
@@ -16,6 +17,6 @@ export const withProject = <T>(
       await mkdir(dirname(join(dir, name)), { recursive: true });
       await writeFile(join(dir, name), text);
     }
-    if (libraries) await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
+    if (libraries) await symlink(PACKAGES, join(dir, 'node_modules'));
     return use(dir);
   });
