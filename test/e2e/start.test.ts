@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { createServer } from 'node:http';
 import { execFile } from 'node:child_process';
-import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -232,24 +232,6 @@ test('a second process on the same data directory is refused while the first goe
     assert.is(second.code, 2);
     assert.match(second.output, `${dir}/data is in use by another server`);
     assert.is((await first.ask('POST', '/threads', {})).status, 200);
-  }));
-
-test('a log that has lost its end is refused with exit code 2, and goes on when it is put back', () =>
-  withPrograms(async ({ serve, run, dir }) => {
-    const wal = join(dir, 'data', 'log.db-wal');
-    const first = await serve();
-    const { thread_id: threadId } = (await first.ask('POST', '/threads', {})).json as { thread_id: string };
-    await first.end('SIGKILL');
-    await rename(wal, `${wal}.kept`);
-    const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
-    const second = await run({
-      args: ['serve', '--config', config, '--port', '0', '--data', join(dir, 'data')],
-    });
-    assert.is(second.code, 2);
-    assert.match(second.output, `${wal} is missing`);
-    await rename(`${wal}.kept`, wal);
-    const third = await serve();
-    assert.is((await third.ask('GET', `/threads/${threadId}`)).status, 200);
   }));
 
 test('a project anywhere runs JavaScript and TypeScript graphs and its own auth handler without a build', () =>
