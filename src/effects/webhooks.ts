@@ -135,7 +135,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     gate.begin(host);
     const cancelSlow = clock.after(SLOW_MS, release);
     const done = attempt(delivery)
-      .then((isWell) => gate.end(host, isWell, clock.monotonic()))
+      .then(({ isWell, at }) => gate.end(host, isWell, at))
       .catch((error: unknown) => {
         gate.end(host, false, clock.monotonic());
         onFault(error, `webhook ${deliveryId}`);
@@ -149,22 +149,23 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     underWay.set(deliveryId, done);
   }
 
-  /** Whether the receiver is well. */
-  async function attempt({ deliveryId, url }: DeliveryRecord): Promise<boolean> {
+  /** `at`: when it was over, by the clock of the gate. */
+  async function attempt({ deliveryId, url }: DeliveryRecord): Promise<{ isWell: boolean; at: number }> {
     const body = await log.payloads.body(deliveryId);
     const began = clock.monotonic();
     const posted: Posted =
       body === undefined
         ? { kind: 'denied', error: 'its body is missing from the log' }
         : await out.post(url, headersOf(deliveryId, body), body);
-    const ms = Math.round(clock.monotonic() - began);
+    const at = clock.monotonic();
+    const ms = Math.round(at - began);
     await deliveries.record(deliveryId, withoutSecrets(posted, url), {
       ms,
       now: clock.now(),
       dueFrom: dueTime(clock),
       pausesMs: settings.pausesMs,
     });
-    return !isUnwell(posted);
+    return { isWell: !isUnwell(posted), at };
   }
 
   const headersOf = (deliveryId: string, body: string): Record<string, string> => ({
