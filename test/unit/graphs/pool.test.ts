@@ -3,11 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { openGraphPool } from '../../../src/graphs/pool/pool.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { createMemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 import { suite } from '../../support/suite.ts';
-import { NO_STORE, toOrder } from './harness.ts';
+import { preparePoolRun, withPool } from './pool-harness.ts';
 import { withProject } from './project-harness.ts';
 
 const test = suite('graphs/pool');
@@ -24,23 +22,15 @@ test('X4 given a worker that works hard, when a question to it is asked once mor
     const manual = createManualClock();
     const real = systemClock();
     const faults: unknown[] = [];
-    const pool = await openGraphPool({
-      ...{ workers: 1, heapMb: 256, fetch, onHeld: () => undefined },
-      graphs: [{ id: 'agent', file: join(dir, 'graph.mjs'), exportName: 'works' }],
-      readSource: async () => undefined,
-      onFault: (error) => faults.push(error),
+    const options = {
+      graphs: { agent: 'works' },
+      onFault: (error: unknown) => void faults.push(error),
       // Looks whether the worker turns come in real time; how long an answer may take is for the test to say.
-      patience: { after: (ms, fn) => (ms < 1_000 ? real : manual).after(ms, fn) },
-    });
-    try {
-      let onBegun: () => void = () => undefined;
-      const begun = new Promise<void>((resolve) => (onBegun = resolve));
-      const link = {
-        ...{ checkpoints: createMemoryCheckpoints(), store: NO_STORE },
-        emit: async () => onBegun(),
-      };
-      const order = toOrder('01970000-0000-7000-8000-000000000000', { input: { gate } });
-      const run = pool.run(order, link, new AbortController().signal);
+      patience: { after: (ms: number, fn: () => void) => (ms < 1_000 ? real : manual).after(ms, fn) },
+    };
+    await withPool(dir, options, async (pool) => {
+      const { begun, start } = preparePoolRun(pool, { gate });
+      const run = start();
       await begun;
 
       const drawing = pool.describer.drawing({ graphId: 'agent', configurable: {} }, false);
@@ -52,9 +42,7 @@ test('X4 given a worker that works hard, when a question to it is asked once mor
       assert.equal((await drawing).nodes.length > 0, true);
       assert.equal((await run).kind, 'success');
       assert.deepEqual(faults, []);
-    } finally {
-      await pool.close();
-    }
+    });
   }));
 
 const HARD_QUESTION = `import { appendFileSync, existsSync } from 'node:fs';
@@ -73,33 +61,15 @@ export const works = () => ({ done: true });`;
 test('X4 given a question that holds a worker up, when it is asked once more, then the other worker still has time for runs', () =>
   withProject(
     { 'graph.mjs': HARD_QUESTION },
-    async (dir) => {
-      const file = join(dir, 'graph.mjs');
-      const pool = await openGraphPool({
-        ...{ workers: 2, heapMb: 256, fetch, onHeld: () => undefined },
-        graphs: [
-          { id: 'drawn', file, exportName: 'drawn' },
-          { id: 'agent', file, exportName: 'works' },
-        ],
-        readSource: async () => undefined,
-        onFault: () => undefined,
-      });
-      try {
-        const link = {
-          ...{ checkpoints: createMemoryCheckpoints(), store: NO_STORE },
-          emit: async () => undefined,
-        };
+    (dir) =>
+      withPool(dir, { workers: 2, graphs: { drawn: 'drawn', agent: 'works' } }, async (pool) => {
         const drawing = pool.describer.drawing({ graphId: 'drawn', configurable: {} }, false);
         await until(() => (asked(dir) === 2 ? [true] : []));
-        const order = toOrder('01970000-0000-7000-8000-000000000000', { input: {} });
-        assert.equal((await pool.run(order, link, new AbortController().signal)).kind, 'success');
+        assert.equal((await preparePoolRun(pool, {}).start()).kind, 'success');
         assert.equal(existsSync(join(dir, 'gate')), false);
         await writeFile(join(dir, 'gate'), '');
         assert.deepEqual((await drawing).nodes, []);
-      } finally {
-        await pool.close();
-      }
-    },
+      }),
     { libraries: true },
   ));
 
@@ -117,38 +87,18 @@ export async function* works({ gate }) {
 test('X4 given a question that never ends, when it is asked once more, then the run beside the first one goes on elsewhere and no attempt is lost', () =>
   withProject(
     { 'graph.mjs': ENDLESS_QUESTION },
-    async (dir) => {
-      const file = join(dir, 'graph.mjs');
-      const pool = await openGraphPool({
-        ...{ workers: 1, heapMb: 256, fetch, onHeld: () => undefined },
-        graphs: [
-          { id: 'drawn', file, exportName: 'drawn' },
-          { id: 'agent', file, exportName: 'works' },
-        ],
-        readSource: async () => undefined,
-        onFault: () => undefined,
-      });
-      try {
-        let onBegun: () => void = () => undefined;
-        const begun = new Promise<void>((resolve) => (onBegun = resolve));
-        const link = {
-          ...{ checkpoints: createMemoryCheckpoints(), store: NO_STORE },
-          emit: async () => onBegun(),
-        };
-        const order = toOrder('01970000-0000-7000-8000-000000000000', { input: { gate: join(dir, 'gate') } });
-        const run = pool.run(order, link, new AbortController().signal);
+    (dir) =>
+      withPool(dir, { graphs: { drawn: 'drawn', agent: 'works' } }, async (pool) => {
+        const { begun, start } = preparePoolRun(pool, { gate: join(dir, 'gate') });
+        const run = start();
         await begun;
         const drawing = pool.describer.drawing({ graphId: 'drawn', configurable: {} }, false);
         drawing.catch(() => undefined);
         const how = await run;
         assert.equal(how.kind === 'lost' && how.guilt, 'none');
         await writeFile(join(dir, 'gate'), '');
-        const again = await pool.run(order, link, new AbortController().signal);
-        assert.equal(again.kind, 'success');
-      } finally {
-        await pool.close();
-      }
-    },
+        assert.equal((await start()).kind, 'success');
+      }),
     { libraries: true },
   ));
 
@@ -157,22 +107,15 @@ const MAKES_GRAPHS = `export const makes = async (config) => (await import('./ma
 test('given a new worker that cannot find the library of a graph, when the first one could, then it is not used', () =>
   withProject(
     { 'graph.mjs': MAKES_GRAPHS },
-    async (dir) => {
+    (dir) => {
       const faults: string[] = [];
-      const pool = await openGraphPool({
-        ...{ workers: 2, heapMb: 256, fetch, onHeld: () => undefined },
-        graphs: [{ id: 'made', file: join(dir, 'graph.mjs'), exportName: 'makes' }],
-        readSource: async () => undefined,
-        onFault: (error) => faults.push(String(error)),
-      });
-      try {
+      const onFault = (error: unknown): void => void faults.push(String(error));
+      return withPool(dir, { workers: 2, graphs: { made: 'makes' }, onFault }, async () => {
         await rm(join(dir, 'node_modules'));
         // It comes by itself.
         const [fault] = await until(() => faults);
         assert.match(fault!, /did not load what the first one has: the library of made$/);
-      } finally {
-        await pool.close();
-      }
+      });
     },
     { libraries: true },
   ));
