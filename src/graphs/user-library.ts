@@ -26,17 +26,20 @@ export function openUserLibraries(file: string): UserLibraryFinder {
     // The CommonJS build counts only if it built this graph: another file of the project may have loaded it.
     if (common !== undefined && (graph === undefined || builtBy(common.pregel, graph)))
       return toReviver(common.graphs, common.messages);
-    modules ??= importLibrary(file);
+    if (modules !== undefined) return modules;
+    modules = importLibrary(file);
     // What could not be found may only have lacked files, and is looked for again.
     modules.catch(() => (modules = undefined));
     return modules;
   };
   return (graph) => {
     if (graph === undefined) return find(undefined);
-    const known = found.get(graph) ?? find(graph);
-    found.set(graph, known);
-    known.catch(() => found.delete(graph));
-    return known;
+    const known = found.get(graph);
+    if (known !== undefined) return known;
+    const looked = find(graph);
+    found.set(graph, looked);
+    looked.catch(() => found.delete(graph));
+    return looked;
   };
 }
 
