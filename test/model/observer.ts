@@ -11,6 +11,8 @@ import { threadStream, type Outcome } from '../../src/thread/events.ts';
 
 interface Run {
   readonly threadId: string;
+  /** Of the fact that made it. */
+  readonly version: number;
   readonly hasWebhook: boolean;
   /** The thread's head before the first attempt. */
   base?: string | null;
@@ -33,8 +35,8 @@ const UNDONE = 'a checkpoint rolled back';
 export function createObserver(): Observer {
   const heard: Recorded[] = [];
   const runs = new Map<string, Run>();
-  /** Which thread a client's change of the state was of. */
-  const updates = new Map<string, string>();
+  /** Which thread a client's change of the state was of, and its version there. */
+  const updates = new Map<string, Pick<Run, 'threadId' | 'version'>>();
   const heads = new Map<string, string | null>();
   const deleted = new Map<string, number>();
   const removed = new Set<string>();
@@ -55,7 +57,8 @@ export function createObserver(): Observer {
       case 'RunCreated': {
         const { runId, threadId, kwargs } = event.data;
         assert.ok(!runs.has(runId), `run ${runId} was accepted twice`);
-        runs.set(runId, { threadId, hasWebhook: kwargs.webhook !== undefined, outcomes: [] });
+        const { version } = event.meta;
+        runs.set(runId, { threadId, version, hasWebhook: kwargs.webhook !== undefined, outcomes: [] });
         return;
       }
       case 'RunStarted': {
@@ -75,7 +78,7 @@ export function createObserver(): Observer {
         return;
       case 'StateUpdated':
         heads.set(event.data.threadId, event.data.head);
-        updates.set(event.data.updateId, event.data.threadId);
+        updates.set(event.data.updateId, { threadId: event.data.threadId, version: event.meta.version });
         return;
       case 'RunDeleted':
         heads.set(event.data.threadId, event.data.head);
@@ -112,6 +115,9 @@ export function createObserver(): Observer {
     }
   }
 
+  /** Its thread was deleted since: the id may have been given again. */
+  const isPurged = ({ threadId, version }: Pick<Run, 'threadId' | 'version'>): boolean =>
+    version < (deleted.get(threadStream(threadId)) ?? 0);
   const isOpen = (run: Run): boolean => run.outcomes.length === 0;
   const openRuns = (threadId?: string): string[] =>
     [...runs]
@@ -147,8 +153,7 @@ export function createObserver(): Observer {
       'X1 two runs of a thread run',
     );
     for (const [runId, run] of runs) {
-      const isGone =
-        removed.has(runId) || run.outcomes[0] === 'rolled-back' || deleted.has(threadStream(run.threadId));
+      const isGone = removed.has(runId) || run.outcomes[0] === 'rolled-back' || isPurged(run);
       const status = isGone ? 'gone' : isOpen(run) ? (run.lease ? 'running' : 'pending') : 'ended';
       const row = statuses.get(runId) ?? 'gone';
       assert.equal(['gone', 'running', 'pending'].includes(row) ? row : 'ended', status, `run ${runId}`);
@@ -204,7 +209,7 @@ export function createObserver(): Observer {
       assert.ok(!undone.includes(id), `P3 run ${id} was rolled back and left something`);
       assert.ok(!removed.has(id), `L3 run ${id} was deleted and left something`);
       assert.ok(
-        !deleted.has(threadStream(runs.get(id)?.threadId ?? updates.get(id)!)),
+        !isPurged(runs.get(id) ?? updates.get(id)!),
         `L3 run ${id} of a deleted thread left something`,
       );
     }
