@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs.ts';
 import { get, heard, openRaw } from '../support/raw-client.ts';
 import { suite } from '../support/suite.ts';
+import { until } from '../support/until.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 
 const test = suite('no files left');
@@ -31,13 +32,6 @@ const PROJECT = {
   },
 };
 const RUN = { assistant_id: 'steps', input: { count: 1 } };
-
-async function until(what: string, done: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await done()); tries++) {
-    assert.ok(tries < 1_500, what);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 interface Scene {
   readonly server: ServerProgram;

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
+import { until } from '../support/until.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 
@@ -141,13 +142,6 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
 const COSTS_WORKER = /^(WorkerHeapLimit|WorkerFileLimit|WorkerExit|WorkerFault|WorkerSpoiled)$/;
 const LAST_OF_THEM = 'deletesGlobals';
 
-async function until(what: string, done: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await done()); tries++) {
-    assert.ok(tries < 1_000, what);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 /** Runs the graph on a thread of its own to its end, whichever that is. */
 async function runOnce(server: ServerProgram, graph: string, expected: Expected): Promise<void> {
   const thread = (await server.ask('POST', '/threads', {})).json.thread_id as string;
@@ -156,7 +150,7 @@ async function runOnce(server: ServerProgram, graph: string, expected: Expected)
   const path = `/threads/${thread}/runs/${json.run_id}`;
   if (expected === 'cancelled') {
     const begun = async () => (await server.ask('GET', `/threads/${thread}`)).json.values?.begun === true;
-    await until(`${graph} begins`, begun);
+    await until(`${graph} begins`, begun, 1_000);
     assert.is((await server.ask('POST', `${path}/cancel?wait=true`)).status, 204, graph);
     assert.is((await server.ask('GET', path)).json.status, 'interrupted', graph);
   } else {

@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
+import { until } from '../support/until.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
@@ -35,13 +36,6 @@ async function start(
   const order = { assistant_id: graph, input: {}, stream_mode: 'custom', config: { configurable, timeout } };
   const { json } = await server.ask('POST', `/threads/${thread}/runs`, order);
   return { thread, path: `/threads/${thread}/runs/${json.run_id}` };
-}
-
-async function until(what: string, done: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await done()); tries++) {
-    assert.ok(tries < 1_500, what);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 const begun = (server: ServerProgram, { thread }: Started) =>
