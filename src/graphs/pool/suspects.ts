@@ -10,10 +10,12 @@ import { within } from '../../kernel/within.ts';
 import type { GraphWorker } from './graph-worker.ts';
 import type { WorkerEnd } from './worker-end.ts';
 
+export type Suspect = Pick<GraphWorker, 'busy' | 'end' | 'exited' | 'load'>;
+
 export interface SuspectsOptions {
   readonly clock: Clock;
   /** As they are now: successors as well. */
-  readonly workers: () => readonly GraphWorker[];
+  readonly workers: () => readonly Suspect[];
   /** How much there is, in whatever unit. */
   readonly measure: () => Promise<number>;
   /** So much has to come back with a worker that is to blame. */
@@ -31,6 +33,13 @@ export interface Suspects {
   search(most: number): Promise<number>;
 }
 
+interface Trial {
+  readonly left: number;
+  readonly gaveBack: boolean;
+  isGone(): boolean;
+  tell(verdict: WorkerEnd): void;
+}
+
 /** A worker does something when it has runs, or works for this part of the time. */
 const ACTIVE = 0.05;
 const GONE_MS = 2_000;
@@ -41,25 +50,25 @@ const MESSAGE =
 
 export function createSuspects({ clock, workers, measure, share, end }: SuspectsOptions): Suspects {
   const innocent: WorkerEnd = { by: 'close', error: 'WorkerSuspected', message: MESSAGE };
-  let since = { at: clock.monotonic(), busy: new WeakMap<GraphWorker, number>() };
+  let since = { at: clock.monotonic(), busy: new WeakMap<Suspect, number>() };
   /** Nobody was found the last time: whoever works most is to blame, or it would go on for ever. */
   let inVain = false;
 
   const after = (ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve));
-  const activity = (worker: GraphWorker): number => worker.busy() - (since.busy.get(worker) ?? 0);
-  const isActive = (worker: GraphWorker): boolean =>
+  const activity = (worker: Suspect): number => worker.busy() - (since.busy.get(worker) ?? 0);
+  const isActive = (worker: Suspect): boolean =>
     worker.load > 0 || activity(worker) > ACTIVE * (clock.monotonic() - since.at);
 
-  /** Ends the worker and returns what is left without it. */
-  async function tryWithout(worker: GraphWorker, isBusiest: boolean, before: number): Promise<number> {
+  /** Ends the worker, and looks what is left without it. Its runs wait until `tell` is called. */
+  async function tryWithout(worker: Suspect, before: number): Promise<Trial> {
     let tell: (verdict: WorkerEnd) => void = () => undefined;
     const verdict = new Promise<WorkerEnd>((resolve) => (tell = resolve));
     worker.end(innocent, verdict);
-    let isGone = false;
+    let gone = false;
     await within(
       clock,
       GONE_MS,
-      worker.exited.then(() => (isGone = true)),
+      worker.exited.then(() => (gone = true)),
     );
     let left = await measure();
     // Its successor loads meanwhile, and what is given back is so piece by piece.
@@ -67,11 +76,7 @@ export function createSuspects({ clock, workers, measure, share, end }: Suspects
       await after(BACK_MS);
       left = Math.min(left, await measure());
     }
-    // Native code that nothing interrupts may hold the thread, and gives nothing back until then.
-    const isGuilty = before - left >= share || (isBusiest && (inVain || !isGone));
-    if (isGuilty) inVain = false;
-    tell(isGuilty ? end : innocent);
-    return left;
+    return { left, gaveBack: before - left >= share, isGone: () => gone, tell };
   }
 
   return {
@@ -85,11 +90,27 @@ export function createSuspects({ clock, workers, measure, share, end }: Suspects
       const suspects = [...workers()].sort((a, b) => activity(b) - activity(a));
       suspects.sort((a, b) => Number(isActive(b)) - Number(isActive(a)));
       let left = await measure();
+      let isFound = false;
+      /** Of the busiest, as long as it may still be another one. */
+      let open: Trial | undefined;
+      /** It went while another one was tried, and either may have had what came back. */
+      let isUnclear = false;
       for (const suspect of suspects) {
-        if (left <= most) return left;
-        left = await tryWithout(suspect, suspect === suspects[0], left);
+        if (left <= most) break;
+        const mayGo = open?.isGone() === false;
+        const trial = await tryWithout(suspect, left);
+        left = trial.left;
+        isUnclear ||= trial.gaveBack && mayGo && open!.isGone();
+        const isGuilty = trial.gaveBack && !isUnclear;
+        isFound ||= isGuilty;
+        // Native code that nothing interrupts may hold a thread, and gives nothing back until then.
+        if (!isGuilty && suspect === suspects[0] && (inVain || !trial.isGone())) open = trial;
+        else trial.tell(isGuilty ? end : innocent);
       }
-      inVain = left > most;
+      const isBlamed = open !== undefined && !isFound && (inVain || !isUnclear);
+      open?.tell(isBlamed ? end : innocent);
+      if (isFound || isBlamed) inVain = false;
+      if (left > most || (isUnclear && !isBlamed)) inVain = true;
       return left;
     },
   };
