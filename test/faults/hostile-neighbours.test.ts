@@ -179,8 +179,6 @@ for (const beside of ['waits', 'waitsForChild'])
       const gate = join(dir, 'gate');
       const neighbour = await start(server, beside, { gate });
       await begun(server, neighbour);
-      // Answered by another worker, if this one stands still.
-      await server.ask('GET', `/threads/${neighbour.thread}/state`);
       const guilty = await start(server, 'eatsUnread');
       const { __error__: error } = (await server.ask('GET', `${guilty.path}/join`)).json;
       assert.is(error.error, 'WorkerHeapLimit');

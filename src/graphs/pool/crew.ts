@@ -198,13 +198,18 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     return waits;
   }
 
+  const isStuck = (): boolean =>
+    slots.length >= size && slots.every(({ worker, ready }) => ready && worker.silence() > STUCK_MS);
+
   let cancelWatch = clock.after(WATCH_MS, watch);
   function watch(): void {
+    const isAnybodyThere = slots.some(({ worker, ready }) => ready && !worker.isSilent()) || isStuck();
     for (const slot of slots) {
       const { next } = slot;
       if (slot.ready) leftovers.look(slot.worker);
       const { worker } = slot;
       if (worker.isSpoiled() && worker.load === 0 && files.hasRoom()) worker.end(SPOILED);
+      if (isAnybodyThere && worker.isSilent()) worker.giveBack();
       const waits = overdue(slot.worker);
       if (waits > DOUBT_MS) slot.next ??= spawn();
       if (waits > 0 || next === undefined) continue;
@@ -252,8 +257,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         return worker;
       }
     },
-    isStuck: () =>
-      slots.length >= size && slots.every(({ worker, ready }) => ready && worker.silence() > STUCK_MS),
+    isStuck,
     async apart(use) {
       while (coming >= MOST_COMING || apart.size >= MOST_APART) await change();
       assertOpen();

@@ -25,13 +25,13 @@ import type { SourceReport } from '../schemas/source-report.ts';
 import { Unloadable } from '../unloadable.ts';
 import { endThread } from './end-thread.ts';
 import { guiltOf, type Job } from './job.ts';
-import { createLocalFetch } from './local-fetch.ts';
 import { rememberNatives } from './natives.ts';
+import { openOffers } from './offers.ts';
 import { openPulse } from './pulse.ts';
-import { fromWireError, openRpc, type Methods } from './rpc.ts';
+import { openRpc, type Methods } from './rpc.ts';
+import { createServerSide } from './server-side.ts';
 import { toRemote, WORKER_NOTES, type KnownHead } from './sides.ts';
-import type { Loaded, Question, ServerSide, WorkerSide } from './sides.ts';
-import { takeWrite } from './take-write.ts';
+import type { Loaded, Question, WorkerSide } from './sides.ts';
 import { died, diedOf, type WorkerEnd } from './worker-end.ts';
 
 export interface GraphWorkerOptions {
@@ -64,7 +64,15 @@ export interface GraphWorker {
   readonly load: number;
   /** Whether somebody waits for this run or question. */
   has(job: number): boolean;
-  run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead): Promise<RunEnd | LostAttempt>;
+  /** Resolves with undefined when the run was given back. */
+  run(
+    order: RunOrder,
+    link: RunLink,
+    signal: AbortSignal,
+    known?: KnownHead,
+  ): Promise<RunEnd | LostAttempt | undefined>;
+  /** What it has not begun is given back, for another worker: its event loop does not turn. */
+  giveBack(): void;
   /**
    * `answer` rejects with what graph code throws, or `GraphsUnavailable` when the worker ends. Who does not wait for it
    * any more says so by `leave`.
@@ -97,6 +105,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const { clock, graphs, base, heapMb, hardHeapMb, secret, mark, onStray } = options;
   const jobs = new Map<number, Job>();
   const pulse = openPulse(clock);
+  const offers = openOffers(pulse.shared);
   const { port1: port, port2 } = new MessageChannel();
   const setup = { graphs, base, pulse: pulse.shared, secret, heapMb, mark };
   const linkGate = openLinkGate();
@@ -114,8 +123,6 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const { threadId } = worker;
   let last = 0;
   let runs = 0;
-  let leftovers = 0;
-  let leftoverSince = Infinity;
   let spoiled = false;
   let over: WorkerEnd | undefined;
   let fault: WorkerEnd | undefined;
@@ -133,48 +140,14 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     return endThread({ worker, port, exited, linkGate, clock, ask });
   });
 
-  const replies = createLocalFetch(options.fetch);
-  const jobOf = (id: number): Job => {
-    const job = jobs.get(id);
-    if (job === undefined) throw new Error('The run is over');
-    return job;
-  };
-  const linkOf = (id: number): RunLink => {
-    const { link } = jobOf(id);
-    if (link === undefined) throw new Error('A question saves nothing');
-    return link;
-  };
-  const readerOf = (id: number): CheckpointReader => {
-    const { checkpoints } = jobOf(id);
-    if (checkpoints === undefined) throw new Error('A question about a graph has no thread');
-    return checkpoints;
-  };
-  const server: ServerSide = {
-    ready(found) {
+  const { server, leftoverFor, ...replies } = createServerSide({
+    ...{ jobs, clock, fetch: options.fetch, readSource: options.readSource, onStray },
+    onReady(found) {
       pulse.begin();
       cancelLimit();
       onLoaded(found);
     },
-    load: (id, ns, checkpointId) => readerOf(id).load(ns, checkpointId),
-    list: (id, query) => readerOf(id).list(query),
-    write: async (id, write) => takeWrite(linkOf(id), write),
-    pass(id, write) {
-      const link = jobs.get(id)?.link;
-      // Who takes the writes of a run remembers the first that failed.
-      if (link !== undefined) takeWrite(link, write).catch(() => undefined);
-    },
-    batch: (id, requests) => linkOf(id).store.batch(requests),
-    leftover(change) {
-      leftovers += change;
-      if (leftovers === 0) leftoverSince = Infinity;
-      else if (leftoverSince === Infinity) leftoverSince = clock.monotonic();
-    },
-    source: options.readSource,
-    stray: (error, context) => onStray(fromWireError(error), context),
-    openReply: replies.openReply,
-    readReply: replies.readReply,
-    dropReply: replies.dropReply,
-  };
+  });
   const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods);
   const side = toRemote<WorkerSide>(rpc, WORKER_NOTES);
 
@@ -232,16 +205,22 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     run(order, link, signal, known) {
       return new Promise((resolve) => {
         const id = ++last;
+        const isOffered = offers.offer(id);
+        const giveBack = (): void => {
+          runs -= 1;
+          settle(undefined);
+        };
         const job: Job = {
           link,
           checkpoints: link.checkpoints,
           lose: (guilt, { error, message }) => settle({ kind: 'lost', guilt, error, message }),
+          ...(isOffered && { giveBack }),
         };
         const onAbort = (): void => {
           job.stopAt = clock.monotonic();
           side.abort(id, signal.reason as StopReason);
         };
-        const settle = (how: RunEnd | LostAttempt): void => {
+        const settle = (how: RunEnd | LostAttempt | undefined): void => {
           jobs.delete(id);
           signal.removeEventListener('abort', onAbort);
           resolve(how);
@@ -250,7 +229,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
         runs += 1;
         jobs.set(id, job);
         signal.addEventListener('abort', onAbort, { once: true });
-        side.run(id, order, known).then(settle, (error: unknown) => {
+        side.run(id, order, isOffered, known).then(settle, (error: unknown) => {
           // The worker's end is told otherwise, and perhaps later.
           if (jobs.has(id)) settle(toErrorEnd(error));
         });
@@ -277,6 +256,9 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       });
       return { answer, leave };
     },
+    giveBack() {
+      for (const [id, job] of jobs) if (job.giveBack && offers.takeBack(id)) job.giveBack();
+    },
     base: (url) => side.base(url),
     look() {
       const replaced = pulse.look();
@@ -287,7 +269,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     isSpoiled: () => spoiled,
     isSilent: pulse.isSilent,
     silence: pulse.silence,
-    leftoverFor: () => Math.max(0, clock.monotonic() - leftoverSince),
+    leftoverFor,
     stopWaits() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
       return since === Infinity ? 0 : clock.monotonic() - since;

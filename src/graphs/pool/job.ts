@@ -6,6 +6,8 @@ export interface Job {
   readonly checkpoints?: CheckpointReader;
   readonly link?: RunLink;
   stopAt?: number;
+  /** Of a run: another worker may do it, for this one has not begun it. */
+  giveBack?(): void;
   lose(guilt: LostAttempt['guilt'], end: WorkerEnd): void;
 }
 

@@ -14,6 +14,7 @@ import {
   type CheckpointReader,
   type GraphHost,
   type LostAttempt,
+  type RunEnd,
   type RunLink,
   type RunOrder,
 } from '../port.ts';
@@ -173,9 +174,11 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
         const head = await known;
         return signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal, head);
       };
-      const how = await (
-        suspects.has(runId) || crew.isStuck() ? crew.apart(execute) : crew.choose(threadId).then(execute)
-      ).catch(toLost);
+      const tryOnce = () =>
+        suspects.has(runId) || crew.isStuck() ? crew.apart(execute) : crew.choose(threadId).then(execute);
+      let how: RunEnd | LostAttempt | undefined;
+      // One that was given back has not been begun.
+      while (how === undefined) how = await tryOnce().catch(toLost);
       suspects.delete(runId);
       if (how.kind === 'lost' && how.guilt === 'unknown' && suspects.size < MOST_SUSPECTS)
         suspects.add(runId);

@@ -23,7 +23,7 @@ export interface WorkerSetup {
   readonly graphs: readonly GraphSpec[];
   /** The address under which a client without one finds this server. */
   readonly base: string;
-  /** 32-bit numbers, of which `BEATS` and `REPLACED` are the places. */
+  /** 32-bit numbers: what stands where is said below. */
   readonly pulse: SharedArrayBuffer;
   /** What the worker says begins with it: graph code may come by the channel, but not by this. */
   readonly secret: string;
@@ -37,8 +37,10 @@ export interface WorkerSetup {
 export const BEATS = 0;
 /** What graph code has replaced of the natives, by its place there; 0 for nothing. */
 export const REPLACED = 1;
-/** How many there are. */
-export const PULSE_BYTES = 8;
+/** From here on the runs that were given to the worker and that it has not begun, by their job (offers.ts). */
+export const OFFERS = 2;
+/** For more runs than anybody gives to a worker before it begins one. */
+export const PULSE_BYTES = 4 * (OFFERS + 1_021);
 
 /** By the symbol of this name a worker tells the debugger for which job its code works. */
 export const CURRENT_JOB = 'threadwell.job';
@@ -75,7 +77,8 @@ export type JobWrite =
 
 /** `job` names what a worker does for the server: its requests carry it. */
 export interface WorkerSide {
-  run(job: number, order: RunOrder, known?: KnownHead): Promise<RunEnd>;
+  /** `isOffered`: the server may have taken it back before it is begun, and does not hear of it then. */
+  run(job: number, order: RunOrder, isOffered: boolean, known?: KnownHead): Promise<RunEnd>;
   state(job: number, order: StateOrder): Promise<GraphState>;
   history(job: number, order: HistoryOrder): Promise<GraphState[]>;
   update(job: number, order: UpdateOrder): Promise<Updated>;

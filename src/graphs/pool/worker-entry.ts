@@ -13,6 +13,7 @@ import { openInProcessGraphs } from '../in-process.ts';
 import { loadGraphs } from '../loader.ts';
 import { openDescriber } from '../schemas/describer.ts';
 import { guardThread } from './guard.ts';
+import { openTaking } from './offers.ts';
 import { publishRemoteFetch } from './remote-fetch.ts';
 import { rememberNatives, type Natives } from './natives.ts';
 import { limitOutput, type ThreadOutput } from './output.ts';
@@ -33,6 +34,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
 
   const pulse = new Int32Array(setup.pulse);
   const { add } = Atomics;
+  const take = openTaking(setup.pulse);
   /** What modules of the project change while they are loaded is theirs to answer for. */
   let natives: Natives | undefined;
   /** Whether this thread is what it was; the server reads it when it is not, whatever works or not by then. */
@@ -64,7 +66,10 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
     graphs,
     readSource: (file, exportName) => server.source(file, exportName),
   });
-  Object.assign(methods, createWorkerHost({ host, describer, server, guard, onBase, heapMb: setup.heapMb }));
+  Object.assign(
+    methods,
+    createWorkerHost({ host, describer, server, guard, onBase, take, heapMb: setup.heapMb }),
+  );
   port.on('message', (batch: unknown) => (batch === LEAVE ? leave() : rpc.receive(batch)));
 
   const beat = (): void => {

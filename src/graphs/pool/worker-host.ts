@@ -30,12 +30,14 @@ export interface WorkerHostOptions {
   readonly server: ServerSide;
   readonly guard: Guard;
   readonly onBase: (url: string) => void;
+  /** Whether a run that was offered is this worker's to begin. */
+  readonly take: (job: number) => boolean;
   /** What is larger is not handed over, in MiB. */
   readonly heapMb: number;
 }
 
 export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
-  const { host, describer, server, guard, onBase, heapMb } = options;
+  const { host, describer, server, guard, onBase, take, heapMb } = options;
   const stops = new Map<number, (reason: StopReason) => void>();
 
   const readerOf = (job: number): CheckpointReader => ({
@@ -87,7 +89,8 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     guard.inside({ job, title: `a question about graph "${graphId}"`, fail: () => undefined }, work);
 
   return {
-    async run(job, order, known) {
+    async run(job, order, isOffered, known) {
+      if (isOffered && !take(job)) return { kind: 'stopped' };
       const stop = new AbortController();
       let asked = false;
       let stray: { readonly thrown: unknown } | undefined;

@@ -38,11 +38,15 @@ export interface PoolRun {
   start(): ReturnType<GraphPool['run']>;
 }
 
-export function preparePoolRun(pool: GraphPool, input: object): PoolRun {
+export function preparePoolRun(
+  pool: GraphPool,
+  input: object,
+  { threadId = '01970000-0000-7000-8000-000000000000', graphId = 'agent' } = {},
+): PoolRun {
   let onBegun: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (onBegun = resolve));
   const checkpoints = createMemoryCheckpoints();
   const link = { checkpoints, store: NO_STORE, emit: async () => onBegun() };
-  const order = toOrder('01970000-0000-7000-8000-000000000000', { input: { ...input } });
+  const order = toOrder(threadId, { graphId, input: { ...input } });
   return { begun, checkpoints, start: () => pool.run(order, link, new AbortController().signal) };
 }

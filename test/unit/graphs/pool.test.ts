@@ -102,6 +102,28 @@ test('X4 given a question that never ends, when it is asked once more, then the 
     { libraries: true },
   ));
 
+const WORK_AND_COUNT = `import { appendFileSync } from 'node:fs';
+${HARD_WORK}
+export const counts = ({ file }) => appendFileSync(file, 'x');`;
+
+test('X4 given a run whose worker stands still before it begins it, when another worker is there, then that one does it, and nobody does it again', () =>
+  withProject({ 'graph.mjs': WORK_AND_COUNT }, (dir) =>
+    withPool(dir, { workers: 2, graphs: { agent: 'works', counts: 'counts' } }, async (pool) => {
+      const [gate, file] = [join(dir, 'gate'), join(dir, 'counted')];
+      const { begun, start } = preparePoolRun(pool, { gate });
+      const run = start();
+      await begun;
+      // The second worker comes only now.
+      const other = { threadId: '01970000-0000-7000-8000-000000000001', graphId: 'counts' };
+      assert.equal((await preparePoolRun(pool, { file }, other).start()).kind, 'success');
+      await writeFile(gate, '');
+      assert.equal((await run).kind, 'success');
+      // Whatever the first worker was told meanwhile it has heard when it has done this.
+      assert.equal((await start()).kind, 'success');
+      assert.equal(readFileSync(file, 'utf8'), 'x');
+    }),
+  ));
+
 const MAKES_GRAPHS = `export const makes = async (config) => (await import('./made.mjs')).graph;`;
 
 test('given a new worker that cannot find the library of a graph, when the first one could, then it is not used', () =>
