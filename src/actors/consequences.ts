@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import { uuidv5 } from '../kernel/ids.ts';
-import type { Json } from '../kernel/json.ts';
+import type { JsonText } from '../kernel/json-text.ts';
 import { onSourceDeleted } from '../delivery/decide.ts';
 import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
 import type { Append, EventLog } from '../log/log.ts';
@@ -23,7 +23,7 @@ import { deletionOf } from './cron-deletion.ts';
 export type RenderDelivery = (
   run: RunRecord,
   outcome: Outcome,
-  values: Json | undefined,
+  values: JsonText | undefined,
   at: number,
 ) => string;
 

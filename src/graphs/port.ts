@@ -181,10 +181,11 @@ export interface CheckpointStore extends CheckpointReader {
 }
 
 /** What `GET /threads/{id}/state` needs of a graph; all values flattened to wire form. */
-export interface GraphState {
-  readonly values: Json;
+/** `Values`: the form that they have. */
+export interface GraphState<Values = Json> {
+  readonly values: Values;
   readonly next: readonly string[];
-  readonly tasks: readonly GraphTask[];
+  readonly tasks: readonly GraphTask<Values>[];
   readonly checkpoint: CheckpointRef | null;
   readonly parentCheckpoint: CheckpointRef | null;
   readonly metadata?: JsonObject;
@@ -197,14 +198,14 @@ export interface CheckpointRef {
   readonly id: string | null;
 }
 
-export interface GraphTask {
+export interface GraphTask<Values = Json> {
   readonly id: string;
   readonly name: string;
   readonly path: readonly Json[];
   readonly error: string | null;
   readonly interrupts: readonly Interrupt[];
   readonly checkpoint: CheckpointRef | null;
-  readonly state: GraphState | null;
+  readonly state: GraphState<Values> | null;
   readonly result: Json;
 }
 

@@ -2,6 +2,7 @@
 import type { RenderDelivery } from '../actors/consequences.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { writeJson, type JsonText } from '../kernel/json-text.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import { runStatus } from '../projections/threads.ts';
 import type { Outcome } from '../thread/events.ts';
@@ -11,11 +12,11 @@ import { toRun } from './wire.ts';
 export function renderDelivery(
   run: RunRecord,
   outcome: Outcome,
-  values: Json | undefined,
+  values: JsonText | undefined,
   sentAt: number,
 ): string {
   const ended = toTimestamp(sentAt);
-  return JSON.stringify({
+  return writeJson({
     ...toRun(run),
     status: runStatus(outcome),
     updated_at: ended,

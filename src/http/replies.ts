@@ -1,4 +1,5 @@
 /** What the edge answers. The only file that knows status codes, apart from those that an auth handler chose. */
+import { writeJson } from '../kernel/json-text.ts';
 import type { SearchRefused } from '../log/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
@@ -169,7 +170,7 @@ export const jsonReply = (
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response =>
-  new Response(JSON.stringify(value), {
+  new Response(writeJson(value), {
     status,
     headers: { 'content-type': 'application/json', ...headers },
   });

@@ -1,5 +1,6 @@
 /** Frames as server-sent events, and answers that wait. */
 import type { Json } from '../kernel/json.ts';
+import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import { heldResponse, type HeldReply } from './held-body.ts';
 
 /** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
@@ -58,11 +59,11 @@ export async function* singleFrame(event: string, data: Json): AsyncGenerator<Se
 }
 
 /** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */
-export function waitReply(result: () => Promise<Json>, reply: HeldReply): Response {
+export function waitReply(result: () => Promise<Sendable>, reply: HeldReply): Response {
   return heldResponse(reply, {
     headers: { 'content-type': 'application/json' },
     idle: '\n',
     everyMs: KEEP_ALIVE_MS,
-    produce: async () => ({ text: JSON.stringify(await result()), last: true }),
+    produce: async () => ({ text: writeJson(await result()), last: true }),
   });
 }

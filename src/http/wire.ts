@@ -1,8 +1,10 @@
 /** Records as clients see them: snake_case, timestamps with offset, nothing of the user's secrets (A4). */
 import { microsToTimestamp, toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { JsonText, Sendable } from '../kernel/json-text.ts';
 import { maskUrl } from '../delivery/mask.ts';
-import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
+import type { CheckpointRef, Interrupt } from '../graphs/port.ts';
+import type { ShownState } from '../graphs/state-port.ts';
 import type { FoundItem } from '../actors/store.ts';
 import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
@@ -13,7 +15,10 @@ import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
 import { problemOf } from '../projections/threads.ts';
 
-export function toThread(thread: ThreadRecord, values: Json | undefined): JsonObject {
+export function toThread(
+  thread: ThreadRecord,
+  values: JsonText | undefined,
+): Record<string, Json | JsonText> {
   return {
     thread_id: thread.threadId,
     created_at: toTimestamp(thread.createdAt),
@@ -170,7 +175,7 @@ export const emptyState: JsonObject = {
   interrupts: [],
 };
 
-export function toState(threadId: string, state: GraphState): JsonObject {
+export function toState(threadId: string, state: ShownState): Record<string, Sendable> {
   return {
     values: state.values,
     next: [...state.next],
@@ -183,7 +188,7 @@ export function toState(threadId: string, state: GraphState): JsonObject {
   };
 }
 
-function toTask(threadId: string, task: GraphTask): JsonObject {
+function toTask(threadId: string, task: ShownState['tasks'][number]): Record<string, Sendable> {
   return {
     id: task.id,
     name: task.name,

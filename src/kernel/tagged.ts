@@ -31,6 +31,12 @@ export function tagged(kind: TaggedKind, v?: Json): JsonObject {
   return v === undefined ? { [TAG]: kind } : { [TAG]: kind, v };
 }
 
+/**
+ * False for the text of a stored value that `flatten` would leave as it is. Within a text of JSON a quote has a
+ * backslash before it, so these characters are a tag and nothing else.
+ */
+export const mayHaveTags = (stored: string): boolean => stored.includes(`{"${TAG}":`);
+
 /** The tag of a stored object, or undefined for a plain one. */
 export function tagOf(value: JsonObject): TaggedKind | undefined {
   return Object.hasOwn(value, TAG) ? (value[TAG] as TaggedKind) : undefined;

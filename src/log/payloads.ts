@@ -2,7 +2,8 @@
  * Bytes that facts refer to but do not carry: checkpoints, frames, webhook bodies, secrets, leases. They are written
  * in the transaction of the commit they belong to and kept as text that nobody re-encodes.
  */
-import type { Json, JsonObject } from '../kernel/json.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { JsonText } from '../kernel/json-text.ts';
 import type { CheckpointKey } from '../thread/events.ts';
 
 export interface FrameText {
@@ -144,7 +145,7 @@ export interface PayloadReader {
   outline(threadId: string): Promise<CheckpointOutline[]>;
   storage(threadId: string): Promise<StorageUse>;
   /** The thread's values as clients see them, or undefined when the checkpoint is gone or never was. */
-  values(threadId: string, checkpointId: string): Promise<Json | undefined>;
+  values(threadId: string, checkpointId: string): Promise<JsonText | undefined>;
   /** The threads, in the order given, whose values at that checkpoint contain `part` (kernel/containment.ts). */
   containing(
     heads: readonly { readonly threadId: string; readonly checkpointId: string }[],

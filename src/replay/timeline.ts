@@ -183,7 +183,10 @@ export async function stateAt(
       status: thread.status,
       machine: fold.state as unknown as Json,
       metadata: thread.metadata,
-      values: thread.head === null ? null : ((await history.payloads.values(threadId, thread.head)) ?? null),
+      values:
+        thread.head === null
+          ? null
+          : ((await history.payloads.values(threadId, thread.head))?.parse() ?? null),
       runs: runs.map(({ runId, status, attempt }) => ({ run_id: runId, status, attempt })),
     };
   } finally {

@@ -157,7 +157,7 @@ async function checkValues(history: History): Promise<Finding | undefined> {
   );
   for (const { thread_id, head } of heads)
     try {
-      await history.payloads.values(thread_id, head);
+      (await history.payloads.values(thread_id, head))?.parse();
     } catch (error) {
       return {
         position: savedAt(history, thread_id, head),

@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json } from '../kernel/json.ts';
+import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { endOfRun, type EndedRun } from '../projections/run-end-queries.ts';
@@ -22,7 +23,7 @@ export interface RunStreams {
    * the thread's head, so it needs neither that mode nor the frames; only what was done beside a task that asks is in
    * no checkpoint yet, and is answered while the frames are kept.
    */
-  result(run: EndedRun | undefined): Promise<Json>;
+  result(run: EndedRun | undefined): Promise<Json | JsonText>;
 }
 
 /** Among the last frames of a run that asks is its last state, unless so many tasks of one step ask. */
@@ -71,7 +72,7 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       if (outcome.kind !== 'success') return values ?? {};
       const interrupts = Object.values(outcome.interrupts).flat();
       if (interrupts.length === 0) return values ?? {};
-      const shown = (await valuesBesideQuestions(run.runId)) ?? values;
+      const shown = (await valuesBesideQuestions(run.runId)) ?? values?.parse();
       return { ...(isObject(shown) && shown), __interrupt__: interrupts };
     },
   };

@@ -6,7 +6,7 @@
  * back. S3 A reader holds one page; it asks for the next when it has passed that one on.
  */
 import type { Clock } from '../kernel/clock.ts';
-import type { Json } from '../kernel/json.ts';
+import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { FrameText } from '../log/payloads.ts';
 import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
@@ -37,7 +37,7 @@ export interface ThreadStreamOptions {
   /** Asked before each run: whether the reader may see the thread now. When not, the stream ends. */
   readonly visible: () => Promise<boolean>;
   /** The state that the run left behind; undefined when there is none to show any more. */
-  readonly state: (run: RunRecord) => Promise<Json | undefined>;
+  readonly state: (run: RunRecord) => Promise<Sendable | undefined>;
   readonly signal: AbortSignal;
 }
 
@@ -91,7 +91,7 @@ export function createThreadStreams(
     }
     if (after >= STATE || !modes.includes('state_update') || ended === undefined) return;
     const left = await state(ended);
-    if (left !== undefined) yield [{ event: 'state_update', data: JSON.stringify(left), id: id('state') }];
+    if (left !== undefined) yield [{ event: 'state_update', data: writeJson(left), id: id('state') }];
   }
 
   return {

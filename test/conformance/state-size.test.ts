@@ -178,7 +178,7 @@ for (const [name, [turns, graph]] of Object.entries(GRAPHS))
         const host = openInProcessGraphs({ graphs: [asLoaded(graph)], ids, clock: systemClock() });
         await talk(host, given, turns);
         const head = await given.log.payloads.checkpoint('t', '');
-        const values = await given.log.payloads.values('t', head!.checkpointId);
+        const values = (await given.log.payloads.values('t', head!.checkpointId))?.parse();
         assert.equal((values as { messages: unknown[] }).messages.length, 2 * turns);
         const size = Buffer.byteLength(JSON.stringify(values));
         await given.reopen();
@@ -203,7 +203,7 @@ for (const [name, [graph, most]] of Object.entries(TALKERS))
         const host = openInProcessGraphs({ graphs: [asLoaded(graph)], ids, clock: systemClock() });
         await talk(host, given, TURNS, threadId);
         const head = await given.log.payloads.checkpoint(threadId, '');
-        const values = await given.log.payloads.values(threadId, head!.checkpointId);
+        const values = (await given.log.payloads.values(threadId, head!.checkpointId))?.parse();
         assert.equal((values as { messages: unknown[] }).messages.length, 2 * TURNS);
         const size = Buffer.byteLength(JSON.stringify(values));
         await given.reopen();
@@ -222,7 +222,7 @@ test(
       const threadId = ids.uuid();
       await recite(given, threadId, 1000);
       const head = await given.log.payloads.checkpoint(threadId, '');
-      const values = await given.log.payloads.values(threadId, head!.checkpointId);
+      const values = (await given.log.payloads.values(threadId, head!.checkpointId))?.parse();
       assert.equal((values as { messages: unknown[] }).messages.length, 2000);
       const size = Buffer.byteLength(JSON.stringify(values));
       await given.reopen();

@@ -175,7 +175,7 @@ export function createObserver(): Observer {
     for (const { thread_id: id, status, head } of rows) {
       assert.equal(status === 'busy', openRuns(id).length > 0, `X5 thread ${id} is ${status}`);
       assert.equal(head, heads.get(id), `the head of ${id}`);
-      if (head !== null) assert.deepEqual(await history.payloads.values(id, head), { at: head });
+      if (head !== null) assert.deepEqual((await history.payloads.values(id, head))?.parse(), { at: head });
     }
   }
 

@@ -8,11 +8,13 @@
 import { totalmem } from 'node:os';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { randomIds } from '../../kernel/ids.ts';
+import { JsonText } from '../../kernel/json-text.ts';
 import type { GraphSpec } from '../loader.ts';
 import {
   GraphsUnavailable,
   type CheckpointReader,
   type GraphHost,
+  type GraphState,
   type LostAttempt,
   type RunEnd,
   type RunLink,
@@ -20,10 +22,11 @@ import {
 } from '../port.ts';
 import type { GraphDescriber } from '../schema-port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
-import type { StateHost } from '../state-port.ts';
+import type { ShownState, StateHost } from '../state-port.ts';
 import { openCrew } from './crew.ts';
 import { startGraphWorker, type GraphWorker } from './graph-worker.ts';
 import type { KnownHead, Loaded, Question } from './sides.ts';
+import { withValues } from './state-values.ts';
 
 export interface GraphPoolOptions {
   readonly graphs: readonly GraphSpec[];
@@ -71,6 +74,8 @@ async function headOf(order: RunOrder, link: RunLink): Promise<KnownHead | undef
     () => undefined,
   );
 }
+
+const toShown = (state: GraphState<string>): ShownState => withValues(state, (text) => new JsonText(text));
 
 /** No worker was to be had: a reason to try again. */
 function toLost(error: unknown): LostAttempt {
@@ -184,8 +189,10 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
         suspects.add(runId);
       return how;
     },
-    state: (order, checkpoints) => ask((side, job) => side.state(job, order), checkpoints),
-    history: (order, checkpoints) => ask((side, job) => side.history(job, order), checkpoints),
+    state: async (order, checkpoints) =>
+      toShown(await ask((side, job) => side.state(job, order), checkpoints)),
+    history: async (order, checkpoints) =>
+      (await ask((side, job) => side.history(job, order), checkpoints)).map(toShown),
     update: (order, checkpoints) => ask((side, job) => side.update(job, order), checkpoints),
     describer: {
       drawing: (order, xray) => ask((side, job) => side.drawing(job, order, xray)),

@@ -79,8 +79,9 @@ export type JobWrite =
 export interface WorkerSide {
   /** `isOffered`: the server may have taken it back before it is begun, and does not hear of it then. */
   run(job: number, order: RunOrder, isOffered: boolean, known?: KnownHead): Promise<RunEnd>;
-  state(job: number, order: StateOrder): Promise<GraphState>;
-  history(job: number, order: HistoryOrder): Promise<GraphState[]>;
+  /** Values are JSON as text, which crosses threads as one piece. */
+  state(job: number, order: StateOrder): Promise<GraphState<string>>;
+  history(job: number, order: HistoryOrder): Promise<GraphState<string>[]>;
   update(job: number, order: UpdateOrder): Promise<Updated>;
   drawing(job: number, order: GraphOrder, xray: boolean | number): Promise<GraphDrawing>;
   schemas(job: number, order: GraphOrder): Promise<GraphSchemas>;

@@ -5,6 +5,7 @@ import type { InProcessGraphs } from '../in-process.ts';
 import type { CheckpointReader, CheckpointStore, RunLink, RunOrder, StopReason } from '../port.ts';
 import type { GraphDescriber } from '../schema-port.ts';
 import type { Guard } from './guard.ts';
+import { withValues } from './state-values.ts';
 import type { JobWrite, KnownHead, ServerSide, WorkerSide } from './sides.ts';
 
 /** Back-pressure: after this much the server's answer is waited for. */
@@ -129,8 +130,14 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
         }
       });
     },
-    state: (job, order) => answer(job, order, () => host.state(order, readerOf(job))),
-    history: (job, order) => answer(job, order, () => host.history(order, readerOf(job))),
+    async state(job, order) {
+      const state = await answer(job, order, () => host.state(order, readerOf(job)));
+      return withValues(state, JSON.stringify);
+    },
+    async history(job, order) {
+      const states = await answer(job, order, () => host.history(order, readerOf(job)));
+      return states.map((state) => withValues(state, JSON.stringify));
+    },
     update: (job, order) => answer(job, order, () => host.update(order, readerOf(job))),
     drawing: (job, order, xray) => answer(job, order, () => describer.drawing(order, xray)),
     schemas: (job, order) => answer(job, order, () => describer.schemas(order)),

@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { Sendable } from '../../kernel/json-text.ts';
 import { searchThreads, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
@@ -44,7 +45,10 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
   }
 
   /** Values are read only when somebody asks for them. */
-  async function render(thread: ThreadRecord, { select, extract }: ThreadSearchBody): Promise<JsonObject> {
+  async function render(
+    thread: ThreadRecord,
+    { select, extract }: ThreadSearchBody,
+  ): Promise<Record<string, Sendable>> {
     const paths = Object.entries(extract ?? {});
     const isWhole = select === undefined || select.length === 0 || select.includes('values');
     const needsValues = isWhole || paths.some(([, path]) => path[0] === 'values');
@@ -54,14 +58,15 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
         : undefined;
     const record = toThread(thread, values);
     if (extract === undefined) return pick(record, select);
-    const extracted = Object.fromEntries(paths.map(([alias, path]) => [alias, valueAt(record, path)]));
+    const parsed = { ...record, values: values?.parse() ?? null } as JsonObject;
+    const extracted = Object.fromEntries(paths.map(([alias, path]) => [alias, valueAt(parsed, path)]));
     return { ...pick(record, select), extracted };
   }
 
   async function search(actor: Actor, body: Json | undefined): Promise<Response> {
     const wanted = check(threadSearch, body ?? {});
     const { threads, total } = await find(actor, wanted);
-    const page: JsonObject[] = [];
+    const page: Sendable[] = [];
     for (const thread of threads) page.push(await render(thread, wanted));
     return jsonReply(page, 200, paginationHeaders(wanted.offset, threads.length, total));
   }

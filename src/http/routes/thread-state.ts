@@ -8,6 +8,7 @@ import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
 import {
+  jsonReply,
   noCheckpoint,
   noContent,
   noGraphId,
@@ -63,20 +64,20 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
   app.get('/threads/:thread_id/state', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const { subgraphs } = readQuery(new URL(c.req.url), { subgraphs: 'boolean' });
-    return c.json(await readState(c.var.actor, threadId, { ns: '' }, subgraphs === true));
+    return jsonReply(await readState(c.var.actor, threadId, { ns: '' }, subgraphs === true));
   });
 
   app.get('/threads/:thread_id/state/:checkpoint_id', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const checkpointId = pathUuid(c.req.param('checkpoint_id'), 'checkpoint_id');
     const { subgraphs } = readQuery(new URL(c.req.url), { subgraphs: 'boolean' });
-    return c.json(await readState(c.var.actor, threadId, { ns: '', checkpointId }, subgraphs === true));
+    return jsonReply(await readState(c.var.actor, threadId, { ns: '', checkpointId }, subgraphs === true));
   });
 
   app.post('/threads/:thread_id/state/checkpoint', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const { checkpoint, subgraphs = false } = check(stateQuery, c.var.body ?? {});
-    return c.json(await readState(c.var.actor, threadId, toPlace(checkpoint), subgraphs));
+    return jsonReply(await readState(c.var.actor, threadId, toPlace(checkpoint), subgraphs));
   });
 
   app.post('/threads/:thread_id/state', async (c) => {
@@ -145,12 +146,12 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       metadata: 'json',
       checkpoint: 'json',
     });
-    return c.json(await history(c.var.actor, threadId, readHistory(given, 10)));
+    return jsonReply(await history(c.var.actor, threadId, readHistory(given, 10)));
   });
 
   app.post('/threads/:thread_id/history', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    return c.json(await history(c.var.actor, threadId, readHistory(c.var.body ?? {}, 1)));
+    return jsonReply(await history(c.var.actor, threadId, readHistory(c.var.body ?? {}, 1)));
   });
 
   return app;

@@ -1,6 +1,7 @@
 /** The stream of a thread: what all its runs do, for as long as the client listens. */
 import { Hono } from 'hono';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { Sendable } from '../../kernel/json-text.ts';
 import type { RunRecord } from '../../projections/run-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { authorise } from '../access.ts';
@@ -52,7 +53,7 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
     threadId,
     kwargs,
     metadata,
-  }: RunRecord): Promise<Json | undefined> {
+  }: RunRecord): Promise<Sendable | undefined> {
     const checkpoints = checkpointsOf(context, threadId);
     if (head === null || !context.graphs.graphIds.includes(graphId)) return undefined;
     if ((await checkpoints.load('', head)) === undefined) return undefined;

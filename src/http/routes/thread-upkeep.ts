@@ -5,7 +5,7 @@ import { getRun } from '../../projections/run-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
-import { noContent, noRun, noThread, nothingToCopy, refused, stateBusy } from '../replies.ts';
+import { jsonReply, noContent, noRun, noThread, nothingToCopy, refused, stateBusy } from '../replies.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { threadPrune } from '../schemas/threads.ts';
 import { toStorage, toThread } from '../wire.ts';
@@ -33,7 +33,7 @@ export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
     const copy = await getThread(log.rows, threadId);
     if (copy === undefined) throw new Error(`thread ${threadId} was copied and cannot be read`);
     const values = copy.head === null ? undefined : await log.payloads.values(threadId, copy.head);
-    return c.json(toThread(copy, values));
+    return jsonReply(toThread(copy, values));
   });
 
   app.post('/threads/prune', async (c) => {

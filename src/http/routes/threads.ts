@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
-import type { JsonObject } from '../../kernel/json.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { JsonText } from '../../kernel/json-text.ts';
 import type { AccessFilter } from '../../projections/filters.ts';
 import { getThread, newThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
-import { noContent, noThread, refused, threadExists } from '../replies.ts';
+import { jsonReply, noContent, noThread, refused, threadExists } from '../replies.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { threadCreate, threadGet, threadPatch } from '../schemas/threads.ts';
 import { createThread } from '../thread-creation.ts';
@@ -15,7 +16,7 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { log, threads } = context;
 
-  const withValues = async (thread: ThreadRecord): Promise<JsonObject> =>
+  const withValues = async (thread: ThreadRecord): Promise<Record<string, Json | JsonText>> =>
     toThread(
       thread,
       thread.head === null ? undefined : await log.payloads.values(thread.threadId, thread.head),
@@ -43,12 +44,13 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
       supersteps: body.supersteps,
       ttl: body.ttl ?? context.defaultTtl,
     });
-    if (done.ok) return c.json(await withValues(newThread(done.events) ?? (await find(threadId, undefined))));
+    if (done.ok)
+      return jsonReply(await withValues(newThread(done.events) ?? (await find(threadId, undefined))));
     if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
     const existing = await getThread(log.rows, threadId, granted.filter);
     // Somebody else's thread: that the id is taken is all there is to say.
     if (existing === undefined) throw threadExists();
-    return c.json(await withValues(existing));
+    return jsonReply(await withValues(existing));
   });
 
   app.get('/threads/:thread_id', async (c) => {
@@ -58,7 +60,7 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
     const thread = await find(threadId, filter);
     const record = await withValues(thread);
     const ttl = thread.ttl !== null && include?.includes('ttl') === true && { ttl: toTtl(thread.ttl) };
-    return c.json({ ...record, ...ttl });
+    return jsonReply({ ...record, ...ttl });
   });
 
   app.patch('/threads/:thread_id', async (c) => {
@@ -75,7 +77,7 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
     ]);
     if (!done.ok) throw refused(done.refusal, threadId);
     if (c.req.header('prefer') === 'return=minimal') return noContent();
-    return c.json(await withValues(await find(threadId, undefined)));
+    return jsonReply(await withValues(await find(threadId, undefined)));
   });
 
   app.delete('/threads/:thread_id', async (c) => {

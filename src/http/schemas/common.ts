@@ -109,7 +109,10 @@ export function pathUuid(text: string | undefined, field: string): string {
 }
 
 /** Keeps only the listed members, when a list was given. */
-export function pick(record: JsonObject, select: readonly string[] | undefined): JsonObject {
+export function pick<V>(
+  record: Readonly<Record<string, V>>,
+  select: readonly string[] | undefined,
+): Record<string, V> {
   if (select === undefined || select.length === 0) return record;
   return Object.fromEntries(Object.entries(record).filter(([key]) => select.includes(key)));
 }

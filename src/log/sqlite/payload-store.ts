@@ -1,8 +1,8 @@
 /** Payload tables: writes inside the commit's transaction, reads of what is committed. */
 import { contains } from '../../kernel/containment.ts';
-import { flatten } from '../../kernel/tagged.ts';
 import { startTurn } from '../../kernel/turn.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { JsonText } from '../../kernel/json-text.ts';
 import { fromStored } from '../../kernel/stored-json.ts';
 import type {
   AcceptedRequest,
@@ -12,6 +12,7 @@ import type {
   StoredCheckpoint,
 } from '../payloads.ts';
 import type { Row, RowReader } from '../rows.ts';
+import { shownValues } from './shown-values.ts';
 import { readChannel } from './channel-store.ts';
 import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
 import { writeCheckpoint } from './checkpoint-store.ts';
@@ -142,9 +143,6 @@ function purgeStream(prepare: Prepare, { stream, tombstone }: { stream: string; 
   prepare('DELETE FROM events WHERE stream = ? AND version < ?').run(stream, tombstone);
 }
 
-/** Graphs whose state is one value and not an object of channels keep it under one of these names. */
-const WHOLE_STATE: ReadonlySet<string> = new Set(['__end__', '__root__']);
-
 interface CheckpointRow extends PackedCheckpoint {
   readonly ns: string;
   readonly at: number;
@@ -200,16 +198,14 @@ export function createPayloadReader(
       CheckpointRow | undefined;
   };
 
-  const valuesOf = (threadId: string, checkpointId: string): Json | undefined => {
+  const valuesOf = (threadId: string, checkpointId: string): JsonText | undefined => {
     const row = find(threadId, '', checkpointId);
     if (row === undefined) return undefined;
     const parts = unpackCheckpoint(row);
     const parse = partsOf(checkpointId);
     const versions = parse(parts.versions) as Record<string, string>;
     const blobs = blobsOf(threadId, '', versions, parse(parts.valueChannels) as string[]);
-    const whole = blobs.find(({ channel }) => WHOLE_STATE.has(channel));
-    if (whole !== undefined) return flatten(parse(whole.data) as Json);
-    return Object.fromEntries(blobs.map(({ channel, data }) => [channel, flatten(parse(data) as Json)]));
+    return shownValues(blobs, parse);
   };
 
   return {
@@ -235,7 +231,7 @@ export function createPayloadReader(
       const matches: string[] = [];
       const turn = startTurn();
       for (const { threadId, checkpointId } of heads) {
-        if (contains(valuesOf(threadId, checkpointId), part)) matches.push(threadId);
+        if (contains(valuesOf(threadId, checkpointId)?.parse(), part)) matches.push(threadId);
         await turn();
       }
       return matches;

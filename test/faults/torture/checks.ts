@@ -163,7 +163,9 @@ async function checkMessages(
   );
   const texts = new Map<string, string[]>();
   for (const { thread_id, head } of heads) {
-    const values = (await history.payloads.values(thread_id, head)) as { messages?: { content: Json }[] };
+    const values = (await history.payloads.values(thread_id, head))?.parse() as {
+      messages?: { content: Json }[];
+    };
     texts.set(thread_id, values.messages?.map(({ content }) => String(content)) ?? []);
   }
   for (const [runId, { threadId, tag, graph }] of runs) {

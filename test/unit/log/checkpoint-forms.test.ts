@@ -53,7 +53,7 @@ test('P3 given a file of version 7, when it is opened, then its checkpoints read
       const log = await given.reopen();
       assert.deepEqual(await log.payloads.checkpoints('t', {}), before);
       await log.commit(batch([], { payloads: [save(10)] }));
-      assert.deepEqual(await log.payloads.values('t', 'c10'), { list: list.slice(0, 10) });
+      assert.deepEqual((await log.payloads.values('t', 'c10'))?.parse(), { list: list.slice(0, 10) });
       assert.deepEqual((await log.payloads.checkpoints('t', {})).slice(1), before);
       const leaning = given.behind((db) => db.prepare('SELECT base FROM write_rows').pluck().get());
       assert.ok(leaning !== null, 'the write is kept as a difference');

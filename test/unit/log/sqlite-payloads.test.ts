@@ -59,10 +59,10 @@ test('P3 given checkpoints, when one channel changes, then only it is stored ane
       behind((db) => db.prepare('SELECT count(*) FROM channel_blobs').pluck().get()),
       4,
     );
-    assert.deepEqual(await log.payloads.values('t', 'c1'), { long, n: 1 });
-    assert.deepEqual(await log.payloads.values('t', 'c2'), { long, n: 2 });
-    assert.equal(await log.payloads.values('t', 'c3'), undefined);
-    assert.equal(await log.payloads.values('other', 'c1'), undefined);
+    assert.deepEqual((await log.payloads.values('t', 'c1'))?.parse(), { long, n: 1 });
+    assert.deepEqual((await log.payloads.values('t', 'c2'))?.parse(), { long, n: 2 });
+    assert.equal((await log.payloads.values('t', 'c3'))?.parse(), undefined);
+    assert.equal((await log.payloads.values('other', 'c1'))?.parse(), undefined);
     const stored = await log.payloads.checkpoint('t', '', 'c2');
     assert.deepEqual(
       stored?.blobs.map(({ channel, version }) => `${channel} ${version}`),
@@ -83,7 +83,7 @@ test('P3 given tagged values, when values are read, then clients see them flat a
       own,
     };
     await write(log, saved(checkpoint('c1', { messages: '1', at: '1', gone: '1', own: '1' }, changed)));
-    assert.deepEqual(await log.payloads.values('t', 'c1'), {
+    assert.deepEqual((await log.payloads.values('t', 'c1'))?.parse(), {
       messages: [{ type: 'human', content: 'hi', id: 'm1' }],
       at: '2026-01-01T00:00:00.000Z',
       gone: null,
@@ -136,8 +136,8 @@ test('given a run that is rolled back, when its checkpoints are forgotten, then 
     await write(log, saved(checkpoint('c1', { a: '1', b: '1' }, { a: 1, b: 1 }), 'kept'));
     await write(log, saved(checkpoint('c2', { a: '2', b: '1' }, { a: 2 }), 'undone'));
     await write(log, { kind: 'forget-checkpoints', threadId: 't', runId: 'undone', kept: [] });
-    assert.deepEqual(await log.payloads.values('t', 'c1'), { a: 1, b: 1 });
-    assert.equal(await log.payloads.values('t', 'c2'), undefined);
+    assert.deepEqual((await log.payloads.values('t', 'c1'))?.parse(), { a: 1, b: 1 });
+    assert.equal((await log.payloads.values('t', 'c2'))?.parse(), undefined);
     assert.equal(
       behind((db) => db.prepare('SELECT count(*) FROM channel_blobs').pluck().get()),
       2,

@@ -21,7 +21,7 @@ async function liveState({ log }: Past): Promise<unknown> {
     status: thread.status,
     machine: (await loadThreadActor(log, THREAD)).state as unknown as Json,
     metadata: thread.metadata,
-    values: thread.head === null ? null : await log.payloads.values(THREAD, thread.head),
+    values: thread.head === null ? null : (await log.payloads.values(THREAD, thread.head))?.parse(),
     runs: runs.map(({ runId, status, attempt }) => ({ run_id: runId, status, attempt })),
   };
 }

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { JsonText, writeJson } from '../../../src/kernel/json-text.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('kernel/json-text');
+
+const text = (value: unknown): JsonText => new JsonText(JSON.stringify(value));
+
+test('given texts anywhere in a value, when it is written, then they are in it as they were', () => {
+  const value = { a: text({ b: [1, '$&"\\'] }), c: [text('x'), { d: text(null), e: 'plain' }] };
+  assert.equal(writeJson(value), '{"a":{"b":[1,"$&\\"\\\\"]},"c":["x",{"d":null,"e":"plain"}]}');
+  assert.equal(writeJson({ spaced: new JsonText('{ "a" : 1 }') }), '{"spaced":{ "a" : 1 }}');
+  assert.equal(writeJson(text([])), '[]');
+  assert.equal(writeJson([]), '[]');
+});
+
+test('given a value that cannot be written, when the next one is, then it has its own texts only', () => {
+  const fails = {
+    a: text(1),
+    get b(): never {
+      throw new Error('no');
+    },
+  };
+  assert.throws(() => writeJson(fails), /^Error: no$/);
+  assert.equal(writeJson({ a: text(2), b: text(3) }), '{"a":2,"b":3}');
+});
+
+test('given a text within a value, when somebody else writes it, then it is the same JSON', () => {
+  const value = { a: new JsonText('{ "b" : [1, 2] }') };
+  assert.equal(JSON.stringify(value), '{"a":{"b":[1,2]}}');
+  assert.deepEqual(value.a.parse(), { b: [1, 2] });
+});
+
+test.run();
