@@ -173,10 +173,19 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     end(died('WorkerFault', `loading took longer than ${LOAD_LIMIT_MS / 1000} s`)),
   );
 
+  /** What the worker has not begun, and never will. */
+  function takeBack(): Job[] {
+    const unbegun = [...jobs].filter(([id, job]) => job.giveBack !== undefined && offers.takeBack(id));
+    for (const [id] of unbegun) jobs.delete(id);
+    runs -= unbegun.length;
+    return unbegun.map(([, job]) => job);
+  }
+
   function end(how: WorkerEnd, verdict?: Promise<WorkerEnd>): void {
     if (over !== undefined) return;
     over = how;
     cancelLimit();
+    const unbegun = takeBack();
     const left = [...jobs.values()];
     jobs.clear();
     const tell = (last: WorkerEnd): void => {
@@ -189,6 +198,8 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     onFailed(new GraphsUnavailable(how.message));
     // The end of the thread is not waited for: native code may hold it for as long as it likes.
     onEnded(how);
+    // Only now: whoever gives them to another worker knows by then that it cannot be this one.
+    for (const job of unbegun) job.giveBack?.();
   }
 
   return {
@@ -206,10 +217,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       return new Promise((resolve) => {
         const id = ++last;
         const isOffered = offers.offer(id);
-        const giveBack = (): void => {
-          runs -= 1;
-          settle(undefined);
-        };
+        const giveBack = (): void => settle(undefined);
         const job: Job = {
           link,
           checkpoints: link.checkpoints,
@@ -257,7 +265,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       return { answer, leave };
     },
     giveBack() {
-      for (const [id, job] of jobs) if (job.giveBack && offers.takeBack(id)) job.giveBack();
+      for (const job of takeBack()) job.giveBack?.();
     },
     base: (url) => side.base(url),
     look() {

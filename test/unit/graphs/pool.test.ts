@@ -10,6 +10,8 @@ import { withProject } from './project-harness.ts';
 
 const test = suite('graphs/pool');
 
+const OTHER_THREAD = '01970000-0000-7000-8000-000000000001';
+
 const HARD_WORK = `import { existsSync } from 'node:fs';
 export function* works({ gate }) {
   yield { begun: true };
@@ -114,12 +116,36 @@ test('X4 given a run whose worker stands still before it begins it, when another
       const run = start();
       await begun;
       // The second worker comes only now.
-      const other = { threadId: '01970000-0000-7000-8000-000000000001', graphId: 'counts' };
+      const other = { threadId: OTHER_THREAD, graphId: 'counts' };
       assert.equal((await preparePoolRun(pool, { file }, other).start()).kind, 'success');
       await writeFile(gate, '');
       assert.equal((await run).kind, 'success');
       // Whatever the first worker was told meanwhile it has heard when it has done this.
       assert.equal((await start()).kind, 'success');
+      assert.equal(readFileSync(file, 'utf8'), 'x');
+    }),
+  ));
+
+const WORK_AND_EXIT = `import { appendFileSync, existsSync } from 'node:fs';
+export function* exits({ gate }) {
+  yield { begun: true };
+  while (!existsSync(gate));
+  process.reallyExit(3);
+}
+export const counts = ({ file }) => appendFileSync(file, 'x');`;
+
+test('X4 given a run whose worker ends before it begins it, when the next worker comes, then that one does it, and the other run alone is to blame', () =>
+  withProject({ 'graph.mjs': WORK_AND_EXIT }, (dir) =>
+    withPool(dir, { graphs: { agent: 'exits', counts: 'counts' } }, async (pool) => {
+      const [gate, file] = [join(dir, 'gate'), join(dir, 'counted')];
+      const { begun, start } = preparePoolRun(pool, { gate });
+      const run = start();
+      await begun;
+      const other = preparePoolRun(pool, { file }, { threadId: OTHER_THREAD, graphId: 'counts' }).start();
+      await writeFile(gate, '');
+      const how = await run;
+      assert.equal(how.kind === 'lost' && how.guilt, 'own');
+      assert.equal((await other).kind, 'success');
       assert.equal(readFileSync(file, 'utf8'), 'x');
     }),
   ));
