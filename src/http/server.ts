@@ -10,6 +10,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { EdgeFetch } from './edge.ts';
 import { heldBodyOf } from './held-body.ts';
+import { answerInTurn } from './in-turn.ts';
 import { sendHeld } from './send-held.ts';
 
 export interface HttpServer {
@@ -50,6 +51,8 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       sendHeld(response, body, outgoing, (error) => onFault(error, 'sending a reply'));
       return RESPONSE_ALREADY_SENT;
     },
+    // HTTP/1.0 clients (health checks of load balancers) name no host; to others Node itself answers 400.
+    hostname: 'localhost',
     serverOptions: {
       headersTimeout: Math.min(headersMs, requestMs),
       requestTimeout: requestMs,
@@ -57,6 +60,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       connectionsCheckingInterval: CHECK_MS,
     },
   }) as Server;
+  answerInTurn(server);
   // A reply that nobody takes. Without a listener Node would also end those that have nothing to say for so long.
   server.setTimeout(stalledMs, (socket: Socket) => {
     if (socket.writableLength > 0) socket.destroy();

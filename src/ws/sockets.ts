@@ -10,6 +10,7 @@ import { WebSocketServer } from 'ws';
 import type { CorsConfig } from '../config/http.ts';
 import type { Env, ServerContext, SocketGrant } from '../http/context.ts';
 import { socketOrigins } from '../http/cors.ts';
+import { inTurn } from '../http/in-turn.ts';
 import { noAddress, problemReply } from '../http/replies.ts';
 import { serveSocket } from './connection.ts';
 import { withoutUpgrade } from './plain-request.ts';
@@ -76,11 +77,14 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
       http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
         // Anything may break before the socket is one; nobody else listens then.
         socket.on('error', () => socket.destroy());
-        if (request.headers.upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
-          return withoutUpgrade(http, request, socket, head);
-        upgrade(request, socket, head).catch((error: unknown) => {
-          context.onFault(error, 'opening a socket');
-          socket.destroy();
+        // Replies to what was sent before it come first.
+        inTurn(socket, () => {
+          if (request.headers.upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
+            return withoutUpgrade(http, request, socket, head);
+          upgrade(request, socket, head).catch((error: unknown) => {
+            context.onFault(error, 'opening a socket');
+            socket.destroy();
+          });
         });
       });
     },
