@@ -12,6 +12,7 @@ import type { EdgeFetch } from './edge.ts';
 import { heldBodyOf } from './held-body.ts';
 import { answerInTurn } from './in-turn.ts';
 import { sendHeld } from './send-held.ts';
+import { watchSlowReaders } from './slow-readers.ts';
 
 export interface HttpServer {
   /** `http://host:port`, with the port that was really taken. */
@@ -65,6 +66,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
   server.setTimeout(stalledMs, (socket: Socket) => {
     if (socket.writableLength > 0) socket.destroy();
   });
+  const stopWatching = watchSlowReaders(server, clock);
   // Clients open connections ahead of need. Node counts one that has asked for nothing yet as busy.
   const unused = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -95,6 +97,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       const cancel = clock.after(graceMs, () => server.closeAllConnections());
       await closed;
       cancel();
+      stopWatching();
     },
   };
 }
