@@ -69,9 +69,11 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       if (outcome.kind === 'timeout')
         return { __error__: { error: 'TimeoutError', message: outcome.message } };
       const values = run.head === null ? undefined : await log.payloads.values(run.threadId, run.head);
-      if (outcome.kind !== 'success') return values ?? {};
+      // A workflow may have returned nothing.
+      const answer = values === undefined || values.text === 'null' ? {} : values;
+      if (outcome.kind !== 'success') return answer;
       const interrupts = Object.values(outcome.interrupts).flat();
-      if (interrupts.length === 0) return values ?? {};
+      if (interrupts.length === 0) return answer;
       const shown = (await valuesBesideQuestions(run.runId)) ?? values?.parse();
       return { ...(isObject(shown) && shown), __interrupt__: interrupts };
     },

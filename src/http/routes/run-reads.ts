@@ -7,6 +7,7 @@ import { getThread } from '../../projections/thread-queries.ts';
 import { cancelAbandoned } from '../abandon.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
+import { listReply } from '../list-reply.ts';
 import { readQuery } from '../query.ts';
 import { accepted, HttpProblem, noContent, noRun, noThread, refused, stopping } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
@@ -84,7 +85,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       },
       filter,
     );
-    return c.json(runs.map((run) => pick(toRun(run), query.select)));
+    return listReply(runs, (run) => pick(toRun(run), query.select));
   });
 
   app.get('/threads/:thread_id/runs/:run_id', async (c) => c.json(toRun(await find(c))));

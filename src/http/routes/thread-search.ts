@@ -7,9 +7,9 @@ import { searchThreads, type ThreadRecord } from '../../projections/thread-queri
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { valueAt } from '../extract.ts';
+import { listReply } from '../list-reply.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { readQuery } from '../query.ts';
-import { jsonReply } from '../replies.ts';
 import { check, pick } from '../schemas/common.ts';
 import { threadCount, threadSearch, type ThreadSearchBody } from '../schemas/threads.ts';
 import { toThread } from '../wire.ts';
@@ -66,9 +66,8 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
   async function search(actor: Actor, body: Json | undefined): Promise<Response> {
     const wanted = check(threadSearch, body ?? {});
     const { threads, total } = await find(actor, wanted);
-    const page: Sendable[] = [];
-    for (const thread of threads) page.push(await render(thread, wanted));
-    return jsonReply(page, 200, paginationHeaders(wanted.offset, threads.length, total));
+    const headers = paginationHeaders(wanted.offset, threads.length, total);
+    return listReply(threads, (thread) => render(thread, wanted), headers);
   }
 
   app.get('/threads', (c) =>

@@ -1,0 +1,36 @@
+/**
+ * Replies that list records, each as large as a state or an input may be. They are made record by record: a thousand of
+ * 1 MB held the server's thread for ten seconds, and were longer than a text can be.
+ */
+import { writeJson, type Sendable } from '../kernel/json-text.ts';
+import { startTurn } from '../kernel/turn.ts';
+import { HttpProblem } from './replies.ts';
+
+/** In characters; as for what a store answers. */
+const LARGEST = 64 * 2 ** 20;
+
+/** Throws a 400 for more than a reply may hold. */
+export async function listReply<T>(
+  records: readonly T[],
+  render: (record: T) => Sendable | Promise<Sendable>,
+  headers: Readonly<Record<string, string>> = {},
+  largest = LARGEST,
+): Promise<Response> {
+  const pause = startTurn();
+  const texts: string[] = [];
+  let size = 0;
+  for (const record of records) {
+    const text = writeJson(await render(record));
+    size += text.length;
+    if (size > largest)
+      throw new HttpProblem(
+        400,
+        `limit: expected a page of at most ${largest / 2 ** 20} MB, and ${texts.length + 1} records are larger. Ask for fewer, or with select for the fields that are needed.`,
+      );
+    texts.push(text);
+    await pause();
+  }
+  return new Response(`[${texts.join(',')}]`, {
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+}
