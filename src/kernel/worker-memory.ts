@@ -26,7 +26,8 @@ export interface WorkerMemory {
   /**
    * Ends the thread in the middle of what it executes; one that was told to end while it answered a question may have
    * missed it. It is told by itself first (`LEAVE`): in a thread that is not about to end, Node takes code that
-   * breaks off for a fault of its own, and ends the process.
+   * breaks off for a fault of its own, and ends the process. One that cannot tell itself (the thread of module hooks)
+   * is left alone: it ends with the thread that it belongs to.
    */
   stop(threadId: number): void;
   close(): void;
@@ -59,6 +60,7 @@ const EXPRESSION = `(({ heapUsed, heapTotal, external, arrayBuffers }, { getEnvi
 export function openWorkerMemory(): WorkerMemory {
   const sessions = new Map<number, string>();
   const waiting = new Map<number, Waiting>();
+  const stopping = new Set<number>();
   let session: Session | undefined;
   let asked = 0;
   let closed = false;
@@ -124,11 +126,17 @@ export function openWorkerMemory(): WorkerMemory {
     read: async (threadId, collect) => parseAnswer(await evaluate(threadId, EXPRESSION, collect)),
     evaluate,
     stop(threadId) {
-      const sessionId = sessions.get(threadId);
-      if (sessionId === undefined) return;
-      const expression = `globalThis[Symbol.for('${LEAVE}')]?.()`;
-      send(sessionId, ++asked, 'Runtime.evaluate', { expression });
-      send(sessionId, ++asked, 'Runtime.terminateExecution', {});
+      // It answers that when it can be told: what waits for native code is asked once.
+      if (stopping.has(threadId)) return;
+      stopping.add(threadId);
+      const leave = `globalThis[Symbol.for('${LEAVE}')]`;
+      void evaluate(threadId, `typeof ${leave}`).then((found) => {
+        stopping.delete(threadId);
+        const sessionId = sessions.get(threadId);
+        if (found !== 'function' || sessionId === undefined) return;
+        send(sessionId, ++asked, 'Runtime.evaluate', { expression: `${leave}()` });
+        send(sessionId, ++asked, 'Runtime.terminateExecution', {});
+      });
     },
     close() {
       closed = true;

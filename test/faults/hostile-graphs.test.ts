@@ -77,6 +77,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   nestedKillsServer: { error: 'ProcessKill' },
   nestedTwiceKillsServer: { error: 'ProcessKill' },
   nestedDebugsServer: { error: 'DebuggerRefused' },
+  hooksKillServer: { error: 'ProcessKill' },
+  hooksDebugServer: { error: 'DebuggerRefused' },
   nestedSmallStack: FINE,
   nestedLinksAndEnds: FINE,
   nestedSnapshot: { error: 'SnapshotRefused' },

@@ -55,8 +55,14 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'MessagePort.prototype': () => MessagePort.prototype,
   'AsyncLocalStorage.prototype': () => AsyncLocalStorage.prototype,
   'Generator.prototype': () => Object.getPrototypeOf(function* () {}.prototype) as object,
+  'AsyncIterator.prototype': () =>
+    Object.getPrototypeOf(
+      Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}.prototype)),
+    ) as object,
   'AsyncGenerator.prototype': () => Object.getPrototypeOf(async function* () {}.prototype) as object,
   'ReadableStream.prototype': () => ReadableStream.prototype,
+  'ReadableStreamDefaultReader.prototype': () => ReadableStreamDefaultReader.prototype,
+  'ReadableStreamDefaultController.prototype': () => ReadableStreamDefaultController.prototype,
   'Iterator.prototype': () => Object.getPrototypeOf(Object.getPrototypeOf([].values()) as object) as object,
   'ArrayIterator.prototype': () => Object.getPrototypeOf([].values()) as object,
   'MapIterator.prototype': () => Object.getPrototypeOf(new Map().values()) as object,
@@ -70,9 +76,10 @@ const PRESENT: readonly (readonly [owner: string, key: string, find: () => objec
   ...['randomUUID', 'getRandomValues'].map((key) => ['crypto', key, () => globalThis.crypto] as const),
 ];
 /** What would change every value of its kind, and is not there. */
-const ABSENT: readonly (readonly [owner: string, key: string])[] = [
+const ABSENT: readonly (readonly [owner: string, key: PropertyKey])[] = [
   ['Array.prototype', 'toJSON'],
   ['Array.prototype', 'then'],
+  ['Array.prototype', Symbol.isConcatSpreadable],
   ['String.prototype', 'toJSON'],
   ['Map.prototype', 'then'],
 ];
@@ -89,6 +96,16 @@ const READ: readonly (readonly [owner: string, key: PropertyKey, find: () => obj
   ['Array', Symbol.species, () => Array],
   ['RegExp', Symbol.species, () => RegExp],
   ['TypedArray', Symbol.species, () => Object.getPrototypeOf(Uint8Array) as object],
+  ...['length', 'byteLength', 'byteOffset', 'buffer'].map(
+    (key) => ['TypedArray.prototype', key, () => Object.getPrototypeOf(Uint8Array.prototype) as object] as const,
+  ),
+  // Not there, and with it nothing would be told from anything else.
+  ...[Array, Map, Set, Date, Error, Promise, Uint8Array, ArrayBuffer, AbortSignal].map(
+    (made) => [made.name, Symbol.hasInstance, () => made] as const,
+  ),
+  // Every list would have one, and whoever adds to an empty list would call it.
+  ['Array.prototype', '0', () => Array.prototype],
+  ['Error', 'prepareStackTrace', () => Error],
   // Cannot be added to anyway: that it was frozen shows only here.
   ['Object.prototype', 'toString', () => Object.prototype],
   // LangGraph writes it in every run.
@@ -128,7 +145,7 @@ export function rememberNatives(): Natives {
     }
   }
   for (const [name, key, find] of PRESENT) remember(`${name}.${key}`, find(), key, Reflect.get(find(), key));
-  for (const [name, key] of ABSENT) remember(`${name}.${key}`, OWNERS[name]!(), key, undefined);
+  for (const [name, key] of ABSENT) remember(`${name}.${String(key)}`, OWNERS[name]!(), key, undefined);
   const count = names.length;
   const firstReplaced = compile(owners, keys, values);
   const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible } = Object;
@@ -157,7 +174,7 @@ export function rememberNatives(): Natives {
       for (let i = 0; i < read.length; i++) {
         const { owner, key, was, isFree } = read[i]!;
         const is = getOwnPropertyDescriptor(owner, key);
-        if (is?.get !== was?.get || is?.writable !== was?.writable) return count + i + 1;
+        if (is?.get !== was?.get || is?.set !== was?.set || is?.writable !== was?.writable) return count + i + 1;
         if (!isFree && is?.value !== was?.value) return count + i + 1;
       }
       for (let i = 0; i < open.length; i++) {

@@ -12,11 +12,12 @@
 'use strict';
 const fs = require('node:fs');
 const inspector = require('node:inspector');
-const { syncBuiltinESMExports } = require('node:module');
+const modules = require('node:module');
 const os = require('node:os');
 const { join } = require('node:path');
 const v8 = require('node:v8');
 const vm = require('node:vm');
+const { pathToFileURL } = require('node:url');
 const threads = require('node:worker_threads');
 const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
 const { closeBeforeEnds } = require(LINK_GATE_SCRIPT);
@@ -41,7 +42,8 @@ if (!threads.isMainThread) {
   guardThreads();
   guardHooks();
   guardLists();
-  syncBuiltinESMExports();
+  guardModuleHooks();
+  modules.syncBuiltinESMExports();
 }
 
 function guardProcess() {
@@ -208,6 +210,23 @@ function guardThreads() {
     throw named('SnapshotRefused', 'A graph cannot look into the heap of a thread');
   };
   threads.Worker = GuardedWorker;
+}
+
+/**
+ * Node runs hooks of modules in one more thread, which belongs to this one but begins with nothing of ours: whoever
+ * registers some reaches the process from there. So this module is the first of them.
+ */
+function guardModuleHooks() {
+  const { register } = modules;
+  if (register === undefined) return;
+  let isGuarded = false;
+  modules.register = function (...given) {
+    if (!isGuarded) {
+      isGuarded = true;
+      register(pathToFileURL(__filename));
+    }
+    return register(...given);
+  };
 }
 
 function named(name, message) {

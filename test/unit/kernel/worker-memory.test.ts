@@ -31,4 +31,21 @@ for (const [what, code] of Object.entries(LOOPS))
     }
   });
 
+test('X4 given a thread that cannot leave by itself, when it is stopped from outside, then nothing of it breaks off, for that would end the process', async () => {
+  const memory = openWorkerMemory();
+  const code = `const { parentPort } = require('node:worker_threads');
+    const turn = () => { for (const end = Date.now() + 5; Date.now() < end;); parentPort.postMessage('turned'); setImmediate(turn); };
+    setImmediate(turn);`;
+  const worker = new Worker(code, { eval: true });
+  try {
+    await once(worker, 'message');
+    while (!memory.threads().includes(worker.threadId)) await new Promise(setImmediate);
+    memory.stop(worker.threadId);
+    for (let turns = 0; turns < 20; turns++) await once(worker, 'message');
+  } finally {
+    memory.close();
+    await worker.terminate();
+  }
+});
+
 test.run();
