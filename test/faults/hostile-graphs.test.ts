@@ -89,6 +89,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   makesList: TOO_LONG,
   splitsText: OUT_OF_MEMORY,
   matchesText: TOO_LONG,
+  replacesText: TOO_LONG,
   slicesText: TOO_LONG,
   parsesText: TOO_LONG,
   closesFiles: { values: { closed: 0 } },

@@ -19,10 +19,15 @@ const checkList = (list) => {
   if (list?.length > LIST) refuse(`A list of ${list.length} entries`, LIST);
 };
 
+const checkPieces = (text, pattern) => {
+  if (text?.length > LIST && typeof pattern !== 'string')
+    refuse(`A text of ${text.length} characters to replace in`, LIST);
+};
+
 function guardLists() {
   const { fill, slice, splice } = Array.prototype;
   const { from, isArray } = Array;
-  const { split, match } = String.prototype;
+  const { split, match, replace, replaceAll } = String.prototype;
   const { parse } = JSON;
   // Methods of an object, because none of them is a constructor.
   const guarded = {
@@ -52,6 +57,15 @@ function guardLists() {
       if (this?.length > LIST) refuse(`A text of ${this.length} characters to match`, LIST);
       return match.call(this, pattern);
     },
+    // A list of the pieces and of what stands in their place. A text for a text makes none.
+    replace(pattern, made) {
+      checkPieces(this, pattern);
+      return replace.call(this, pattern, made);
+    },
+    replaceAll(pattern, made) {
+      checkPieces(this, pattern);
+      return replaceAll.call(this, pattern, made);
+    },
     parse(text, ...given) {
       if (text?.length > JSON_TEXT) refuse(`JSON of ${text.length} characters`, JSON_TEXT);
       return parse(text, ...given);
@@ -59,7 +73,7 @@ function guardLists() {
   };
   for (const name of ['fill', 'slice', 'splice']) Array.prototype[name] = guarded[name];
   Array.from = guarded.from;
-  Object.assign(String.prototype, { split: guarded.split, match: guarded.match });
+  for (const name of ['split', 'match', 'replace', 'replaceAll']) String.prototype[name] = guarded[name];
   JSON.parse = guarded.parse;
 }
 

@@ -97,7 +97,8 @@ const READ: readonly (readonly [owner: string, key: PropertyKey, find: () => obj
   ['RegExp', Symbol.species, () => RegExp],
   ['TypedArray', Symbol.species, () => Object.getPrototypeOf(Uint8Array) as object],
   ...['length', 'byteLength', 'byteOffset', 'buffer'].map(
-    (key) => ['TypedArray.prototype', key, () => Object.getPrototypeOf(Uint8Array.prototype) as object] as const,
+    (key) =>
+      ['TypedArray.prototype', key, () => Object.getPrototypeOf(Uint8Array.prototype) as object] as const,
   ),
   // Not there, and with it nothing would be told from anything else.
   ...[Array, Map, Set, Date, Error, Promise, Uint8Array, ArrayBuffer, AbortSignal].map(
@@ -174,7 +175,8 @@ export function rememberNatives(): Natives {
       for (let i = 0; i < read.length; i++) {
         const { owner, key, was, isFree } = read[i]!;
         const is = getOwnPropertyDescriptor(owner, key);
-        if (is?.get !== was?.get || is?.set !== was?.set || is?.writable !== was?.writable) return count + i + 1;
+        if (is?.get !== was?.get || is?.set !== was?.set || is?.writable !== was?.writable)
+          return count + i + 1;
         if (!isFree && is?.value !== was?.value) return count + i + 1;
       }
       for (let i = 0; i < open.length; i++) {
