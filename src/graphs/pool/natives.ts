@@ -106,7 +106,6 @@ const READ: readonly (readonly [owner: string, key: PropertyKey, find: () => obj
   ),
   // Every list would have one, and whoever adds to an empty list would call it.
   ['Array.prototype', '0', () => Array.prototype],
-  ['Error', 'prepareStackTrace', () => Error],
   // Cannot be added to anyway: that it was frozen shows only here.
   ['Object.prototype', 'toString', () => Object.prototype],
   // LangGraph writes it in every run.
