@@ -87,6 +87,8 @@ function open(options: SqliteLogOptions): EventLog {
     const mark = openHeadMark(file);
     mark.note(headPosition(prepare));
     const tail = createFrameTail(prepare);
+    // Waiting for a lock here would hold up the whole server; the writer waits otherwise.
+    db.pragma('busy_timeout = 0');
     const writer = createWriter({
       db,
       prepare,
@@ -99,6 +101,7 @@ function open(options: SqliteLogOptions): EventLog {
       },
       announce: (notice) => tell(committed, notice),
       poisoned: (cause) => tell(poisoned, cause),
+      onFault,
     });
 
     const rows = createRowReader(prepare, reader?.search);

@@ -87,15 +87,8 @@ export function createShredder(options: ShredderOptions): Shredder {
 
   function shred(): void {
     cancel = undefined;
-    // A reader may hold on to a frame (a replay, a backup): waiting for it here would hold up the whole server.
-    const patience = db.pragma('busy_timeout', { simple: true }) as number;
-    db.pragma('busy_timeout = 0');
-    let busy = 1;
-    try {
-      busy = (db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy ?? 1;
-    } finally {
-      db.pragma(`busy_timeout = ${patience}`);
-    }
+    // A reader may hold on to a frame (a replay, a backup); this connection waits for nobody.
+    const busy = (db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy ?? 1;
     if (busy !== 0) return soon();
     // A page in the cache still has its old middle, and would be written back with it.
     db.pragma('shrink_memory');

@@ -3,10 +3,14 @@
  * batch is refused before anything of it is written, so a refusal sinks itself alone; one that breaks later makes all of
  * them begin anew, each with a savepoint.
  *
+ * Another program may hold the lock of the file (a shell with an open transaction): then nothing was begun, and commits
+ * wait for it while the thread goes on with other things.
+ *
  * D1 Nothing else commits. L1 Promises settle after COMMIT returned. L4 When COMMIT, or anything that is no fault of
  * one batch, fails, every batch under way gets `unknown-outcome` and nothing is ever written again.
  */
 import Database from 'better-sqlite3';
+import { systemClock } from '../../kernel/clock.ts';
 import type { Batch, CommitResult, Notice } from '../log.ts';
 import { mergeWrites } from '../merge-writes.ts';
 import { noticeOf } from '../notice.ts';
@@ -19,6 +23,12 @@ import type { Prepare } from './statements.ts';
 
 /** A transaction takes at most this many batches; the rest forms the next one. */
 const LARGEST_GROUP = 1000;
+
+/** Between two looks whether another program still holds the lock, and how long it may. */
+const OCCUPIED_MS = 20;
+const MOST_OCCUPIED_MS = 60_000;
+/** When somebody should know. */
+const ODD_MS = 1_000;
 
 interface Waiting {
   readonly batch: Batch;
@@ -46,6 +56,8 @@ export interface WriterOptions {
   readonly committed: (batches: readonly Batch[], head: number | undefined) => void;
   readonly announce: (notice: Notice) => void;
   readonly poisoned: (cause: string) => void;
+  /** Hears that another program holds the lock, each time that it has done so for a second. */
+  readonly onFault: (error: Error) => void;
 }
 
 export function createWriter({
@@ -57,14 +69,19 @@ export function createWriter({
   committed,
   announce,
   poisoned,
+  onFault,
 }: WriterOptions): Writer {
   const writeRow = createRowWriter(prepare);
+  // Real time, whatever the server's clock says: other programs live in it.
+  const { after, monotonic } = systemClock();
   let queue: Waiting[] = [];
   let scheduled = false;
   let stopped: string | undefined;
   let drained: (() => void)[] = [];
   /** The position given last; unknown at first, and when what was written is undone. */
   let head: number | undefined;
+  let occupiedSince: number | undefined;
+  let isTold = false;
 
   // Prepared: `exec` would compile these few words for every commit.
   const run = (sql: string): void => void prepare(sql).run();
@@ -87,7 +104,9 @@ export function createWriter({
     let settled: Settled[];
     try {
       settled = transact(group);
+      occupiedSince = undefined;
     } catch (error) {
+      if (isOccupied(error)) return wait(group);
       poison(error, group);
       return;
     }
@@ -104,6 +123,24 @@ export function createWriter({
     const notice = noticeOf(written);
     // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
     if (notice.events.length > 0 || notice.frames.size > 0) queueMicrotask(() => announce(notice));
+  }
+
+  /** Nothing of the group was written. */
+  function isOccupied(error: unknown): boolean {
+    if (!(error instanceof Database.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) return false;
+    occupiedSince ??= monotonic();
+    const lasted = monotonic() - occupiedSince;
+    if (lasted >= ODD_MS && !isTold)
+      onFault(new Error('Another program holds the lock of the log: commits wait'));
+    isTold = lasted >= ODD_MS;
+    return !db.inTransaction && lasted < MOST_OCCUPIED_MS;
+  }
+
+  function wait(group: readonly Waiting[]): void {
+    undone();
+    queue = [...group, ...queue];
+    scheduled = true;
+    after(OCCUPIED_MS, flush);
   }
 
   function transact(group: readonly Waiting[]): Settled[] {
