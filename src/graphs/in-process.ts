@@ -14,18 +14,10 @@ import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
 import { runLangGraph } from './langgraph/adapter.ts';
 import { readLangGraphHistory, readLangGraphState, updateLangGraphState } from './langgraph/state-access.ts';
 import type { LoadedGraph } from './loader.ts';
-import type {
-  CheckpointReader,
-  GraphHost,
-  GraphState,
-  RunEnd,
-  RunLink,
-  RunOrder,
-  StateOrder,
-} from './port.ts';
+import type { CheckpointReader, GraphHost, RunEnd, RunLink, RunOrder, StateOrder } from './port.ts';
 import { toConfigurable } from './private-keys.ts';
 import { toRunConfig } from './run-config.ts';
-import type { HistoryOrder, StateHost, Updated } from './state-port.ts';
+import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
@@ -38,8 +30,6 @@ interface Entry {
 
 /** Runs here end with what the graph makes of them: there is no thread to lose. */
 export interface InProcessGraphs extends GraphHost, StateHost {
-  state(order: StateOrder, checkpoints: CheckpointReader): Promise<GraphState>;
-  history(order: HistoryOrder, checkpoints: CheckpointReader): Promise<GraphState[]>;
   /** `onWork` is given what settles when graph code has come to its end, which may be long after the run's. */
   run(
     order: RunOrder,

@@ -6,6 +6,7 @@
  * executor whose attempt or lease is stale, by throwing; the graph side lets that error end the run.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { JsonText } from '../kernel/json-text.ts';
 import type { StorePort } from './store-port.ts';
 
 /** `messages` sends messages as they grow, `messages-tuple` their pieces. */
@@ -159,6 +160,8 @@ export interface CheckpointQuery {
   /** Only checkpoints older than this id. */
   readonly before?: string;
   readonly limit?: number;
+  /** In characters of values: a list that has so much ends, whatever is left. It has one at least. */
+  readonly most?: number;
   /** Equality on top-level metadata keys. */
   readonly metadata?: JsonObject;
 }
@@ -181,8 +184,8 @@ export interface CheckpointStore extends CheckpointReader {
 }
 
 /** What `GET /threads/{id}/state` needs of a graph; all values flattened to wire form. */
-/** `Values`: the form that they have. */
-export interface GraphState<Values = Json> {
+/** `Values`: the form that they have; JSON as text, but on its way between threads. */
+export interface GraphState<Values = JsonText> {
   readonly values: Values;
   readonly next: readonly string[];
   readonly tasks: readonly GraphTask<Values>[];
@@ -198,7 +201,7 @@ export interface CheckpointRef {
   readonly id: string | null;
 }
 
-export interface GraphTask<Values = Json> {
+export interface GraphTask<Values = JsonText> {
   readonly id: string;
   readonly name: string;
   readonly path: readonly Json[];

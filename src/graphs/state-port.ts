@@ -5,7 +5,6 @@
  * together with the fact, or none.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { JsonText } from '../kernel/json-text.ts';
 import type {
   CheckpointReader,
   CheckpointRef,
@@ -62,12 +61,12 @@ export type Updated =
   /** The graph does not take the update; the message is for the client. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** As whoever asked for it shows it: values of other threads come as text. */
-export type ShownState = GraphState<Json | JsonText>;
+/** Or that its states are more than one answer may hold. */
+export type History<State = GraphState> = readonly State[] | 'too-large';
 
 /** Faults of graph code reject, but for those of an update: who sent it has to hear of them. */
 export interface StateHost {
-  state(order: StateOrder, checkpoints: CheckpointReader): Promise<ShownState>;
-  history(order: HistoryOrder, checkpoints: CheckpointReader): Promise<ShownState[]>;
+  state(order: StateOrder, checkpoints: CheckpointReader): Promise<GraphState>;
+  history(order: HistoryOrder, checkpoints: CheckpointReader): Promise<History>;
   update(order: UpdateOrder, checkpoints: CheckpointReader): Promise<Updated>;
 }

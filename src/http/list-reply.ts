@@ -4,17 +4,14 @@
  */
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import { startTurn } from '../kernel/turn.ts';
-import { HttpProblem } from './replies.ts';
-
-/** In characters; as for what a store answers. */
-const LARGEST = 64 * 2 ** 20;
+import { LARGEST_PAGE, pageTooLarge } from './replies.ts';
 
 /** Throws a 400 for more than a reply may hold. */
 export async function listReply<T>(
   records: readonly T[],
   render: (record: T) => Sendable | Promise<Sendable>,
   headers: Readonly<Record<string, string>> = {},
-  largest = LARGEST,
+  largest = LARGEST_PAGE,
 ): Promise<Response> {
   const pause = startTurn();
   const texts: string[] = [];
@@ -23,9 +20,9 @@ export async function listReply<T>(
     const text = writeJson(await render(record));
     size += text.length;
     if (size > largest)
-      throw new HttpProblem(
-        400,
-        `limit: expected a page of at most ${largest / 2 ** 20} MB, and ${texts.length + 1} records are larger. Ask for fewer, or with select for the fields that are needed.`,
+      throw pageTooLarge(
+        `${texts.length + 1} records`,
+        'Ask for fewer, or with select for the fields that are needed.',
       );
     texts.push(text);
     await pause();

@@ -43,6 +43,11 @@ export const tooManyValues = (limit: number): HttpProblem =>
     `body: expected at most ${limit} values (lists, objects and their members count as several)`,
   );
 
+/** Of records that may each be large. */
+export const LARGEST_PAGE = 64 * 2 ** 20;
+export const pageTooLarge = (what: string, advice: string): HttpProblem =>
+  new HttpProblem(400, `limit: expected a page of at most 64 MB. ${what} are larger. ${advice}`);
+
 export const tooMuchAtOnce = (): HttpProblem =>
   new HttpProblem(503, 'Too many large bodies arrive at once; try again later.', {
     'retry-after': '1',

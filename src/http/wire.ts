@@ -3,8 +3,7 @@ import { microsToTimestamp, toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText, Sendable } from '../kernel/json-text.ts';
 import { maskUrl } from '../delivery/mask.ts';
-import type { CheckpointRef, Interrupt } from '../graphs/port.ts';
-import type { ShownState } from '../graphs/state-port.ts';
+import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
 import type { FoundItem } from '../actors/store.ts';
 import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
@@ -175,7 +174,7 @@ export const emptyState: JsonObject = {
   interrupts: [],
 };
 
-export function toState(threadId: string, state: ShownState): Record<string, Sendable> {
+export function toState(threadId: string, state: GraphState): Record<string, Sendable> {
   return {
     values: state.values,
     next: [...state.next],
@@ -188,7 +187,7 @@ export function toState(threadId: string, state: ShownState): Record<string, Sen
   };
 }
 
-function toTask(threadId: string, task: ShownState['tasks'][number]): Record<string, Sendable> {
+function toTask(threadId: string, task: GraphTask): Record<string, Sendable> {
   return {
     id: task.id,
     name: task.name,

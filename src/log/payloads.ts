@@ -133,6 +133,8 @@ export interface CheckpointFilter {
   readonly ns?: string;
   readonly before?: string;
   readonly limit?: number;
+  /** In characters of values: a list that has so much ends, whatever is left. It has one at least. */
+  readonly most?: number;
   readonly metadata?: JsonObject;
 }
 

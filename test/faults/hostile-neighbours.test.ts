@@ -1,6 +1,7 @@
 /** What a hostile graph does to the runs beside it, to the rest of the server, and to its start. */
 import * as assert from 'uvu/assert';
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -179,6 +180,8 @@ for (const beside of ['waits', 'waitsForChild'])
       const gate = join(dir, 'gate');
       const neighbour = await start(server, beside, { gate });
       await begun(server, neighbour);
+      // What comes to its worker from now on goes to the other one.
+      if (beside === 'waitsForChild') await until('it waits', async () => existsSync(`${gate}-waits`));
       const guilty = await start(server, 'eatsUnread');
       const { __error__: error } = (await server.ask('GET', `${guilty.path}/join`)).json;
       assert.is(error.error, 'WorkerHeapLimit');

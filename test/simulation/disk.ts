@@ -61,6 +61,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     committed: () => undefined,
     announce: (notice) => notices.push(notice),
     poisoned: (cause) => fail(new Error(`the writer failed: ${cause}`)),
+    onFault: fail,
   });
   const rows = createRowReader(prepare);
 

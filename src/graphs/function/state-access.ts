@@ -1,9 +1,10 @@
 /** States of a plain function's thread, and changes that a client makes to them between runs. */
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { JsonText } from '../../kernel/json-text.ts';
 import type { CheckpointReader, GraphState, Interrupt, LoadedCheckpoint, StateOrder } from '../port.ts';
-import type { HistoryOrder } from '../state-port.ts';
+import { listInPieces, openAnswer } from '../history-pages.ts';
+import type { History, HistoryOrder } from '../state-port.ts';
 import { parseBody, parseNotes, taskIdOf, type Body, type CheckpointNotes } from './checkpoint-body.ts';
 import { valuesOf } from './turn.ts';
 
@@ -21,17 +22,19 @@ export async function readFunctionHistory(
   order: HistoryOrder,
   checkpoints: CheckpointReader,
   ids: Ids,
-): Promise<GraphState[]> {
+): Promise<History> {
   const { ns = '', before, limit, metadata, checkpointId } = order;
-  const found = await checkpoints.list({
+  const found = listInPieces(checkpoints, {
     ns,
     ...(before === undefined ? {} : { before }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(checkpointId === undefined ? { limit } : {}),
   });
-  return found
-    .filter((loaded) => checkpointId === undefined || loaded.checkpointId === checkpointId)
-    .map((loaded) => toFunctionState(order, loaded, ids));
+  const answer = openAnswer();
+  for await (const loaded of found)
+    if (checkpointId === undefined || loaded.checkpointId === checkpointId)
+      if (!answer.add(toFunctionState(order, loaded, ids))) return 'too-large';
+  return answer.states;
 }
 
 /** Whether the function has still to be called for this checkpoint, or called again. */
@@ -45,7 +48,7 @@ export function isOpen(
 }
 
 const EMPTY: GraphState = {
-  values: {},
+  values: new JsonText('{}'),
   next: [],
   tasks: [],
   checkpoint: null,
@@ -61,7 +64,7 @@ function toFunctionState({ graphId, ns = '' }: StateOrder, loaded: LoadedCheckpo
   const interrupts: Interrupt[] = pending === undefined ? [] : [{ id: pending.id, value: pending.value }];
   const next = isOpen(loaded, body, notes) ? [graphId] : [];
   return {
-    values: JSON.parse(valuesOf(loaded, ids).wireText()) as Json,
+    values: new JsonText(valuesOf(loaded, ids).wireText()),
     next,
     tasks: next.map((name) => ({
       id: taskIdOf(body?.turn ?? { input: loaded.checkpointId }),

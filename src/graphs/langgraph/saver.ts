@@ -12,6 +12,7 @@ import type { Ids } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { encode } from '../codec.ts';
 import { shortenNote } from '../failure.ts';
+import { listInPieces } from '../history-pages.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
@@ -192,13 +193,13 @@ export function openSaver(options: SaverOptions): Saver {
         if (loaded !== undefined) yield toTuple(config, loaded);
         return;
       }
-      const found = await store.list({
+      const found = listInPieces(store, {
         ...(ns === undefined ? {} : { ns }),
         ...(older === undefined ? {} : { before: older }),
         ...(limit === undefined || id !== undefined ? {} : { limit }),
         ...(filter === undefined ? {} : { metadata: filter }),
       });
-      for (const loaded of found)
+      for await (const loaded of found)
         if (id === undefined || loaded.checkpointId === id) yield toTuple(config, loaded);
     },
     async put(config, checkpoint, metadata, newVersions) {

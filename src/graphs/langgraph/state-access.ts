@@ -4,9 +4,10 @@ import type { CheckpointBuffer } from '../checkpoint-buffer.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
 import { toRefusal } from '../failure.ts';
 import type { CompiledGraph, SnapshotConfig } from '../graph-shapes.ts';
+import { openAnswer } from '../history-pages.ts';
 import type { CheckpointReader, CheckpointStore, GraphState, StateOrder } from '../port.ts';
 import { publicConfigurable, toConfigurable } from '../private-keys.ts';
-import type { HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
+import type { History, HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
 import { bind, toView, valueChannels, withoutResults } from './binding.ts';
 import { toCommand } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
@@ -40,7 +41,7 @@ export async function readLangGraphHistory(
   order: HistoryOrder,
   checkpoints: CheckpointReader,
   ids: Ids,
-): Promise<GraphState[]> {
+): Promise<History> {
   const bound = bind(graph, toView(openReader(order, reviver, readOnly(checkpoints), ids)));
   const { before, limit, metadata } = order;
   const history = bound.getStateHistory(toPlace(order), {
@@ -48,12 +49,12 @@ export async function readLangGraphHistory(
     ...(before === undefined ? {} : { before: { configurable: { checkpoint_id: before } } }),
     ...(metadata === undefined ? {} : { filter: metadata }),
   });
-  const states: GraphState[] = [];
+  const answer = openAnswer();
   for await (const snapshot of history) {
-    states.push(toGraphState(snapshot));
-    if (states.length === limit) break;
+    if (!answer.add(toGraphState(snapshot))) return 'too-large';
+    if (answer.states.length === limit) break;
   }
-  return states;
+  return answer.states;
 }
 
 /** Lets the graph write into the buffer. Whatever it throws is what it has to say against the update. */

@@ -1,5 +1,6 @@
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { JsonText } from '../../kernel/json-text.ts';
 import type { Snapshot, SnapshotConfig, SnapshotTask } from '../graph-shapes.ts';
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../port.ts';
 import { toWire } from '../wire.ts';
@@ -9,7 +10,7 @@ export function toGraphState(snapshot: Snapshot): GraphState {
   const tasks = snapshot.tasks.map(toTask);
   const { metadata, createdAt } = snapshot;
   return {
-    values: toWire(snapshot.values),
+    values: new JsonText(JSON.stringify(toWire(snapshot.values))),
     next: [...snapshot.next],
     tasks,
     // Without a checkpoint the runtime hands the question back as its answer.

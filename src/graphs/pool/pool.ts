@@ -22,7 +22,7 @@ import {
 } from '../port.ts';
 import type { GraphDescriber } from '../schema-port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
-import type { ShownState, StateHost } from '../state-port.ts';
+import type { StateHost } from '../state-port.ts';
 import { openCrew } from './crew.ts';
 import { startGraphWorker, type GraphWorker } from './graph-worker.ts';
 import type { KnownHead, Loaded, Question } from './sides.ts';
@@ -75,7 +75,7 @@ async function headOf(order: RunOrder, link: RunLink): Promise<KnownHead | undef
   );
 }
 
-const toShown = (state: GraphState<string>): ShownState => withValues(state, (text) => new JsonText(text));
+const toShown = (state: GraphState<string>): GraphState => withValues(state, (text) => new JsonText(text));
 
 /** No worker was to be had: a reason to try again. */
 function toLost(error: unknown): LostAttempt {
@@ -191,8 +191,10 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     },
     state: async (order, checkpoints) =>
       toShown(await ask((side, job) => side.state(job, order), checkpoints)),
-    history: async (order, checkpoints) =>
-      (await ask((side, job) => side.history(job, order), checkpoints)).map(toShown),
+    async history(order, checkpoints) {
+      const states = await ask((side, job) => side.history(job, order), checkpoints);
+      return states === 'too-large' ? states : states.map(toShown);
+    },
     update: (order, checkpoints) => ask((side, job) => side.update(job, order), checkpoints),
     describer: {
       drawing: (order, xray) => ask((side, job) => side.drawing(job, order, xray)),

@@ -14,7 +14,7 @@ import type {
 } from '../port.ts';
 import type { GraphDrawing, GraphOrder, GraphSchemas, SubgraphOrder } from '../schema-port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
-import type { HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
+import type { History, HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
 import type { StoreAnswer, StoreRequest } from '../store-port.ts';
 import type { Rpc, WireError } from './rpc.ts';
 
@@ -81,7 +81,7 @@ export interface WorkerSide {
   run(job: number, order: RunOrder, isOffered: boolean, known?: KnownHead): Promise<RunEnd>;
   /** Values are JSON as text, which crosses threads as one piece. */
   state(job: number, order: StateOrder): Promise<GraphState<string>>;
-  history(job: number, order: HistoryOrder): Promise<GraphState<string>[]>;
+  history(job: number, order: HistoryOrder): Promise<History<GraphState<string>>>;
   update(job: number, order: UpdateOrder): Promise<Updated>;
   drawing(job: number, order: GraphOrder, xray: boolean | number): Promise<GraphDrawing>;
   schemas(job: number, order: GraphOrder): Promise<GraphSchemas>;

@@ -132,11 +132,11 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     },
     async state(job, order) {
       const state = await answer(job, order, () => host.state(order, readerOf(job)));
-      return withValues(state, JSON.stringify);
+      return withValues(state, ({ text }) => text);
     },
     async history(job, order) {
       const states = await answer(job, order, () => host.history(order, readerOf(job)));
-      return states.map((state) => withValues(state, JSON.stringify));
+      return states === 'too-large' ? states : states.map((state) => withValues(state, ({ text }) => text));
     },
     update: (job, order) => answer(job, order, () => host.update(order, readerOf(job))),
     drawing: (job, order, xray) => answer(job, order, () => describer.drawing(order, xray)),

@@ -1,8 +1,7 @@
 /** Commands that read a thread: its state, its checkpoints, the tree of its graphs. */
-import type { ShownState } from '../../graphs/state-port.ts';
+import type { GraphState } from '../../graphs/port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { JsonText } from '../../kernel/json-text.ts';
 import { getRun, latestTurn } from '../../projections/run-queries.ts';
 import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
@@ -27,7 +26,7 @@ async function readState(
   { context, actor }: Caller,
   { threadId, head, metadata }: ThreadRecord,
   ns = '',
-): Promise<ShownState | undefined> {
+): Promise<GraphState | undefined> {
   const graph = head === null ? undefined : await findThreadGraph(context, actor, threadId, metadata);
   return (
     graph &&
@@ -59,8 +58,7 @@ export async function getState(caller: Caller, given: JsonObject): Promise<JsonO
   if (ns !== '' && (await caller.context.log.payloads.checkpoint(thread.threadId, ns)) === undefined)
     throw new CommandProblem('no_such_namespace', `The thread has no state in the namespace ${ns}.`);
   const state = await readState(caller, thread, ns);
-  const shown = state?.values ?? {};
-  const values = shown instanceof JsonText ? shown.parse() : shown;
+  const values = state?.values.parse() ?? {};
   const id = state?.checkpoint?.id;
   return {
     values:

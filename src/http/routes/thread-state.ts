@@ -14,6 +14,7 @@ import {
   noGraphId,
   noThread,
   notAuthorized,
+  pageTooLarge,
   refused,
   stateBusy,
 } from '../replies.ts';
@@ -135,6 +136,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       },
       checkpointsOf(context, threadId),
     );
+    if (states === 'too-large') throw pageTooLarge('The states that are asked for', 'Ask for fewer.');
     return states.map((state) => toState(threadId, state));
   }
 

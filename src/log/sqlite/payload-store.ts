@@ -215,11 +215,13 @@ export function createPayloadReader(
     },
     async checkpoints(threadId, filter) {
       const stored: StoredCheckpoint[] = [];
+      let size = 0;
       const turn = startTurn();
       for (const { ns, checkpoint_id } of await findCheckpoints(prepare, search, threadId, filter)) {
         // Read again after every pause: the thread may be gone by now, and half a checkpoint is none.
         const row = find(threadId, ns, checkpoint_id);
-        if (row !== undefined) stored.push(toStored(threadId, row));
+        if (row !== undefined) size += sizeOf(stored[stored.push(toStored(threadId, row)) - 1]!);
+        if (filter.most !== undefined && size >= filter.most) break;
         await turn();
       }
       return stored;
@@ -252,6 +254,9 @@ export function createPayloadReader(
     },
   };
 }
+
+const sizeOf = ({ blobs }: StoredCheckpoint): number =>
+  blobs.reduce((size, { data }) => size + data.length, 0);
 
 interface CheckpointKey extends Row {
   readonly ns: string;

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import { roleOf, type GraphFunction } from '../../../src/graphs/graph-function.ts';
 import type { CompiledGraph } from '../../../src/graphs/graph-shapes.ts';
 import { openInProcessGraphs } from '../../../src/graphs/in-process.ts';
+import { withValues } from '../../../src/graphs/pool/state-values.ts';
 import type { LoadedGraph } from '../../../src/graphs/loader.ts';
 import type { Frame, GraphState, RunEnd, RunOrder, StateOrder } from '../../../src/graphs/port.ts';
 import type { StorePort } from '../../../src/graphs/store-port.ts';
@@ -27,7 +28,7 @@ export interface Bench {
     order?: Partial<RunOrder>,
     given?: { signal?: AbortSignal; emit?: (frames: readonly Frame[]) => Promise<void> },
   ): Promise<Ran>;
-  state(order?: Partial<StateOrder>): Promise<GraphState>;
+  state(order?: Partial<StateOrder>): Promise<GraphState<Json>>;
   /** The same thread and graphs, as another process with nothing in memory would have them. */
   restart(): Bench;
 }
@@ -66,8 +67,10 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
       const end = await host.run(toOrder(threadId, order), link, signal);
       return { end, frames, of: (event) => frames.filter((f) => f.event === event).map((f) => f.data) };
     },
-    state: (order = {}) =>
-      host.state({ graphId: 'agent', threadId, subgraphs: false, config: toConfig(), ...order }, checkpoints),
+    async state(order = {}) {
+      const asked = { graphId: 'agent', threadId, subgraphs: false, config: toConfig(), ...order };
+      return withValues(await host.state(asked, checkpoints), (values) => values.parse());
+    },
     restart: () => openLoaded(graph, checkpoints),
   };
 }

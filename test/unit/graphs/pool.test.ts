@@ -104,18 +104,21 @@ test('X4 given a question that never ends, when it is asked once more, then the 
     { libraries: true },
   ));
 
-const WORK_AND_COUNT = `import { appendFileSync } from 'node:fs';
-${HARD_WORK}
+const WORK_AND_COUNT = `import { appendFileSync, existsSync } from 'node:fs';
+export function* works({ gate }) {
+  appendFileSync(gate + '-spins', '');
+  while (!existsSync(gate));
+}
 export const counts = ({ file }) => appendFileSync(file, 'x');`;
 
 test('X4 given a run whose worker stands still before it begins it, when another worker is there, then that one does it, and nobody does it again', () =>
   withProject({ 'graph.mjs': WORK_AND_COUNT }, (dir) =>
     withPool(dir, { workers: 2, graphs: { agent: 'works', counts: 'counts' } }, async (pool) => {
       const [gate, file] = [join(dir, 'gate'), join(dir, 'counted')];
-      const { begun, start } = preparePoolRun(pool, { gate });
+      const { start } = preparePoolRun(pool, { gate });
       const run = start();
-      await begun;
-      // The second worker comes only now.
+      // From now on it hears nothing, and the second worker comes only now.
+      await until(() => (existsSync(`${gate}-spins`) ? [true] : []));
       const other = { threadId: OTHER_THREAD, graphId: 'counts' };
       assert.equal((await preparePoolRun(pool, { file }, other).start()).kind, 'success');
       await writeFile(gate, '');
@@ -129,6 +132,7 @@ test('X4 given a run whose worker stands still before it begins it, when another
 const WORK_AND_EXIT = `import { appendFileSync, existsSync } from 'node:fs';
 export function* exits({ gate }) {
   yield { begun: true };
+  appendFileSync(gate + '-spins', '');
   while (!existsSync(gate));
   process.reallyExit(3);
 }
@@ -138,9 +142,10 @@ test('X4 given a run whose worker ends before it begins it, when the next worker
   withProject({ 'graph.mjs': WORK_AND_EXIT }, (dir) =>
     withPool(dir, { graphs: { agent: 'exits', counts: 'counts' } }, async (pool) => {
       const [gate, file] = [join(dir, 'gate'), join(dir, 'counted')];
-      const { begun, start } = preparePoolRun(pool, { gate });
+      const { start } = preparePoolRun(pool, { gate });
       const run = start();
-      await begun;
+      // From now on it hears nothing.
+      await until(() => (existsSync(`${gate}-spins`) ? [true] : []));
       const other = preparePoolRun(pool, { file }, { threadId: OTHER_THREAD, graphId: 'counts' }).start();
       await writeFile(gate, '');
       const how = await run;

@@ -24,7 +24,10 @@ test('given more than a reply may hold, when it is listed, then the refusal name
   const render = (n: number) => large((rendered = n));
   await assert.rejects(
     listReply([1, 2, 3, 4, 5, 6, 7, 8], render, {}, 4 * MB),
-    (error) => error instanceof HttpProblem && error.status === 400 && /^limit: .* 4 MB/.test(error.message),
+    (error) =>
+      error instanceof HttpProblem &&
+      error.status === 400 &&
+      /^limit: .* 4 records are larger/.test(error.message),
   );
   assert.equal(rendered, 4);
 });
