@@ -6,10 +6,10 @@ import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import { startTurn } from '../kernel/turn.ts';
 import { LARGEST_PAGE, pageTooLarge } from './replies.ts';
 
-/** Throws a 400 for more than a reply may hold. */
+/** What is rendered as undefined is gone by now. Throws a 400 for more than a reply may hold. */
 export async function listReply<T>(
   records: readonly T[],
-  render: (record: T) => Sendable | Promise<Sendable>,
+  render: (record: T) => Promise<Sendable | undefined>,
   headers: Readonly<Record<string, string>> = {},
   largest = LARGEST_PAGE,
 ): Promise<Response> {
@@ -17,7 +17,9 @@ export async function listReply<T>(
   const texts: string[] = [];
   let size = 0;
   for (const record of records) {
-    const text = writeJson(await render(record));
+    const rendered = await render(record);
+    if (rendered === undefined) continue;
+    const text = writeJson(rendered);
     size += text.length;
     if (size > largest)
       throw pageTooLarge(

@@ -131,12 +131,8 @@ export interface RunSearch {
 /** So many rows of one thread are read on the spot. */
 const NEAR = 100;
 
-/** Newest first. */
-export async function listRuns(
-  rows: RowReader,
-  search: RunSearch,
-  filter?: AccessFilter,
-): Promise<RunRecord[]> {
+/** Their ids, newest first: each may be large, and is read by itself. */
+export async function listRuns(rows: RowReader, search: RunSearch, filter?: AccessFilter): Promise<string[]> {
   const where: Where = { clauses: ['runs.thread_id = @thread'], params: { thread: search.threadId } };
   if (search.status !== undefined) {
     where.clauses.push('runs.status = @status');
@@ -144,15 +140,15 @@ export async function listRuns(
   }
   whereContains(where, 'runs.metadata', search.metadata);
   whereAllowed(where, 'threads.metadata', filter);
-  const sql = `SELECT ${RUN} ${FROM} WHERE ${conditionOf(where)}
+  const sql = `SELECT run_id ${FROM} WHERE ${conditionOf(where)}
      ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`;
   const params = { ...where.params, limit: search.limit, offset: search.offset };
   const isNear = search.limit + search.offset <= NEAR;
   const found =
     isNear && search.status === undefined && search.metadata === undefined
-      ? rows.all<RunRow>(sql, params)
-      : await rows.search<RunRow>(sql, params);
-  return found.map(toRecord);
+      ? rows.all<{ run_id: string }>(sql, params)
+      : await rows.search<{ run_id: string }>(sql, params);
+  return found.map((row) => row.run_id);
 }
 
 /**

@@ -9,7 +9,7 @@ import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { History } from '../log/sqlite/history.ts';
-import { listRuns } from '../projections/run-queries.ts';
+import { listRuns, readRun } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
 import { createCronFold } from './cron-fold.ts';
@@ -176,7 +176,8 @@ export async function stateAt(
   try {
     const thread = await getThread(past.rows, threadId);
     if (thread === undefined) return undefined;
-    const runs = await listRuns(past.rows, { threadId, limit: 1_000_000, offset: 0 });
+    const ids = await listRuns(past.rows, { threadId, limit: 1_000_000, offset: 0 });
+    const runs = ids.flatMap((runId) => readRun(past.rows, runId) ?? []);
     return {
       thread_id: threadId,
       position: to,

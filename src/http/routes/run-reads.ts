@@ -74,7 +74,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       ...(query.status !== undefined && { status: query.status }),
     });
     if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
-    const runs = await listRuns(
+    const ids = await listRuns(
       log.rows,
       {
         threadId,
@@ -85,7 +85,10 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       },
       filter,
     );
-    return listReply(runs, (run) => pick(toRun(run), query.select));
+    return listReply(ids, async (runId) => {
+      const run = await getRun(log.rows, runId, { threadId, filter });
+      return run && pick(toRun(run), query.select);
+    });
   });
 
   app.get('/threads/:thread_id/runs/:run_id', async (c) => c.json(toRun(await find(c))));

@@ -21,7 +21,7 @@ test('given records, when they are listed, then they are JSON, none as an empty 
 
 test('given more than a reply may hold, when it is listed, then the refusal names the field, and the rest is not rendered', async () => {
   let rendered = 0;
-  const render = (n: number) => large((rendered = n));
+  const render = async (n: number) => large((rendered = n));
   await assert.rejects(
     listReply([1, 2, 3, 4, 5, 6, 7, 8], render, {}, 4 * MB),
     (error) =>

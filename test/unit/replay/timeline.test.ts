@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Json } from '../../../src/kernel/json.ts';
 import { toTimestamp } from '../../../src/kernel/clock.ts';
 import { loadThreadActor } from '../../../src/actors/thread-actor.ts';
-import { listRuns } from '../../../src/projections/run-queries.ts';
+import { listRuns, readRun } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
 import { stateAt, timelineOf } from '../../../src/replay/timeline.ts';
 import { ask, THREAD } from '../../support/given.ts';
@@ -16,7 +16,8 @@ const test = suite('replay/timeline');
 async function liveState({ log }: Past): Promise<unknown> {
   const thread = await getThread(log.rows, THREAD);
   if (thread === undefined) return undefined;
-  const runs = await listRuns(log.rows, { threadId: THREAD, limit: 100, offset: 0 });
+  const ids = await listRuns(log.rows, { threadId: THREAD, limit: 100, offset: 0 });
+  const runs = ids.flatMap((runId) => readRun(log.rows, runId) ?? []);
   return {
     status: thread.status,
     machine: (await loadThreadActor(log, THREAD)).state as unknown as Json,
