@@ -1,8 +1,9 @@
 /**
  * X4 What a run leaves behind when it is over, such as a timer whose code never ends, must not stand in the way of the
- * runs beside it; nor must a question whose answer nobody waits for any more. A worker whose event loop stands still is
- * asked, through its debugger, for whom it works: when that job is over, or nobody needs the worker, it is ended, and its
- * runs go on elsewhere with no attempt lost. Code of a run that is not over may take as long as it likes.
+ * runs beside it; nor must a question whose answer nobody waits for any more, or what a module began while it was
+ * imported. A worker whose event loop stands still is asked, through its debugger, for whom it works: when that job is
+ * over, or nobody needs the worker, or it works for no job at all, it is ended, and its runs go on elsewhere with no
+ * attempt lost. Code of a run that is not over may take as long as it likes.
  */
 import type { Clock } from '../../kernel/clock.ts';
 import type { WorkerMemory } from '../../kernel/worker-memory.ts';
@@ -19,6 +20,9 @@ export interface Leftovers {
 const GRACE_MS = 3_000;
 /** The same when nobody waits for it. */
 const UNUSED_MS = 6_000;
+/** The answer of a worker that works for no job; whoever cannot answer gives none. */
+const NO_JOB = -1;
+const QUESTION = `globalThis[Symbol.for(${JSON.stringify(CURRENT_JOB)})]() ?? ${NO_JOB}`;
 const END: WorkerEnd = {
   by: 'close',
   error: 'WorkerUnresponsive',
@@ -26,14 +30,23 @@ const END: WorkerEnd = {
 };
 
 export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
+  /** When it answered last; never, as long as it has not. */
   const asked = new WeakMap<GraphWorker, number>();
+  /** When it said for the first time that it works for no job. */
+  const aimless = new WeakMap<GraphWorker, number>();
 
   async function ask(worker: GraphWorker): Promise<void> {
-    const job = await memory.evaluate(
-      worker.threadId,
-      `globalThis[Symbol.for(${JSON.stringify(CURRENT_JOB)})]()`,
-    );
-    if (typeof job === 'number' && worker.isSilent() && !worker.has(job)) worker.end(END);
+    asked.set(worker, Infinity);
+    const job = await memory.evaluate(worker.threadId, QUESTION);
+    const now = clock.monotonic();
+    asked.set(worker, now);
+    const since = aimless.get(worker);
+    aimless.delete(worker);
+    if (typeof job !== 'number' || !worker.isSilent()) return;
+    if (job !== NO_JOB) return worker.has(job) ? undefined : worker.end(END);
+    // Code of an open run may have lost sight of it for a moment, so it has to be the same all the time.
+    if (since !== undefined && worker.silence() > now - since) worker.end(END);
+    else aimless.set(worker, now);
   }
 
   return {
@@ -42,7 +55,6 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
       if (worker.load === 0 && worker.silence() > UNUSED_MS) return worker.end(END);
       if (worker.load === 0 || worker.silence() < GRACE_MS) return;
       if (now - (asked.get(worker) ?? -Infinity) < GRACE_MS) return;
-      asked.set(worker, now);
       void ask(worker);
     },
   };

@@ -104,6 +104,29 @@ test('X4 given a question that never ends, when it is asked once more, then the 
     { libraries: true },
   ));
 
+const SPINS_OUTSIDE = `import { existsSync } from 'node:fs';
+let spins = false;
+setInterval(() => { if (spins) for (;;); }, 5).unref();
+export async function* works({ gate }) {
+  yield { begun: true };
+  while (!existsSync(gate)) await new Promise((resolve) => setImmediate(resolve));
+}
+export const sets = () => void (spins = true);`;
+
+test('X4 given a spin that belongs to no run, when its worker has stood still for a while, then the open run goes on elsewhere and no attempt is lost', () =>
+  withProject({ 'graph.mjs': SPINS_OUTSIDE }, (dir) =>
+    withPool(dir, { graphs: { agent: 'works', sets: 'sets' } }, async (pool) => {
+      const { begun, start } = preparePoolRun(pool, { gate: join(dir, 'gate') });
+      const run = start();
+      await begun;
+      void preparePoolRun(pool, {}, { threadId: OTHER_THREAD, graphId: 'sets' }).start();
+      const how = await run;
+      assert.equal(how.kind === 'lost' && how.guilt, 'none');
+      await writeFile(join(dir, 'gate'), '');
+      assert.equal((await start()).kind, 'success');
+    }),
+  ));
+
 const WORK_AND_COUNT = `import { appendFileSync, existsSync } from 'node:fs';
 export function* works({ gate }) {
   appendFileSync(gate + '-spins', '');
