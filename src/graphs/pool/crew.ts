@@ -86,7 +86,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   const waiting = new Set<() => void>();
   /** Their threads are there, also those of workers that were ended. */
   const alive = new Set<GraphWorker>();
-  /** Those of them that were told to end. */
+  /** Those of them that are to end. */
   const ending = new Set<GraphWorker>();
   let closed = false;
   const all = (): GraphWorker[] => [
@@ -102,7 +102,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     const worker = options.spawn();
     alive.add(worker);
     // One that ends by itself is gone already.
-    void worker.told.then(() => alive.has(worker) && ending.add(worker));
+    void worker.ended.then(() => alive.has(worker) && ending.add(worker));
     void worker.exited.then(() => {
       alive.delete(worker);
       ending.delete(worker);

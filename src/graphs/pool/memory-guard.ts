@@ -11,6 +11,7 @@ import type { ThreadMemory, WorkerMemory } from '../../kernel/worker-memory.ts';
 import type { GraphWorker } from './graph-worker.ts';
 import type { WorkerEnd } from './worker-end.ts';
 import { createMemoryHunt, type Sighting } from './memory-hunt.ts';
+import { createStragglers } from './stragglers.ts';
 
 export interface MemoryGuard {
   /** Asked all the time; looks closer only after the process has grown. */
@@ -25,16 +26,18 @@ const HOPELESS = 4;
 /** How long a thread may take for its answer, in milliseconds; native code answers nothing. */
 const PATIENCE_MS = 2_000;
 
-/** `ending`: those that were ended and whose threads are still there. */
+/** `ending`: those that are to end and whose threads are still there. Those are asked nothing (stragglers.ts). */
 export function createMemoryGuard(
   heapMb: number,
   clock: Clock,
   memory: WorkerMemory,
   workers: () => readonly GraphWorker[],
-  ending: Iterable<GraphWorker>,
+  ending: ReadonlySet<GraphWorker>,
 ): MemoryGuard {
   const limit = heapMb * MIB;
   const known = new Map<number, ThreadMemory>();
+  /** The marks of threads that are there, also of those that have nothing to tell any more. */
+  const marks = new Map<number, string | undefined>();
   const asking = new Map<number, Promise<boolean>>();
   const deciding = new Set<GraphWorker>();
   /** Those that did not answer in time: they are not waited for again before they do. */
@@ -61,8 +64,16 @@ export function createMemoryGuard(
   async function ask(threadId: number, collect: boolean): Promise<boolean> {
     const found = await memory.read(threadId, collect);
     if (found === undefined) known.delete(threadId);
-    else known.set(threadId, found);
+    else {
+      known.set(threadId, found);
+      marks.set(threadId, found.mark);
+    }
     return found !== undefined;
+  }
+
+  function forget(threadId: number): void {
+    known.delete(threadId);
+    marks.delete(threadId);
   }
 
   /** One question at a time: who is busy with native code gathers none. */
@@ -74,15 +85,13 @@ export function createMemoryGuard(
     return question;
   }
 
-  const threadsOf = ({ threadId, mark }: GraphWorker): number[] =>
-    [...new Set([threadId, ...known.keys()])].filter(
-      (each) => each === threadId || known.get(each)?.mark === mark,
-    );
+  const threadsOf = ({ threadId, mark }: Pick<GraphWorker, 'threadId' | 'mark'>): number[] =>
+    [...new Set([threadId, ...marks.keys()])].filter((each) => each === threadId || marks.get(each) === mark);
   const usedBy = (worker: GraphWorker): number =>
     threadsOf(worker).reduce((sum, each) => sum + (known.get(each)?.used ?? 0), 0);
 
   async function judge(worker: GraphWorker): Promise<void> {
-    if (deciding.has(worker)) return;
+    if (deciding.has(worker) || ending.has(worker)) return;
     deciding.add(worker);
     try {
       const used = usedBy(worker);
@@ -98,8 +107,10 @@ export function createMemoryGuard(
   /** What the process has beyond what the workers and the server's own thread tell of; other threads may hide theirs. */
   async function survey(collect: boolean): Promise<Sighting> {
     const threads = memory.threads();
-    const unheard = new Set(threads.filter((each) => !mute.has(each)));
-    const waited = threads.map(async (each) => {
+    const leaving = new Set([...ending].flatMap(threadsOf));
+    const asked = threads.filter((each) => !leaving.has(each));
+    const unheard = new Set(asked.filter((each) => !mute.has(each)));
+    const waited = asked.map(async (each) => {
       const isWaitedFor = unheard.has(each);
       const answer = (collect ? ask(each, true) : askOnce(each)).then(() => {
         unheard.delete(each);
@@ -110,7 +121,7 @@ export function createMemoryGuard(
     await within(clock, PATIENCE_MS, Promise.all(waited));
     unheard.forEach((each) => mute.add(each));
     for (const each of mute) if (!threads.includes(each)) mute.delete(each);
-    for (const each of known.keys()) if (!threads.includes(each)) known.delete(each);
+    for (const each of marks.keys()) if (!threads.includes(each)) forget(each);
     const { rss, heapTotal, external, arrayBuffers } = readOwn();
     const told = new Set(workers().flatMap(threadsOf));
     const held = [...told].reduce((sum, each) => sum + (known.get(each)?.held ?? 0), 0);
@@ -118,24 +129,29 @@ export function createMemoryGuard(
   }
 
   const hunt = createMemoryHunt({ limit, clock, workers, survey, end });
+  const stragglers = createStragglers({
+    ...{ limit, clock, threadsOf, stop: memory.stop },
+    used: (threadId) => known.get(threadId)?.used ?? 0,
+  });
 
   return {
     look() {
-      // Such a worker waits for the threads that it started, and one of those may go on eating.
-      for (const worker of ending) threadsOf(worker).forEach(memory.stop);
       const now = residentSize();
+      for (const worker of ending) stragglers.look(worker, now);
       if (now === undefined) return;
       if (now < seen) seen = now;
       const grown = now - seen >= limit / PART;
       if (!grown && !hunt.isOnTrail()) return;
       const before = seen;
       seen = now;
-      for (const worker of workers())
+      for (const worker of workers()) {
+        if (ending.has(worker)) continue;
         void askOnce(worker.threadId).then((answered) => {
           // Not heard yet: look again soon.
           if (!answered) seen = Math.min(seen, before);
           return judge(worker);
         });
+      }
       void hunt.follow().then(() => workers().forEach((worker) => void judge(worker)));
     },
   };

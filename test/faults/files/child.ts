@@ -35,7 +35,7 @@ async function idle(): Promise<string> {
 
 async function guard(): Promise<string> {
   const memory = openWorkerMemory();
-  const guard = createMemoryGuard(1, createManualClock(), memory, () => [], []);
+  const guard = createMemoryGuard(1, createManualClock(), memory, () => [], new Set());
   const ballast = Buffer.alloc(64 * MB, 1);
   guard.look();
   // It reads what the process has a moment later.

@@ -1,0 +1,72 @@
+/**
+ * X4 Threads that are still there although their worker was told to end: one that was told while it answered a question
+ * may have missed it, and one whose worker is held by native code was told nothing, and may go on eating.
+ *
+ * The debugger is the last resort. Node ends the whole process when something is said to a thread in the moment in
+ * which it is taken apart, and nobody outside knows when that is. So those that end by themselves, as nearly all do, are
+ * left in peace, and the others are told now and then.
+ */
+import type { Clock } from '../../kernel/clock.ts';
+import type { GraphWorker } from './graph-worker.ts';
+
+export interface StragglersOptions {
+  /** Of one worker, in bytes. */
+  readonly limit: number;
+  readonly clock: Clock;
+  readonly threadsOf: (worker: Straggling) => readonly number[];
+  /** What the thread used when it was asked last, in bytes. */
+  readonly used: (threadId: number) => number;
+  readonly stop: (threadId: number) => void;
+}
+
+export type Straggling = Pick<GraphWorker, 'threadId' | 'mark' | 'told'>;
+
+export interface Stragglers {
+  /** Asked all the time, of a worker that is to end; `resident` is what the process has, if that is known. */
+  look(worker: Straggling, resident: number | undefined): void;
+}
+
+/** How long threads may take to end, and between two tries. */
+const PATIENT_MS = 5_000;
+/** The same of those that may be eating: dozens of threads are taken apart within a second or two. */
+const HURRIED_MS = 500;
+/** Of the limit; one that used so much may go on. */
+const MUCH = 0.5;
+
+interface Ending {
+  /** When it was told. */
+  at?: number;
+  /** The least that the process has had since then. */
+  least: number;
+  readonly tried: Map<number, number>;
+}
+
+export function createStragglers({ limit, clock, threadsOf, used, stop }: StragglersOptions): Stragglers {
+  const endings = new WeakMap<Straggling, Ending>();
+
+  function endingOf(worker: Straggling): Ending {
+    const found = endings.get(worker);
+    if (found !== undefined) return found;
+    const begun: Ending = { least: Infinity, tried: new Map() };
+    endings.set(worker, begun);
+    void worker.told.then(() => (begun.at = clock.monotonic()));
+    return begun;
+  }
+
+  return {
+    look(worker, resident = 0) {
+      const ending = endingOf(worker);
+      const { at, tried } = ending;
+      if (at === undefined) return;
+      const now = clock.monotonic();
+      if (resident > 0) ending.least = Math.min(ending.least, resident);
+      const hasGrown = resident > ending.least + limit;
+      for (const each of threadsOf(worker)) {
+        const patience = hasGrown || used(each) > MUCH * limit ? HURRIED_MS : PATIENT_MS;
+        if (now - (tried.get(each) ?? at) < patience) continue;
+        tried.set(each, now);
+        stop(each);
+      }
+    },
+  };
+}
