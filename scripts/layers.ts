@@ -46,6 +46,7 @@ const ARROWS: Record<string, readonly string[]> = {
 
 /** What threads begin with that have no compiler. */
 const UNCOMPILED: ReadonlySet<string> = new Set([
+  'graphs/pool/crypto-guard.cjs',
   'graphs/pool/hook-guard.cjs',
   'graphs/pool/list-guard.cjs',
   'graphs/pool/thread-guard.cjs',
@@ -60,7 +61,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   croner: ['cron/'],
   xstate: ['thread/machine.ts', 'actors/'],
   nanoid: ['kernel/'],
-  crypto: ['kernel/'],
+  crypto: ['kernel/', 'graphs/pool/crypto-guard.cjs'],
   timers: ['kernel/'],
 };
 

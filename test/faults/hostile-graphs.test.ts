@@ -68,6 +68,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   nodeExits: { error: 'ProcessExit', says: /process\.exit\(3\)/ },
   aborts: { error: 'TypeError', says: /process\.abort\(\) is not supported in workers/ },
   endsItself: { error: 'DebuggerRefused' },
+  holdsThreads: { error: 'RangeError', says: /^The argument "iterations" of pbkdf2 is 2147483647/ },
   takesInterrupts: FINE,
   hooksThrow: { error: 'Error', says: /from a hook/ },
   hooksAnew: { values: { enables: 'undefined' } },

@@ -21,6 +21,7 @@ const { pathToFileURL } = require('node:url');
 const threads = require('node:worker_threads');
 const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
 const { closeBeforeEnds } = require(LINK_GATE_SCRIPT);
+const { guardCrypto } = require('./crypto-guard.cjs');
 const { guardHooks } = require('./hook-guard.cjs');
 const { guardLists } = require('./list-guard.cjs');
 
@@ -38,6 +39,7 @@ const FIXED = { writable: false, configurable: false };
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
   guardFiles();
+  guardCrypto();
   guardProcess();
   guardThreads();
   guardHooks();
