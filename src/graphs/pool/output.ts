@@ -4,14 +4,16 @@
  * are joined, and go in pieces, each when the one before has been passed on.
  *
  * X4 What waits is bounded, because the loop that writes need not look whether anybody keeps up: what comes beyond that is
- * left out, and a line says so in its place.
+ * left out, and a line says so in its place. So is what a single text has beyond a bound of its own.
  */
 import type { Writable } from 'node:stream';
 
 /** Characters, or bytes, of one message to the server's thread. */
 const PIECE = 65_536;
-/** What may wait, as long as the next write is still taken: a single large text comes out whole. */
+/** What may wait, as long as the next write is still taken: a single large text comes out whole, or nearly. */
 const MOST_WAITING = 16 * 2 ** 20;
+/** Of one text, in characters or bytes: the server passes all of it on. Nobody reads as much. */
+const LONGEST_TEXT = 2 * MOST_WAITING;
 /** What a write takes while it waits, besides its text. */
 const PER_WRITE = 32;
 
@@ -64,7 +66,11 @@ export function limitOutput(stream: ThreadOutput): void {
     const isFull = stream.writableLength + writes * PER_WRITE > MOST_WAITING;
     if (!isFull || stream.writableEnded || !isText(chunk)) {
       writes += 1;
-      return write(...given);
+      if (stream.writableEnded || !isText(chunk) || lengthOf(chunk) <= LONGEST_TEXT) return write(...given);
+      writes += 1;
+      const beginning = beginningOf(chunk);
+      write(beginning, ...rest);
+      return write(cutNoteOf(chunk, lengthOf(chunk) - lengthOf(beginning)));
     }
     leftOut += 1;
     const done = rest.find((one) => typeof one === 'function') as Done | undefined;
@@ -73,7 +79,18 @@ export function limitOutput(stream: ThreadOutput): void {
   };
 }
 
-const isText = (chunk: unknown): boolean => typeof chunk === 'string' || ArrayBuffer.isView(chunk);
+type Text = string | ArrayBufferView;
+const isText = (chunk: unknown): chunk is Text => typeof chunk === 'string' || ArrayBuffer.isView(chunk);
+const lengthOf = (text: Text): number => (typeof text === 'string' ? text.length : text.byteLength);
+
+/** As long as it may be. Also of hex and base64 that is a whole number of bytes. */
+function beginningOf(text: Text): Text {
+  if (typeof text === 'string') return text.slice(0, wholeEnd(text, LONGEST_TEXT));
+  return Buffer.from(text.buffer, text.byteOffset, LONGEST_TEXT);
+}
+
+const cutNoteOf = (text: Text, count: number): string =>
+  `… ${count} more ${typeof text === 'string' ? 'characters' : 'bytes'} are left out: the text is too long\n`;
 
 const noteOf = (count: number): Chunk => ({
   chunk: `… ${count} more writes are left out: they came faster than they could be passed on\n`,
@@ -91,10 +108,14 @@ function join(chunks: readonly Chunk[]): Chunk {
   return { chunk: new Uint8Array(Buffer.concat(bytes)), encoding: 'buffer' };
 }
 
-/** Where a piece ends that begins `at`: not within a character that takes two places of a text. */
+/** Where a piece ends that begins `at`. */
 function endOf(chunk: Chunk['chunk'], at: number): number {
   const end = Math.min(at + PIECE, chunk.length);
-  if (typeof chunk !== 'string' || end === chunk.length) return end;
-  const last = chunk.charCodeAt(end - 1);
+  return typeof chunk !== 'string' || end === chunk.length ? end : wholeEnd(chunk, end);
+}
+
+/** There, or one before it: not within a character that takes two places of a text. */
+function wholeEnd(text: string, end: number): number {
+  const last = text.charCodeAt(end - 1);
   return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;
 }

@@ -66,6 +66,28 @@ test('X4 given one text larger than what may wait, when more is written behind i
   assert.match(out.slice(20_000_000), /^… 3 more writes are left out: .*\n$/);
 });
 
+test('X4 given single texts and bytes that are very long, when they are passed on, then their beginnings are, and a line each says how much is left out', async () => {
+  const { out, err } = await printedBy(`
+    let called = 0;
+    const after = () => (called += 1) === 4 && process.stderr.write('all called');
+    const write = (...given) => new Promise((resolve) => process.stdout.write(...given, () => resolve(after())));
+    await write('y'.repeat(40_000_000) + '\\n');
+    await write('.' + '🦉'.repeat(20_000_000));
+    await write(Buffer.alloc(40_000_000, 'z'));
+    await write('61'.repeat(20_000_000), 'hex');
+    process.stdout.write('after them\\n');`);
+  const most = 2 ** 25;
+  const parts = [
+    ['y'.repeat(most), `${40_000_001 - most} more characters are`],
+    [`.${'🦉'.repeat(most / 2 - 1)}`, `${40_000_001 - most + 1} more characters are`],
+    ['z'.repeat(most), `${40_000_000 - most} more bytes are`],
+    ['a'.repeat(most / 2), `${40_000_000 - most} more characters are`],
+  ];
+  const expected = parts.map(([text, left]) => `${text}… ${left} left out: the text is too long\n`).join('');
+  assert.ok(out === `${expected}after them\n`, `${out.length} characters, ${expected.length} expected`);
+  assert.equal(err, 'all called');
+});
+
 test('given texts, bytes and other encodings mixed, when they are written in one turn, then the bytes are the same', async () => {
   const { out } = await printedBy(
     "process.stdout.write('first ');\nprocess.stdout.write(Buffer.from('ünï'));\n" +
