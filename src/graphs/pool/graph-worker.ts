@@ -40,6 +40,8 @@ export interface GraphWorkerOptions {
   /** In MiB; the second is where V8 gives up. */
   readonly heapMb: number;
   readonly hardHeapMb: number;
+  /** How long it may take to load the graphs. */
+  readonly loadMs: number;
   readonly secret: string;
   /** Found again in the threads that the worker starts. */
   readonly mark: string;
@@ -97,12 +99,10 @@ export interface GraphWorker {
   end(end: WorkerEnd, verdict?: Promise<WorkerEnd>): void;
 }
 
-/** Far beyond what any project takes. */
-const LOAD_LIMIT_MS = 120_000;
 const CLOSED_MS = 300;
 
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
-  const { clock, graphs, base, heapMb, hardHeapMb, secret, mark, onStray } = options;
+  const { clock, graphs, base, heapMb, hardHeapMb, loadMs, secret, mark, onStray } = options;
   const jobs = new Map<number, Job>();
   const pulse = openPulse(clock);
   const offers = openOffers(pulse.shared);
@@ -169,8 +169,8 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   worker.on('exit', (code) =>
     end(fault ?? died('WorkerExit', `The worker of the graph ended itself with code ${code}`)),
   );
-  const cancelLimit = clock.after(LOAD_LIMIT_MS, () =>
-    end(died('WorkerFault', `loading took longer than ${LOAD_LIMIT_MS / 1000} s`)),
+  const cancelLimit = clock.after(loadMs, () =>
+    end(died('WorkerFault', `loading took longer than ${Math.round(loadMs / 1000)} s`)),
   );
 
   /** What the worker has not begun, and never will. */

@@ -25,6 +25,7 @@ import type { SourceReport } from '../schemas/source-report.ts';
 import type { StateHost } from '../state-port.ts';
 import { openCrew } from './crew.ts';
 import { startGraphWorker, type GraphWorker } from './graph-worker.ts';
+import { createLoadLimit } from './load-limit.ts';
 import type { KnownHead, Loaded, Question } from './sides.ts';
 import { withValues } from './state-values.ts';
 
@@ -42,6 +43,8 @@ export interface GraphPoolOptions {
   readonly onHeld: (gone: Promise<unknown>) => void;
   /** By which questions are waited for; real time if it is left out. */
   readonly patience?: Pick<Clock, 'after'>;
+  /** For how long a later worker may load, from what the first one took, in milliseconds. */
+  readonly laterLimit?: (firstMs: number) => number;
 }
 
 export interface GraphPool extends GraphHost, StateHost {
@@ -91,9 +94,10 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const { patience = clock } = options;
   let base = '';
   const ids = randomIds(clock);
-  const spawn = (): GraphWorker =>
-    startGraphWorker({
-      ...{ graphs, base, clock },
+  const limit = createLoadLimit(clock, options.laterLimit);
+  const spawn = (): GraphWorker => {
+    const worker = startGraphWorker({
+      ...{ graphs, base, clock, loadMs: limit.ms },
       secret: ids.token(),
       mark: ids.token(),
       heapMb,
@@ -102,6 +106,9 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       readSource: options.readSource,
       onStray: onFault,
     });
+    limit.watch(worker.loaded);
+    return worker;
+  };
   const crew = await openCrew({ size: workers, heapMb, clock, spawn, onFault, onHeld });
   const suspects = new Set<string>();
 

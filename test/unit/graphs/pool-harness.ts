@@ -4,7 +4,9 @@ import { openGraphPool, type GraphPool, type GraphPoolOptions } from '../../../s
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 import { NO_STORE, toOrder } from './harness.ts';
 
-interface PoolSpec extends Partial<Pick<GraphPoolOptions, 'workers' | 'onFault' | 'patience'>> {
+interface PoolSpec extends Partial<
+  Pick<GraphPoolOptions, 'workers' | 'onFault' | 'patience' | 'laterLimit'>
+> {
   /** By graph id the name under which the file exports it. */
   readonly graphs: Readonly<Record<string, string>>;
 }

@@ -178,6 +178,34 @@ test('X4 given a run whose worker ends before it begins it, when the next worker
     }),
   ));
 
+const HANGS_SECOND = `import { appendFileSync, readFileSync } from 'node:fs';
+const loads = import.meta.dirname + '/loads';
+appendFileSync(loads, 'x');
+if (readFileSync(loads).length === 2) await new Promise((resolve) => setTimeout(resolve, 1e9));
+export const exits = () => process.reallyExit(3);
+export const fine = () => ({ fine: true });`;
+
+test(
+  'X4 given modules that hang in the second worker, when the first one ends, then the next run waits as long as follows from the first, and the third does it',
+  () =>
+    withProject({ 'graph.mjs': HANGS_SECOND }, (dir) => {
+      const faults: string[] = [];
+      const options = {
+        graphs: { agent: 'exits', fine: 'fine' },
+        onFault: (error: unknown) => void faults.push(String(error)),
+        laterLimit: () => 1_500,
+      };
+      return withPool(dir, options, async (pool) => {
+        assert.equal((await preparePoolRun(pool, {}).start()).kind, 'lost');
+        const { start, checkpoints } = preparePoolRun(pool, {}, { graphId: 'fine' });
+        assert.equal((await start()).kind, 'success');
+        assert.deepEqual(checkpoints.values(), { fine: true });
+        assert.match(faults.join('\n'), /loading took longer than 2 s/);
+      });
+    }),
+  { timeoutMs: 60_000 },
+);
+
 const MAKES_GRAPHS = `export const makes = async (config) => (await import('./made.mjs')).graph;`;
 
 test('given a new worker that cannot find the library of a graph, when the first one could, then it is not used', () =>
