@@ -25,6 +25,8 @@ const PART = 8;
 const HOPELESS = 4;
 /** How long a thread may take for its answer, in milliseconds; native code answers nothing. */
 const PATIENCE_MS = 2_000;
+/** When a worker ends, threads that nobody knows yet may be its own: they are asked only when those are gone. */
+const SPARE_MS = 2_000;
 
 /** `ending`: those that are to end and whose threads are still there. Those are asked nothing (stragglers.ts). */
 export function createMemoryGuard(
@@ -38,6 +40,9 @@ export function createMemoryGuard(
   const known = new Map<number, ThreadMemory>();
   /** The marks of threads that are there, also of those that have nothing to tell any more. */
   const marks = new Map<number, string | undefined>();
+  /** Until when they are left alone; set once, or whoever ends workers could hide a thread for ever. */
+  const spared = new Map<number, number>();
+  const noticed = new WeakSet<GraphWorker>();
   const asking = new Map<number, Promise<boolean>>();
   const deciding = new Set<GraphWorker>();
   /** Those that did not answer in time: they are not waited for again before they do. */
@@ -74,7 +79,20 @@ export function createMemoryGuard(
   function forget(threadId: number): void {
     known.delete(threadId);
     marks.delete(threadId);
+    spared.delete(threadId);
   }
+
+  /** Who is to end is seen here before anybody is asked. */
+  function spareUnknown(): void {
+    for (const worker of ending) {
+      if (noticed.has(worker)) continue;
+      noticed.add(worker);
+      for (const each of memory.threads())
+        if (!marks.has(each) && !spared.has(each)) spared.set(each, clock.monotonic() + SPARE_MS);
+    }
+  }
+
+  const isSpared = (threadId: number): boolean => (spared.get(threadId) ?? 0) > clock.monotonic();
 
   /** One question at a time: who is busy with native code gathers none. */
   function askOnce(threadId: number): Promise<boolean> {
@@ -107,8 +125,9 @@ export function createMemoryGuard(
   /** What the process has beyond what the workers and the server's own thread tell of; other threads may hide theirs. */
   async function survey(collect: boolean): Promise<Sighting> {
     const threads = memory.threads();
+    spareUnknown();
     const leaving = new Set([...ending].flatMap(threadsOf));
-    const asked = threads.filter((each) => !leaving.has(each));
+    const asked = threads.filter((each) => !leaving.has(each) && !isSpared(each));
     const unheard = new Set(asked.filter((each) => !mute.has(each)));
     const waited = asked.map(async (each) => {
       const isWaitedFor = unheard.has(each);
@@ -121,7 +140,7 @@ export function createMemoryGuard(
     await within(clock, PATIENCE_MS, Promise.all(waited));
     unheard.forEach((each) => mute.add(each));
     for (const each of mute) if (!threads.includes(each)) mute.delete(each);
-    for (const each of marks.keys()) if (!threads.includes(each)) forget(each);
+    for (const each of [...marks.keys(), ...spared.keys()]) if (!threads.includes(each)) forget(each);
     const { rss, heapTotal, external, arrayBuffers } = readOwn();
     const told = new Set(workers().flatMap(threadsOf));
     const held = [...told].reduce((sum, each) => sum + (known.get(each)?.held ?? 0), 0);
@@ -137,6 +156,7 @@ export function createMemoryGuard(
   return {
     look() {
       const now = residentSize();
+      spareUnknown();
       for (const worker of ending) stragglers.look(worker, now);
       if (now === undefined) return;
       if (now < seen) seen = now;
