@@ -4,6 +4,7 @@
  * long is refused, each bound far above what anybody asks for, and a thread has only a few at work at a time.
  */
 'use strict';
+const { AsyncResource } = require('node:async_hooks');
 const ciphers = require('node:crypto');
 const { isAnyArrayBuffer } = require('node:util/types');
 
@@ -21,9 +22,6 @@ const CHECKS = 1_000;
 const LEAST_BITS = 32;
 /** Of one thread; the process has from 4 to 16 threads for it. */
 const MOST_AT_ONCE = 4;
-const SLOW =
-  /^(PBKDF2Job|ScryptJob|RandomPrimeJob|CheckPrimeJob|SecretKeyGenJob|SecretKeyGenerateJob|\w+KeyPairGenJob)$/;
-const FIXED = { writable: false, configurable: false };
 
 const { apply } = Reflect;
 const { create, defineProperty } = Object;
@@ -150,9 +148,27 @@ function checkNewKey(method, given) {
   limit(method, 'modulusLength', given[0]?.modulusLength, RSA_BITS);
 }
 
+const waiting = [];
+let atWork = 0;
+
+/** Begins now, or when one of those at work is done, for whoever asked for it. */
+function enter(begin) {
+  if (atWork === MOST_AT_ONCE) return void waiting.push(AsyncResource.bind(begin));
+  atWork += 1;
+  begin();
+}
+function leave() {
+  const next = waiting.shift();
+  if (next === undefined) atWork -= 1;
+  else next();
+}
+
 function guardCrypto() {
-  for (const [name, check] of Object.entries(CHECKED))
-    for (const method of [name, `${name}Sync`]) ciphers[method] = checked(method, ciphers[method], check);
+  for (const [name, check] of Object.entries(CHECKED)) {
+    ciphers[name] = inTurn(checked(name, ciphers[name], check));
+    ciphers[`${name}Sync`] = checked(`${name}Sync`, ciphers[`${name}Sync`], check);
+  }
+  ciphers.generateKey = inTurn(ciphers.generateKey);
   const { prototype } = ciphers.webcrypto.subtle.constructor;
   const subtle = { deriveBits: checkBits, deriveKey: checkBits, generateKey: checkNewKey };
   for (const [method, check] of Object.entries(subtle)) {
@@ -160,12 +176,16 @@ function guardCrypto() {
     const guarded = {
       async [method](...given) {
         check(method, given);
-        return apply(original, this, given);
+        await new Promise(enter);
+        try {
+          return await apply(original, this, given);
+        } finally {
+          leave();
+        }
       },
     }[method];
     prototype[method] = like(original, guarded);
   }
-  limitJobs();
 }
 
 function checked(method, original, check) {
@@ -176,48 +196,41 @@ function checked(method, original, check) {
   });
 }
 
+/** Who gave it may write into it afterwards. */
+function copyOf(value) {
+  if (ArrayBuffer.isView(value))
+    return Buffer.from(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+  return isAnyArrayBuffer(value) ? value.slice(0) : value;
+}
+
+/** What ends with a call of its last argument. */
+function inTurn(original) {
+  return like(original, (...given) => {
+    const callback = given.pop();
+    // That one is missing is for Node to say.
+    if (typeof callback !== 'function') return original(...given, callback);
+    let isLate = false;
+    const kept = atWork === MOST_AT_ONCE ? given.map(copyOf) : given;
+    enter(() => {
+      try {
+        original(...kept, (...result) => {
+          leave();
+          callback(...result);
+        });
+      } catch (error) {
+        leave();
+        if (!isLate) throw error;
+        callback(error);
+      }
+    });
+    isLate = true;
+  });
+}
+
 /** With its name, and with what `util.promisify` goes by. */
 function like(original, guarded) {
   const { prototype, ...found } = Object.getOwnPropertyDescriptors(original);
   return Object.defineProperties(guarded, found);
-}
-
-/**
- * Where the work begins: by then Node has looked at the arguments and copied them, and has noted whom the callback
- * belongs to.
- */
-function limitJobs() {
-  const { noDeprecation } = process;
-  process.noDeprecation = true;
-  const jobs = process.binding('crypto');
-  process.noDeprecation = noDeprecation;
-  const waiting = [];
-  const begun = new WeakSet();
-  let atWork = 0;
-  for (const name of Object.keys(jobs).filter((each) => SLOW.test(each))) {
-    const { prototype } = jobs[name];
-    const { run } = prototype;
-    const begin = (job) => {
-      const { ondone } = job;
-      atWork += 1;
-      job.ondone = (...given) => {
-        atWork -= 1;
-        waiting.shift()?.();
-        return apply(ondone, job, given);
-      };
-      apply(run, job, []);
-    };
-    prototype.run = function () {
-      // Without it the caller waits for the result itself.
-      if (typeof this.ondone !== 'function') return apply(run, this, []);
-      if (begun.has(this)) return;
-      begun.add(this);
-      if (atWork < MOST_AT_ONCE) begin(this);
-      else waiting.push(() => begin(this));
-    };
-    // What listens to asynchronous work is handed the jobs, and would make others that nothing has checked.
-    defineProperty(prototype, 'constructor', { value: Object, ...FIXED });
-  }
 }
 
 module.exports = { guardCrypto };
