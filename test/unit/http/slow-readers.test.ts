@@ -3,55 +3,72 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { watchSlowReaders } from '../../../src/http/slow-readers.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { get, openRaw, readAll } from '../../support/raw-client.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('slow readers');
 const MB = 2 ** 20;
+const SIZE = 16 * MB;
+const MOST = 240 * MB;
+const LOOK_MS = 500;
+const CLOSING = get('/').replace('host: x', 'host: x\r\nconnection: close');
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await new Promise(setImmediate);
+};
 
 test('given more for clients to take than may wait, when time passes, then those who left it longest are ended, and who reads is not (S3)', async () => {
-  const body = Buffer.alloc(8 * MB, 'x');
+  const body = Buffer.alloc(SIZE, 'x');
   const server = createServer((_, reply) => reply.end(body));
-  const stop = watchSlowReaders(server, systemClock(), 30 * MB);
+  const clock = createManualClock();
+  const stop = watchSlowReaders(server, clock, MOST);
   const open = new Set<Socket>();
   server.on('connection', (socket) => open.add(socket.once('close', () => open.delete(socket))));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const clients: Socket[] = [];
-  /** Takes its reply, if slowly. */
-  let steadyBytes = 0;
-  const stroll = (client: Socket): NodeJS.Timeout => {
-    client.pause().on('data', (chunk: Buffer) => {
-      steadyBytes += chunk.length;
-      client.pause();
-    });
-    return setInterval(() => client.resume(), 40);
-  };
+  const waiting = (): number => [...open].reduce((sum, socket) => sum + socket.writableLength, 0);
   const leave = async (count: number): Promise<void> => {
+    const before = waiting();
     for (let i = 0; i < count; i++) clients.push((await openRaw(port, get('/'))).pause());
+    // Some of it lies in the buffers of the system.
+    await until(() => waiting() > before + (count * SIZE) / 2);
   };
-  const steady = await openRaw(port, get('/').replace('host: x', 'host: x\r\nconnection: close'));
-  const strolling = stroll(steady);
+  /** Takes a little between two looks. */
+  const steady = await openRaw(port, CLOSING);
+  clients.push(steady);
+  let taken = 0;
+  let isHurried = false;
+  steady.pause().on('data', (chunk: Buffer) => {
+    taken += chunk.length;
+    if (!isHurried) steady.pause();
+  });
+  const look = async (): Promise<void> => {
+    for (const enough = taken + 600_000; taken < enough; await new Promise(setImmediate)) steady.resume();
+    await clock.advance(LOOK_MS);
+  };
   try {
-    await leave(2);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    assert.equal(open.size, 3, 'little waits: nobody is ended');
     await leave(6);
-    const reader = await openRaw(port, get('/').replace('host: x', 'host: x\r\nconnection: close'));
-    assert.ok((await readAll(reader)).length > 8 * MB);
-    const end = performance.now() + 5_000;
-    while (open.size > 4 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
-    const waiting = [...open].reduce((sum, socket) => sum + socket.writableLength, 0);
-    assert.ok(waiting <= 30 * MB, `${waiting / MB} MB wait`);
-    assert.ok(open.size > 0, 'nobody is left');
-    if (!steady.closed) await once(steady, 'close');
-    assert.ok(steadyBytes > 8 * MB, `${steadyBytes} bytes were taken steadily`);
+    for (let looks = 0; looks < 4; looks++) await look();
+    const first = [...open].slice(1);
+    await leave(6);
+    for (let looks = 0; looks < 4; looks++) await look();
+    assert.equal(open.size, 13, 'little waits: nobody is ended');
+    await leave(3);
+    const reader = await openRaw(port, CLOSING);
+    assert.ok((await readAll(reader)).length > SIZE);
+    await look();
+    await until(() => waiting() <= MOST);
+    assert.equal(first.filter((socket) => open.has(socket)).length, 0, 'the first go first');
+    assert.ok(open.size > 5, 'not all have to go');
+    isHurried = true;
+    steady.resume();
+    await once(steady, 'close');
+    assert.ok(taken > SIZE, 'who takes a little at a time is not ended');
   } finally {
     stop();
-    clearInterval(strolling);
-    steady.destroy();
     for (const client of clients) client.destroy();
     server.close();
   }
