@@ -11,7 +11,7 @@ const test = suite('threads of graphs');
 
 const CONFIG = fileURLToPath(new URL('../fixtures/hostile/platform.json', import.meta.url));
 /** One is not enough to meet the moment in which something said to a thread ends the process. */
-const ROUNDS = Number(process.env['NESTED_ROUNDS'] ?? 4);
+const ROUNDS = Number(process.env['NESTED_ROUNDS'] ?? 2);
 
 test('given a run that has started many threads, when it is stopped, then they end with its worker, and the server goes on (X4)', () =>
   withPrograms(async ({ serve, dir }) => {
