@@ -9,6 +9,7 @@ import { fromPath, toPath, type Namespace } from '../item/namespace.ts';
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { LARGEST_ANSWER } from '../kernel/json-text.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import {
@@ -108,8 +109,6 @@ export interface StoreOptions {
 const MOST_SCANNED = 10_000;
 const SCORED_AT_ONCE = 200;
 const READ_AT_ONCE = 5;
-/** What one answer may hold, in characters of the items' values. */
-const LARGEST_ANSWER = 64 * 2 ** 20;
 
 /** Counts what is answered together. Throws `StoreProblem` beyond the limit, and ever after. */
 export type AnswerCount = (item?: { readonly data: string }) => void;

@@ -1,10 +1,9 @@
 /** S3 A thread's history comes in pieces, and what one answer holds of it is bounded: each state may be large. */
+import { LARGEST_ANSWER } from '../kernel/json-text.ts';
 import type { CheckpointQuery, CheckpointReader, GraphState, LoadedCheckpoint } from './port.ts';
 
 /** Of values, in characters: what one piece holds before no more is added to it. */
 const PIECE = 16 * 2 ** 20;
-/** What the states of one answer may hold. */
-const LARGEST = 64 * 2 ** 20;
 
 /** Newest first. Within a namespace the next piece is asked for when those before it are done with. */
 export async function* listInPieces(
@@ -32,7 +31,10 @@ const sizeOf = (piece: readonly LoadedCheckpoint[]): number =>
   piece.reduce((sum, { blobs }) => blobs.reduce((size, { data }) => size + data.length, sum), 0);
 
 /** Gathers states; false when there is no room for this one. */
-export function openAnswer(largest = LARGEST): { states: GraphState[]; add(state: GraphState): boolean } {
+export function openAnswer(largest = LARGEST_ANSWER): {
+  states: GraphState[];
+  add(state: GraphState): boolean;
+} {
   const states: GraphState[] = [];
   let size = 0;
   return {

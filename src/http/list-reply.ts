@@ -2,16 +2,16 @@
  * Replies that list records, each as large as a state or an input may be. They are made record by record: a thousand of
  * 1 MB held the server's thread for ten seconds, and were longer than a text can be.
  */
-import { writeJson, type Sendable } from '../kernel/json-text.ts';
+import { JsonText, LARGEST_ANSWER, writeJson, type Sendable } from '../kernel/json-text.ts';
 import { startTurn } from '../kernel/turn.ts';
-import { LARGEST_PAGE, pageTooLarge } from './replies.ts';
+import { jsonReply, pageTooLarge } from './replies.ts';
 
 /** What is rendered as undefined is gone by now. Throws a 400 for more than a reply may hold. */
 export async function listReply<T>(
   records: readonly T[],
   render: (record: T) => Promise<Sendable | undefined>,
   headers: Readonly<Record<string, string>> = {},
-  largest = LARGEST_PAGE,
+  largest = LARGEST_ANSWER,
 ): Promise<Response> {
   const pause = startTurn();
   const texts: string[] = [];
@@ -29,7 +29,5 @@ export async function listReply<T>(
     texts.push(text);
     await pause();
   }
-  return new Response(`[${texts.join(',')}]`, {
-    headers: { 'content-type': 'application/json', ...headers },
-  });
+  return jsonReply(new JsonText(`[${texts.join(',')}]`), 200, headers);
 }

@@ -1,5 +1,5 @@
 /** What the edge answers. The only file that knows status codes, apart from those that an auth handler chose. */
-import { writeJson } from '../kernel/json-text.ts';
+import { LARGEST_ANSWER, writeJson } from '../kernel/json-text.ts';
 import type { SearchRefused } from '../log/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
@@ -43,10 +43,11 @@ export const tooManyValues = (limit: number): HttpProblem =>
     `body: expected at most ${limit} values (lists, objects and their members count as several)`,
   );
 
-/** Of records that may each be large. */
-export const LARGEST_PAGE = 64 * 2 ** 20;
 export const pageTooLarge = (what: string, advice: string): HttpProblem =>
-  new HttpProblem(400, `limit: expected a page of at most 64 MB. ${what} are larger. ${advice}`);
+  new HttpProblem(
+    400,
+    `limit: expected a page of at most ${LARGEST_ANSWER / 2 ** 20} MB. ${what} are larger. ${advice}`,
+  );
 
 export const tooMuchAtOnce = (): HttpProblem =>
   new HttpProblem(503, 'Too many large bodies arrive at once; try again later.', {

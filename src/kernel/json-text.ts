@@ -5,6 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from './json.ts';
 
+/** S3 What one answer may hold of values that may each be large, in characters. */
+export const LARGEST_ANSWER = 64 * 2 ** 20;
+
 /** Stands for a text where it goes. Drawn for this process and never sent, so no value of anybody contains it. */
 const MARK = randomUUID();
 /** Those met by the call of `writeJson` under way. */
