@@ -18,11 +18,13 @@ let registered: Promise<void> | undefined;
 
 async function registerLoaders(): Promise<void> {
   // What runs unbuilt is TypeScript itself, so its loader is there.
-  if (isBuilt) {
-    (await import('tsx/esm/api')).register();
-    (await import('tsx/cjs/api')).register();
-  }
+  const loaders = isBuilt ? [await import('tsx/esm/api'), await import('tsx/cjs/api')] : [];
+  // From version 26 on Node warns of such hooks at each start, which is nothing that its reader could change.
+  const { noDeprecation = false } = process;
+  process.noDeprecation = true;
+  for (const loader of loaders) loader.register();
   register(ownModule('graphs/user-module-hooks').href);
+  process.noDeprecation = noDeprecation;
   // `require` does not ask the hooks thread, so CommonJS files need the same fallback here.
   const resolver = Module as unknown as { _resolveFilename: ResolveFilename };
   const resolveFilename = resolver._resolveFilename;

@@ -4,7 +4,7 @@
  */
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
 import type { Config } from '../config/config.ts';
@@ -13,6 +13,7 @@ import { heldBodyOf } from './held-body.ts';
 import { answerInTurn } from './in-turn.ts';
 import { sendHeld } from './send-held.ts';
 import { watchSlowReaders } from './slow-readers.ts';
+import { asksForWebSocket } from './web-socket.ts';
 
 export interface HttpServer {
   /** `http://host:port`, with the port that was really taken. */
@@ -42,6 +43,11 @@ const CHECK_MS = 2_000;
 export async function listen(options: ListenOptions): Promise<HttpServer> {
   const { fetch, host, port, clock, prepare, patience, onFault } = options;
   const { headersMs, requestMs, stalledMs } = patience;
+  // Node 20 does not ask: what it does instead is undone in plain-request.ts.
+  const upgrades = {
+    shouldUpgradeCallback: (request: IncomingMessage): boolean =>
+      server.listenerCount('upgrade') > 0 && asksForWebSocket(request),
+  };
   const server = createAdaptorServer({
     async fetch(request, bindings) {
       // HTTP/1 is all that this server speaks.
@@ -59,8 +65,13 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       requestTimeout: requestMs,
       keepAliveTimeout: 75_000,
       connectionsCheckingInterval: CHECK_MS,
+      ...upgrades,
     },
   }) as Server;
+  // An offer of another protocol that is passed over: newer versions of Node lose what follows it on its connection.
+  server.prependListener('request', ({ headers }: IncomingMessage, outgoing: ServerResponse) => {
+    if (headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
+  });
   answerInTurn(server);
   // A reply that nobody takes. Without a listener Node would also end those that have nothing to say for so long.
   server.setTimeout(stalledMs, (socket: Socket) => {

@@ -12,6 +12,7 @@ import type { Env, ServerContext, SocketGrant } from '../http/context.ts';
 import { socketOrigins } from '../http/cors.ts';
 import { inTurn } from '../http/in-turn.ts';
 import { noAddress, problemReply } from '../http/replies.ts';
+import { asksForWebSocket } from '../http/web-socket.ts';
 import { serveSocket } from './connection.ts';
 import { withoutUpgrade } from './plain-request.ts';
 
@@ -79,8 +80,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
         socket.on('error', () => socket.destroy());
         // Replies to what was sent before it come first.
         inTurn(socket, () => {
-          if (request.headers.upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
-            return withoutUpgrade(http, request, socket, head);
+          if (!asksForWebSocket(request)) return withoutUpgrade(http, request, socket, head);
           upgrade(request, socket, head).catch((error: unknown) => {
             context.onFault(error, 'opening a socket');
             socket.destroy();

@@ -1,7 +1,7 @@
 /** Figures of a server that has little to do: its start, its memory, its rows made anew, streams that wait. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../src/log/sqlite/library.ts';
 import { LOG_FILE } from '../../src/log/sqlite/log.ts';
 import { residentBytes } from '../support/process-figures.ts';
 import { withTempDir } from '../support/temp-dir.ts';
@@ -144,7 +144,7 @@ const measureRebuild = (report: Report): Promise<void> =>
     });
   });
 
-function change<T>(dir: string, use: (db: Database.Database) => T): T {
+function change<T>(dir: string, use: (db: Database) => T): T {
   const db = new Database(join(dir, LOG_FILE));
   try {
     return use(db);

@@ -1,7 +1,7 @@
 /** What is read back from the file is not to be trusted either: rows that somebody else wrote, or that were damaged. */
 import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../src/log/sqlite/library.ts';
 import { LOG_FILE } from '../../src/log/sqlite/log.ts';
 import { parseSecret } from '../../src/thread/secret.ts';
 import { suite } from '../support/suite.ts';

@@ -1,8 +1,8 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
-import Database from 'better-sqlite3';
+import { Database } from './library.ts';
 import { openMetadata } from './checkpoint-text.ts';
 
-export type Connection = Database.Database;
+export type Connection = Database;
 
 /** Functions of SQL that queries rely on, by name: pure, over text. */
 export type SqlFunctions = Readonly<Record<string, (a: string | null, b: string | null) => boolean>>;

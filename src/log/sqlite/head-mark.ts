@@ -7,7 +7,7 @@
  * lies there may be replaced by a copy.
  */
 import { closeSync, constants, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { Database } from './library.ts';
 
 export class LogIncomplete extends Error {
   constructor(text: string) {
@@ -62,7 +62,7 @@ function readMark(file: string): number | undefined {
 /** Undefined when it cannot be told: whoever opens the file says what is the matter with it. */
 function headOf(file: string): number | undefined {
   if (sizeOf(file) === 0) return 0;
-  let db: Database.Database | undefined;
+  let db: Database | undefined;
   try {
     // Read-only: the last one to close it would otherwise write back and remove what is still there.
     db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });

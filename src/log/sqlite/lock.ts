@@ -1,6 +1,6 @@
 /** One process per data directory: an exclusive SQLite lock that the system releases however the process ends. */
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from './library.ts';
 
 export class DataDirectoryBusy extends Error {
   constructor(dir: string) {

@@ -9,7 +9,7 @@
  * D1 Nothing else commits. L1 Promises settle after COMMIT returned. L4 When COMMIT, or anything that is no fault of
  * one batch, fails, every batch under way gets `unknown-outcome` and nothing is ever written again.
  */
-import Database from 'better-sqlite3';
+import { Database } from './library.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Batch, CommitResult, Notice } from '../log.ts';
 import { mergeWrites } from '../merge-writes.ts';

@@ -3,7 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../../src/log/sqlite/library.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import { withWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
 import { asServer, type Program, type Programs, type ServerProgram } from '../../e2e/programs.ts';

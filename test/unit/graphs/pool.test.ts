@@ -12,9 +12,10 @@ const test = suite('graphs/pool');
 
 const OTHER_THREAD = '01970000-0000-7000-8000-000000000001';
 
-const HARD_WORK = `import { existsSync } from 'node:fs';
+const HARD_WORK = `import { existsSync, writeFileSync } from 'node:fs';
 export function* works({ gate }) {
   yield { begun: true };
+  writeFileSync(gate + '-spins', '');
   while (!existsSync(gate));
 }`;
 
@@ -34,6 +35,8 @@ test('X4 given a worker that works hard, when a question to it is asked once mor
       const { begun, start } = preparePoolRun(pool, { gate });
       const run = start();
       await begun;
+      // What came before would be answered before.
+      await until(() => (existsSync(`${gate}-spins`) ? [true] : []));
 
       const drawing = pool.describer.drawing({ graphId: 'agent', configurable: {} }, false);
       const [first] = await until(() => manual.pending());

@@ -1,6 +1,6 @@
 /** Readers that stay long, and copies that are made while the log is written. */
 import assert from 'node:assert/strict';
-import Database from 'better-sqlite3';
+import { Database } from '../../../src/log/sqlite/library.ts';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir } from 'node:fs/promises';
 import { statSync } from 'node:fs';

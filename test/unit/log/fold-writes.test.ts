@@ -1,5 +1,5 @@
 import * as assert from 'node:assert/strict';
-import Database from 'better-sqlite3';
+import { Database } from '../../../src/log/sqlite/library.ts';
 import fc from 'fast-check';
 import { createRowFold } from '../../../src/log/fold-writes.ts';
 import type { RowWrite } from '../../../src/log/rows.ts';

@@ -5,7 +5,7 @@ import { statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import Database from 'better-sqlite3';
+import { Database } from '../../../src/log/sqlite/library.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import { LOG_FILE, openSqliteLog } from '../../../src/log/sqlite/log.ts';
 import { append, batch, committed } from '../../support/batches.ts';

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import { Database } from '../../../src/log/sqlite/library.ts';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { LOG_FILE } from '../../../src/log/sqlite/log.ts';

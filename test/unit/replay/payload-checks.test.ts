@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import Database from 'better-sqlite3';
+import { Database } from '../../../src/log/sqlite/library.ts';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openHistory } from '../../../src/log/sqlite/history.ts';
