@@ -57,6 +57,8 @@ export const tooMuchAtOnce = (): HttpProblem =>
 
 export const notAuthorized = (): HttpProblem => new HttpProblem(403, 'Not authorized');
 export const noAddress = (): HttpProblem => new HttpProblem(400, 'The target of the request is no address.');
+export const badHost = (hosts: number): HttpProblem =>
+  new HttpProblem(400, `host: expected one header of this name, got ${hosts}`, { connection: 'close' });
 export const noRoute = (): HttpProblem => new HttpProblem(404, 'Not found');
 export const noThread = (id: string): HttpProblem => new HttpProblem(404, `Thread with ID ${id} not found`);
 export const noRun = (): HttpProblem => new HttpProblem(404, 'Run not found');

@@ -11,6 +11,8 @@ import type { Config } from '../config/config.ts';
 import type { EdgeFetch } from './edge.ts';
 import { heldBodyOf } from './held-body.ts';
 import { answerInTurn } from './in-turn.ts';
+import { explainRefusals, hostProblem } from './not-http.ts';
+import { problemReply } from './replies.ts';
 import { sendHeld } from './send-held.ts';
 import { watchSlowReaders } from './slow-readers.ts';
 import { asksForWebSocket } from './web-socket.ts';
@@ -52,19 +54,21 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     async fetch(request, bindings) {
       // HTTP/1 is all that this server speaks.
       const { incoming, outgoing } = bindings as HttpBindings;
-      const response = await fetch(request, { incoming, outgoing });
+      const problem = hostProblem(incoming);
+      const response = problem ? problemReply(problem) : await fetch(request, { incoming, outgoing });
       const body = heldBodyOf(response, outgoing);
       if (body === undefined) return response;
       sendHeld(response, body, outgoing, (error) => onFault(error, 'sending a reply'));
       return RESPONSE_ALREADY_SENT;
     },
-    // HTTP/1.0 clients (health checks of load balancers) name no host; to others Node itself answers 400.
+    // HTTP/1.0 clients (health checks of load balancers) name no host.
     hostname: 'localhost',
     serverOptions: {
       headersTimeout: Math.min(headersMs, requestMs),
       requestTimeout: requestMs,
       keepAliveTimeout: 75_000,
       connectionsCheckingInterval: CHECK_MS,
+      requireHostHeader: false,
       ...upgrades,
     },
   }) as Server;
@@ -73,6 +77,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     if (headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
   });
   answerInTurn(server);
+  explainRefusals(server, patience);
   // A reply that nobody takes. Without a listener Node would also end those that have nothing to say for so long.
   server.setTimeout(stalledMs, (socket: Socket) => {
     if (socket.writableLength > 0) socket.destroy();

@@ -1,0 +1,64 @@
+/** What Node cannot read as a request, or must refuse by HTTP's own rules, is told as JSON like any other refusal. */
+import {
+  maxHeaderSize,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Config } from '../config/config.ts';
+import { badHost, HttpProblem } from './replies.ts';
+
+/** As Node gives it to `clientError`. */
+interface ReadError extends Error {
+  readonly code?: string;
+  /** Of the parser, in words. */
+  readonly reason?: string;
+}
+
+/** The replies that are being made, of connections. */
+const replies = new WeakMap<Duplex, ServerResponse>();
+
+/** The server must look after its requests already: their replies are noted before they are made. */
+export function explainRefusals(server: Server, patience: Config['patience']): void {
+  server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    replies.set(incoming.socket, outgoing);
+  });
+  server.on('clientError', (error: ReadError, socket: Duplex) => {
+    const reply = replies.get(socket);
+    const isAmidReply = reply !== undefined && reply.headersSent && !reply.writableFinished;
+    if (!socket.writable || error.code === 'ECONNRESET' || isAmidReply) return void socket.destroy(error);
+    const { status, message } = problemOf(error, patience);
+    const body = JSON.stringify({ detail: message });
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      () => socket.destroy(),
+    );
+  });
+}
+
+/** RFC 9112, 3.2: one that names no host, or several, may be understood in another way by whoever passed it on. */
+export function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): HttpProblem | undefined {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts += 1;
+  return hosts > 1 || (hosts === 0 && httpVersionMinor > 0) ? badHost(hosts) : undefined;
+}
+
+function problemOf({ code, reason, message }: ReadError, { headersMs, requestMs }: Config['patience']) {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new HttpProblem(431, `headers: expected at most ${maxHeaderSize} bytes`);
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new HttpProblem(413, 'body: expected chunks without long extensions');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new HttpProblem(
+        408,
+        `The request did not arrive in time: headers within ${headersMs / 1000} s and all of it within ${requestMs / 1000} s are expected.`,
+      );
+    default:
+      return new HttpProblem(400, `This is not HTTP/1.1: ${reason ?? message}`);
+  }
+}
