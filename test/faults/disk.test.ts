@@ -134,10 +134,12 @@ test(
   () =>
     withPrograms(async (programs) => {
       const out = join(programs.dir, 'trace');
-      const inject = ['fsync,fdatasync:error=EIO:when=40'];
+      const inject = ['fsync,fdatasync:error=EIO:when=40+'];
       const words = straceWords({ data: join(programs.dir, 'data'), out, inject });
       await failAndComeBack(programs, { before: `set -- ${words.join(' ')} "$@"` });
-      assert.is(readTrace(out).filter(({ name, failed }) => failed && name.includes('sync')).length, 1);
+      // Pages that were copied into the log itself are copied again: that their sync failed loses nothing.
+      const failures = readTrace(out).filter(({ name, failed }) => failed && name.includes('sync'));
+      assert.is(failures.filter(({ file }) => file === 'log.db-wal').length, 1);
     }),
   { lacking: straceLacking() },
 );
