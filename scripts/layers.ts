@@ -55,7 +55,7 @@ const UNCOMPILED: ReadonlySet<string> = new Set([
 
 /** Packages that only these places (and the examples) may import. */
 const PACKAGES: Record<string, readonly string[]> = {
-  'better-sqlite3': ['log/sqlite/'],
+  'better-sqlite3': ['log/sqlite/library.ts'],
   ws: ['ws/'],
   undici: ['effects/'],
   croner: ['cron/'],

@@ -11,3 +11,4 @@ export const Database = createRequire(import.meta.url)(
   isOld ? 'better-sqlite3-node20' : 'better-sqlite3',
 ) as typeof Library;
 export type Database = Library.Database;
+export type Statement = Library.Statement;

@@ -1,6 +1,6 @@
 /** Prepares each SQL text once per connection. */
-import type { Statement } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
+import type { Statement } from './library.ts';
 
 export type Prepare = (sql: string) => Statement;
 

@@ -106,6 +106,7 @@ test('given packages with one owner, when they are imported elsewhere, then that
   await refused(
     {
       'log/a.ts': `import Database from 'better-sqlite3';`,
+      'log/sqlite/a.ts': `import type { Statement } from 'better-sqlite3';`,
       'http/a.ts': `import 'ws';`,
       'http/b.ts': `import type { Agent } from 'undici';`,
       'thread/a.ts': `import 'xstate';`,
@@ -118,7 +119,7 @@ test('given packages with one owner, when they are imported elsewhere, then that
     /:1 may not import/,
   );
   await allowed({
-    'log/sqlite/a.ts': `import 'better-sqlite3';`,
+    'log/sqlite/library.ts': `import 'better-sqlite3';`,
     'effects/a.ts': `import 'undici';`,
     'thread/machine.ts': `import 'xstate';`,
     'actors/a.ts': `import 'xstate';`,
