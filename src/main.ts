@@ -16,6 +16,8 @@ const EXIT_POISONED = 70;
 /** Long enough for the replies that say so, short enough to be as good as at once. */
 const POISONED_GRACE_MS = 800;
 
+/** A terminal signals npm and the server, and npm passes it on: what follows so soon is the same request. */
+const SAME_MS = 1_000;
 /** How long the end of the process waits for threads that native code holds. */
 const HELD_MS = 10_000;
 /** And for a start that is under way: nobody was promised anything yet that is not in the log. */
@@ -75,18 +77,22 @@ async function serve(args: string[]): Promise<void> {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   }
-  let asked = 0;
+  const clock = systemClock();
+  let asked: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
-    asked += 1;
-    // Whoever asks twice does not want to wait; what was acknowledged is in the log already.
-    if (asked > 1) leave(1, signal, 0);
+    if (asked !== undefined) {
+      // Whoever asks again does not want to wait, for threads neither; what was acknowledged is in the log already.
+      if (clock.monotonic() - asked > SAME_MS) endBy(signal);
+      return;
+    }
+    asked = clock.monotonic();
     console.log(`${signal}: stopping`);
-    if (!started) systemClock().after(START_MS, () => started || endBy(signal));
+    if (!started) clock.after(START_MS, () => started || endBy(signal));
     starting
       .then((server) => server.stop())
       .then(
         // Not what graph code may have set.
-        () => leave(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0, signal, HELD_MS),
+        () => leave(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0, signal),
         (error: unknown) => {
           logger.error({ err: error }, 'stopping failed');
           process.exit(process.exitCode ?? 1);
@@ -94,16 +100,16 @@ async function serve(args: string[]): Promise<void> {
       );
   };
   /** Node waits at its exit for every thread; what the signal does by itself waits for none. */
-  function leave(code: number, signal: NodeJS.Signals, ms: number): void {
+  function leave(code: number, signal: NodeJS.Signals): void {
     if (held === undefined) process.exit(code);
     void held.then(() => process.exit(code));
-    systemClock().after(ms, () => endBy(signal));
+    clock.after(HELD_MS, () => endBy(signal));
   }
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
   const server = await starting.finally(() => (started = true));
-  tendIdleMemory({ clock: systemClock() });
+  tendIdleMemory({ clock });
   console.log(`Serving on    ${server.url}
 Graphs        ${server.graphIds.join(', ')}
 Data          ${config.dataDir}/log.db
