@@ -1,13 +1,8 @@
 /** What Node cannot read as a request, or must refuse by HTTP's own rules, is told as JSON like any other refusal. */
-import {
-  maxHeaderSize,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { maxHeaderSize, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../config/config.ts';
+import { bareReply } from './bare-reply.ts';
 import { badHost, HttpProblem } from './replies.ts';
 
 /** As Node gives it to `clientError`. */
@@ -31,11 +26,7 @@ export function explainRefusals(server: Server, patience: Config['patience']): v
     if (!socket.writable || error.code === 'ECONNRESET' || isAmidReply) return void socket.destroy(error);
     const { status, message } = problemOf(error, patience);
     const body = JSON.stringify({ detail: message });
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-      () => socket.destroy(),
-    );
+    socket.end(bareReply(status, [['content-type', 'application/json']], body), () => socket.destroy());
   });
 }
 

@@ -8,6 +8,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { CorsConfig } from '../config/http.ts';
+import { bareReply } from '../http/bare-reply.ts';
 import type { Env, ServerContext, SocketGrant } from '../http/context.ts';
 import { socketOrigins } from '../http/cors.ts';
 import { inTurn } from '../http/in-turn.ts';
@@ -115,12 +116,8 @@ async function refuse(socket: Duplex, reply: Response): Promise<void> {
   const body = isText ? await reply.text() : '';
   if (!isText) await reply.body?.cancel();
   const status = reply.ok ? 426 : reply.status;
-  const headers = [...reply.headers]
-    .filter(([name]) => !/^(connection|content-length|transfer-encoding)$/.test(name))
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
-  const length = Buffer.byteLength(body);
-  socket.end(
-    `HTTP/1.1 ${status} ${reply.statusText || 'Refused'}\r\n${headers}content-length: ${length}\r\nconnection: close\r\n\r\n${body}`,
+  const headers = [...reply.headers].filter(
+    ([name]) => !/^(connection|content-length|transfer-encoding)$/.test(name),
   );
+  socket.end(bareReply(status, headers, body));
 }

@@ -1,0 +1,12 @@
+import { STATUS_CODES } from 'node:http';
+
+/** A whole reply, for a connection that no HTTP server looks after; it ends the connection. */
+export function bareReply(
+  status: number,
+  headers: Iterable<readonly [string, string]>,
+  body: string,
+): string {
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const length = Buffer.byteLength(body);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}content-length: ${length}\r\nconnection: close\r\n\r\n${body}`;
+}
