@@ -5,10 +5,22 @@
 import { createRequire } from 'node:module';
 import type Library from 'better-sqlite3';
 
-const isOld = Number(process.versions.node.split('.')[0]) < 22;
+const name = Number(process.versions.node.split('.')[0]) < 22 ? 'better-sqlite3-node20' : 'better-sqlite3';
 
-export const Database = createRequire(import.meta.url)(
-  isOld ? 'better-sqlite3-node20' : 'better-sqlite3',
-) as typeof Library;
+export const Database = load();
 export type Database = Library.Database;
 export type Statement = Library.Statement;
+
+/** npm leaves an optional package out without a word when its binary can be neither downloaded nor compiled. */
+function load(): typeof Library {
+  try {
+    return createRequire(import.meta.url)(name) as typeof Library;
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    throw new Error(
+      `SQLite cannot be loaded on Node ${process.version}: ${problem}. Its binary is downloaded or compiled while ` +
+        'packages are installed; "npm ci --foreground-scripts" tries again and shows what fails.',
+      { cause },
+    );
+  }
+}

@@ -28,4 +28,15 @@ test('given the package for this version of Node, when databases and statements 
   assert.equal(stdout, 'alive\n');
 });
 
+test('given an install that left the package out, when it is needed, then it is said what to do', async () => {
+  const withoutIt = `
+    import { Module } from 'node:module';
+    const resolve = Module._resolveFilename;
+    Module._resolveFilename = (name, ...more) => resolve(name.startsWith('better-sqlite3') ? './none' : name, ...more);
+    await import(${JSON.stringify(LIBRARY)}).catch(({ message }) => console.log(message));`;
+  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', withoutIt];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  assert.match(stdout, /^SQLite cannot be loaded on Node v\d+.*Cannot find module.*--foreground-scripts/);
+});
+
 test.run();
