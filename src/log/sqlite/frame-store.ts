@@ -8,14 +8,18 @@
  * A row of `frame_states` is a whole text (`base` NULL), or the first `head` units of its data, then `kept` units of
  * its base from the unit `start` on, then the rest of its data. Rows of a series (a thread's graph or subgraph) lie in
  * order of their ids, a base below what leans on it, so one sweep from the `anchor` on reads all that a text needs.
- * When a sweep would cost more than twice the text, the text is stored whole and begins a chain.
+ * When a sweep would cost more than twice the text, the text is stored whole and begins a chain. An anchor of 0 is the
+ * row itself.
  */
 import type { PayloadWrite, StoredFrame } from '../payloads.ts';
 import { readTail, type FrameTail } from './frame-tail.ts';
 import type { Prepare } from './statements.ts';
 import { findOverlap } from './text-difference.ts';
 
-/** Below this a difference is not worth a second row to read, in UTF-16 units. */
+/**
+ * Shorter texts stay with their frame, in UTF-16 units: below this a difference is not worth a second row to read. In a
+ * table without row ids each search reads the rows that it passes, however long they are.
+ */
 const SHORTEST = 1024;
 /** So many frames of one run fill pages of their own. */
 const MANY = 8;
@@ -23,6 +27,8 @@ const MANY = 8;
 const ROW = 64;
 /** Modes that show states: only these may begin a series or a chain, and `values` always may. */
 const SHOWING: ReadonlySet<string> = new Set(['values', 'checkpoints', 'debug', 'tasks', 'events']);
+/** What leans on nothing, and nothing on it. No series is called so: the names in one end before a colon. */
+const ALONE = ':';
 
 type FramesWrite = Extract<PayloadWrite, { kind: 'frames' }>;
 
@@ -63,7 +69,7 @@ export function writeFrames(
   tail.settle(runId);
   const insert = prepare('INSERT INTO frame_rows VALUES (?, ?, ?, ?, ?, ?)');
   frames.forEach(({ event, data }, index) => {
-    const state = data.length < SHORTEST ? undefined : writeState(prepare, threadId, event, data);
+    const state = data.length < SHORTEST ? undefined : writeText(prepare, threadId, event, data);
     insert.run(runId, first + index, event, state === undefined ? data : '', at, state ?? null);
   });
 }
@@ -136,20 +142,22 @@ export function forgetThreadFrames(prepare: Prepare, tail: FrameTail, threadId: 
     prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
 }
 
-/** The id of the row that stands for the text, undefined when the text is better kept with its frame. */
-function writeState(prepare: Prepare, threadId: string, event: string, text: string): number | undefined {
-  const [mode = '', ...path] = event.split('|');
-  if (!SHOWING.has(mode)) return undefined;
-  // The runtime gives a subgraph another id in every run, and its state goes on all the same.
-  const series = path.map((step) => step.split(':', 1)[0]).join('|');
+/** The id of the row that stands for the text. */
+function writeText(prepare: Prepare, threadId: string, event: string, text: string): number {
   const insert = prepare(
     `INSERT INTO frame_states (thread_id, series, base, anchor, head, start, kept, data)
      VALUES (@threadId, @series, @base, @anchor, @head, @start, @kept, @data)`,
   );
+  const whole = { base: null as number | null, anchor: 0, head: 0, start: 0, kept: 0, data: text };
+  const put = (series: string, row = whole): number =>
+    Number(insert.run({ threadId, series, ...row }).lastInsertRowid);
+  const [mode = '', ...path] = event.split('|');
+  if (!SHOWING.has(mode)) return put(ALONE);
+  // The runtime gives a subgraph another id in every run, and its state goes on all the same.
+  const series = path.map((step) => step.split(':', 1)[0]).join('|');
   const latest = prepare(
     'SELECT id, anchor FROM frame_states WHERE thread_id = ? AND series = ? ORDER BY id DESC LIMIT 1',
   ).get(threadId, series) as { id: number; anchor: number } | undefined;
-  const row = { threadId, series };
   if (latest !== undefined) {
     const swept = sweep(prepare, latest.id);
     const overlap = findOverlap(swept.text, text);
@@ -157,24 +165,12 @@ function writeState(prepare: Prepare, threadId: string, event: string, text: str
     if (overlap !== undefined && cost !== undefined && cost <= text.length * 2) {
       const { head, from: start, kept } = overlap;
       const data = text.slice(0, head) + text.slice(head + kept);
-      const { lastInsertRowid } = insert.run({
-        ...row,
-        base: latest.id,
-        anchor: latest.anchor,
-        head,
-        start,
-        kept,
-        data,
-      });
-      return Number(lastInsertRowid);
+      return put(series, { base: latest.id, anchor: latest.anchor || latest.id, head, start, kept, data });
     }
     // A text that shows no state would only end the chain of those that do.
-    if (mode !== 'values' && overlap === undefined && text.length < swept.text.length) return undefined;
+    if (mode !== 'values' && overlap === undefined && text.length < swept.text.length) return put(ALONE);
   }
-  const whole = { ...row, base: null, anchor: 0, head: 0, start: 0, kept: 0, data: text };
-  const id = Number(insert.run(whole).lastInsertRowid);
-  prepare('UPDATE frame_states SET anchor = id WHERE id = ?').run(id);
-  return id;
+  return put(series);
 }
 
 /** Reads the rows from the text's anchor on. `cost`: of all that was read, in UTF-16 units. */
@@ -183,7 +179,7 @@ function sweep(prepare: Prepare, id: number): Swept {
     `SELECT below.id, below.base, below.anchor, below.head, below.start, below.kept, below.data
      FROM frame_states AS wanted JOIN frame_states AS below
        ON below.thread_id = wanted.thread_id AND below.series = wanted.series
-       AND below.id BETWEEN wanted.anchor AND wanted.id
+       AND below.id BETWEEN iif(wanted.anchor = 0, wanted.id, wanted.anchor) AND wanted.id
      WHERE wanted.id = ?`,
   )
     .raw()

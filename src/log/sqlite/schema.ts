@@ -7,7 +7,7 @@ import { CRON_SECRETS } from './secrets.ts';
 
 /** Marks the file as ours: "thwl". */
 const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 10;
+const SCHEMA_VERSION = 11;
 
 export const EVENTS = `
 CREATE TABLE events (
@@ -43,17 +43,35 @@ CREATE TABLE leases (
   lease_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+/** With row ids, as their rows may be long: without, each search reads the whole of the rows that it passes. */
+const BODIES = `
+CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT;
+`;
 const ITEMS = `
-CREATE TABLE item_values (item_id TEXT PRIMARY KEY, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE item_values (item_id TEXT PRIMARY KEY, data TEXT NOT NULL) STRICT;
 CREATE TABLE item_vectors (
   item_id TEXT NOT NULL,
   idx INTEGER NOT NULL,
   data TEXT NOT NULL,
   PRIMARY KEY (item_id, idx)
-) STRICT, WITHOUT ROWID;
+) STRICT;
+`;
+
+/** From version 10. */
+const ADD_ROW_IDS = `
+ALTER TABLE bodies RENAME TO old_bodies;
+ALTER TABLE item_values RENAME TO old_values;
+ALTER TABLE item_vectors RENAME TO old_vectors;
+${BODIES}
+${ITEMS}
+INSERT INTO bodies SELECT * FROM old_bodies;
+INSERT INTO item_values SELECT * FROM old_values;
+INSERT INTO item_vectors SELECT * FROM old_vectors;
+DROP TABLE old_bodies;
+DROP TABLE old_values;
+DROP TABLE old_vectors;
 `;
 
 const REQUESTS = `
@@ -81,6 +99,7 @@ const STEPS: readonly string[] = [
   COMPACT_CHECKPOINTS,
   SHORTEN_CHECKPOINTS,
   SPLIT_FRAMES,
+  ADD_ROW_IDS,
 ];
 
 /**
@@ -92,6 +111,7 @@ export function prepareSchema(db: Connection): void {
   if (found === 0) {
     db.transaction(() => {
       db.exec(TABLES);
+      db.exec(BODIES);
       db.exec(ITEMS);
       db.exec(COMMANDS_BY_AGE);
       db.exec(REQUESTS);

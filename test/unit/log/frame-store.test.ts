@@ -189,4 +189,15 @@ for (const [what, show] of [
       assert.ok(used <= 2 * size + 200 * 300, `${used} for ${size}`);
     }));
 
+test('S3 given long texts of modes that show no state, when they are stored, then the rows that searches pass stay short', () =>
+  lend(async (given) => {
+    const frames = ['custom', 'messages', 'updates'].map((event) => frame(event, long(1, 5_000)));
+    await put(given, 'r', 0, frames);
+    assert.deepEqual(await readAll(given, 'r'), frames);
+    const longest = given.behind((db) =>
+      db.prepare('SELECT max(length(data)) FROM frame_rows').pluck().get(),
+    );
+    assert.equal(longest, 0);
+  }));
+
 test.run();

@@ -173,7 +173,7 @@ test('L1 given a file of another program or version, when it is opened, then it 
       behind((db) => db.pragma('user_version = 99'));
       assert.throws(open, /schema version 99/);
       assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
-      behind((db) => db.pragma('user_version = 10'));
+      behind((db) => db.pragma('user_version = 11'));
       behind((db) => db.pragma('application_id = 7'));
       assert.throws(open, /is not an event log of this program/);
       behind((db) => db.pragma(`application_id = ${0x7468776c}`));
@@ -233,6 +233,42 @@ test('L3 given a file of version 2, when it is opened, then it has the tables of
       const payloads = [{ kind: 'item-value', itemId: 'i', data: '{}' } as const];
       assert.equal((await log.commit(batch([append('s', 1, 'b')], { payloads }))).kind, 'committed');
       assert.deepEqual(textsOf(await log.readStream('s', 1, 10)), ['a', 'b']);
+    },
+    { projection },
+  ));
+
+test('L3 given a file of version 10, when it is opened, then bodies and items have row ids and all that they had', () =>
+  withLog(
+    async ({ log, behind, reopen }) => {
+      const payloads = [
+        { kind: 'body', deliveryId: 'd', threadId: 't', data: '{"body":1}' },
+        { kind: 'item-value', itemId: 'i', data: '{"value":1}' },
+        { kind: 'item-vectors', itemId: 'i', vectors: ['[1]', '[2]'] },
+      ] as const;
+      await log.commit(batch([append('s', 0, 'a')], { payloads }));
+      await log.close();
+      const tables = ['bodies', 'item_values', 'item_vectors'];
+      const contents = () =>
+        behind((db) => tables.map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()));
+      const written = contents();
+      behind((db) => {
+        for (const table of tables) {
+          const ddl = db.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').pluck().get(table) as string;
+          db.exec(`ALTER TABLE ${table} RENAME TO new_${table}; ${ddl}, WITHOUT ROWID`);
+          db.exec(`INSERT INTO ${table} SELECT * FROM new_${table}; DROP TABLE new_${table}`);
+        }
+        db.pragma('user_version = 10');
+      });
+      const again = await reopen();
+      assert.deepEqual(contents(), written);
+      assert.deepEqual(
+        written.map(({ length }) => length),
+        [1, 1, 2],
+      );
+      const names = (table: string) =>
+        behind((db) => db.prepare(`SELECT rowid FROM ${table}`).pluck().all().length);
+      assert.deepEqual(tables.map(names), [1, 1, 2]);
+      assert.equal(await again.payloads.body('d'), '{"body":1}');
     },
     { projection },
   ));
