@@ -45,10 +45,7 @@ import type { EventLog } from './log/log.ts';
 import { openSqliteLog } from './log/sqlite/log.ts';
 import { projection, projectionModule } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
-import { createHub } from './streams/hub.ts';
-import { createRunStreams } from './streams/run-stream.ts';
-import { createThreadStreams } from './streams/thread-stream.ts';
-import { createThreadEvents } from './streams/thread-events.ts';
+import { openStreams } from './streams/open-streams.ts';
 import { openSockets } from './ws/sockets.ts';
 
 /** What `store.index.embed` has to be. */
@@ -160,9 +157,8 @@ export async function wireServer(
     await ensureSystemAssistants(assistants, config.graphs, config.assistantDefaults);
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
-    const hub = createHub(log);
+    const { hub, ...streams } = openStreams(log, clock);
     let ownFetch: OwnFetch | undefined;
-    const streams = createRunStreams(log, hub, clock);
     stops.push(() => hub.close());
     if (enabled) {
       const { timeoutMs: deadlineMs } = config.webhooks;
@@ -211,9 +207,7 @@ export async function wireServer(
       deliveries,
       defaultTtl: config.threadTtl.byDefault ?? undefined,
       graphs,
-      streams,
-      threadStreams: createThreadStreams(log, hub, streams, clock),
-      threadEvents: createThreadEvents(log, hub, clock),
+      ...streams,
       clock,
       ids,
       ...openAuth({

@@ -23,8 +23,8 @@ export interface HeldReply {
 }
 
 export interface Step {
-  /** Nothing is sent for an empty one. */
-  readonly text: string;
+  /** As UTF-8 when it is bytes already. Nothing is sent for an empty one. */
+  readonly text: string | Uint8Array;
   readonly last: boolean;
 }
 
@@ -138,8 +138,8 @@ function toStream(body: HeldBody): ReadableStream {
             const step = await Promise.race([pending, tick]);
             if (step === undefined || (step === 'tick' && body.isOver())) return;
             const text = step === 'tick' ? idle : step.text;
-            sent = text !== '';
-            if (sent) controller.enqueue(encoder.encode(text));
+            sent = text.length > 0;
+            if (sent) controller.enqueue(typeof text === 'string' ? encoder.encode(text) : text);
             if (step === 'tick') continue;
             pending = undefined;
             if (step.last) return controller.close();

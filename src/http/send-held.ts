@@ -5,12 +5,21 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { HeldBody } from './held-body.ts';
 
-/** `onFault` hears what ended the reply before its time, unless the client did. */
+/** What a socket takes at once costs the time to copy it, and some hundred sockets may wait for the same frame. */
+const LARGE = 65_536;
+
+export interface SendOptions {
+  /** Of the server: awaited before much is sent, so that others have their turn in between. */
+  readonly inTurn: () => Promise<void>;
+  /** Hears what ended the reply before its time, unless the client did. */
+  readonly onFault: (error: unknown) => void;
+}
+
 export function sendHeld(
   { status, headers }: Response,
   body: HeldBody,
   outgoing: ServerResponse,
-  onFault: (error: unknown) => void,
+  { inTurn, onFault }: SendOptions,
 ): void {
   const { clock, idle, everyMs } = body;
   /** All was said that will be; the client did not leave. */
@@ -18,7 +27,7 @@ export function sendHeld(
   let sentAt = clock.monotonic();
   let cancel: () => void = () => undefined;
 
-  const write = (text: string): boolean => {
+  const write = (text: string | Uint8Array): boolean => {
     sentAt = clock.monotonic();
     return outgoing.write(text);
   };
@@ -32,6 +41,7 @@ export function sendHeld(
   const pump = async (): Promise<void> => {
     for (;;) {
       const step = await body.next();
+      if (step !== undefined && step.text.length > LARGE) await inTurn();
       if (step === undefined || outgoing.destroyed) return;
       if (step.last) {
         complete = true;
@@ -39,7 +49,7 @@ export function sendHeld(
         outgoing.end(step.text);
         return;
       }
-      if (step.text !== '' && !write(step.text)) await hasRoom(outgoing);
+      if (step.text.length > 0 && !write(step.text)) await hasRoom(outgoing);
     }
   };
 

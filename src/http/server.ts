@@ -7,6 +7,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
+import { shareTurns } from '../kernel/turn.ts';
 import type { Config } from '../config/config.ts';
 import type { EdgeFetch } from './edge.ts';
 import { heldBodyOf } from './held-body.ts';
@@ -45,6 +46,7 @@ const CHECK_MS = 2_000;
 export async function listen(options: ListenOptions): Promise<HttpServer> {
   const { fetch, host, port, clock, prepare, patience, onFault } = options;
   const { headersMs, requestMs, stalledMs } = patience;
+  const inTurn = shareTurns();
   // Node 20 does not ask: what it does instead is undone in plain-request.ts.
   const upgrades = {
     shouldUpgradeCallback: (request: IncomingMessage): boolean =>
@@ -58,7 +60,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       const response = problem ? problemReply(problem) : await fetch(request, { incoming, outgoing });
       const body = heldBodyOf(response, outgoing);
       if (body === undefined) return response;
-      sendHeld(response, body, outgoing, (error) => onFault(error, 'sending a reply'));
+      sendHeld(response, body, outgoing, { inTurn, onFault: (error) => onFault(error, 'sending a reply') });
       return RESPONSE_ALREADY_SENT;
     },
     // HTTP/1.0 clients (health checks of load balancers) name no host.

@@ -1,7 +1,7 @@
 /** Frames as server-sent events, and answers that wait. */
 import type { Json } from '../kernel/json.ts';
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
-import { heldResponse, type HeldReply } from './held-body.ts';
+import { heldResponse, type HeldReply, type Step } from './held-body.ts';
 
 /** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
 const HEARTBEAT_MS = 5_000;
@@ -20,27 +20,42 @@ export interface SentFrame {
 const frameText = (frame: SentFrame): string =>
   `event: ${clean(frame.event)}\ndata: ${frame.data}\nid: ${frame.id}\n\n`;
 
+const pageText = (page: readonly SentFrame[]): string => page.map(frameText).join('');
+
+/** Longer pages are kept as bytes while anybody has the page, in UTF-16 units of text. */
+const LARGE = 65_536;
+/** S3 The bytes of one large page for all sockets that it waits in: of a text each of them makes its own. */
+const encoded = new WeakMap<readonly SentFrame[], Uint8Array>();
+
+function toSend(page: readonly SentFrame[]): string | Uint8Array {
+  const known = encoded.get(page);
+  if (known !== undefined) return known;
+  const text = pageText(page);
+  if (text.length <= LARGE) return text;
+  const bytes = Buffer.from(text);
+  encoded.set(page, bytes);
+  return bytes;
+}
+
 export function sseReply(
   pages: AsyncGenerator<SentFrame[]>,
   reply: HeldReply,
   wanted: (event: string) => boolean = () => true,
 ): Response {
-  return eventReply(pages, reply, (page) =>
-    page
-      .filter((frame) => wanted(frame.event))
-      .map(frameText)
-      .join(''),
-  );
+  return eventReply(pages, reply, (page) => {
+    const shown = page.filter((frame) => wanted(frame.event));
+    return shown.length === page.length ? toSend(page) : pageText(shown);
+  });
 }
 
-/** Server-sent events that are text already. */
-export const textReply = (pages: AsyncGenerator<string>, reply: HeldReply): Response =>
+/** Server-sent events that are text already, or UTF-8. */
+export const textReply = (pages: AsyncGenerator<Step['text']>, reply: HeldReply): Response =>
   eventReply(pages, reply, (text) => text);
 
 function eventReply<Page>(
   pages: AsyncGenerator<Page>,
   reply: HeldReply,
-  toText: (page: Page) => string,
+  toText: (page: Page) => Step['text'],
 ): Response {
   return heldResponse(reply, {
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },

@@ -34,6 +34,19 @@ export interface RunFold {
   nodes(): readonly Node[];
 }
 
+/** In UTF-16 units. */
+const LARGE = 65_536;
+/** S3 What large frames say, once for all readers who are given the same frame. Nobody changes it. */
+const read = new WeakMap<Frame, Json>();
+
+function parse(frame: Frame): Json {
+  const known = read.get(frame);
+  if (known !== undefined) return known;
+  const data = JSON.parse(frame.data) as Json;
+  if (frame.data.length > LARGE) read.set(frame, data);
+  return data;
+}
+
 export function openRunFold({ graphId, modes }: RunFacts): RunFold {
   const lifecycle = openLifecycle(graphId);
   const messages = openMessages();
@@ -95,28 +108,28 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
     ];
   }
 
-  function fold(mode: string, namespace: Namespace, { id, data }: Frame): Draft[] {
-    const parsed = (): Json => JSON.parse(data) as Json;
+  function fold(mode: string, namespace: Namespace, frame: Frame): Draft[] {
+    const { id, data } = frame;
     switch (mode) {
       case 'metadata':
         // The first frame of every attempt.
         return id === 0 ? [lifecycle.begin()] : messages.fail('The attempt was lost; the run goes on.');
       case 'messages':
-        return messages.add(parsed(), namespace, id);
+        return messages.add(JSON.parse(data) as Json, namespace, id);
       case 'values':
         return values(data, namespace);
       case 'updates':
-        return updates(parsed(), namespace);
+        return updates(parse(frame), namespace);
       case 'tasks':
-        return tasks(parsed(), namespace);
+        return tasks(parse(frame), namespace);
       case 'checkpoints': {
-        const checkpoint = toCheckpoint(parsed());
+        const checkpoint = toCheckpoint(parse(frame));
         return checkpoint === undefined ? [] : [{ method: 'checkpoints', namespace, data: checkpoint }];
       }
       case 'tools':
-        return [{ method: 'tools', namespace, data: toTool(parsed()) }];
+        return [{ method: 'tools', namespace, data: toTool(parse(frame)) }];
       case 'custom':
-        return [{ method: 'custom', namespace, ...toCustom(parsed()) }];
+        return [{ method: 'custom', namespace, ...toCustom(parse(frame)) }];
       default:
         return [];
     }

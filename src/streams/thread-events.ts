@@ -16,6 +16,7 @@ import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.
 import type { Hub, Wake } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages, type RunPages } from './run-pages.ts';
+import { createSharedTexts } from './shared-texts.ts';
 
 export interface ThreadReader {
   /** The next events, in order, perhaps none; undefined when all that was committed so far has been passed on. */
@@ -37,6 +38,13 @@ export interface ThreadEvents {
   read(threadId: string, options: ReadOptions): ThreadReader;
   /** Settles when a run of the thread has started or ended and the reader may see it, or on abort. */
   begun(threadId: string, visible: () => Promise<boolean>, signal: AbortSignal): Promise<void>;
+  /** What `write` makes of an event of the thread, the same for all readers under that form; as UTF-8 when it is long. */
+  textOf(
+    threadId: string,
+    form: 'sse' | 'socket',
+    event: ThreadEvent,
+    write: (event: ThreadEvent) => string,
+  ): string | Uint8Array;
   /** The graphs and nodes of a run, as far as its kept frames tell. */
   nodes(run: RunRecord): Promise<ReturnType<RunFold['nodes']>>;
 }
@@ -55,6 +63,7 @@ interface Current {
 }
 
 export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): ThreadEvents {
+  const texts = createSharedTexts();
   const foldOf = ({ graphId, kwargs }: RunRecord): RunFold =>
     openRunFold({ graphId, modes: kwargs.streamMode });
 
@@ -133,6 +142,9 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         await pause(next, clock, signal);
       }
     },
+
+    textOf: (threadId, form, event, write) =>
+      texts.of(`${form} ${threadId} ${event.eventId}`, () => write(event)),
 
     async nodes(run) {
       const fold = foldOf(run);

@@ -8,12 +8,13 @@
 import type { Clock } from '../kernel/clock.ts';
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
-import type { FrameText } from '../log/payloads.ts';
+import type { FrameText, StoredFrame } from '../log/payloads.ts';
 import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
 import { threadStream } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { pause } from './pause.ts';
 import type { RunStreams } from './run-stream.ts';
+import { isLargePage } from './shared-pages.ts';
 
 /** `run_modes`: all frames and `run_done`. `lifecycle`: `metadata` and `run_done`. `state_update`: the state after each run. */
 export const THREAD_STREAM_MODES = ['run_modes', 'lifecycle', 'state_update'] as const;
@@ -55,6 +56,9 @@ export function createThreadStreams(
   streams: RunStreams,
   clock: Clock,
 ): ThreadStreams {
+  /** Of pages that many are given: what they are sent, the same for all. */
+  const large = new WeakMap<readonly StoredFrame[], ThreadFrame[]>();
+
   async function start(threadId: string, id: string | undefined): Promise<Place> {
     const latest = await latestTurn(log.rows, threadId);
     const newest = latest?.turn ?? 0;
@@ -67,6 +71,14 @@ export function createThreadStreams(
     return { turn: newest, index: open ? await log.payloads.lastFrame(latest.runId) : STATE };
   }
 
+  function placed(page: readonly StoredFrame[], idOf: (frame: number) => string): ThreadFrame[] {
+    const known = large.get(page);
+    if (known !== undefined) return known;
+    const frames = page.map(({ event, data, id }) => ({ event, data, id: idOf(id) }));
+    if (isLargePage(page)) large.set(page, frames);
+    return frames;
+  }
+
   async function* readRun(
     run: RunRecord,
     after: number,
@@ -77,9 +89,8 @@ export function createThreadStreams(
     const id = (part: string | number): string => `${run.turn}-${part}`;
     if (after < DONE) {
       for await (const page of streams.read(run.runId, after, signal)) {
-        const wanted = page.filter(({ event }) => all || (ends && event === 'metadata'));
-        if (wanted.length > 0)
-          yield wanted.map(({ event, data, id: frame }) => ({ event, data, id: id(frame) }));
+        const wanted = all ? page : page.filter(({ event }) => ends && event === 'metadata');
+        if (wanted.length > 0) yield placed(wanted, id);
       }
       if (signal.aborted) return;
     }

@@ -51,12 +51,13 @@ export function serveSocket(
   socket: WebSocket,
   { threadId, actor, filter }: SocketGrant,
   context: ServerContext,
+  inTurn: () => Promise<void>,
 ): Connection {
   const caller: Caller = { context, actor, threadId };
   const over = new AbortController();
   // Every wait for the thread listens for the end of the socket.
   setMaxListeners(0, over.signal);
-  const outlet = openOutlet(socket);
+  const outlet = openOutlet(socket, inTurn);
   const commands = createMailbox();
   const subscriptions = openSubscriptions({
     threadId,

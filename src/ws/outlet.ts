@@ -1,13 +1,13 @@
 /**
- * What goes out on one socket. S3 Whoever sends waits until the socket took the text, so at most a little more than
- * one text of this size is held.
+ * What goes out on one socket: texts, or what is UTF-8 already. S3 Whoever sends waits until the socket took the text,
+ * so at most a little more than one text of this size is held.
  */
 import type { WebSocket } from 'ws';
 import type { Json } from '../kernel/json.ts';
 
 export interface Outlet {
   /** Resolves at once while little waits, else when the socket took it. Never rejects: a socket that is gone takes all. */
-  send(text: string): Promise<void>;
+  send(text: string | Uint8Array): Promise<void>;
   reply(message: Json): Promise<void>;
   /** Anything taken since this was last asked: the other side reads, if slowly. */
   progressed(): boolean;
@@ -16,19 +16,24 @@ export interface Outlet {
 /** Characters that may wait before a sender has to. */
 const MOST_WAITING = 65_536;
 
-export function openOutlet(socket: WebSocket): Outlet {
+/**
+ * `inTurn`: of the server, awaited before a long text. What a socket takes of one at once costs the time to copy it, and
+ * some hundred sockets may wait for the same.
+ */
+export function openOutlet(socket: WebSocket, inTurn: () => Promise<void>): Outlet {
   let waiting = 0;
   let taken = false;
-  const send = (text: string): Promise<void> => {
+  const send = async (text: string | Uint8Array): Promise<void> => {
     waiting += text.length;
+    if (text.length > MOST_WAITING) await inTurn();
     const done = new Promise<void>((resolve) =>
-      socket.send(text, () => {
+      socket.send(text, { binary: false }, () => {
         waiting -= text.length;
         taken = true;
         resolve();
       }),
     );
-    return waiting < MOST_WAITING ? Promise.resolve() : done;
+    if (waiting >= MOST_WAITING) await done;
   };
   return {
     send,

@@ -14,6 +14,7 @@ import { socketOrigins } from '../http/cors.ts';
 import { inTurn } from '../http/in-turn.ts';
 import { noAddress, problemReply } from '../http/replies.ts';
 import { asksForWebSocket } from '../http/web-socket.ts';
+import { shareTurns } from '../kernel/turn.ts';
 import { serveSocket } from './connection.ts';
 import { withoutUpgrade } from './plain-request.ts';
 
@@ -42,6 +43,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     maxPayload: context.maxBodyBytes,
     clientTracking: true,
   });
+  const sendsInTurn = shareTurns();
   const connections = new Set<Promise<void>>();
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -52,7 +54,9 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     // The client may have left meanwhile; then there is nobody to tell.
     if (socket.destroyed) return;
     server.handleUpgrade(request, socket, head, (opened) => {
-      const done = serveSocket(opened, grant, context).done.finally(() => connections.delete(done));
+      const done = serveSocket(opened, grant, context, sendsInTurn).done.finally(() =>
+        connections.delete(done),
+      );
       connections.add(done);
       if (context.stopping.aborted) opened.close(RESTART, 'The server is stopping.');
     });

@@ -48,6 +48,8 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   let count = 0;
   let poke: () => void = () => undefined;
 
+  const textOf = (event: ThreadEvent) => events.textOf(threadId, 'socket', event, toEventText);
+
   const until = (other: Promise<void>[]): Promise<void> => {
     const poked = new Promise<void>((resolve) => (poke = resolve));
     return fresh.length > 0 ? Promise.resolve() : Promise.race([poked, ...other]);
@@ -93,9 +95,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     await outlet.reply(toSuccess(commandId, result, threadId, Math.max(0, each.after)));
     active.set(id, each);
     if (!isFirst)
-      await replay(each, after, cursor, (event) =>
-        active.has(id) ? outlet.send(toEventText(event)) : undefined,
-      );
+      await replay(each, after, cursor, (event) => (active.has(id) ? outlet.send(textOf(event)) : undefined));
   }
 
   async function serve(reader: ThreadReader): Promise<void> {
@@ -105,7 +105,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
       cursor = event.seq;
       // Once, whoever asked for it: clients hand it to all their subscriptions that match.
       if ([...active.values()].some(({ wanted, after }) => event.seq > after && matches(wanted, event)))
-        await outlet.send(toEventText(event));
+        await outlet.send(textOf(event));
     }
     await breathe();
   }

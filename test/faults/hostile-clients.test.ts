@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 import { figuresLacking, openSockets, residentBytes } from '../support/process-figures.ts';
-import { get, heard, openRaw, readAll, upgrade, webSocketFrame } from '../support/raw-client.ts';
+import { get, heard, openRaw, postJson, readAll, upgrade, webSocketFrame } from '../support/raw-client.ts';
 import { suite } from '../support/suite.ts';
 import { startOthers } from './clients/others.ts';
 
@@ -183,6 +183,46 @@ test(
       await untilSockets(server, before + 5);
       const taken = slow.map(({ bytesRead }) => bytesRead);
       assert.ok(Math.max(...taken) < count * size, 'somebody took everything');
+      for (const socket of slow) socket.destroy();
+      assert.equal(await server.end('SIGTERM'), 0, server.output());
+    }),
+  { lacking },
+);
+
+test(
+  'readers that stop at one large frame hold it once between them, whichever of its streams they read (S3)',
+  () =>
+    withPrograms(async ({ serve }) => {
+      const server = await serve({ args: ['--config', MORE] });
+      const [count, size] = [3, 5 * MB];
+      const order = {
+        ...{ assistant_id: 'flood', input: {}, stream_mode: 'custom', on_completion: 'keep' },
+        config: { configurable: { count, size } },
+      };
+      const run = (await server.ask('POST', '/runs', order)).json;
+      const thread = `/threads/${run.thread_id}`;
+      const path = `${thread}/runs/${run.run_id}`;
+      await server.ask('GET', `${path}/join`);
+      const others = startOthers(server);
+      const slow: Socket[] = [];
+      const grown = await growthDuring(server, async () => {
+        const wanted = JSON.stringify({ channels: ['custom'], since: 0 });
+        const requests = [
+          get(`${path}/stream`),
+          get(`${thread}/stream`, 'last-event-id: -\r\n'),
+          postJson(`${thread}/stream/events`, wanted),
+        ];
+        const open = async (request: string): Promise<void> => {
+          const socket = await openRaw(server.port, request);
+          await heard(socket, 'event: custom');
+          slow.push(socket.pause());
+        };
+        await Promise.all(Array.from({ length: CLIENTS }, (_, i) => open(requests[i % 3]!)));
+        const fast = await collect(await server.open('GET', `${path}/stream`));
+        assert.equal(fast.frames.length, count + 1);
+      });
+      await others.stop();
+      assert.ok(grown < 250 * MB, `${grown / MB} MB more for ${CLIENTS} readers of ${size / MB} MB`);
       for (const socket of slow) socket.destroy();
       assert.equal(await server.end('SIGTERM'), 0, server.output());
     }),

@@ -12,10 +12,7 @@ import { startThreadSweeper } from '../../src/effects/thread-sweeper.ts';
 import { startWebhooks } from '../../src/effects/webhooks.ts';
 import { renderDelivery } from '../../src/http/delivery-body.ts';
 import type { Ids } from '../../src/kernel/ids.ts';
-import { createHub } from '../../src/streams/hub.ts';
-import { createRunStreams, type RunStreams } from '../../src/streams/run-stream.ts';
-import { createThreadEvents, type ThreadEvents } from '../../src/streams/thread-events.ts';
-import { createThreadStreams, type ThreadStreams } from '../../src/streams/thread-stream.ts';
+import { openStreams, type Streams } from '../../src/streams/open-streams.ts';
 import type { Random } from '../support/random.ts';
 import type { Disk } from './disk.ts';
 import { openFaultLog } from './fault-log.ts';
@@ -49,12 +46,9 @@ export interface Settings {
 }
 
 /** What clients reach. */
-export interface Services {
+export interface Services extends Omit<Streams, 'hub'> {
   readonly threads: Threads;
   readonly upkeep: Upkeep;
-  readonly streams: RunStreams;
-  readonly threadStreams: ThreadStreams;
-  readonly threadEvents: ThreadEvents;
 }
 
 export interface Process {
@@ -102,9 +96,8 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const store = createStore({ log, items, clock, ttl, embedder: undefined, onFault });
     const upkeep = createUpkeep({ log, threads, leansOn: () => [] });
     await recoverRuns(log, threads, { maxAttempts: settings.maxAttempts });
-    const hub = createHub(log);
+    const { hub, ...streams } = openStreams(log, clock);
     readers = hub.readers;
-    const streams = createRunStreams(log, hub, clock);
     stops.push(() => hub.close());
     const paying = startWebhooks({ log, clock, ids, out, onFault });
     stops.push(async () => {
@@ -139,11 +132,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
       lingerClock: clock,
     });
     stops.push(() => executor.stop(2_000));
-    services = {
-      ...{ threads, upkeep, streams },
-      threadStreams: createThreadStreams(log, hub, streams, clock),
-      threadEvents: createThreadEvents(log, hub, clock),
-    };
+    services = { threads, upkeep, ...streams };
   }
 
   boot().catch((error: unknown) => {

@@ -35,7 +35,12 @@ export function heard(socket: Socket, text: string): Promise<void> {
   });
 }
 
-export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+export const get = (path: string, headers = ''): string =>
+  `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
+
+/** `body`: ASCII. */
+export const postJson = (path: string, body: string): string =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
 export const upgrade = (path: string): string =>
   `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +

@@ -44,7 +44,8 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
       visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
     });
     const over = new AbortController();
-    return textReply(pages(reader, wanted, over.signal), {
+    const textOf = (event: ThreadEvent) => context.threadEvents.textOf(threadId, 'sse', event, toSse);
+    return textReply(pages(reader, wanted, textOf, over.signal), {
       clock: context.clock,
       over,
       stopping: context.stopping,
@@ -70,8 +71,9 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
 async function* pages(
   reader: ThreadReader,
   wanted: SubscriptionParams,
+  textOf: (event: ThreadEvent) => string | Uint8Array,
   signal: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   // Who leaves between two pages does not come back to say so.
   signal.addEventListener('abort', reader.close, { once: true });
   try {
@@ -81,10 +83,15 @@ async function* pages(
       else {
         let text = '';
         for (const event of events) {
-          if (matches(wanted, event)) text += toSse(event);
-          if (text.length < MOST_TEXT) continue;
-          yield text;
+          if (!matches(wanted, event)) continue;
+          const next = textOf(event);
+          if (typeof next === 'string') {
+            text += next;
+            if (text.length < MOST_TEXT) continue;
+          }
+          if (text !== '') yield text;
           text = '';
+          if (typeof next !== 'string') yield next;
         }
         if (text === '') await breathe();
         else yield text;

@@ -243,4 +243,15 @@ test('given frames of other modes and tools in every state, when they are told, 
     assert.deepEqual(data(silent, {}), []);
 });
 
+test('S3 given a large frame that several readers are given, when each folds it, then it is read once for all of them', () => {
+  const frame = { id: 1, event: 'custom', data: JSON.stringify({ text: 'x'.repeat(100_000) }) };
+  const read = (given: typeof frame) =>
+    openRunFold({ graphId: 'graph', modes: ALL_MODES })
+      .frame(given)
+      .map(({ data }) => (data as JsonObject)['payload']);
+  assert.deepEqual(read(frame), [{ text: 'x'.repeat(100_000) }]);
+  assert.equal(read(frame)[0], read(frame)[0]);
+  assert.notEqual(read({ ...frame })[0], read(frame)[0]);
+});
+
 test.run();

@@ -8,6 +8,8 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('ws/outlet');
 
+const atOnce = (): Promise<void> => Promise.resolve();
+
 async function withPair<T>(use: (here: WebSocket, there: WebSocket) => Promise<T>): Promise<T> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
@@ -26,7 +28,7 @@ async function withPair<T>(use: (here: WebSocket, there: WebSocket) => Promise<T
 
 test('S3 given a socket that is not read, when texts are sent, then the sender waits until it is read again', () =>
   withPair(async (here, there) => {
-    const outlet = openOutlet(here);
+    const outlet = openOutlet(here, atOnce);
     there.pause();
     let received = 0;
     there.on('message', () => (received += 1));
@@ -38,6 +40,7 @@ test('S3 given a socket that is not read, when texts are sent, then the sender w
     while (here.bufferedAmount < 1_000_000) {
       last = outlet.send(text);
       sent += 1;
+      await turn();
     }
     let taken = false;
     void last.then(() => (taken = true));
@@ -52,12 +55,28 @@ test('S3 given a socket that is not read, when texts are sent, then the sender w
 
 test('given a socket that is gone, when texts are sent, then nothing waits and nothing is thrown', () =>
   withPair(async (here, there) => {
-    const outlet = openOutlet(here);
+    const outlet = openOutlet(here, atOnce);
     const closed = once(here, 'close');
     there.terminate();
     await closed;
     for (let i = 0; i < 10; i += 1) await outlet.send('x'.repeat(100_000));
     await outlet.reply({ type: 'error' });
+  }));
+
+test('S3 given a long text that has to wait for its turn, when a short one is sent, then that does not wait', () =>
+  withPair(async (here, there) => {
+    let pass: () => void = () => undefined;
+    const outlet = openOutlet(here, () => new Promise((resolve) => (pass = resolve)));
+    const received: string[] = [];
+    there.on('message', (data: Buffer) => received.push(data.toString().slice(0, 5)));
+    const long = outlet.send(Buffer.from('long '.repeat(20_000)));
+    await outlet.send('short');
+    while (received.length === 0) await turn();
+    assert.deepEqual(received, ['short']);
+    pass();
+    await long;
+    while (received.length === 1) await turn();
+    assert.deepEqual(received, ['short', 'long ']);
   }));
 
 test.run();

@@ -1,0 +1,19 @@
+/** Values by key, as long as somebody else has them. */
+export interface WeakValues<T extends object> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): void;
+}
+
+export function createWeakValues<T extends object>(): WeakValues<T> {
+  const held = new Map<string, WeakRef<T>>();
+  const collected = new FinalizationRegistry((key: string) => {
+    if (held.get(key)?.deref() === undefined) held.delete(key);
+  });
+  return {
+    get: (key) => held.get(key)?.deref(),
+    set(key, value) {
+      held.set(key, new WeakRef(value));
+      collected.register(value, key);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import type { EventLog } from '../../../src/log/log.ts';
+import type { StoredFrame } from '../../../src/log/payloads.ts';
+import { shareLargePages } from '../../../src/streams/shared-pages.ts';
+import { ask, THREAD } from '../../support/given.ts';
+import { batch } from '../../support/batches.ts';
+import { collectGarbage } from '../../support/garbage.ts';
+import { suite } from '../../support/suite.ts';
+import { withThreads } from '../actors/with-threads.ts';
+
+const test = suite('streams/shared-pages');
+
+const LARGE = 'ü'.repeat(100_000);
+
+interface Sharing {
+  /** What readers are given. */
+  readonly frames: EventLog['payloads']['frames'];
+  /** How often the log was asked. */
+  readonly asked: () => number;
+  put(first: number, ...texts: string[]): Promise<void>;
+  /** Answers of the log wait until the returned function is called. */
+  hold(): () => void;
+  /** Whether reads fail from now on. */
+  fail(how: boolean): void;
+}
+
+const withSharing = (use: (given: Sharing) => Promise<void>): Promise<void> =>
+  withThreads(async ({ log, done }) => {
+    await done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
+    let asked = 0;
+    let held: Promise<void> | undefined;
+    let failing = false;
+    const frames: EventLog['payloads']['frames'] = async (...args) => {
+      asked += 1;
+      if (failing) throw new Error('the disk failed');
+      const page = await log.payloads.frames(...args);
+      await held;
+      return page;
+    };
+    await use({
+      frames: shareLargePages({ ...log, payloads: { ...log.payloads, frames } }).payloads.frames,
+      asked: () => asked,
+      async put(first, ...texts) {
+        const shown = texts.map((data) => ({ event: 'custom', data }));
+        const payload = { kind: 'frames', runId: 'a', threadId: THREAD, first, frames: shown } as const;
+        await log.commit(batch([], { payloads: [payload] }));
+      },
+      hold() {
+        let release: () => void = () => undefined;
+        held = new Promise((resolve) => {
+          release = () => {
+            held = undefined;
+            resolve();
+          };
+        });
+        return release;
+      },
+      fail: (how) => void (failing = how),
+    });
+  });
+
+const texts = (page: readonly StoredFrame[]): string[] => page.map(({ data }) => data);
+
+test('S3 given readers at one place, when what comes next is large, then they hold one page of it, whether they come together or later', () =>
+  withSharing(async ({ frames, asked, put }) => {
+    await put(0, 'small', LARGE);
+    const together = await Promise.all(Array.from({ length: 100 }, () => frames('a', 0, 500)));
+    const later = await frames('a', 0, 500);
+    assert.deepEqual(texts(later), [LARGE]);
+    assert.ok(together.every((page) => page === later));
+    assert.equal(asked(), 1);
+    assert.deepEqual(texts(await frames('a', -1, 500)), ['small', LARGE]);
+  }));
+
+test('S2 given a read of nothing under way, when a frame is committed and another reader asks, then it gets the frame', () =>
+  withSharing(async ({ frames, put, hold }) => {
+    const release = hold();
+    const early = frames('a', -1, 500);
+    await put(0, 'new');
+    const late = frames('a', -1, 500);
+    release();
+    assert.deepEqual(texts(await early), []);
+    assert.deepEqual(texts(await late), ['new']);
+  }));
+
+test('S2 given a read that fails, when it is asked for again, then the log is asked again', () =>
+  withSharing(async ({ frames, put, fail }) => {
+    await put(0, LARGE);
+    fail(true);
+    await assert.rejects(frames('a', -1, 500), /the disk failed/);
+    fail(false);
+    assert.deepEqual(texts(await frames('a', -1, 500)), [LARGE]);
+  }));
+
+test('S3 given a large page that nobody has any more, then it is not kept', () =>
+  withSharing(async ({ frames, put }) => {
+    await put(0, LARGE);
+    const seen = new WeakRef(await frames('a', -1, 500));
+    await collectGarbage();
+    assert.equal(seen.deref(), undefined);
+    assert.deepEqual(texts(await frames('a', -1, 500)), [LARGE]);
+  }));
+
+test.run();
