@@ -164,7 +164,7 @@ test('given clients that take more than half of the files that may be open, when
       Array.from({ length: 240 }, () => server.open('GET', `${run.path}/stream`)),
     );
     // Beside it another one is timed out: several looks later.
-    const late = await start(server, 'waits', { gate: join(dir, 'never') }, 4_000);
+    const late = await start(server, 'waits', { gate: join(dir, 'never') }, 2_000);
     await until('the time is over', async () => (await statusOf(server, late)) === 'timeout');
     await writeFile(gate, '');
     const values = (await server.ask('GET', `${run.path}/join`)).json;
@@ -250,7 +250,7 @@ test('given a run whose native code nothing interrupts, when it is cancelled and
       const guilty = await start(server, 'waitsForChild', { gate });
       await begun(server, guilty);
       // Some of these are asked before anybody can know that a worker stands still.
-      const reads = Array.from({ length: 8 }, () => server.ask('GET', `/threads/${guilty.thread}/state`));
+      const reads = Array.from({ length: 3 }, () => server.ask('GET', `/threads/${guilty.thread}/state`));
       assert.equal([...new Set((await Promise.all(reads)).map(({ status }) => status))], [200]);
       assert.is((await server.ask('POST', `${guilty.path}/cancel?wait=true`)).status, 204);
       assert.is(await statusOf(server, guilty), 'interrupted');

@@ -238,7 +238,10 @@ export function startLife(given: TestLog, seed: number): Life {
           assert.equal(await dump(), before, `D3 a refusal wrote something: ${done.at(-1)}`);
       }
       await given.log.commit(batch([]));
-      await given.past((history) => observer.check(history, given.clock.now()));
+      await given.past(async (history) => {
+        await observer.check(history, given.clock.now());
+        if (random.chance(0.2)) await observer.verify(history);
+      });
     },
   };
 }

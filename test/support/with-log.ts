@@ -3,7 +3,7 @@ import type { Ids } from '../../src/kernel/ids.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import type { Projection } from '../../src/log/rows.ts';
 import { openConnection, type Connection } from '../../src/log/sqlite/connection.ts';
-import { openHistory, type History } from '../../src/log/sqlite/history.ts';
+import { viewHistory, type History } from '../../src/log/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
 import { projection as realProjection, projectionModule } from '../../src/projections/projection.ts';
 import { sqlFunctions as functions, sqlFunctionsModule } from '../../src/sql-functions.ts';
@@ -48,6 +48,16 @@ export async function withLog<T>(
         onFault: (error) => faults.push(error),
       });
     let log = open();
+    let past: { readonly db: Connection; readonly history: History } | undefined;
+    const openPast = () => {
+      const db = openConnection(join(dir, LOG_FILE), { readonly: true, functions });
+      return { db, history: viewHistory(db, projection, functions) };
+    };
+    const closeAll = async (): Promise<void> => {
+      past?.db.close();
+      past = undefined;
+      await log.close();
+    };
     try {
       return await use({
         dir,
@@ -57,16 +67,19 @@ export async function withLog<T>(
           return log;
         },
         async reopen(next = projection) {
-          await log.close();
+          await closeAll();
           projection = next;
           return (log = open());
         },
         async past(look) {
-          const history = openHistory(dir, projection, functions);
+          // Opened once: a model looks after each of its steps.
+          past ??= openPast();
+          const { db, history } = past;
+          db.exec('BEGIN');
           try {
             return await look(history);
           } finally {
-            history.close();
+            db.exec('COMMIT');
           }
         },
         behind(look) {
@@ -79,7 +92,7 @@ export async function withLog<T>(
         },
       });
     } finally {
-      await log.close();
+      await closeAll();
     }
   });
 }
