@@ -50,6 +50,7 @@ export function checkStops({ schedule, ledger }: World, since: number): void {
 /** All of them, the slow ones too: the observer's, and that rebuilt rows equal the live ones. */
 export async function checkAll({ ledger, disk, schedule }: World): Promise<void> {
   await ledger.observer.check(disk.history, schedule.now());
+  await ledger.observer.verify(disk.history);
 }
 
 /** What is still to be done before everything that was accepted has come to its end. */
