@@ -8,6 +8,7 @@ import { loadGraphs, type GraphProblem, type GraphSpec } from './loader.ts';
 import { openGraphPool } from './pool/pool.ts';
 import type { GraphHost } from './port.ts';
 import type { GraphDescriber } from './schema-port.ts';
+import { shareQuestions } from './shared-questions.ts';
 import { openDescriber } from './schemas/describer.ts';
 import { createSourceAnalysis } from './schemas/source-analysis.ts';
 import type { StateHost } from './state-port.ts';
@@ -53,9 +54,11 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
     const pool = await openGraphPool({
       ...{ graphs: specs, workers, heapMb, fetch, readSource, onFault, onHeld },
     });
+    const blamed = blaming(pool, pool.describer);
     return {
       ...pool,
-      ...blaming(pool, pool.describer),
+      ...blamed,
+      ...shareQuestions(blamed, clock),
       problems: pool.loaded.problems,
       async close() {
         await pool.close();
@@ -73,8 +76,13 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   return {
     ...host,
     run: (order, link, signal) => outside(() => host.run(order, link, signal)),
-    state: (order, checkpoints) => outside(() => blamed.state(order, checkpoints)),
-    history: (order, checkpoints) => outside(() => blamed.history(order, checkpoints)),
+    ...shareQuestions(
+      {
+        state: (order, checkpoints) => outside(() => blamed.state(order, checkpoints)),
+        history: (order, checkpoints) => outside(() => blamed.history(order, checkpoints)),
+      },
+      clock,
+    ),
     update: (order, checkpoints) => outside(() => blamed.update(order, checkpoints)),
     problems,
     describer: {

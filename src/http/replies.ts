@@ -1,5 +1,5 @@
 /** What the edge answers. The only file that knows status codes, apart from those that an auth handler chose. */
-import { LARGEST_ANSWER, writeJson } from '../kernel/json-text.ts';
+import { encodeJson, LARGEST_ANSWER } from '../kernel/json-text.ts';
 import type { SearchRefused } from '../log/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
@@ -178,7 +178,7 @@ export const jsonReply = (
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response =>
-  new Response(writeJson(value), {
+  new Response(encodeJson(value), {
     status,
     headers: { 'content-type': 'application/json', ...headers },
   });

@@ -1,6 +1,6 @@
 /** Frames as server-sent events, and answers that wait. */
 import type { Json } from '../kernel/json.ts';
-import { writeJson, type Sendable } from '../kernel/json-text.ts';
+import { encodeJson, type Sendable } from '../kernel/json-text.ts';
 import { heldResponse, type HeldReply, type Step } from './held-body.ts';
 
 /** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
@@ -79,6 +79,6 @@ export function waitReply(result: () => Promise<Sendable>, reply: HeldReply): Re
     headers: { 'content-type': 'application/json' },
     idle: '\n',
     everyMs: KEEP_ALIVE_MS,
-    produce: async () => ({ text: writeJson(await result()), last: true }),
+    produce: async () => ({ text: encodeJson(await result()), last: true }),
   });
 }

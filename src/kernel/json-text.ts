@@ -8,10 +8,13 @@ import type { Json } from './json.ts';
 /** S3 What one answer may hold of values that may each be large, in characters. */
 export const LARGEST_ANSWER = 64 * 2 ** 20;
 
+/** In characters. What is shorter costs less than to remember it. */
+const LONG = 65_536;
+
 /** Stands for a text where it goes. Drawn for this process and never sent, so no value of anybody contains it. */
 const MARK = randomUUID();
 /** Those met by the call of `writeJson` under way. */
-let met: string[] | undefined;
+let met: JsonText[] | undefined;
 
 export class JsonText {
   readonly text: string;
@@ -27,7 +30,7 @@ export class JsonText {
   /** For `JSON.stringify`, which has no place for a text: only `writeJson` puts it in as it is. */
   toJSON(): Json {
     if (met === undefined) return this.parse();
-    met.push(this.text);
+    met.push(this);
     return MARK;
   }
 }
@@ -36,16 +39,57 @@ export class JsonText {
 export type Sendable = Json | JsonText | Sendable[] | { [key: string]: Sendable };
 
 /** What `JSON.stringify` would write of a value and its texts. */
-export function writeJson(value: unknown): string {
-  const texts: string[] = [];
+export const writeJson = (value: unknown): string => join(takeApart(value));
+
+/** What was last written with a text in it, as long as somebody has it. */
+const sent = new WeakMap<JsonText, Parts & { readonly bytes: WeakRef<Uint8Array<ArrayBuffer>> }>();
+
+/** Whoever has the bytes has the texts as well, by which they are found. */
+const textsOf = new WeakMap<Uint8Array, readonly JsonText[]>();
+
+/**
+ * S3 The same for sending, as UTF-8 when it is long: as long as one reply has those bytes, another one that says the same
+ * with the same texts is given them. A hundred clients who ask for one large state hold it once.
+ */
+export function encodeJson(value: unknown): string | Uint8Array<ArrayBuffer> {
+  const parts = takeApart(value);
+  const [first] = parts.texts;
+  if (parts.texts.reduce((size, { text }) => size + text.length, parts.written.length) <= LONG)
+    return join(parts);
+  const known = first && sent.get(first);
+  const same = known !== undefined && areSame(known, parts) ? known.bytes.deref() : undefined;
+  if (same !== undefined) return same;
+  const bytes = Buffer.from(join(parts));
+  if (first !== undefined) {
+    sent.set(first, { ...parts, bytes: new WeakRef(bytes) });
+    textsOf.set(bytes, parts.texts);
+  }
+  return bytes;
+}
+
+interface Parts {
+  /** With the mark where a text goes. */
+  readonly written: string;
+  readonly texts: readonly JsonText[];
+}
+
+function takeApart(value: unknown): Parts {
+  const texts: JsonText[] = [];
   met = texts;
-  let written: string;
   try {
-    written = JSON.stringify(value);
+    return { written: JSON.stringify(value), texts };
   } finally {
     met = undefined;
   }
+}
+
+function join({ written, texts }: Parts): string {
   if (texts.length === 0) return written;
   const [first = '', ...pieces] = written.split(`"${MARK}"`);
-  return pieces.reduce((whole, piece, index) => whole + texts[index] + piece, first);
+  return pieces.reduce((whole, piece, index) => whole + texts[index]!.text + piece, first);
 }
+
+const areSame = (one: Parts, other: Parts): boolean =>
+  one.written === other.written &&
+  one.texts.length === other.texts.length &&
+  one.texts.every((text, index) => text === other.texts[index]);

@@ -230,6 +230,35 @@ test(
 );
 
 test(
+  'clients that stop at one large state hold it once between them, whichever way they ask for it (S3)',
+  () =>
+    withPrograms(async ({ serve }) => {
+      const server = await serve();
+      const thread = (await server.ask('POST', '/threads', { metadata: { graph_id: 'echo' } })).json
+        .thread_id;
+      const values = { messages: [{ role: 'user', content: 'x'.repeat(5 * MB) }] };
+      assert.equal((await server.ask('POST', `/threads/${thread}/state`, { values })).status, 200);
+      const others = startOthers(server);
+      const slow: Socket[] = [];
+      const grown = await growthDuring(server, async () => {
+        const paths = ['', '/state', '/history'].map((path) => `/threads/${thread}${path}`);
+        const open = async (path: string): Promise<void> => {
+          const socket = await openRaw(server.port, get(path));
+          await heard(socket, 'HTTP/1.1 200');
+          slow.push(socket.pause());
+        };
+        await Promise.all(Array.from({ length: CLIENTS }, (_, i) => open(paths[i % 3]!)));
+        for (const path of paths) assert.equal((await server.ask('GET', path)).status, 200);
+      });
+      await others.stop();
+      assert.ok(grown < 350 * MB, `${grown / MB} MB more for ${CLIENTS} clients of a state of 5 MB`);
+      for (const socket of slow) socket.destroy();
+      assert.equal(await server.end('SIGTERM'), 0, server.output());
+    }),
+  { lacking },
+);
+
+test(
   'sockets that flood, announce monsters, never end a message, or ping without reading are bounded, and closed with the code for it',
   () =>
     withPrograms(async ({ serve }) => {

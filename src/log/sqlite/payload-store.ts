@@ -12,6 +12,7 @@ import type {
   StoredCheckpoint,
 } from '../payloads.ts';
 import type { Row, RowReader } from '../rows.ts';
+import { createHeldValues } from './held-values.ts';
 import { shownValues } from './shown-values.ts';
 import { readChannel } from './channel-store.ts';
 import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
@@ -198,14 +199,17 @@ export function createPayloadReader(
       CheckpointRow | undefined;
   };
 
+  const held = createHeldValues();
   const valuesOf = (threadId: string, checkpointId: string): JsonText | undefined => {
     const row = find(threadId, '', checkpointId);
     if (row === undefined) return undefined;
-    const parts = unpackCheckpoint(row);
-    const parse = partsOf(checkpointId);
-    const versions = parse(parts.versions) as Record<string, string>;
-    const blobs = blobsOf(threadId, '', versions, parse(parts.valueChannels) as string[]);
-    return shownValues(blobs, parse);
+    return held(`${threadId} ${checkpointId}`, () => {
+      const parts = unpackCheckpoint(row);
+      const parse = partsOf(checkpointId);
+      const versions = parse(parts.versions) as Record<string, string>;
+      const blobs = blobsOf(threadId, '', versions, parse(parts.valueChannels) as string[]);
+      return shownValues(blobs, parse);
+    });
   };
 
   return {

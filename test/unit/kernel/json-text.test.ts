@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { JsonText, writeJson } from '../../../src/kernel/json-text.ts';
+import { encodeJson, JsonText, writeJson } from '../../../src/kernel/json-text.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('kernel/json-text');
@@ -29,6 +29,25 @@ test('given a text within a value, when somebody else writes it, then it is the 
   const value = { a: new JsonText('{ "b" : [1, 2] }') };
   assert.equal(JSON.stringify(value), '{"a":{"b":[1,2]}}');
   assert.deepEqual(value.a.parse(), { b: [1, 2] });
+});
+
+test('S3 given a long text that several are sent, when they are sent the same, then its bytes are made once, and otherwise for each', () => {
+  const values = text('ü'.repeat(100_000));
+  const value = (more = {}) => ({ id: 1, values, ...more });
+  const bytes = encodeJson(value());
+  assert.ok(bytes instanceof Uint8Array);
+  assert.equal(Buffer.from(bytes).toString(), JSON.stringify(value()));
+  assert.equal(encodeJson(value()), bytes);
+  for (const other of [value({ id: 2 }), value({ values: text('ü'.repeat(100_000)) }), [values, values]])
+    assert.equal(Buffer.from(encodeJson(other) as Uint8Array).toString(), JSON.stringify(other));
+  assert.notEqual(encodeJson(value({ id: 2 })), bytes);
+});
+
+test('given what is short, or long by itself, when it is sent, then it is what would be written', () => {
+  const short = { values: text('ü') };
+  assert.equal(encodeJson(short), writeJson(short));
+  const long = { plain: 'ü'.repeat(100_000) };
+  assert.equal(Buffer.from(encodeJson(long) as Uint8Array).toString(), writeJson(long));
 });
 
 test.run();

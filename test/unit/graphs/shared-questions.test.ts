@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { JsonText } from '../../../src/kernel/json-text.ts';
+import type { CheckpointReader, GraphState } from '../../../src/graphs/port.ts';
+import { shareQuestions } from '../../../src/graphs/shared-questions.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('graphs/shared-questions');
+
+const order = { graphId: 'g', threadId: 't', ns: '', subgraphs: false, config: { configurable: {}, metadata: {} } };
+const nothing: CheckpointReader = { load: async () => undefined, list: async () => [] };
+
+/** A graph that answers when it is told to; each answer says by its values which question it was. */
+function open() {
+  const questions: Settle[] = [];
+  const ask = (): Promise<GraphState> => {
+    let settle!: Settle;
+    const answer = new Promise<GraphState>((resolve, reject) => (settle = { resolve, reject }));
+    questions.push(settle);
+    return answer;
+  };
+  const clock = createManualClock();
+  const shared = shareQuestions({ state: ask, history: async () => [await ask()] }, clock);
+  return {
+    clock,
+    questions,
+    state: (more: object = {}) => shared.state({ ...order, ...more }, nothing),
+    history: () => shared.history({ ...order, limit: 1 }, nothing),
+    answer: (which: number): void => questions[which]!.resolve(stateOf(which)),
+  };
+}
+
+interface Settle {
+  resolve(state: GraphState): void;
+  reject(error: Error): void;
+}
+
+const stateOf = (which: number): GraphState =>
+  ({ values: new JsonText(String(which)), tasks: [] }) as unknown as GraphState;
+const numbersOf = async (states: readonly Promise<GraphState>[]): Promise<unknown[]> =>
+  (await Promise.all(states)).map(({ values }) => values.parse());
+
+test('S3 given a question under way, when many ask the same, then it is asked once more, after it, for all of them', async () => {
+  const given = open();
+  const first = given.state();
+  const others = Array.from({ length: 5 }, () => given.state());
+  assert.equal(given.questions.length, 1);
+  given.answer(0);
+  assert.deepEqual(await numbersOf([first]), [0]);
+  await given.clock.advance(0);
+  assert.equal(given.questions.length, 2);
+  // These come too late for the second.
+  const late = [given.state(), given.state()];
+  given.answer(1);
+  assert.deepEqual(await numbersOf(others), [1, 1, 1, 1, 1]);
+  await given.clock.advance(0);
+  given.answer(2);
+  assert.deepEqual(await numbersOf(late), [2, 2]);
+  assert.equal(given.questions.length, 3);
+  void given.state();
+  assert.equal(given.questions.length, 4, 'nobody waits any more');
+});
+
+test('given questions about other states, when they are asked together, then none waits for another', () => {
+  const given = open();
+  for (const more of [{}, { threadId: 'u' }, { ns: 'n' }, { checkpointId: 'c' }, { subgraphs: true }])
+    void given.state(more);
+  void given.state({ config: { configurable: { a: 1 }, metadata: {} } });
+  void given.history();
+  assert.equal(given.questions.length, 7);
+});
+
+test('given a question that is never answered, when others ask the same, then they wait a second for it and no longer', async () => {
+  const given = open();
+  void given.state();
+  const second = given.state();
+  await given.clock.advance(999);
+  assert.equal(given.questions.length, 1);
+  await given.clock.advance(1);
+  given.answer(1);
+  assert.deepEqual(await numbersOf([second]), [1]);
+  given.answer(0);
+});
+
+test('given a question that fails, when others asked the same, then they are asked for, and only who shared it fails', async () => {
+  const given = open();
+  const first = given.state();
+  const second = given.state();
+  given.questions[0]!.reject(new Error('no'));
+  await assert.rejects(first, /^Error: no$/);
+  await given.clock.advance(0);
+  given.answer(1);
+  assert.deepEqual(await numbersOf([second]), [1]);
+});
+
+test.run();
