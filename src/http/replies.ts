@@ -177,11 +177,20 @@ export const jsonReply = (
   value: unknown,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): Response =>
-  new Response(encodeJson(value), {
+): Response => {
+  const body = encodeJson(value);
+  const response = new Response(body, {
     status,
     headers: { 'content-type': 'application/json', ...headers },
   });
+  if (typeof body !== 'string') largeBodies.set(response, body);
+  return response;
+};
+
+const largeBodies = new WeakMap<Response, Uint8Array>();
+
+/** The whole body of a reply whose body is large, unless somebody made another reply of it. */
+export const largeBodyOf = (response: Response): Uint8Array | undefined => largeBodies.get(response);
 
 export const problemReply = ({ message, status, headers }: HttpProblem): Response =>
   jsonReply({ detail: message }, status, headers);

@@ -4,6 +4,7 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { HeldBody } from './held-body.ts';
+import { noteSent } from './slow-readers.ts';
 
 /** What a socket takes at once costs the time to copy it, and some hundred sockets may wait for the same frame. */
 const LARGE = 65_536;
@@ -29,6 +30,7 @@ export function sendHeld(
 
   const write = (text: string | Uint8Array): boolean => {
     sentAt = clock.monotonic();
+    if (typeof text !== 'string' && outgoing.socket !== null) noteSent(outgoing.socket, text);
     return outgoing.write(text);
   };
   /** One timer for the whole reply, set again when it comes: one for every frame would be most of the timers there are. */

@@ -13,9 +13,9 @@ import type { EdgeFetch } from './edge.ts';
 import { heldBodyOf } from './held-body.ts';
 import { answerInTurn } from './in-turn.ts';
 import { explainRefusals, hostProblem } from './not-http.ts';
-import { problemReply } from './replies.ts';
+import { largeBodyOf, problemReply } from './replies.ts';
 import { sendHeld } from './send-held.ts';
-import { watchSlowReaders } from './slow-readers.ts';
+import { noteSent, watchSlowReaders } from './slow-readers.ts';
 import { asksForWebSocket } from './web-socket.ts';
 
 export interface HttpServer {
@@ -52,6 +52,13 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     shouldUpgradeCallback: (request: IncomingMessage): boolean =>
       server.listenerCount('upgrade') > 0 && asksForWebSocket(request),
   };
+  /** S3 A hundred clients may be sent the same, each of which takes a while to be handed to its socket. */
+  async function takeTurn(response: Response, { socket }: ServerResponse): Promise<void> {
+    const large = largeBodyOf(response);
+    if (large === undefined) return;
+    await inTurn();
+    if (socket !== null) noteSent(socket, large);
+  }
   const server = createAdaptorServer({
     async fetch(request, bindings) {
       // HTTP/1 is all that this server speaks.
@@ -59,7 +66,10 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       const problem = hostProblem(incoming);
       const response = problem ? problemReply(problem) : await fetch(request, { incoming, outgoing });
       const body = heldBodyOf(response, outgoing);
-      if (body === undefined) return response;
+      if (body === undefined) {
+        await takeTurn(response, outgoing);
+        return response;
+      }
       sendHeld(response, body, outgoing, { inTurn, onFault: (error) => onFault(error, 'sending a reply') });
       return RESPONSE_ALREADY_SENT;
     },

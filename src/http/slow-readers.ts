@@ -20,6 +20,30 @@ const SLOW_MS = 1_000;
 /** Bytes and characters that may wait for all clients together: in memory they take up to six times as much. */
 const mostWaiting = (): number => getHeapStatistics().heap_size_limit / 16;
 
+/** What connections were sent last, of what several may be sent. */
+const sent = new WeakMap<Socket, WeakRef<Uint8Array>>();
+
+/** Says that the socket is being sent these bytes, which are in memory once for all who are. */
+export const noteSent = (socket: Socket, bytes: Uint8Array): void =>
+  void sent.set(socket, new WeakRef(bytes));
+
+/** What waits for each of the sockets, in bytes; for what several are sent, its part of them. */
+function partsOf(sockets: Iterable<Socket>): (socket: Socket) => number {
+  const takers = new Map<Uint8Array, number>();
+  const sharedBy = (socket: Socket): Uint8Array | undefined =>
+    socket.writableLength > 0 ? sent.get(socket)?.deref() : undefined;
+  for (const socket of sockets) {
+    const bytes = sharedBy(socket);
+    if (bytes !== undefined) takers.set(bytes, (takers.get(bytes) ?? 0) + 1);
+  }
+  return (socket) => {
+    const bytes = sharedBy(socket);
+    if (bytes === undefined) return socket.writableLength;
+    const shared = Math.min(socket.writableLength, bytes.length);
+    return socket.writableLength - shared + shared / (takers.get(bytes) ?? 1);
+  };
+}
+
 interface Seen {
   /** When the client was last seen to take its reply. */
   readonly at: number;
@@ -39,8 +63,9 @@ export function watchSlowReaders(server: Server, clock: Clock, most = mostWaitin
     cancel = clock.after(LOOK_MS, look);
     const now = clock.monotonic();
     let waiting = 0;
+    const partOf = partsOf(open);
     for (const socket of open) {
-      waiting += socket.writableLength;
+      waiting += partOf(socket);
       if (socket.writableLength === 0) seen.delete(socket);
       else {
         const taken = takenOf(socket);
@@ -51,10 +76,10 @@ export function watchSlowReaders(server: Server, clock: Clock, most = mostWaitin
     const since = (socket: Socket): number => seen.get(socket)?.at ?? now;
     const slow = [...open]
       .filter((socket) => now - since(socket) >= SLOW_MS)
-      .sort((a, b) => since(a) - since(b) || b.writableLength - a.writableLength);
+      .sort((a, b) => since(a) - since(b) || partOf(b) - partOf(a));
     for (const socket of slow) {
       if (waiting <= most / 2) return;
-      waiting -= socket.writableLength;
+      waiting -= partOf(socket);
       socket.destroy();
     }
   }

@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
-import { figuresLacking, openSockets, residentBytes } from '../support/process-figures.ts';
-import { get, heard, openRaw, postJson, readAll, upgrade, webSocketFrame } from '../support/raw-client.ts';
+import { figuresLacking, openSockets } from '../support/process-figures.ts';
+import { get, heard, openRaw, readAll, upgrade, webSocketFrame } from '../support/raw-client.ts';
 import { suite } from '../support/suite.ts';
+import { growthDuring } from './clients/growth.ts';
 import { startOthers } from './clients/others.ts';
 
 const test = suite('hostile clients');
@@ -20,20 +21,6 @@ const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
 const MB = 2 ** 20;
 /** Generous: the machine has other things to do. */
 const PATIENCE_MS = 10_000;
-
-/** The most memory that the server had while `use` ran, beyond what it had before, once it is warm. */
-async function growthDuring(server: ServerProgram, use: () => Promise<void>): Promise<number> {
-  for (let i = 0; i < 20; i++) await server.ask('POST', '/threads', { metadata: { text: 'x'.repeat(1000) } });
-  const before = residentBytes(server.pid);
-  let most = before;
-  const timer = setInterval(() => (most = Math.max(most, residentBytes(server.pid))), 20);
-  try {
-    await use();
-  } finally {
-    clearInterval(timer);
-  }
-  return Math.max(most, residentBytes(server.pid)) - before;
-}
 
 /** Resolves when the server holds no more sockets than that. */
 async function untilSockets(server: ServerProgram, most: number): Promise<void> {
@@ -183,75 +170,6 @@ test(
       await untilSockets(server, before + 5);
       const taken = slow.map(({ bytesRead }) => bytesRead);
       assert.ok(Math.max(...taken) < count * size, 'somebody took everything');
-      for (const socket of slow) socket.destroy();
-      assert.equal(await server.end('SIGTERM'), 0, server.output());
-    }),
-  { lacking },
-);
-
-test(
-  'readers that stop at one large frame hold it once between them, whichever of its streams they read (S3)',
-  () =>
-    withPrograms(async ({ serve }) => {
-      const server = await serve({ args: ['--config', MORE] });
-      const [count, size] = [3, 5 * MB];
-      const order = {
-        ...{ assistant_id: 'flood', input: {}, stream_mode: 'custom', on_completion: 'keep' },
-        config: { configurable: { count, size } },
-      };
-      const run = (await server.ask('POST', '/runs', order)).json;
-      const thread = `/threads/${run.thread_id}`;
-      const path = `${thread}/runs/${run.run_id}`;
-      await server.ask('GET', `${path}/join`);
-      const others = startOthers(server);
-      const slow: Socket[] = [];
-      const grown = await growthDuring(server, async () => {
-        const wanted = JSON.stringify({ channels: ['custom'], since: 0 });
-        const requests = [
-          get(`${path}/stream`),
-          get(`${thread}/stream`, 'last-event-id: -\r\n'),
-          postJson(`${thread}/stream/events`, wanted),
-        ];
-        const open = async (request: string): Promise<void> => {
-          const socket = await openRaw(server.port, request);
-          await heard(socket, 'event: custom');
-          slow.push(socket.pause());
-        };
-        await Promise.all(Array.from({ length: CLIENTS }, (_, i) => open(requests[i % 3]!)));
-        const fast = await collect(await server.open('GET', `${path}/stream`));
-        assert.equal(fast.frames.length, count + 1);
-      });
-      await others.stop();
-      assert.ok(grown < 250 * MB, `${grown / MB} MB more for ${CLIENTS} readers of ${size / MB} MB`);
-      for (const socket of slow) socket.destroy();
-      assert.equal(await server.end('SIGTERM'), 0, server.output());
-    }),
-  { lacking },
-);
-
-test(
-  'clients that stop at one large state hold it once between them, whichever way they ask for it (S3)',
-  () =>
-    withPrograms(async ({ serve }) => {
-      const server = await serve();
-      const thread = (await server.ask('POST', '/threads', { metadata: { graph_id: 'echo' } })).json
-        .thread_id;
-      const values = { messages: [{ role: 'user', content: 'x'.repeat(5 * MB) }] };
-      assert.equal((await server.ask('POST', `/threads/${thread}/state`, { values })).status, 200);
-      const others = startOthers(server);
-      const slow: Socket[] = [];
-      const grown = await growthDuring(server, async () => {
-        const paths = ['', '/state', '/history'].map((path) => `/threads/${thread}${path}`);
-        const open = async (path: string): Promise<void> => {
-          const socket = await openRaw(server.port, get(path));
-          await heard(socket, 'HTTP/1.1 200');
-          slow.push(socket.pause());
-        };
-        await Promise.all(Array.from({ length: CLIENTS }, (_, i) => open(paths[i % 3]!)));
-        for (const path of paths) assert.equal((await server.ask('GET', path)).status, 200);
-      });
-      await others.stop();
-      assert.ok(grown < 350 * MB, `${grown / MB} MB more for ${CLIENTS} clients of a state of 5 MB`);
       for (const socket of slow) socket.destroy();
       assert.equal(await server.end('SIGTERM'), 0, server.output());
     }),

@@ -7,7 +7,13 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('graphs/shared-questions');
 
-const order = { graphId: 'g', threadId: 't', ns: '', subgraphs: false, config: { configurable: {}, metadata: {} } };
+const order = {
+  graphId: 'g',
+  threadId: 't',
+  ns: '',
+  subgraphs: false,
+  config: { configurable: {}, metadata: {} },
+};
 const nothing: CheckpointReader = { load: async () => undefined, list: async () => [] };
 
 /** A graph that answers when it is told to; each answer says by its values which question it was. */
@@ -91,6 +97,24 @@ test('given a question that fails, when others asked the same, then they are ask
   await given.clock.advance(0);
   given.answer(1);
   assert.deepEqual(await numbersOf([second]), [1]);
+});
+
+test('S3 given large values that somebody has, when the same are answered once more, then they are those, in a history too', async () => {
+  const values = (): JsonText => new JsonText(JSON.stringify('x'.repeat(100_000)));
+  const stateWith = (text: JsonText, id = 'c') =>
+    ({ ...stateOf(0), values: text, checkpoint: { ns: '', id } }) as GraphState;
+  let answer = stateWith(values());
+  const host = { state: async () => answer, history: async () => [answer] };
+  const shared = shareQuestions(host, createManualClock());
+  const first = await shared.state(order, nothing);
+  answer = stateWith(values());
+  assert.equal((await shared.state(order, nothing)).values, first.values);
+  const [past] = (await shared.history({ ...order, limit: 1 }, nothing)) as GraphState[];
+  assert.equal(past!.values, first.values);
+  for (const other of [stateWith(values(), 'd'), stateWith(new JsonText('1'))]) {
+    answer = other;
+    assert.equal((await shared.state(order, nothing)).values, other.values);
+  }
 });
 
 test.run();

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { watchSlowReaders } from '../../../src/http/slow-readers.ts';
+import { noteSent, watchSlowReaders } from '../../../src/http/slow-readers.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { get, openRaw, readAll } from '../../support/raw-client.ts';
 import { suite } from '../../support/suite.ts';
@@ -73,5 +73,33 @@ test('given more for clients to take than may wait, when time passes, then those
     server.close();
   }
 });
+
+for (const isShared of [true, false])
+  test(`given many who take nothing of one reply, when it is ${isShared ? 'held once for all of them' : 'made for each'}, then ${isShared ? 'nobody is' : 'some are'} ended (S3)`, async () => {
+    const body = Buffer.alloc(SIZE, 'x');
+    const server = createServer((incoming, reply) => {
+      if (isShared) noteSent(incoming.socket, body);
+      reply.end(body);
+    });
+    const clock = createManualClock();
+    const stop = watchSlowReaders(server, clock, 4 * SIZE);
+    const open = new Set<Socket>();
+    server.on('connection', (socket) => open.add(socket.once('close', () => open.delete(socket))));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const clients: Socket[] = [];
+    try {
+      for (let i = 0; i < 10; i++) clients.push((await openRaw(port, get('/'))).pause());
+      await until(() => [...open].filter((socket) => socket.writableLength > SIZE / 2).length === 10);
+      for (let looks = 0; looks < 4; looks++) await clock.advance(LOOK_MS);
+      if (!isShared) await until(() => open.size < 10);
+      assert.equal(open.size === 10, isShared);
+    } finally {
+      stop();
+      for (const client of clients) client.destroy();
+      server.close();
+    }
+  });
 
 test.run();
