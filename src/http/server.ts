@@ -52,24 +52,20 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     shouldUpgradeCallback: (request: IncomingMessage): boolean =>
       server.listenerCount('upgrade') > 0 && asksForWebSocket(request),
   };
-  /** S3 A hundred clients may be sent the same, each of which takes a while to be handed to its socket. */
-  async function takeTurn(response: Response, { socket }: ServerResponse): Promise<void> {
-    const large = largeBodyOf(response);
-    if (large === undefined) return;
-    await inTurn();
-    if (socket !== null) noteSent(socket, large);
-  }
   const server = createAdaptorServer({
     async fetch(request, bindings) {
       // HTTP/1 is all that this server speaks.
       const { incoming, outgoing } = bindings as HttpBindings;
       const problem = hostProblem(incoming);
       const response = problem ? problemReply(problem) : await fetch(request, { incoming, outgoing });
-      const body = heldBodyOf(response, outgoing);
-      if (body === undefined) {
-        await takeTurn(response, outgoing);
-        return response;
+      const large = largeBodyOf(response);
+      if (large !== undefined) {
+        // S3 A hundred clients may be sent the same, and to hand it to each of their sockets takes a while.
+        await inTurn();
+        if (outgoing.socket !== null) noteSent(outgoing.socket, large);
       }
+      const body = heldBodyOf(response, outgoing);
+      if (body === undefined) return response;
       sendHeld(response, body, outgoing, { inTurn, onFault: (error) => onFault(error, 'sending a reply') });
       return RESPONSE_ALREADY_SENT;
     },
