@@ -204,11 +204,10 @@ export function createPayloadReader(
     const row = find(threadId, '', checkpointId);
     if (row === undefined) return undefined;
     return held(`${threadId} ${checkpointId}`, () => {
-      const parts = unpackCheckpoint(row);
+      const { versions, valueChannels } = unpackCheckpoint(row);
       const parse = partsOf(checkpointId);
-      const versions = parse(parts.versions) as Record<string, string>;
-      const blobs = blobsOf(threadId, '', versions, parse(parts.valueChannels) as string[]);
-      return shownValues(blobs, parse);
+      const all = parse(versions) as Record<string, string>;
+      return shownValues(blobsOf(threadId, '', all, parse(valueChannels) as string[]), parse);
     });
   };
 
