@@ -89,6 +89,10 @@ export interface GraphWorker {
   isSilent(): boolean;
   /** For how long it has not, in milliseconds. */
   silence(): number;
+  /** For how long it has not beyond what it was given to read, in milliseconds. */
+  stillness(): number;
+  /** It is silent, and not because of what it was given to read. */
+  standsStill(): boolean;
   /** For how long graph code has gone on after the end of its run, in milliseconds; 0 when none does. */
   leftoverFor(): number;
   /** For how long the longest waiting stop has been waiting, in milliseconds; 0 when none waits. */
@@ -100,6 +104,8 @@ export interface GraphWorker {
 }
 
 const CLOSED_MS = 300;
+/** What a worker takes at most to make a state of a checkpoint's text, on a slow machine. */
+const MS_PER_CHARACTER = 150 / 1e6;
 
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const { clock, graphs, base, heapMb, hardHeapMb, loadMs, secret, mark, onStray } = options;
@@ -142,6 +148,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
 
   const { server, leftoverFor, ...replies } = createServerSide({
     ...{ jobs, clock, fetch: options.fetch, readSource: options.readSource, onStray },
+    onGiven: (characters) => pulse.give(characters * MS_PER_CHARACTER),
     onReady(found) {
       pulse.begin();
       cancelLimit();
@@ -277,6 +284,8 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     isSpoiled: () => spoiled,
     isSilent: pulse.isSilent,
     silence: pulse.silence,
+    stillness: pulse.stillness,
+    standsStill: pulse.standsStill,
     leftoverFor,
     stopWaits() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));

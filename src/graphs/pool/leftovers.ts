@@ -42,10 +42,10 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
     asked.set(worker, now);
     const since = aimless.get(worker);
     aimless.delete(worker);
-    if (typeof job !== 'number' || !worker.isSilent()) return;
+    if (typeof job !== 'number' || !worker.standsStill()) return;
     if (job !== NO_JOB) return worker.has(job) ? undefined : worker.end(END);
     // Code of an open run may have lost sight of it for a moment, so it has to be the same all the time.
-    if (since !== undefined && worker.silence() > now - since) worker.end(END);
+    if (since !== undefined && worker.stillness() > now - since) worker.end(END);
     else aimless.set(worker, now);
   }
 
@@ -53,7 +53,7 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
     look(worker) {
       const now = clock.monotonic();
       if (worker.load === 0 && worker.silence() > UNUSED_MS) return worker.end(END);
-      if (worker.load === 0 || worker.silence() < GRACE_MS) return;
+      if (worker.load === 0 || worker.stillness() < GRACE_MS) return;
       if (now - (asked.get(worker) ?? -Infinity) < GRACE_MS) return;
       void ask(worker);
     },

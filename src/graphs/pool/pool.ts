@@ -149,7 +149,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     let cancel: () => void = () => undefined;
     const still = new Promise<typeof AGAIN>((resolve) => {
       const look = (): void => {
-        if (worker.isSilent()) resolve(AGAIN);
+        if (worker.standsStill()) resolve(AGAIN);
         else cancel = patience.after(LOOK_MS, look);
       };
       cancel = patience.after(LOOK_MS, look);

@@ -1,6 +1,6 @@
 /** What the server does for a graph worker, each thing for the run or question that asks for it. */
 import type { Clock } from '../../kernel/clock.ts';
-import type { CheckpointReader, RunLink } from '../port.ts';
+import type { CheckpointReader, LoadedCheckpoint, RunLink } from '../port.ts';
 import type { SourceReport } from '../schemas/source-report.ts';
 import type { Job } from './job.ts';
 import { createLocalFetch } from './local-fetch.ts';
@@ -15,6 +15,8 @@ export interface ServerSideOptions {
   readonly fetch: typeof fetch;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
   readonly onReady: (loaded: Loaded) => void;
+  /** Hears how much there is in checkpoints that were asked for, in characters. */
+  readonly onGiven: (characters: number) => void;
   readonly onStray: (error: Error, context: string) => void;
 }
 
@@ -27,7 +29,7 @@ export interface ServerSideHandle {
 }
 
 export function createServerSide(options: ServerSideOptions): ServerSideHandle {
-  const { jobs, clock, readSource, onReady, onStray } = options;
+  const { jobs, clock, readSource, onReady, onGiven, onStray } = options;
   const replies = createLocalFetch(options.fetch);
   let leftovers = 0;
   let since = Infinity;
@@ -49,8 +51,16 @@ export function createServerSide(options: ServerSideOptions): ServerSideHandle {
   };
   const server: ServerSide = {
     ready: onReady,
-    load: (id, ns, checkpointId) => readerOf(id).load(ns, checkpointId),
-    list: (id, query) => readerOf(id).list(query),
+    async load(id, ns, checkpointId) {
+      const found = await readerOf(id).load(ns, checkpointId);
+      if (found !== undefined) onGiven(sizeOf(found));
+      return found;
+    },
+    async list(id, query) {
+      const found = await readerOf(id).list(query);
+      onGiven(found.reduce((sum, each) => sum + sizeOf(each), 0));
+      return found;
+    },
     write: async (id, write) => takeWrite(linkOf(id), write),
     pass(id, write) {
       const link = jobs.get(id)?.link;
@@ -71,3 +81,6 @@ export function createServerSide(options: ServerSideOptions): ServerSideHandle {
   };
   return { server, leftoverFor: () => Math.max(0, clock.monotonic() - since), close: replies.close };
 }
+
+const sizeOf = ({ body, blobs, writes }: LoadedCheckpoint): number =>
+  [...blobs, ...writes].reduce((sum, { data }) => sum + data.length, body.length);

@@ -16,7 +16,7 @@ function given(answer: () => Promise<unknown>) {
   const silence = (): number => clock.monotonic() - turnedAt;
   const state = { ends: 0, asked: 0 };
   const worker = {
-    ...{ threadId: 7, load: 1, silence, isSilent: () => silence() > 500 },
+    ...{ threadId: 7, load: 1, silence, stillness: silence, standsStill: () => silence() > 500 },
     has: (job: number) => job === OPEN_JOB,
     end: () => void state.ends++,
   } as unknown as GraphWorker;
