@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import type { CheckpointReader } from '../../../src/graphs/port.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 import { preparePoolRun, withPool } from './pool-harness.ts';
@@ -74,6 +75,42 @@ test('X4 given a question that holds a worker up, when it is asked once more, th
         assert.equal(existsSync(join(dir, 'gate')), false);
         await writeFile(join(dir, 'gate'), '');
         assert.deepEqual((await drawing).nodes, []);
+      }),
+    { libraries: true },
+  ));
+
+const LONG_READING = `import { appendFileSync } from 'node:fs';
+import { Annotation, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({});
+const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__start__', 'a').compile();
+graph.getState = async function ({ configurable }) {
+  await this.checkpointer.getTuple({ configurable });
+  appendFileSync(import.meta.dirname + '/asked', 'x');
+  for (const end = Date.now() + 1_500; Date.now() < end; );
+  return { values: {}, next: [], config: { configurable }, tasks: [] };
+};
+export { graph as agent };`;
+
+test('X4 given a question with very much to read, when its worker is silent over it for a while, then nobody else is asked', () =>
+  withProject(
+    { 'graph.mjs': LONG_READING },
+    (dir) =>
+      withPool(dir, { workers: 2, graphs: { agent: 'agent' } }, async (pool) => {
+        const run = preparePoolRun(pool, {});
+        assert.equal((await run.start()).kind, 'success');
+        // At its end a run asks for the state as well.
+        const before = asked(dir);
+        const unused = { channel: 'unused', version: '1', data: JSON.stringify('x'.repeat(20_000_000)) };
+        const checkpoints: CheckpointReader = {
+          ...run.checkpoints,
+          async load(ns, checkpointId) {
+            const found = await run.checkpoints.load(ns, checkpointId);
+            return found && { ...found, blobs: [...found.blobs, unused] };
+          },
+        };
+        const order = { graphId: 'agent', threadId: OTHER_THREAD, ns: '', subgraphs: false };
+        await pool.state({ ...order, config: { configurable: {}, metadata: {} } }, checkpoints);
+        assert.equal(asked(dir) - before, 1);
       }),
     { libraries: true },
   ));
