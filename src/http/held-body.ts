@@ -139,7 +139,9 @@ function toStream(body: HeldBody): ReadableStream {
             if (step === undefined || (step === 'tick' && body.isOver())) return;
             const text = step === 'tick' ? idle : step.text;
             sent = text.length > 0;
-            if (sent) controller.enqueue(typeof text === 'string' ? encoder.encode(text) : text);
+            // A copy: others are sent the same bytes, and whoever reads a stream may change or take what it gives him.
+            if (sent)
+              controller.enqueue(typeof text === 'string' ? encoder.encode(text) : new Uint8Array(text));
             if (step === 'tick') continue;
             pending = undefined;
             if (step.last) return controller.close();

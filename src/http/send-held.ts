@@ -30,7 +30,7 @@ export function sendHeld(
 
   const write = (text: string | Uint8Array): boolean => {
     sentAt = clock.monotonic();
-    if (typeof text !== 'string' && outgoing.socket !== null) noteSent(outgoing.socket, text);
+    if (outgoing.socket !== null) noteSent(outgoing.socket, typeof text === 'string' ? undefined : text);
     return outgoing.write(text);
   };
   /** One timer for the whole reply, set again when it comes: one for every frame would be most of the timers there are. */

@@ -13,6 +13,7 @@ import type { EdgeFetch } from './edge.ts';
 import { heldBodyOf } from './held-body.ts';
 import { answerInTurn } from './in-turn.ts';
 import { explainRefusals, hostProblem } from './not-http.ts';
+import { watchConnections } from './connections.ts';
 import { largeBodyOf, problemReply } from './replies.ts';
 import { sendHeld } from './send-held.ts';
 import { noteSent, watchSlowReaders } from './slow-readers.ts';
@@ -59,11 +60,9 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       const problem = hostProblem(incoming);
       const response = problem ? problemReply(problem) : await fetch(request, { incoming, outgoing });
       const large = largeBodyOf(response);
-      if (large !== undefined) {
-        // S3 A hundred clients may be sent the same, and to hand it to each of their sockets takes a while.
-        await inTurn();
-        if (outgoing.socket !== null) noteSent(outgoing.socket, large);
-      }
+      // S3 A hundred clients may be sent the same, and to hand it to each of their sockets takes a while.
+      if (large !== undefined) await inTurn();
+      if (outgoing.socket !== null) noteSent(outgoing.socket, large);
       const body = heldBodyOf(response, outgoing);
       if (body === undefined) return response;
       sendHeld(response, body, outgoing, { inTurn, onFault: (error) => onFault(error, 'sending a reply') });
@@ -91,14 +90,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     if (socket.writableLength > 0) socket.destroy();
   });
   const stopWatching = watchSlowReaders(server, clock);
-  // Clients open connections ahead of need. Node counts one that has asked for nothing yet as busy.
-  const unused = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
-  });
-  for (const used of ['request', 'upgrade'])
-    server.on(used, ({ socket }: IncomingMessage) => unused.delete(socket));
+  const connections = watchConnections(server);
   prepare?.(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -116,8 +108,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       ),
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      for (const socket of unused) socket.destroy();
+      connections.close();
       const cancel = clock.after(graceMs, () => server.closeAllConnections());
       await closed;
       cancel();

@@ -23,24 +23,30 @@ const mostWaiting = (): number => getHeapStatistics().heap_size_limit / 16;
 /** What connections were sent last, of what several may be sent. */
 const sent = new WeakMap<Socket, WeakRef<Uint8Array>>();
 
-/** Says that the socket is being sent these bytes, which are in memory once for all who are. */
-export const noteSent = (socket: Socket, bytes: Uint8Array): void =>
-  void sent.set(socket, new WeakRef(bytes));
+/** Says that the socket is being sent these bytes, which are in memory once for all who are, or text of its own. */
+export function noteSent(socket: Socket, bytes: Uint8Array | undefined): void {
+  if (bytes === undefined) sent.delete(socket);
+  else sent.set(socket, new WeakRef(bytes));
+}
 
-/** What waits for each of the sockets, in bytes; for what several are sent, its part of them. */
+/** What waits for each of the sockets, in bytes; for what several are sent, its part of what waits for the slowest. */
 function partsOf(sockets: Iterable<Socket>): (socket: Socket) => number {
-  const takers = new Map<Uint8Array, number>();
+  const takers = new Map<Uint8Array, { count: number; most: number }>();
   const sharedBy = (socket: Socket): Uint8Array | undefined =>
     socket.writableLength > 0 ? sent.get(socket)?.deref() : undefined;
+  const waitingOf = (socket: Socket, bytes: Uint8Array): number =>
+    Math.min(socket.writableLength, bytes.length);
   for (const socket of sockets) {
     const bytes = sharedBy(socket);
-    if (bytes !== undefined) takers.set(bytes, (takers.get(bytes) ?? 0) + 1);
+    if (bytes === undefined) continue;
+    const { count, most } = takers.get(bytes) ?? { count: 0, most: 0 };
+    takers.set(bytes, { count: count + 1, most: Math.max(most, waitingOf(socket, bytes)) });
   }
   return (socket) => {
     const bytes = sharedBy(socket);
-    if (bytes === undefined) return socket.writableLength;
-    const shared = Math.min(socket.writableLength, bytes.length);
-    return socket.writableLength - shared + shared / (takers.get(bytes) ?? 1);
+    const shared = bytes && takers.get(bytes);
+    if (bytes === undefined || shared === undefined) return socket.writableLength;
+    return socket.writableLength - waitingOf(socket, bytes) + shared.most / shared.count;
   };
 }
 

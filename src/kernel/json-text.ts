@@ -41,30 +41,34 @@ export type Sendable = Json | JsonText | Sendable[] | { [key: string]: Sendable 
 /** What `JSON.stringify` would write of a value and its texts. */
 export const writeJson = (value: unknown): string => join(takeApart(value));
 
-/** What was last written with a text in it, as long as somebody has it. */
-const sent = new WeakMap<JsonText, Parts & { readonly bytes: WeakRef<Uint8Array<ArrayBuffer>> }>();
-
+/** What was written with a text in it, as long as somebody has that. */
+const sent = new WeakMap<JsonText, Written[]>();
 /** Whoever has the bytes has the texts as well, by which they are found. */
 const textsOf = new WeakMap<Uint8Array, readonly JsonText[]>();
 
 /**
  * S3 The same for sending, as UTF-8 when it is long: as long as one reply has those bytes, another one that says the same
- * with the same texts is given them. A hundred clients who ask for one large state hold it once.
+ * with the same texts is given them, and must not change them. A hundred clients who ask for one large state hold it once.
  */
 export function encodeJson(value: unknown): string | Uint8Array<ArrayBuffer> {
   const parts = takeApart(value);
   const [first] = parts.texts;
   if (parts.texts.reduce((size, { text }) => size + text.length, parts.written.length) <= LONG)
     return join(parts);
-  const known = first && sent.get(first);
-  const same = known !== undefined && areSame(known, parts) ? known.bytes.deref() : undefined;
+  const others = (first && sent.get(first)) ?? [];
+  const same = others.find((other) => areSame(other, parts))?.bytes.deref();
   if (same !== undefined) return same;
   const bytes = Buffer.from(join(parts));
   if (first !== undefined) {
-    sent.set(first, { ...parts, bytes: new WeakRef(bytes) });
+    const alive = others.filter((other) => other.bytes.deref() !== undefined);
+    sent.set(first, [...alive, { ...parts, bytes: new WeakRef(bytes) }]);
     textsOf.set(bytes, parts.texts);
   }
   return bytes;
+}
+
+interface Written extends Parts {
+  readonly bytes: WeakRef<Uint8Array<ArrayBuffer>>;
 }
 
 interface Parts {

@@ -58,6 +58,8 @@ export async function getState(caller: Caller, given: JsonObject): Promise<JsonO
   if (ns !== '' && (await caller.context.log.payloads.checkpoint(thread.threadId, ns)) === undefined)
     throw new CommandProblem('no_such_namespace', `The thread has no state in the namespace ${ns}.`);
   const state = await readState(caller, thread, ns);
+  // It may come late: by then the id may be that of somebody else's thread.
+  if ((await findThread(caller)).createdAt !== thread.createdAt) throw noThread(thread.threadId);
   const values = state?.values.parse() ?? {};
   const id = state?.checkpoint?.id;
   return {

@@ -44,13 +44,22 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
     return thread;
   }
 
-  async function readable(actor: Actor, threadId: string): Promise<ThreadRecord> {
+  async function readable(actor: Actor, threadId: string) {
     const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-    return find(threadId, filter);
+    const thread = await find(threadId, filter);
+    return {
+      thread,
+      /** A2 What the graph says of it may come late: by then the id may be that of somebody else's thread. */
+      async still<T>(answer: Promise<T>): Promise<T> {
+        const found = await answer;
+        if ((await find(threadId, filter)).createdAt !== thread.createdAt) throw noThread(threadId);
+        return found;
+      },
+    };
   }
 
   async function readState(actor: Actor, threadId: string, place: Place, subgraphs: boolean) {
-    const thread = await readable(actor, threadId);
+    const { thread, still } = await readable(actor, threadId);
     const checkpoints = checkpointsOf(context, threadId);
     const { ns, checkpointId } = place;
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
@@ -58,8 +67,8 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
     if (thread.head === null) return emptyState;
     const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
     if (graph === undefined) return emptyState;
-    const state = await context.graphs.state(toOrder(threadId, graph, place, subgraphs), checkpoints);
-    return toState(threadId, state);
+    const asked = context.graphs.state(toOrder(threadId, graph, place, subgraphs), checkpoints);
+    return toState(threadId, await still(asked));
   }
 
   app.get('/threads/:thread_id/state', async (c) => {
@@ -123,11 +132,11 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
   });
 
   async function history(actor: Actor, threadId: string, query: ReturnType<typeof readHistory>) {
-    const thread = await readable(actor, threadId);
+    const { thread, still } = await readable(actor, threadId);
     const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
     if (thread.head === null || graph === undefined) return [];
     const { limit, before, metadata, checkpoint } = query;
-    const states = await context.graphs.history(
+    const asked = context.graphs.history(
       {
         ...toOrder(threadId, graph, toPlace(checkpoint), false),
         limit,
@@ -136,6 +145,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       },
       checkpointsOf(context, threadId),
     );
+    const states = await still(asked);
     if (states === 'too-large') throw pageTooLarge('The states that are asked for', 'Ask for fewer.');
     return states.map((state) => toState(threadId, state));
   }

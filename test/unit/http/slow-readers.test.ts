@@ -74,11 +74,17 @@ test('given more for clients to take than may wait, when time passes, then those
   }
 });
 
-for (const isShared of [true, false])
-  test(`given many who take nothing of one reply, when it is ${isShared ? 'held once for all of them' : 'made for each'}, then ${isShared ? 'nobody is' : 'some are'} ended (S3)`, async () => {
+for (const how of [
+  'held once for all of them',
+  'made for each',
+  'made for each after one that was held once',
+])
+  test(`given many who take nothing of one reply, when it is ${how}, then ${how.startsWith('held') ? 'nobody is' : 'some are'} ended (S3)`, async () => {
+    const isShared = how.startsWith('held');
     const body = Buffer.alloc(SIZE, 'x');
     const server = createServer((incoming, reply) => {
-      if (isShared) noteSent(incoming.socket, body);
+      if (how !== 'made for each') noteSent(incoming.socket, body);
+      if (!isShared) noteSent(incoming.socket, undefined);
       reply.end(body);
     });
     const clock = createManualClock();
