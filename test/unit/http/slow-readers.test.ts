@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { noteSent, watchSlowReaders } from '../../../src/http/slow-readers.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -18,16 +18,27 @@ const until = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await new Promise(setImmediate);
 };
 
-test('given more for clients to take than may wait, when time passes, then those who left it longest are ended, and who reads is not (S3)', async () => {
+/** A watched server that answers everything with the same bytes. */
+async function listen(
+  most: number,
+  note: (incoming: IncomingMessage, body: Buffer) => void = () => undefined,
+) {
   const body = Buffer.alloc(SIZE, 'x');
-  const server = createServer((_, reply) => reply.end(body));
+  const server = createServer((incoming, reply) => {
+    note(incoming, body);
+    reply.end(body);
+  });
   const clock = createManualClock();
-  const stop = watchSlowReaders(server, clock, MOST);
+  const stop = watchSlowReaders(server, clock, most);
   const open = new Set<Socket>();
   server.on('connection', (socket) => open.add(socket.once('close', () => open.delete(socket))));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  return { server, clock, stop, open, port: (server.address() as AddressInfo).port };
+}
+
+test('given more for clients to take than may wait, when time passes, then those who left it longest are ended, and who reads is not (S3)', async () => {
+  const { server, clock, stop, open, port } = await listen(MOST);
   const clients: Socket[] = [];
   const waiting = (): number => [...open].reduce((sum, socket) => sum + socket.writableLength, 0);
   const leave = async (count: number): Promise<void> => {
@@ -81,19 +92,10 @@ for (const how of [
 ])
   test(`given many who take nothing of one reply, when it is ${how}, then ${how.startsWith('held') ? 'nobody is' : 'some are'} ended (S3)`, async () => {
     const isShared = how.startsWith('held');
-    const body = Buffer.alloc(SIZE, 'x');
-    const server = createServer((incoming, reply) => {
-      if (how !== 'made for each') noteSent(incoming.socket, body);
-      if (!isShared) noteSent(incoming.socket, undefined);
-      reply.end(body);
+    const { server, clock, stop, open, port } = await listen(4 * SIZE, ({ socket }, body) => {
+      if (how !== 'made for each') noteSent(socket, body);
+      if (!isShared) noteSent(socket, undefined);
     });
-    const clock = createManualClock();
-    const stop = watchSlowReaders(server, clock, 4 * SIZE);
-    const open = new Set<Socket>();
-    server.on('connection', (socket) => open.add(socket.once('close', () => open.delete(socket))));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
     const clients: Socket[] = [];
     try {
       for (let i = 0; i < 10; i++) clients.push((await openRaw(port, get('/'))).pause());
