@@ -5,15 +5,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface Connections {
-  /** Ends those with nothing under way, now and whenever the last reply of one has been taken. */
-  close(): void;
-}
-
-export function watchConnections(server: Server): Connections {
+/** When the server closes, it ends those with nothing under way, at once and whenever the last reply of one was taken. */
+export function endIdleConnections(server: Server): void {
   /** Requests under way. Those of other protocols are not the server's any more. */
   const open = new Map<Socket, number>();
-  let closing = false;
 
   server.on('connection', (socket: Socket) => {
     open.set(socket, 0);
@@ -28,18 +23,12 @@ export function watchConnections(server: Server): Connections {
     count(1);
     outgoing.once('close', () => {
       count(-1);
-      if (closing && open.get(socket) === 0) socket.destroySoon();
+      if (!server.listening && open.get(socket) === 0) socket.destroySoon();
     });
   });
 
-  // Node's own `close` calls it as well.
+  // Called by Node's own `close`.
   server.closeIdleConnections = () => {
     for (const [socket, requests] of open) if (requests === 0) socket.destroy();
-  };
-  return {
-    close() {
-      closing = true;
-      server.closeIdleConnections();
-    },
   };
 }

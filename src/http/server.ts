@@ -13,7 +13,7 @@ import type { EdgeFetch } from './edge.ts';
 import { heldBodyOf } from './held-body.ts';
 import { answerInTurn } from './in-turn.ts';
 import { explainRefusals, hostProblem } from './not-http.ts';
-import { watchConnections } from './connections.ts';
+import { endIdleConnections } from './connections.ts';
 import { largeBodyOf, problemReply } from './replies.ts';
 import { sendHeld } from './send-held.ts';
 import { noteSent, watchSlowReaders } from './slow-readers.ts';
@@ -90,7 +90,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     if (socket.writableLength > 0) socket.destroy();
   });
   const stopWatching = watchSlowReaders(server, clock);
-  const connections = watchConnections(server);
+  endIdleConnections(server);
   prepare?.(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -108,7 +108,6 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       ),
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      connections.close();
       const cancel = clock.after(graceMs, () => server.closeAllConnections());
       await closed;
       cancel();

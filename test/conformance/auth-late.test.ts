@@ -25,9 +25,11 @@ export async function made(config) {
 }`;
 const THREAD = '11111111-1111-4111-8111-111111111111';
 
-for (const [method, path] of [
+const GET_STATE = { id: 1, method: 'state.get', params: {} };
+for (const [method, path, body] of [
   ['GET', `/threads/${THREAD}/state`],
   ['GET', `/threads/${THREAD}/history`],
+  ['POST', `/threads/${THREAD}/commands`, GET_STATE],
 ] as const)
   test(`A2 given a question that waits, when the id is another user's thread by the time of the answer, then ${method} ${path} is as missing as any`, () =>
     withProject(
@@ -51,17 +53,21 @@ for (const [method, path] of [
           await writeFile(join(dir, 'hangs'), '');
           const leaving = new AbortController();
           void fetch(`${s.url}${path}`, {
-            headers: { authorization: 'Bearer alice-token' },
+            method,
+            headers: { authorization: 'Bearer alice-token', 'content-type': 'application/json' },
+            ...(body && { body: JSON.stringify(body) }),
             signal: leaving.signal,
           }).catch(() => undefined);
           await until('the question hangs', async () => !existsSync(join(dir, 'hangs')));
-          const late = ask('alice', method, path);
+          const late = ask('alice', method, path, body);
           // By the time of the answers to these the question before them waits.
           for (let i = 0; i < 3; i++) await s.request('GET', '/ok');
           assert.equal((await ask('alice', 'DELETE', `/threads/${THREAD}`)).status, 204);
           await make('bob', 'a secret');
           const { status, text } = await late;
-          assert.deepEqual([status, text.includes('secret')], [404, false], text);
+          const missing = await ask('alice', method, path, body);
+          assert.deepEqual([status, text], [missing.status, missing.text]);
+          assert.match(text, /not found/);
           leaving.abort();
         }),
       { libraries: true },

@@ -103,7 +103,7 @@ function* queriesOf({ path, method, query }: Operation, some: () => readonly unk
 
 async function attack(s: TestServer, headers: Record<string, string>): Promise<void> {
   const random = createRandom(seed);
-  const some = (): readonly unknown[] => random.shuffle(JUNK).slice(0, 3);
+  const some = (): readonly unknown[] => random.shuffle(JUNK).slice(0, 5);
 
   async function send(method: string, path: string, body?: unknown): Promise<void> {
     const leaving = new AbortController();

@@ -3,23 +3,18 @@ import type { GraphState } from '../../graphs/port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { getRun, latestTurn } from '../../projections/run-queries.ts';
-import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { toTree } from '../../protocol/tree.ts';
-import { authorise } from '../access.ts';
-import { noThread } from '../replies.ts';
+import { findReadable } from '../readable-thread.ts';
 import { check } from '../schemas/common.ts';
 import { checkpointsOf, findThreadGraph } from '../thread-graph.ts';
 import { checkpointParams, stateParams, treeParams } from '../schemas/commands.ts';
 import type { Caller } from './caller.ts';
 
 /** Throws a 404 for a thread that is not there or not for this caller. */
-export async function findThread({ context, actor, threadId }: Caller): Promise<ThreadRecord> {
-  const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-  const thread = await getThread(context.log.rows, threadId, filter);
-  if (thread === undefined) throw noThread(threadId);
-  return thread;
-}
+export const findThread = async ({ context, actor, threadId }: Caller): Promise<ThreadRecord> =>
+  (await findReadable(context, actor, threadId)).thread;
 
 /** Undefined for a thread without a state. Rejects when the graph has no such namespace. */
 async function readState(
@@ -53,13 +48,11 @@ const idsOf = (questions: Json): string[] =>
 
 export async function getState(caller: Caller, given: JsonObject): Promise<JsonObject> {
   const { namespace = [], keys } = check(stateParams, given);
-  const thread = await findThread(caller);
+  const { thread, still } = await findReadable(caller.context, caller.actor, caller.threadId);
   const ns = namespace.join('|');
   if (ns !== '' && (await caller.context.log.payloads.checkpoint(thread.threadId, ns)) === undefined)
     throw new CommandProblem('no_such_namespace', `The thread has no state in the namespace ${ns}.`);
-  const state = await readState(caller, thread, ns);
-  // It may come late: by then the id may be that of somebody else's thread.
-  if ((await findThread(caller)).createdAt !== thread.createdAt) throw noThread(thread.threadId);
+  const state = await still(readState(caller, thread, ns));
   const values = state?.values.parse() ?? {};
   const id = state?.checkpoint?.id;
   return {

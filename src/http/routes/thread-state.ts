@@ -2,11 +2,11 @@
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { StateOrder } from '../../graphs/port.ts';
-import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
-import type { AccessFilter } from '../../projections/filters.ts';
+import { getThread } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
+import { findReadable } from '../readable-thread.ts';
 import {
   jsonReply,
   noCheckpoint,
@@ -38,28 +38,8 @@ interface Place {
 export function threadStateRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
 
-  async function find(threadId: string, filter: AccessFilter | undefined): Promise<ThreadRecord> {
-    const thread = await getThread(context.log.rows, threadId, filter);
-    if (thread === undefined) throw noThread(threadId);
-    return thread;
-  }
-
-  async function readable(actor: Actor, threadId: string) {
-    const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-    const thread = await find(threadId, filter);
-    return {
-      thread,
-      /** A2 What the graph says of it may come late: by then the id may be that of somebody else's thread. */
-      async still<T>(answer: Promise<T>): Promise<T> {
-        const found = await answer;
-        if ((await find(threadId, filter)).createdAt !== thread.createdAt) throw noThread(threadId);
-        return found;
-      },
-    };
-  }
-
   async function readState(actor: Actor, threadId: string, place: Place, subgraphs: boolean) {
-    const { thread, still } = await readable(actor, threadId);
+    const { thread, still } = await findReadable(context, actor, threadId);
     const checkpoints = checkpointsOf(context, threadId);
     const { ns, checkpointId } = place;
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
@@ -93,7 +73,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
   app.post('/threads/:thread_id/state', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const body = check(stateUpdate, c.var.body ?? {});
-    await readable(c.var.actor, threadId);
+    await findReadable(context, c.var.actor, threadId);
     const granted = await authorise(context, c.var.actor, 'threads:update', { thread_id: threadId });
     const thread = await getThread(context.log.rows, threadId, granted.filter);
     // It was just read: what its caller may see and not change is forbidden rather than missing.
@@ -124,7 +104,8 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       thread_id: threadId,
       metadata: body.metadata ?? {},
     });
-    const thread = await find(threadId, granted.filter);
+    const thread = await getThread(context.log.rows, threadId, granted.filter);
+    if (thread === undefined) throw noThread(threadId);
     const metadata = grantedMetadata(granted, thread.metadata);
     const done = await context.threads.dispatch(threadId, [{ type: 'UpdateThread', metadata }]);
     if (!done.ok) throw refused(done.refusal, threadId);
@@ -132,7 +113,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
   });
 
   async function history(actor: Actor, threadId: string, query: ReturnType<typeof readHistory>) {
-    const { thread, still } = await readable(actor, threadId);
+    const { thread, still } = await findReadable(context, actor, threadId);
     const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
     if (thread.head === null || graph === undefined) return [];
     const { limit, before, metadata, checkpoint } = query;

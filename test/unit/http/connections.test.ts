@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { watchConnections } from '../../../src/http/connections.ts';
+import { endIdleConnections } from '../../../src/http/connections.ts';
 import { get, heard, openRaw, readAll } from '../../support/raw-client.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -16,7 +16,7 @@ test('given connections of every sort, when the server closes, then whoever is o
     if (request.url === '/large') reply.end(Buffer.alloc(LARGE, 'x'));
     if (request.url === '/small') reply.end('small');
   });
-  const connections = watchConnections(server);
+  endIdleConnections(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -42,7 +42,6 @@ test('given connections of every sort, when the server closes, then whoever is o
     const ends = [readAll(late), readAll(begun), readAll(another)];
     const closed = once(server, 'close');
     server.close();
-    connections.close();
     await Promise.all([unused, idle].map((socket) => socket.destroyed || once(socket.resume(), 'close')));
     for (const path of ['/late', '/begun', '/another']) replies.get(path)!.end(`end of ${path}`);
     const [toLate = '', toBegun = '', toAnother = ''] = await Promise.all(ends);
