@@ -6,15 +6,12 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { JsonText } from '../kernel/json-text.ts';
-import { createWeakValues } from '../kernel/weak-values.ts';
+import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
 import type { CheckpointReader, GraphState } from './port.ts';
 import type { StateHost } from './state-port.ts';
 
 /** Who asks again waits no longer than so many milliseconds for the answer before: its graph may never give one. */
 const MOST_WAIT_MS = 1_000;
-/** In characters. Shorter values cost less than to remember them. */
-const LARGE = 65_536;
-
 /** The same answers. `checkpoints` must be those of the order's thread. */
 export function shareQuestions(
   host: Pick<StateHost, 'state' | 'history'>,
@@ -26,7 +23,7 @@ export function shareQuestions(
     const key = `${threadId} ${state.checkpoint?.ns} ${state.checkpoint?.id}`;
     const known = held.get(key);
     if (known?.text === state.values.text) return { ...state, values: known };
-    if (state.values.text.length > LARGE) held.set(key, state.values);
+    if (state.values.text.length > WORTH_HOLDING) held.set(key, state.values);
     return state;
   };
   return {

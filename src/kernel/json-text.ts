@@ -4,12 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Json } from './json.ts';
+import { WORTH_HOLDING } from './weak-values.ts';
 
 /** S3 What one answer may hold of values that may each be large, in characters. */
 export const LARGEST_ANSWER = 64 * 2 ** 20;
-
-/** In characters. What is shorter costs less than to remember it. */
-const LONG = 65_536;
 
 /** Stands for a text where it goes. Drawn for this process and never sent, so no value of anybody contains it. */
 const MARK = randomUUID();
@@ -53,7 +51,7 @@ const textsOf = new WeakMap<Uint8Array, readonly JsonText[]>();
 export function encodeJson(value: unknown): string | Uint8Array<ArrayBuffer> {
   const parts = takeApart(value);
   const [first] = parts.texts;
-  if (parts.texts.reduce((size, { text }) => size + text.length, parts.written.length) <= LONG)
+  if (parts.texts.reduce((size, { text }) => size + text.length, parts.written.length) <= WORTH_HOLDING)
     return join(parts);
   const others = (first && sent.get(first)) ?? [];
   const same = others.find((other) => areSame(other, parts))?.bytes.deref();

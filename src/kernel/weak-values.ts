@@ -1,3 +1,6 @@
+/** In characters: texts up to this cost less than to remember them. */
+export const WORTH_HOLDING = 65_536;
+
 /** Values by key, as long as somebody else has them. */
 export interface WeakValues<T extends object> {
   get(key: string): T | undefined;

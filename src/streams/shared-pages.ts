@@ -4,16 +4,13 @@
  *
  * S2 The frames after an id never change, so what was read before is what would be read now, or the beginning of it.
  */
-import { createWeakValues } from '../kernel/weak-values.ts';
+import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
 import type { EventLog } from '../log/log.ts';
 import type { PayloadReader, StoredFrame } from '../log/payloads.ts';
 
-/** In UTF-16 units of data. Smaller ones cost less than to remember them. */
-const LARGE = 65_536;
-
 /** What is made of such a page is better made once for all who were given it. */
 export const isLargePage = (page: readonly StoredFrame[]): boolean =>
-  page.reduce((size, { data }) => size + data.length, 0) > LARGE;
+  page.reduce((size, { data }) => size + data.length, 0) > WORTH_HOLDING;
 
 /** The log for those who read frames. */
 export const shareLargePages = (log: EventLog): EventLog => ({

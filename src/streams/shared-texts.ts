@@ -2,10 +2,7 @@
  * S3 What is long and the same for all who are sent it, held once: as long as one of them holds its bytes, the others are
  * given them, and need not make them again.
  */
-import { createWeakValues } from '../kernel/weak-values.ts';
-
-/** In UTF-16 units. Shorter ones cost less than to remember them. */
-const LONG = 65_536;
+import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
 
 export interface SharedTexts {
   /** What `make` returns, which has to be the same for ever under that key; as UTF-8 when it is long. */
@@ -19,7 +16,7 @@ export function createSharedTexts(): SharedTexts {
       const known = held.get(key);
       if (known !== undefined) return known;
       const text = make();
-      if (text.length <= LONG) return text;
+      if (text.length <= WORTH_HOLDING) return text;
       const bytes = Buffer.from(text);
       held.set(key, bytes);
       return bytes;

@@ -3,10 +3,7 @@
  * one of them has the text, the others need not have it made again.
  */
 import type { JsonText } from '../../kernel/json-text.ts';
-import { createWeakValues } from '../../kernel/weak-values.ts';
-
-/** In characters. Shorter ones cost less than to remember them. */
-const LARGE = 65_536;
+import { createWeakValues, WORTH_HOLDING } from '../../kernel/weak-values.ts';
 
 export function createHeldValues(): (key: string, make: () => JsonText) => JsonText {
   const held = createWeakValues<JsonText>();
@@ -14,7 +11,7 @@ export function createHeldValues(): (key: string, make: () => JsonText) => JsonT
     const known = held.get(key);
     if (known !== undefined) return known;
     const values = make();
-    if (values.text.length > LARGE) held.set(key, values);
+    if (values.text.length > WORTH_HOLDING) held.set(key, values);
     return values;
   };
 }
