@@ -58,6 +58,8 @@ export interface GraphWorker {
   readonly ended: Promise<WorkerEnd>;
   /** The thread has been told to end, a moment after `ended`. */
   readonly told: Promise<void>;
+  /** Tells the thread again: it misses the first time when it answers the debugger in that moment. */
+  tellAgain(): void;
   /** The thread is gone; may come long after `ended` when native code holds it. */
   readonly exited: Promise<void>;
   readonly threadId: number;
@@ -213,6 +215,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     loaded,
     ended,
     told,
+    tellAgain: () => void worker.terminate(),
     exited,
     threadId,
     mark,

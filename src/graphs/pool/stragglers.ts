@@ -1,10 +1,11 @@
 /**
- * X4 Threads that are still there although their worker was told to end: one that was told while it answered a question
- * may have missed it, and one whose worker is held by native code was told nothing, and may go on eating.
+ * X4 Threads that are still there although their worker was told to end. The worker's own thread may have missed it, as
+ * it answered a question in that moment (every second one does that is asked just then), and is told again. The threads that
+ * it has started are told by it, and go on, and may go on eating, as long as native code holds it.
  *
- * The debugger is the last resort. Node ends the whole process when something is said to a thread in the moment in
- * which it is taken apart, and nobody outside knows when that is. So those that end by themselves, as nearly all do, are
- * left in peace, and the others are told now and then.
+ * To those only the debugger speaks, and it is the last resort: Node ends the whole process when something is said to a
+ * thread in the moment in which it is taken apart, and nobody outside knows when that is. So those that end by
+ * themselves, as nearly all do, are left in peace, and the others are told now and then.
  */
 import type { Clock } from '../../kernel/clock.ts';
 import type { GraphWorker } from './graph-worker.ts';
@@ -16,10 +17,11 @@ export interface StragglersOptions {
   readonly threadsOf: (worker: Straggling) => readonly number[];
   /** What the thread used when it was asked last, in bytes. */
   readonly used: (threadId: number) => number;
+  /** A thread that the worker has started. */
   readonly stop: (threadId: number) => void;
 }
 
-export type Straggling = Pick<GraphWorker, 'threadId' | 'mark' | 'told'>;
+export type Straggling = Pick<GraphWorker, 'threadId' | 'mark' | 'told' | 'tellAgain'>;
 
 export interface Stragglers {
   /** Asked all the time, of a worker that is to end; `resident` is what the process has, if that is known. */
@@ -28,7 +30,7 @@ export interface Stragglers {
 
 /** How long threads may take to end, and between two tries. */
 const PATIENT_MS = 5_000;
-/** The same of those that may be eating: dozens of threads are taken apart within a second or two. */
+/** The same of those that may be eating (dozens of threads are taken apart within a second or two), and before a worker is told again. */
 const HURRIED_MS = 500;
 /** Of the limit; one that used so much may go on. */
 const MUCH = 0.5;
@@ -62,10 +64,12 @@ export function createStragglers({ limit, clock, threadsOf, used, stop }: Stragg
       if (resident > 0) ending.least = Math.min(ending.least, resident);
       const hasGrown = resident > ending.least + limit;
       for (const each of threadsOf(worker)) {
-        const patience = hasGrown || used(each) > MUCH * limit ? HURRIED_MS : PATIENT_MS;
-        if (now - (tried.get(each) ?? at) < patience) continue;
+        const isOwn = each === worker.threadId;
+        const isHurried = hasGrown || used(each) > MUCH * limit || (isOwn && !tried.has(each));
+        if (now - (tried.get(each) ?? at) < (isHurried ? HURRIED_MS : PATIENT_MS)) continue;
         tried.set(each, now);
-        stop(each);
+        if (isOwn) worker.tellAgain();
+        else stop(each);
       }
     },
   };

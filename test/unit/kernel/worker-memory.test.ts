@@ -31,6 +31,24 @@ for (const [what, code] of Object.entries(LOOPS))
     }
   });
 
+test('X4 given threads that do nothing, when they are stopped from outside, then they end, and the process does not', async () => {
+  const memory = openWorkerMemory();
+  const code =
+    "require('node:worker_threads').parentPort.on('message', () => undefined).postMessage('begun')";
+  const execArgv = ['--require', ownScript('graphs/pool/thread-guard')];
+  // Something that is said to a thread while it is taken apart is not always met.
+  for (let round = 0; round < 10; round++) {
+    const workers = Array.from({ length: 5 }, () => new Worker(code, { eval: true, execArgv }));
+    const exited = workers.map((worker) => once(worker, 'exit'));
+    await Promise.all(workers.map((worker) => once(worker, 'message')));
+    const ids = workers.map(({ threadId }) => threadId);
+    while (!ids.every((id) => memory.threads().includes(id))) await new Promise(setImmediate);
+    ids.forEach(memory.stop);
+    await Promise.all(exited);
+  }
+  memory.close();
+});
+
 test('X4 given a thread that cannot leave by itself, when it is stopped from outside, then nothing of it breaks off, for that would end the process', async () => {
   const memory = openWorkerMemory();
   const code = `const { parentPort } = require('node:worker_threads');
