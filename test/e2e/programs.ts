@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { withTempDir } from '../support/temp-dir.ts';
 
@@ -9,6 +10,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Resolved here, so that the program starts in any directory. */
 const LOADER = ['--import', import.meta.resolve('tsx')];
 const MAIN = join(ROOT, 'scripts/start.mjs');
+/** For how long a program that has cut somebody off is waited for to say why. */
+const LAST_WORDS_MS = 2_000;
 
 export interface Launch {
   readonly args?: readonly string[];
@@ -99,14 +102,19 @@ export async function asServer(program: Program): Promise<ServerProgram> {
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+  /** A reply that was cut off says nothing; the program's last words may. */
+  const explain = async (what: string, cause: unknown): Promise<never> => {
+    const end = await Promise.race([program.exited.then(String), sleep(LAST_WORDS_MS, 'not yet')]);
+    throw new Error(`${what} was cut off; the program ended: ${end}\n${program.output()}`, { cause });
+  };
   return {
     ...program,
     url: url!,
     port: Number(new URL(url!).port),
     open,
-    async ask(...request) {
-      const response = await open(...request);
-      const text = await response.text();
+    async ask(method, path, ...rest) {
+      const response = await open(method, path, ...rest);
+      const text = await response.text().catch((error: unknown) => explain(`${method} ${path}`, error));
       const isJson = response.headers.get('content-type')?.includes('json') === true;
       return {
         status: response.status,
