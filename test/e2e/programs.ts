@@ -103,9 +103,9 @@ export async function asServer(program: Program): Promise<ServerProgram> {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   /** A reply that was cut off says nothing; the program's last words may. */
-  const explain = async (what: string, cause: unknown): Promise<never> => {
+  const explain = async (what: string, error: Error): Promise<never> => {
     const end = await Promise.race([program.exited.then(String), sleep(LAST_WORDS_MS, 'not yet')]);
-    throw new Error(`${what} was cut off; the program ended: ${end}\n${program.output()}`, { cause });
+    throw new Error(`${what}: ${error.message}; the program ended: ${end}\n${program.output()}`);
   };
   return {
     ...program,
@@ -114,7 +114,7 @@ export async function asServer(program: Program): Promise<ServerProgram> {
     open,
     async ask(method, path, ...rest) {
       const response = await open(method, path, ...rest);
-      const text = await response.text().catch((error: unknown) => explain(`${method} ${path}`, error));
+      const text = await response.text().catch((error: Error) => explain(`${method} ${path}`, error));
       const isJson = response.headers.get('content-type')?.includes('json') === true;
       return {
         status: response.status,
