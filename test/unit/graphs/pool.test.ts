@@ -123,7 +123,7 @@ graph.getGraphAsync = async () => { for (;;); };
 export { graph as drawn };
 export async function* works({ gate }) {
   yield { begun: true };
-  while (!existsSync(gate)) await new Promise((resolve) => setImmediate(resolve));
+  while (!existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 5));
 }`;
 
 test('X4 given a question that never ends, when it is asked once more, then the run beside the first one goes on elsewhere and no attempt is lost', () =>
@@ -149,7 +149,7 @@ let spins = false;
 setInterval(() => { if (spins) for (;;); }, 5).unref();
 export async function* works({ gate }) {
   yield { begun: true };
-  while (!existsSync(gate)) await new Promise((resolve) => setImmediate(resolve));
+  while (!existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 export const sets = () => void (spins = true);`;
 
@@ -270,12 +270,12 @@ function asked(dir: string): number {
   return existsSync(file) ? readFileSync(file).length : 0;
 }
 
-/** What there is once there is any of it. */
+/** What there is once there is any of it. The cores are for those who are waited for. */
 async function until<T>(find: () => T[]): Promise<T[]> {
   for (;;) {
     const found = find();
     if (found.length > 0) return found;
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
