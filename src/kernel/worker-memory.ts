@@ -25,8 +25,9 @@ export interface WorkerMemory {
   evaluate(threadId: number, expression: string): Promise<unknown>;
   /**
    * Has the thread leave by itself (`LEAVE`), in the middle of what it executes. One that cannot is left alone: code of
-   * it that is broken off from outside Node takes for a fault of its own, and ends the process. Nothing more is said to
-   * it afterwards: Node (20) ends the process, without a word, when a thread is taken apart while something is said to it.
+   * it that is broken off from outside Node takes for a fault of its own, and ends the process, unless the thread was
+   * told to end and has missed it. Nothing more is said to it afterwards: Node (20) ends the process, without a word,
+   * when a thread is taken apart while something is said to it.
    */
   stop(threadId: number): void;
   close(): void;
@@ -41,9 +42,11 @@ interface Received {
   readonly sessionId: string;
   readonly message: string;
 }
+/** `refused`: no code of the thread can begin any more, for it was told to end (Node 20). */
+type Answer = { readonly value: unknown } | 'refused' | 'gone';
 interface Waiting {
   readonly sessionId: string;
-  settle(value: unknown): void;
+  settle(answer: Answer): void;
 }
 
 export const THREAD_MARK = 'graph worker';
@@ -65,14 +68,15 @@ export function openWorkerMemory(): WorkerMemory {
   let closed = false;
 
   function onAnswer({ params }: { params: Received }): void {
-    const { id, result } = JSON.parse(params.message) as {
+    const { id, result, error } = JSON.parse(params.message) as {
       id?: number;
       result?: { result?: { value?: unknown } };
+      error?: object;
     };
     const found = id === undefined ? undefined : waiting.get(id);
     if (id === undefined || found === undefined) return;
     waiting.delete(id);
-    found.settle(result?.result?.value);
+    found.settle(error === undefined ? { value: result?.result?.value } : 'refused');
   }
 
   function onDetached({ params: { sessionId } }: { params: { sessionId: string } }): void {
@@ -80,7 +84,7 @@ export function openWorkerMemory(): WorkerMemory {
     for (const [id, each] of waiting) {
       if (each.sessionId !== sessionId) continue;
       waiting.delete(id);
-      each.settle(undefined);
+      each.settle('gone');
     }
   }
 
@@ -104,11 +108,11 @@ export function openWorkerMemory(): WorkerMemory {
     });
   }
 
-  async function evaluate(threadId: number, expression: string, collect = false): Promise<unknown> {
+  async function ask(threadId: number, expression: string, collect = false): Promise<Answer> {
     connect();
     const sessionId = sessions.get(threadId);
     // Attached a moment later: the next question finds it.
-    if (sessionId === undefined) return undefined;
+    if (sessionId === undefined) return 'gone';
     return new Promise((settle) => {
       if (collect) send(sessionId, ++asked, 'HeapProfiler.collectGarbage', {});
       const id = ++asked;
@@ -117,22 +121,29 @@ export function openWorkerMemory(): WorkerMemory {
     });
   }
 
+  async function evaluate(threadId: number, expression: string, collect = false): Promise<unknown> {
+    const answer = await ask(threadId, expression, collect);
+    return typeof answer === 'string' ? undefined : answer.value;
+  }
+
   return {
     threads() {
       connect();
       return [...sessions.keys()];
     },
     read: async (threadId, collect) => parseAnswer(await evaluate(threadId, EXPRESSION, collect)),
-    evaluate,
+    evaluate: (threadId, expression) => evaluate(threadId, expression),
     stop(threadId) {
       // It answers that when it can be told: what waits for native code is asked once.
       if (stopping.has(threadId)) return;
       stopping.add(threadId);
       const leave = `globalThis[Symbol.for('${LEAVE}')]`;
-      void evaluate(threadId, `typeof ${leave}`).then((found) => {
+      void ask(threadId, `typeof ${leave}`).then((answer) => {
         stopping.delete(threadId);
         const sessionId = sessions.get(threadId);
-        if (found === 'function' && sessionId !== undefined)
+        if (sessionId === undefined || answer === 'gone') return;
+        if (answer === 'refused') send(sessionId, ++asked, 'Runtime.terminateExecution', {});
+        else if (answer.value === 'function')
           send(sessionId, ++asked, 'Runtime.evaluate', { expression: `${leave}()` });
       });
     },
@@ -141,7 +152,7 @@ export function openWorkerMemory(): WorkerMemory {
       session?.disconnect();
       session = undefined;
       sessions.clear();
-      for (const { settle } of waiting.values()) settle(undefined);
+      for (const { settle } of waiting.values()) settle('gone');
       waiting.clear();
     },
   };

@@ -49,6 +49,25 @@ test('X4 given threads that do nothing, when they are stopped from outside, then
   memory.close();
 });
 
+test('X4 given threads that have missed their end over a question, when they are stopped from outside, then they end', async () => {
+  const memory = openWorkerMemory();
+  const execArgv = ['--require', ownScript('graphs/pool/thread-guard')];
+  // Every second one misses it, on two cores.
+  for (let round = 0; round < 6; round++) {
+    const worker = new Worker(LOOP, { eval: true, execArgv });
+    const exited = once(worker, 'exit');
+    await once(worker, 'message');
+    while (!memory.threads().includes(worker.threadId)) await new Promise(setImmediate);
+    void memory.read(worker.threadId, true);
+    void worker.terminate();
+    // Who has not missed it is taken apart by then.
+    const late = setTimeout(() => memory.stop(worker.threadId), 500);
+    await exited;
+    clearTimeout(late);
+  }
+  memory.close();
+});
+
 test('X4 given a thread that cannot leave by itself, when it is stopped from outside, then nothing of it breaks off, for that would end the process', async () => {
   const memory = openWorkerMemory();
   const code = `const { parentPort } = require('node:worker_threads');
