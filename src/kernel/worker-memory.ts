@@ -42,13 +42,15 @@ interface Received {
   readonly sessionId: string;
   readonly message: string;
 }
-/** `refused`: no code of the thread can begin any more, for it was told to end (Node 20). */
+/** `refused`: no code of the thread can begin any more, for it was told to end (Node 20). Not in one that is starting. */
 type Answer = { readonly value: unknown } | 'refused' | 'gone';
 interface Waiting {
   readonly sessionId: string;
   settle(answer: Answer): void;
 }
 
+/** The protocol's internal error. */
+const REFUSED = -32603;
 export const THREAD_MARK = 'graph worker';
 /** By the symbol of this name a guarded thread has a function that ends it; as in graphs/pool/thread-guard.cjs. */
 export const LEAVE = 'threadwell.leave';
@@ -71,12 +73,12 @@ export function openWorkerMemory(): WorkerMemory {
     const { id, result, error } = JSON.parse(params.message) as {
       id?: number;
       result?: { result?: { value?: unknown } };
-      error?: object;
+      error?: { code: number };
     };
     const found = id === undefined ? undefined : waiting.get(id);
     if (id === undefined || found === undefined) return;
     waiting.delete(id);
-    found.settle(error === undefined ? { value: result?.result?.value } : 'refused');
+    found.settle(error?.code === REFUSED ? 'refused' : { value: result?.result?.value });
   }
 
   function onDetached({ params: { sessionId } }: { params: { sessionId: string } }): void {

@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { within } from '../../src/kernel/within.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -104,7 +105,12 @@ export async function asServer(program: Program): Promise<ServerProgram> {
     });
   /** A reply that was cut off says nothing; the program's last words may. */
   const explain = async (what: string, error: Error): Promise<never> => {
-    const end = await Promise.race([program.exited.then(String), sleep(LAST_WORDS_MS, 'not yet')]);
+    let end = 'not yet';
+    await within(
+      systemClock(),
+      LAST_WORDS_MS,
+      program.exited.then((code) => (end = String(code))),
+    );
     throw new Error(`${what}: ${error.message}; the program ended: ${end}\n${program.output()}`);
   };
   return {

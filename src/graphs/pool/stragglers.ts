@@ -1,7 +1,7 @@
 /**
  * X4 Threads that are still there although their worker was told to end. The worker's own thread may have missed it, as
- * it answered a question in that moment (every second one does that is asked just then), and is told again. The threads that
- * it has started are told by it, and go on, and may go on eating, as long as native code holds it.
+ * it answered a question in that moment (every second one does that is asked just then), and is told again. The threads
+ * that it has started are told by it, and go on, and may go on eating, as long as native code holds it.
  *
  * To those only the debugger speaks, and it is the last resort: Node ends the whole process when something is said to a
  * thread in the moment in which it is taken apart, and nobody outside knows when that is. So those that end by
@@ -30,7 +30,7 @@ export interface Stragglers {
 
 /** How long threads may take to end, and between two tries. */
 const PATIENT_MS = 5_000;
-/** The same of those that may be eating (dozens of threads are taken apart within a second or two), and before a worker is told again. */
+/** The same of those that may be eating, and before a worker is told again: dozens of threads are taken apart in a second or two. */
 const HURRIED_MS = 500;
 /** Of the limit; one that used so much may go on. */
 const MUCH = 0.5;
