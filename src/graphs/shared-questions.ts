@@ -12,6 +12,7 @@ import type { StateHost } from './state-port.ts';
 
 /** Who asks again waits no longer than so many milliseconds for the answer before: its graph may never give one. */
 const MOST_WAIT_MS = 1_000;
+
 /** The same answers. `checkpoints` must be those of the order's thread. */
 export function shareQuestions(
   host: Pick<StateHost, 'state' | 'history'>,

@@ -42,8 +42,11 @@ interface Received {
   readonly sessionId: string;
   readonly message: string;
 }
-/** `refused`: no code of the thread can begin any more, for it was told to end (Node 20). Not in one that is starting. */
-type Answer = { readonly value: unknown } | 'refused' | 'gone';
+interface Answer {
+  readonly value?: unknown;
+  /** No code of the thread can begin any more, for it was told to end (Node 20). Not so in one that is starting. */
+  readonly isRefused?: boolean;
+}
 interface Waiting {
   readonly sessionId: string;
   settle(answer: Answer): void;
@@ -78,7 +81,7 @@ export function openWorkerMemory(): WorkerMemory {
     const found = id === undefined ? undefined : waiting.get(id);
     if (id === undefined || found === undefined) return;
     waiting.delete(id);
-    found.settle(error?.code === REFUSED ? 'refused' : { value: result?.result?.value });
+    found.settle({ value: result?.result?.value, isRefused: error?.code === REFUSED });
   }
 
   function onDetached({ params: { sessionId } }: { params: { sessionId: string } }): void {
@@ -86,7 +89,7 @@ export function openWorkerMemory(): WorkerMemory {
     for (const [id, each] of waiting) {
       if (each.sessionId !== sessionId) continue;
       waiting.delete(id);
-      each.settle('gone');
+      each.settle({});
     }
   }
 
@@ -114,7 +117,7 @@ export function openWorkerMemory(): WorkerMemory {
     connect();
     const sessionId = sessions.get(threadId);
     // Attached a moment later: the next question finds it.
-    if (sessionId === undefined) return 'gone';
+    if (sessionId === undefined) return {};
     return new Promise((settle) => {
       if (collect) send(sessionId, ++asked, 'HeapProfiler.collectGarbage', {});
       const id = ++asked;
@@ -123,29 +126,24 @@ export function openWorkerMemory(): WorkerMemory {
     });
   }
 
-  async function evaluate(threadId: number, expression: string, collect = false): Promise<unknown> {
-    const answer = await ask(threadId, expression, collect);
-    return typeof answer === 'string' ? undefined : answer.value;
-  }
-
   return {
     threads() {
       connect();
       return [...sessions.keys()];
     },
-    read: async (threadId, collect) => parseAnswer(await evaluate(threadId, EXPRESSION, collect)),
-    evaluate: (threadId, expression) => evaluate(threadId, expression),
+    read: async (threadId, collect) => parseAnswer((await ask(threadId, EXPRESSION, collect)).value),
+    evaluate: async (threadId, expression) => (await ask(threadId, expression)).value,
     stop(threadId) {
       // It answers that when it can be told: what waits for native code is asked once.
       if (stopping.has(threadId)) return;
       stopping.add(threadId);
       const leave = `globalThis[Symbol.for('${LEAVE}')]`;
-      void ask(threadId, `typeof ${leave}`).then((answer) => {
+      void ask(threadId, `typeof ${leave}`).then(({ value, isRefused }) => {
         stopping.delete(threadId);
         const sessionId = sessions.get(threadId);
-        if (sessionId === undefined || answer === 'gone') return;
-        if (answer === 'refused') send(sessionId, ++asked, 'Runtime.terminateExecution', {});
-        else if (answer.value === 'function')
+        if (sessionId === undefined) return;
+        if (isRefused) send(sessionId, ++asked, 'Runtime.terminateExecution', {});
+        else if (value === 'function')
           send(sessionId, ++asked, 'Runtime.evaluate', { expression: `${leave}()` });
       });
     },
@@ -154,7 +152,7 @@ export function openWorkerMemory(): WorkerMemory {
       session?.disconnect();
       session = undefined;
       sessions.clear();
-      for (const { settle } of waiting.values()) settle('gone');
+      for (const { settle } of waiting.values()) settle({});
       waiting.clear();
     },
   };

@@ -49,8 +49,6 @@ export function startWorker(module: string, data: unknown, options: WorkerThread
     ...(hardHeapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: hardHeapMb } }),
   });
   setEnvironmentData(LINK_GATE, undefined);
-  // Each time that one is told to end, Node waits for its exit once more.
-  worker.setMaxListeners(0);
   return worker;
 }
 

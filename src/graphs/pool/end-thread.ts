@@ -39,5 +39,7 @@ export async function endThread({
     await within(clock, LEAVE_MS, exited);
   }
   port.close();
+  // It may be told again and again, and Node waits for its exit each time.
+  worker.setMaxListeners(0);
   void worker.terminate();
 }

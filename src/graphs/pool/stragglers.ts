@@ -30,7 +30,7 @@ export interface Stragglers {
 
 /** How long threads may take to end, and between two tries. */
 const PATIENT_MS = 5_000;
-/** The same of those that may be eating, and before a worker is told again: dozens of threads are taken apart in a second or two. */
+/** The same of those that may be eating, and before a worker is told again: dozens of threads end in a second or two. */
 const HURRIED_MS = 500;
 /** Of the limit; one that used so much may go on. */
 const MUCH = 0.5;

@@ -1,3 +1,4 @@
+import * as assert from 'uvu/assert';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { endThread } from '../../../src/graphs/pool/end-thread.ts';
@@ -38,6 +39,21 @@ test('X4 given a thread that does not hear, when it is ended, then it is gone al
     await endThread({ worker, port, exited, linkGate: openLinkGate(), clock: systemClock(), ask });
     await exited;
   }
+});
+
+test('given a thread that was ended, when it is told again and again, then nobody is warned of those who wait for it', async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', onWarning);
+  const worker = new Worker('for (;;);', { eval: true });
+  const exited = once(worker, 'exit').then(() => undefined);
+  await once(worker, 'online');
+  const ended = { worker, port, exited, linkGate: openLinkGate(), clock: systemClock(), ask: undefined };
+  await endThread(ended);
+  for (let i = 0; i < 12; i++) void worker.terminate();
+  await exited;
+  process.off('warning', onWarning);
+  assert.equal(warnings, []);
 });
 
 test.run();
