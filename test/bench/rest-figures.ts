@@ -1,6 +1,7 @@
 /** Figures of a server that has little to do: its start, its memory, its rows made anew, streams that wait. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../../src/log/sqlite/library.ts';
 import { LOG_FILE } from '../../src/log/sqlite/log.ts';
 import { residentBytes } from '../support/process-figures.ts';
@@ -18,6 +19,8 @@ const REBUILDS = 3;
 const IDLE_STREAMS = 10_000;
 const MIB = 2 ** 20;
 const REST_MS = 5_000;
+/** A thread that has worked gives back what it does not need after a minute (src/kernel/idle-memory.ts). */
+const LONG_REST_MS = 70_000;
 /** Three facts for each run, one for each thread, one checkpoint in each: ten for a thread, ten million in all. */
 const LARGE = { threads: 1_000_000, runs: 2_667_000 };
 const REBUILT = { threads: 80_000, runs: 212_000 };
@@ -103,8 +106,7 @@ export async function measureRest(
 const measureMemory = (report: Report): Promise<void> =>
   withServerProcess(
     async ({ url, pid }) => {
-      const rest = () => new Promise((resolve) => setTimeout(resolve, REST_MS));
-      await rest();
+      await pause(REST_MS);
       const before = residentBytes(pid);
       const lanes = await Promise.all([openLane(url), openLane(url)]);
       const input = { messages: [{ role: 'user', content: 'hello' }] };
@@ -113,7 +115,7 @@ const measureMemory = (report: Report): Promise<void> =>
         lanes.map((lane) => lane.ask('POST', '/runs/wait', { assistant_id: 'agent', input })),
       );
       for (const lane of lanes) lane.close();
-      await rest();
+      await pause(LONG_REST_MS);
       report({
         ...{ name: 'idle memory, 2 workers', unit: 'MiB', bar: { atMost: 150 } },
         value: residentBytes(pid) / MIB,

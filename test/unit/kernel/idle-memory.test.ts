@@ -9,10 +9,10 @@ const LOOKS = 10;
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-async function tend(options: Partial<IdleMemoryOptions>): Promise<void> {
+async function tend(options: Partial<IdleMemoryOptions>, looks = LOOKS): Promise<void> {
   const clock = createManualClock();
   const stop = tendIdleMemory({ clock, ...options });
-  for (let i = 0; i < LOOKS; i++) {
+  for (let i = 0; i < looks; i++) {
     await clock.advance(1_000);
     await nextTurn();
   }
@@ -34,6 +34,21 @@ test('given a thread, when it works all the time or rests for moments only, then
 
 test('given a thread that rests, when nothing has come since it was collected, then it is left in peace', async () => {
   assert.is(await collections(() => 0), 1);
+});
+
+test('given a thread that was collected and has worked, when it rests, then only a minute later it is again', async () => {
+  const held: object[][] = [];
+  const at: number[] = [];
+  let looks = 0;
+  const busy = (): number => {
+    looks += 1;
+    // A moment after the first time: more than is worth a collection.
+    if (looks === 5) held.push(Array.from({ length: 300_000 }, (_, i) => ({ i })));
+    return looks === 5 ? 1 : 0;
+  };
+  await tend({ busy, collect: () => at.push(looks) }, 5 + 70);
+  assert.equal(at, [2, 5 + 60]);
+  assert.is(held.length, 1);
 });
 
 test('given garbage, when its thread rests, then it is gone', async () => {
