@@ -127,8 +127,10 @@ export async function expiredThreads(
   { before, failedBefore }: { before: number; failedBefore: number },
   limit: number,
 ): Promise<string[]> {
+  const old = 'temporary = 1 AND updated_at < @before';
+  if (rows.get(`SELECT 1 AS old FROM threads WHERE ${old} LIMIT 1`, { before }) === undefined) return [];
   const found = await rows.search<{ thread_id: string }>(
-    `SELECT thread_id FROM threads WHERE temporary = 1 AND status <> 'busy' AND updated_at < @before
+    `SELECT thread_id FROM threads WHERE ${old} AND status <> 'busy'
        AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.thread_id = threads.thread_id
          AND (next_at IS NOT NULL OR (deliveries.status = 'failed' AND deliveries.updated_at >= @failedBefore)))
      LIMIT @limit`,

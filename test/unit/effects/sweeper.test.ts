@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createDeliveries } from '../../../src/actors/deliveries.ts';
 import { startSweeper } from '../../../src/effects/sweeper.ts';
+import type { RowReader } from '../../../src/log/rows.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { seededIds } from '../../support/with-log.ts';
@@ -13,7 +14,7 @@ const ROUND = 60_000;
 /** More than one question for what is due brings, and not a multiple of it. */
 const MANY = 230;
 
-function start({ log, threads, clock }: TestThreads) {
+function start({ log, threads, clock }: Pick<TestThreads, 'log' | 'threads' | 'clock'>) {
   const faults: unknown[] = [];
   const ids = seededIds(clock, createRandom(3));
   const sweeper = startSweeper({
@@ -24,7 +25,12 @@ function start({ log, threads, clock }: TestThreads) {
   return { sweeper, faults };
 }
 
-async function addThreads({ threads }: TestThreads, name: string, count: number, temporary: boolean) {
+async function addThreads(
+  { threads }: Pick<TestThreads, 'threads'>,
+  name: string,
+  count: number,
+  temporary: boolean,
+) {
   const threadIds = Array.from({ length: count }, (_, index) => `${name}-${index}`);
   const done = await Promise.all(
     threadIds.map((threadId) =>
@@ -58,6 +64,28 @@ test('given far more threads of stateless runs than one bite, when their time is
     assert.equal(count(lent), 5);
     assert.deepEqual(faults, []);
     await sweeper.stop();
+  }));
+
+test('given threads, young ones and such as last, when a round finds nothing old, then no reader thread was asked', () =>
+  withThreads(async ({ log, threads, clock }) => {
+    const searched: string[] = [];
+    const rows: RowReader = {
+      ...log.rows,
+      search: (sql, params) => (searched.push(sql), log.rows.search(sql, params)),
+    };
+    const lent = { log: { ...log, rows }, threads, clock };
+    await addThreads({ threads }, 'young', 2, true);
+    await addThreads({ threads }, 'lasting', 3, false);
+    const { sweeper } = start(lent);
+    await clock.advance(ROUND);
+    await sweeper.stop();
+    assert.deepEqual(searched, []);
+    // Asked again when they are old.
+    await clock.advance(RETENTION);
+    const { sweeper: later } = start(lent);
+    await clock.advance(ROUND);
+    await later.stop();
+    assert.equal(searched.length, 1);
   }));
 
 test('given a round of many deletions, when the sweeper is stopped, then it ends between two of them and plans nothing', () =>

@@ -36,6 +36,7 @@ const test = suite('projections: plans of queries');
 
 const OWNER = [{ op: 'equal', key: 'owner', value: 'ann' }];
 const PAGE = { limit: 10, offset: 0 };
+const LATER = Number.MAX_SAFE_INTEGER;
 
 /** Asks of an open log what each query would do; `plansOf` gives the plan of every statement that `use` makes. */
 async function withPlans(
@@ -46,6 +47,9 @@ async function withPlans(
       const events = [fact.created({ owner: 'ann', plan: 'pro' }, false, id)];
       await log.commit(batch([{ stream: `thread-${id}`, expected: 0, events }]));
     }
+    // Something is due, or nothing more would be asked.
+    const due = [fact.created({}, true, 'd'), fact.runCreated('d'), fact.completed('d')];
+    await log.commit(batch([{ stream: 'thread-d', expected: 0, events: due }]));
     await past(({ rows }) =>
       check(async (use) => {
         const plans: string[] = [];
@@ -68,7 +72,7 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   claimableRuns: (rows) => claimableRuns(rows, 1, 10),
   nextDueRun: (rows) => nextDueRun(rows, 1),
   hasOldCommands: (rows) => hasOldCommands(rows, 1),
-  runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: 1, looked: 10 }),
+  runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: LATER, looked: 10 }),
   getRun: (rows) => getRun(rows, 'r', { threadId: 't', filter: OWNER }),
   endOfRun: (rows) => endOfRun(rows, 'r'),
   mayOweWebhook: (rows) => mayOweWebhook(rows, 'r'),
@@ -80,7 +84,7 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   listRuns: (rows) => listRuns(rows, { threadId: 't', status: 'success', ...PAGE }, OWNER),
   runsOfAssistant: (rows) => runsOfAssistant(rows, 'a'),
   getThread: (rows) => getThread(rows, 't', OWNER),
-  expiredThreads: (rows) => expiredThreads(rows, { before: 1, failedBefore: 1 }, 10),
+  expiredThreads: (rows) => expiredThreads(rows, { before: LATER, failedBefore: 1 }, 10),
   dueHosts: (rows) => dueHosts(rows, 1),
   dueDeliveries: (rows) => dueDeliveries(rows, 'h', 1, 10),
   nextDueDelivery: (rows) => nextDueDelivery(rows, 1),
