@@ -15,14 +15,15 @@ const { eventLoopUtilization } = performance;
 const LOOK_MS = 1_000;
 /** A thread rests that was busy for less than this part of the time, */
 const BUSY = 0.05;
-/** at so many looks in a row: the first time, when it has loaded its modules and is far from warm, */
-const FIRST_LOOKS = 2;
+/** at so many looks in a row; */
+const LOOKS = 2;
 /**
- * and later, when it has worked. V8 forgets with the last object of a shape what it compiled for it, so whoever comes
- * after a collection finds a thread that begins anew: bursts of two seconds with rests of four took twice the processor
- * time when each rest was long enough.
+ * at so many once it has worked for `COLD_MS`. V8 forgets with the last object of a shape what it compiled for it, so
+ * whoever comes after a collection finds a thread that begins anew: bursts of two seconds with rests of four took twice
+ * the processor time when each rest was long enough.
  */
-const LATER_LOOKS = 60;
+const WARM_LOOKS = 60;
+const COLD_MS = 3_000;
 /** Less growth since the last time is not worth it, in bytes. */
 const WORTH = 2 * 2 ** 20;
 /** To look through more would hold up whoever comes meanwhile, in bytes. */
@@ -39,19 +40,22 @@ export interface IdleMemoryOptions {
 export function tendIdleMemory(options: IdleMemoryOptions): () => void {
   const { clock, busy = loopBusy(), collect = collectAll } = options;
   let rested = 0;
-  let enough = FIRST_LOOKS;
+  /** In milliseconds. */
+  let worked = 0;
   /** The size of the heap when nothing could be had from it; unknown right after a collection. */
   let least: number | undefined = 0;
   let cancel = clock.after(LOOK_MS, look);
   function look(): void {
-    rested = busy() < BUSY ? rested + 1 : 0;
+    const part = busy();
+    worked += part * LOOK_MS;
+    rested = part < BUSY ? rested + 1 : 0;
+    const enough = worked < COLD_MS ? LOOKS : WARM_LOOKS;
     const { total_heap_size: heapTotal } = getHeapStatistics();
     least = least === undefined ? heapTotal : Math.min(least, heapTotal);
     if (rested >= enough && heapTotal - least > WORTH && heapTotal < MOST) {
       collect(clock);
       least = undefined;
       rested = 0;
-      enough = LATER_LOOKS;
     }
     cancel = clock.after(LOOK_MS, look);
   }

@@ -36,19 +36,19 @@ test('given a thread that rests, when nothing has come since it was collected, t
   assert.is(await collections(() => 0), 1);
 });
 
-test('given a thread that was collected and has worked, when it rests, then only a minute later it is again', async () => {
+test('given a thread, when it rests, then it is collected at once until it has worked for seconds, and after a minute then', async () => {
   const held: object[][] = [];
   const at: number[] = [];
   let looks = 0;
   const busy = (): number => {
     looks += 1;
-    // A moment after the first time: more than is worth a collection.
-    if (looks === 5) held.push(Array.from({ length: 300_000 }, (_, i) => ({ i })));
-    return looks === 5 ? 1 : 0;
+    // More than is worth a collection, each time.
+    if (looks === 10 || looks === 24) held.push(Array.from({ length: 300_000 }, (_, i) => ({ i })));
+    return looks === 10 || (looks > 20 && looks <= 24) ? 0.9 : 0;
   };
-  await tend({ busy, collect: () => at.push(looks) }, 5 + 70);
-  assert.equal(at, [2, 5 + 60]);
-  assert.is(held.length, 1);
+  await tend({ busy, collect: () => at.push(looks) }, 100);
+  assert.equal(at, [2, 10 + 2, 24 + 60]);
+  assert.is(held.length, 2);
 });
 
 test('given garbage, when its thread rests, then it is gone', async () => {
