@@ -33,12 +33,14 @@ export interface IdleMemoryOptions {
   readonly clock: Clock;
   /** What part of the time since the last call this thread was busy, 0 to 1. */
   readonly busy?: () => number;
+  /** The size of this thread's heap, in bytes. */
+  readonly heapTotal?: () => number;
   readonly collect?: (clock: Clock) => void;
 }
 
 /** Tends the thread that calls it, until the returned function is called. */
 export function tendIdleMemory(options: IdleMemoryOptions): () => void {
-  const { clock, busy = loopBusy(), collect = collectAll } = options;
+  const { clock, busy = loopBusy(), heapTotal = totalHeapSize, collect = collectAll } = options;
   let rested = 0;
   /** In milliseconds. */
   let worked = 0;
@@ -50,9 +52,9 @@ export function tendIdleMemory(options: IdleMemoryOptions): () => void {
     worked += part * LOOK_MS;
     rested = part < BUSY ? rested + 1 : 0;
     const enough = worked < COLD_MS ? LOOKS : WARM_LOOKS;
-    const { total_heap_size: heapTotal } = getHeapStatistics();
-    least = least === undefined ? heapTotal : Math.min(least, heapTotal);
-    if (rested >= enough && heapTotal - least > WORTH && heapTotal < MOST) {
+    const total = heapTotal();
+    least = least === undefined ? total : Math.min(least, total);
+    if (rested >= enough && total - least > WORTH && total < MOST) {
       collect(clock);
       least = undefined;
       rested = 0;
@@ -60,6 +62,10 @@ export function tendIdleMemory(options: IdleMemoryOptions): () => void {
     cancel = clock.after(LOOK_MS, look);
   }
   return () => cancel();
+}
+
+function totalHeapSize(): number {
+  return getHeapStatistics().total_heap_size;
 }
 
 function loopBusy(): () => number {

@@ -20,9 +20,11 @@ async function tend(options: Partial<IdleMemoryOptions>, looks = LOOKS): Promise
   assert.equal(clock.pending(), []);
 }
 
+const MIB = 2 ** 20;
+
 async function collections(busy: () => number): Promise<number> {
   let count = 0;
-  await tend({ busy, collect: () => count++ });
+  await tend({ busy, heapTotal: () => 40 * MIB, collect: () => count++ });
   return count;
 }
 
@@ -37,18 +39,26 @@ test('given a thread that rests, when nothing has come since it was collected, t
 });
 
 test('given a thread, when it rests, then it is collected at once until it has worked for seconds, and after a minute then', async () => {
-  const held: object[][] = [];
   const at: number[] = [];
   let looks = 0;
+  let heapTotal = 40 * MIB;
   const busy = (): number => {
     looks += 1;
     // More than is worth a collection, each time.
-    if (looks === 10 || looks === 24) held.push(Array.from({ length: 300_000 }, (_, i) => ({ i })));
+    if (looks === 10 || looks === 24) heapTotal += 10 * MIB;
     return looks === 10 || (looks > 20 && looks <= 24) ? 0.9 : 0;
   };
-  await tend({ busy, collect: () => at.push(looks) }, 100);
+  await tend({ busy, heapTotal: () => heapTotal, collect: () => at.push(looks) }, 100);
   assert.equal(at, [2, 10 + 2, 24 + 60]);
-  assert.is(held.length, 2);
+});
+
+test('given a thread that rests, when its heap has hardly grown or is large, then it is left in peace', async () => {
+  const sizes = [40 * MIB, 40 * MIB, 30 * MIB, 31 * MIB, 31 * MIB, 31 * MIB, 100 * MIB];
+  const at: number[] = [];
+  let looks = 0;
+  const heapTotal = (): number => sizes[Math.min(looks++, sizes.length - 1)]!;
+  await tend({ busy: () => 0, heapTotal, collect: () => at.push(looks) });
+  assert.equal(at, [2]);
 });
 
 test('given garbage, when its thread rests, then it is gone', async () => {
