@@ -20,6 +20,12 @@ export const toAnsweredWrite = (taskId: string, runId: string): PendingWrite => 
   data: encode(runId),
 });
 
+/**
+ * The task of the root graph that works in a namespace, such as `agent:<task>|tools:<task>`: its question is that of the
+ * subgraph. A subgraph that keeps its state from run to run does not say in whose task it is.
+ */
+export const rootTaskOf = (ns: string): string => ns.split('|', 1)[0]?.split(':')[1] ?? NULL_TASK;
+
 /** An answer without an address belongs to the run that brought it; a later run must not find it. */
 export const isForRuntime = ({ taskId, channel }: PendingWrite): boolean =>
   channel !== ANSWERED_BY.channel && !(channel === RESUME && taskId === NULL_TASK);
@@ -39,18 +45,30 @@ export async function settleAnswers(
   return Boolean(resume) ? order : addressed(order, resume, graph);
 }
 
+/**
+ * Not those that are named like a question: as writes of such a task the runtime keeps answers by interrupt id before
+ * anybody has used them.
+ */
 function tasksAnsweredBy(runId: string, { writes }: LoadedCheckpoint): string[] {
+  const questions = questionsOf(writes).map(({ id }) => id);
   return writes
     .filter(({ channel, data }) => channel === ANSWERED_BY.channel && data === encode(runId))
-    .map(({ taskId }) => taskId);
+    .map(({ taskId }) => taskId)
+    .filter((taskId) => !questions.includes(taskId));
+}
+
+function questionsOf(writes: readonly PendingWrite[]): { readonly taskId: string; readonly id?: string }[] {
+  const decode = createDecoder();
+  return writes
+    .filter(({ channel }) => channel === INTERRUPT)
+    .map(({ taskId, data }) => ({ taskId, ...(decode(data) as { id?: string }) }));
 }
 
 /** Answers by interrupt id without those of the tasks that have used theirs; null if none is left. */
 function unused(answers: JsonObject, used: readonly string[], { writes }: LoadedCheckpoint): Json {
-  const decode = createDecoder();
-  const ids = writes
-    .filter(({ taskId, channel }) => channel === INTERRUPT && used.includes(taskId))
-    .map(({ data }) => (decode(data) as { id?: string }).id);
+  const ids = questionsOf(writes)
+    .filter(({ taskId }) => used.includes(taskId))
+    .map(({ id }) => id);
   const left = Object.entries(answers).filter(([id]) => !ids.includes(id));
   return left.length === 0 ? null : Object.fromEntries(left);
 }

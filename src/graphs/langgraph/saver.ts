@@ -16,7 +16,7 @@ import { listInPieces } from '../history-pages.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
-import { isForRuntime, NULL_TASK, RESUME, toAnsweredWrite } from './answers.ts';
+import { isForRuntime, NULL_TASK, RESUME, rootTaskOf, toAnsweredWrite } from './answers.ts';
 import { readDeltaHistory } from './delta-history.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 
@@ -57,6 +57,8 @@ export function openSaver(options: SaverOptions): Saver {
   const unversioned = new Map<string, Map<string, ChannelBlob>>();
   const recent = new Map<string, Write[]>();
   let last: Saved | undefined;
+  /** The checkpoint of the root graph that its tasks work from. */
+  let root: string | undefined;
 
   const locate = (config: SaverConfig, id: string | null): SaverConfig => ({
     configurable: {
@@ -147,6 +149,7 @@ export function openSaver(options: SaverOptions): Saver {
   ): Promise<void> => {
     const ns = config.configurable?.checkpoint_ns ?? '';
     const parentId = config.configurable?.checkpoint_id ?? null;
+    if (ns === '') root = checkpoint.id;
     const { channel_values: values, ...body } = checkpoint;
     const runtime = toWire(metadata) as { source?: string; step?: number; [key: string]: Json | undefined };
     const { source = 'loop', step = -1, parents = {} } = runtime;
@@ -183,6 +186,7 @@ export function openSaver(options: SaverOptions): Saver {
     async getTuple(config) {
       const { checkpoint_ns: ns = '', checkpoint_id: id } = config.configurable ?? {};
       const loaded = await store.load(ns, id === '' ? undefined : id);
+      if (ns === '') root = loaded?.checkpointId;
       return loaded && toTuple(config, loaded);
     },
     async *list(config, { limit, before, filter } = {}) {
@@ -230,7 +234,11 @@ export function openSaver(options: SaverOptions): Saver {
         }));
         const usesAnswer = taskId !== NULL_TASK && writes.some(([channel]) => channel === RESUME);
         if (usesAnswer) stored.push(toAnsweredWrite(taskId, options.runId));
-        await store.saveWrites(ns, checkpointId, stored);
+        const saved = [store.saveWrites(ns, checkpointId, stored)];
+        // In the same breath, so in the same commit: a repeated run looks for it there.
+        if (usesAnswer && ns !== '' && root !== undefined)
+          saved.push(store.saveWrites('', root, [toAnsweredWrite(rootTaskOf(ns), options.runId)]));
+        await Promise.all(saved);
       } catch (error) {
         fail(error);
       }

@@ -182,4 +182,56 @@ test('given a question that waits, when a run without an answer goes on, then no
   assert.equal((await bench.state()).interrupts[0]?.value, 'b?');
 });
 
+test('X5 given the process dies while a node works that was answered, when the run is repeated, then the answer is given again, also if it is false, 0 or empty', async () => {
+  for (const answer of [false, 0, '', 'yes']) {
+    let dies = true;
+    const slow = new StateGraph(Log)
+      .addNode('ask', () => {
+        const given = [interrupt('a?') as Json];
+        if (dies) throw new Error('the process dies here');
+        return { answer: [...given, interrupt('b?') as Json] };
+      })
+      .addEdge('__start__', 'ask')
+      .compile();
+    const bench = openBench(slow);
+    await bench.run({ input: START });
+    // What is saved once the node has failed is not: the process was gone.
+    const stored = bench.checkpoints.beforeWrites;
+    bench.checkpoints.beforeWrites = (writes) => {
+      if (writes.some(({ channel }) => channel === '__error__')) throw new Error('the process is gone');
+    };
+    const order = { runId: '01990000-0000-7000-8000-000000000001', command: { resume: answer } };
+    assert.equal((await bench.run(order)).end.kind, 'error');
+    bench.checkpoints.beforeWrites = stored;
+    dies = false;
+    const again = await bench.restart().run({ ...order, attempt: 2 });
+    assert.deepEqual(again.end.kind === 'success' && again.end.next, ['ask']);
+    assert.equal((await bench.state()).interrupts[0]?.value, 'b?', `after ${JSON.stringify(answer)}`);
+    await bench.restart().run({ ...order, attempt: 3 });
+    assert.equal((await bench.state()).interrupts[0]?.value, 'b?', 'the next question has no answer yet');
+    await bench.restart().run({ command: { resume: 'B' } });
+    assert.deepEqual((await bench.state()).values, { log: [], answer: [answer, 'B'] });
+  }
+});
+
+test('X5 given a subgraph that asks, when the process dies after its next question was saved and the run is repeated, then that one waits', async () => {
+  for (const answer of [false, 'A']) {
+    const inner = new StateGraph(Log)
+      .addNode('inner', () => ({ answer: ['a?', 'b?'].map((question) => interrupt(question) as Json) }))
+      .addEdge('__start__', 'inner')
+      .compile();
+    const outer = new StateGraph(Log).addNode('sub', inner).addEdge('__start__', 'sub').compile();
+    const bench = openBench(outer);
+    await bench.run({ input: START });
+    const order = { runId: '01990000-0000-7000-8000-000000000001', command: { resume: answer } };
+    await bench.run(order);
+    assert.equal((await bench.state()).interrupts[0]?.value, 'b?');
+    const { end } = await bench.restart().run({ ...order, attempt: 2 });
+    assert.deepEqual(end.kind === 'success' && end.next, ['sub'], `after ${JSON.stringify(answer)}`);
+    assert.equal((await bench.state()).interrupts[0]?.value, 'b?');
+    await bench.restart().run({ command: { resume: 'B' } });
+    assert.deepEqual((await bench.state()).values, { log: [], answer: [answer, 'B'] });
+  }
+});
+
 test.run();
