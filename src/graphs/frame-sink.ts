@@ -1,3 +1,4 @@
+import { append } from './append.ts';
 import type { Frame } from './port.ts';
 
 /** Hands frames to the server in order, together where several wait. */
@@ -69,7 +70,7 @@ export function openFrameSink(
   return {
     push(event, data) {
       if (!open) return;
-      waiting.push({ event, data });
+      append(waiting, { event, data });
       pump ??= run();
     },
     handOver() {

@@ -28,10 +28,16 @@ export interface Guard {
 
 /** `onStray` hears what graph code let happen with nobody to hear it. */
 export function guardThread(onStray: (thrown: unknown, context: string) => void): Guard {
-  const current = new AsyncLocalStorage<GuardedJob>();
+  const current = new AsyncLocalStorage<object>();
+  const jobs = new WeakMap<object, GuardedJob>();
+  // As they are now: graph code may replace them for a moment, and would have what ends the runs of others.
+  const { get, set } = WeakMap.prototype;
+  const { apply } = Reflect;
+  const currentJob = (): GuardedJob | undefined =>
+    apply(get, jobs, [current.getStore()]) as GuardedJob | undefined;
 
   const hear = (thrown: unknown, what: string): void => {
-    const job = current.getStore();
+    const job = currentJob();
     onStray(thrown, job === undefined ? what : `${job.title}: ${what}`);
     job?.fail(thrown);
   };
@@ -40,16 +46,21 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
 
   createRequire(import.meta.url)(ownScript('graphs/pool/thread-guard'));
   // Asked from outside, in the middle of whatever runs.
-  Object.defineProperty(globalThis, Symbol.for(CURRENT_JOB), { value: () => current.getStore()?.job });
+  Object.defineProperty(globalThis, Symbol.for(CURRENT_JOB), { value: () => currentJob()?.job });
   // They would hand out the channel to the server.
   const hidden = { value: () => [], configurable: false };
   Object.defineProperties(process, { _getActiveHandles: hidden, _getActiveRequests: hidden });
   return {
-    inside: (job, work) => current.run(job, work),
+    inside(job, work) {
+      // Graph code finds it on whatever the job has begun, and can do nothing with it.
+      const token = Object.freeze({});
+      apply(set, jobs, [token, job]);
+      return current.run(token, work);
+    },
     lock() {
       process.exit = (code) => {
         const error = named('ProcessExit', `The graph called process.exit(${code ?? ''})`);
-        const job = current.getStore();
+        const job = currentJob();
         if (job === undefined) onStray(error, 'outside of a run');
         job?.fail(error);
         throw error;

@@ -6,6 +6,7 @@
  * recognises it by its name.
  */
 
+import { append } from '../append.ts';
 import { shorten } from '../failure.ts';
 
 /** `[id, method, args]` asks; with id 0 no answer is wanted. `[id, answer]` and `[id, undefined, error]` answer. */
@@ -42,14 +43,16 @@ interface Waiting {
 export function openRpc(post: (batch: readonly Message[]) => void, methods: Methods): Rpc {
   // As it is now: code of a graph may replace it.
   const { queueMicrotask } = globalThis;
-  const waiting = new Map<number, Waiting>();
+  /** By their id. It has no methods that graph code could replace. */
+  const waiting = Object.create(null) as Record<number, Waiting>;
   let queued: Message[] = [];
   let last = 0;
   let closed: Error | undefined;
 
   function send(message: Message): void {
     if (closed !== undefined) return;
-    if (queued.push(message) === 1) queueMicrotask(flush);
+    append(queued, message);
+    if (queued.length === 1) queueMicrotask(flush);
   }
 
   function flush(): void {
@@ -79,8 +82,8 @@ export function openRpc(post: (batch: readonly Message[]) => void, methods: Meth
   }
 
   function settle(id: number): Waiting | undefined {
-    const found = waiting.get(id);
-    waiting.delete(id);
+    const found = waiting[id];
+    delete waiting[id];
     return found;
   }
 
@@ -100,7 +103,7 @@ export function openRpc(post: (batch: readonly Message[]) => void, methods: Meth
     call: <T>(method: string, ...args: readonly unknown[]) =>
       new Promise<T>((resolve, reject) => {
         if (closed !== undefined) return reject(closed);
-        waiting.set(++last, { resolve: resolve as (value: unknown) => void, reject });
+        waiting[++last] = { resolve: resolve as (value: unknown) => void, reject };
         send(['ask', last, method, args]);
       }),
     note: (method, ...args) => send(['ask', 0, method, args]),
@@ -114,8 +117,7 @@ export function openRpc(post: (batch: readonly Message[]) => void, methods: Meth
     },
     close(error) {
       closed ??= error;
-      for (const { reject } of waiting.values()) reject(closed);
-      waiting.clear();
+      for (const id in waiting) settle(Number(id))?.reject(closed);
     },
   };
 }

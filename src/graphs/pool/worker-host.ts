@@ -39,7 +39,8 @@ export interface WorkerHostOptions {
 
 export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
   const { host, describer, server, guard, onBase, take, heapMb } = options;
-  const stops = new Map<number, (reason: StopReason) => void>();
+  /** By the job. It has no methods that graph code could replace. */
+  const stops = Object.create(null) as Record<number, (reason: StopReason) => void>;
 
   const readerOf = (job: number): CheckpointReader => ({
     load: (ns, checkpointId) => server.load(job, ns, checkpointId),
@@ -106,10 +107,10 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
         },
       };
       return guard.inside(guarded, async () => {
-        stops.set(job, (reason) => {
+        stops[job] = (reason) => {
           asked = true;
           guard.inside(guarded, () => stop.abort(reason));
-        });
+        };
         try {
           let working = false;
           let told = false;
@@ -126,7 +127,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
           return stray === undefined || asked ? end : toErrorEnd(stray.thrown);
         } finally {
           asked = true;
-          stops.delete(job);
+          delete stops[job];
         }
       });
     },
@@ -142,7 +143,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     drawing: (job, order, xray) => answer(job, order, () => describer.drawing(order, xray)),
     schemas: (job, order) => answer(job, order, () => describer.schemas(order)),
     subgraphs: (job, order) => answer(job, order, () => describer.subgraphs(order)),
-    abort: (job, reason) => stops.get(job)?.(reason),
+    abort: (job, reason) => stops[job]?.(reason),
     base: onBase,
   };
 }
