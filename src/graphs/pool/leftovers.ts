@@ -3,7 +3,8 @@
  * runs beside it; nor must a question whose answer nobody waits for any more, or what a module began while it was
  * imported. A worker whose event loop stands still is asked, through its debugger, for whom it works: when that job is
  * over, or nobody needs the worker, or it works for no job at all, it is ended, and its runs go on elsewhere with no
- * attempt lost. Code of a run that is not over may take as long as it likes.
+ * attempt lost. So is one whose event loop turns, and that is busy all the time although it has nothing to do. Code of a
+ * run that is not over may take as long as it likes.
  */
 import type { Clock } from '../../kernel/clock.ts';
 import type { WorkerMemory } from '../../kernel/worker-memory.ts';
@@ -20,6 +21,9 @@ export interface Leftovers {
 const GRACE_MS = 3_000;
 /** The same when nobody waits for it. */
 const UNUSED_MS = 6_000;
+/** For how long a worker without a job may be busy, with less than a twentieth of rest: a module may prepare something. */
+const BUSY_MS = 60_000;
+const BUSY = 0.95;
 /** The answer of a worker that works for no job; whoever cannot answer gives none. */
 const NO_JOB = -1;
 const QUESTION = `globalThis[Symbol.for(${JSON.stringify(CURRENT_JOB)})]() ?? ${NO_JOB}`;
@@ -34,6 +38,21 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
   const asked = new WeakMap<GraphWorker, number>();
   /** When it said for the first time that it works for no job. */
   const aimless = new WeakMap<GraphWorker, number>();
+
+  /** Since when it has had no job, and how long its event loop had worked by then. */
+  const unused = new WeakMap<GraphWorker, { readonly at: number; readonly busy: number }>();
+
+  function isBusyForNobody(worker: GraphWorker, now: number): boolean {
+    if (worker.load > 0) {
+      unused.delete(worker);
+      return false;
+    }
+    const since = unused.get(worker);
+    if (since !== undefined && now - since.at < BUSY_MS) return false;
+    const busy = worker.busy();
+    unused.set(worker, { at: now, busy });
+    return since !== undefined && busy - since.busy > BUSY * (now - since.at);
+  }
 
   async function ask(worker: GraphWorker): Promise<void> {
     asked.set(worker, Infinity);
@@ -52,6 +71,7 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
   return {
     look(worker) {
       const now = clock.monotonic();
+      if (isBusyForNobody(worker, now)) return worker.end(END);
       if (worker.load === 0 && worker.silence() > UNUSED_MS) return worker.end(END);
       if (worker.load === 0 || worker.stillness() < GRACE_MS) return;
       if (now - (asked.get(worker) ?? -Infinity) < GRACE_MS) return;

@@ -37,6 +37,36 @@ function given(answer: () => Promise<unknown>) {
   };
 }
 
+test('X4 given a worker without a job whose event loop turns, when it is busy for a minute, then it is ended, and not when it rests or gets a job', () => {
+  const ends = (part: number, loads: (at: number) => number): number[] => {
+    let [now, busy] = [0, 0];
+    const at: number[] = [];
+    const worker = {
+      get load() {
+        return loads(now);
+      },
+      ...{ threadId: 7, silence: () => 0, stillness: () => 0, standsStill: () => false, has: () => true },
+      ...{ busy: () => busy, end: () => void at.push(now) },
+    } as unknown as GraphWorker;
+    const clock = { ...createManualClock(), monotonic: () => now };
+    const leftovers = createLeftovers(clock, {} as WorkerMemory);
+    for (; now <= 100_000; now += 500, busy += 500 * part) leftovers.look(worker);
+    return at;
+  };
+  assert.equal(
+    ends(1, () => 0),
+    [60_000],
+  );
+  assert.equal(
+    ends(0.9, () => 0),
+    [],
+  );
+  assert.equal(
+    ends(1, (at) => (at === 50_000 ? 1 : 0)),
+    [],
+  );
+});
+
 test('X4 given a worker that works for a job that is over, when it is asked, then it is ended', async () => {
   const { state, pass } = given(async () => OVER);
   await pass(3_500);
