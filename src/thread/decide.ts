@@ -233,7 +233,7 @@ function abandonAttempt(
   const message = `Run ${runId} exceeded its ${maxAttempts} attempts: ${reason}`;
   const fact: ThreadEvent =
     state.status === 'stopping'
-      ? completed(state, runId, cancelOutcome(state.action, reason))
+      ? completed(state, runId, cancelOutcome(state.action, state.reason))
       : exhausted
         ? completed(state, runId, { kind: 'error', error: 'AttemptsExceeded', message })
         : { type: 'RunRequeued', data: { threadId: state.threadId, runId, attempt, reason, lost: true } };

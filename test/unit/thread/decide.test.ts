@@ -192,7 +192,7 @@ test('X5 given attempts handed back at shutdown, when the run is abandoned, then
     .then(fact.requeued('a', 6));
 });
 
-test('X5 given a stopping run, when its process is lost, then it ends as it was asked to', () => {
+test('X5 given a stopping run, when its process is lost, then it ends as it was asked to, for the reason that was given', () => {
   for (const [action, kind] of [
     ['interrupt', 'cancelled'],
     ['rollback', 'rolled-back'],
@@ -201,7 +201,7 @@ test('X5 given a stopping run, when its process is lost, then it ends as it was 
       .when(ask.abandon('a'))
       .then(
         fact.completed('a', {
-          outcome: { kind, reason: 'lost' },
+          outcome: { kind, reason: 'asked' },
           remaining: 1,
           head: action === 'rollback' ? null : 'c1',
         }),
