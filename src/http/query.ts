@@ -26,10 +26,16 @@ function scalar(field: string, text: string, kind: Exclude<Kind, 'list'>): Json 
       if (!/^-?\d{1,15}(\.\d+)?$/.test(text)) throw invalid(`${field}: expected a number`);
       return Number(text);
     case 'boolean':
-      return ['true', '1', 'yes'].includes(text.toLowerCase());
+      return flagOf(field, text.toLowerCase());
     case 'json':
       return parsed(field, text);
   }
+}
+
+function flagOf(field: string, text: string): boolean {
+  if (['true', '1', 'yes'].includes(text)) return true;
+  if (['false', '0', 'no', ''].includes(text)) return false;
+  throw invalid(`${field}: expected true or false`);
 }
 
 /** What is refused in a body is refused here too. */

@@ -68,9 +68,12 @@ function eventReply<Page>(
   });
 }
 
-/** One frame, then the end: how a join-stream says that there is nothing to read. */
-export async function* singleFrame(event: string, data: Json): AsyncGenerator<SentFrame[]> {
-  yield [{ id: 0, event, data: JSON.stringify(data) }];
+/**
+ * One frame, then the end: how a join-stream says that there is nothing to read. It has no id: readers drop what comes
+ * under one that they have seen.
+ */
+export async function* singleFrame(event: string, data: Json): AsyncGenerator<string> {
+  yield `event: ${clean(event)}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 /** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */

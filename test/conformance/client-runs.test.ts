@@ -141,7 +141,7 @@ test('client.runs.joinStream: given a run, when its stream is joined from anywhe
     assert.deepEqual(await collect(s.client.runs.joinStream(null, run.run_id, { lastEventId: '-' })), all);
     const missing = await collect(s.client.runs.joinStream(threadId, MISSING));
     assert.deepEqual(missing, [
-      { id: '0', event: 'error', data: { error: 'Error', message: '404: Run not found' } },
+      { id: undefined, event: 'error', data: { error: 'Error', message: '404: Run not found' } },
     ]);
   }));
 

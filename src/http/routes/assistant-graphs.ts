@@ -59,7 +59,7 @@ export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
 /** `xray=true` draws all levels, `xray=2` two of them. */
 function readDepth(url: URL): boolean | number {
   const text = url.searchParams.get('xray') ?? '';
-  if (/^\d{1,6}$/.test(text)) return Number(text);
+  if (/^-?\d{1,6}$/.test(text)) return Math.max(0, Number(text));
   return readQuery(url, { xray: 'boolean' })['xray'] === true;
 }
 

@@ -13,7 +13,7 @@ import { accepted, HttpProblem, noContent, noRun, noThread, refused, stopping } 
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cancelQuery, joinQuery, runList } from '../schemas/runs.ts';
 import type { HeldReply } from '../held-body.ts';
-import { singleFrame, sseReply, waitReply } from '../sse.ts';
+import { singleFrame, sseReply, textReply, waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
 
 export function runReadRoutes(context: ServerContext): Hono<Env> {
@@ -118,7 +118,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       const over = new AbortController();
       const { outgoing } = c.env;
       const { expiresAt } = c.var.actor;
-      return sseReply(singleFrame('error', missing), {
+      return textReply(singleFrame('error', missing), {
         ...{ clock, over, stopping, expiresAt, outgoing },
         headers: {},
       });
