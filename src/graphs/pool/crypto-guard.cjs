@@ -169,6 +169,8 @@ function guardCrypto() {
     ciphers[`${name}Sync`] = checked(`${name}Sync`, ciphers[`${name}Sync`], check);
   }
   ciphers.generateKey = inTurn(ciphers.generateKey);
+  ciphers.createDiffieHellman = checked('createDiffieHellman', ciphers.createDiffieHellman, checkGroup);
+  guardGroups();
   const { prototype } = ciphers.webcrypto.subtle.constructor;
   const subtle = { deriveBits: checkBits, deriveKey: checkBits, generateKey: checkNewKey };
   for (const [method, check] of Object.entries(subtle)) {
@@ -186,6 +188,22 @@ function guardCrypto() {
     }[method];
     prototype[method] = like(original, guarded);
   }
+}
+
+/** Its prime, or the number of bits of one that is still to be found, such that half of it is prime as well. */
+function checkGroup(method, [prime]) {
+  limit(method, 'sizeOrKey', prime, SAFE_PRIME_BITS);
+}
+
+function guardGroups() {
+  const { DiffieHellman } = ciphers;
+  const guarded = like(DiffieHellman, function (...given) {
+    checkGroup('DiffieHellman', given);
+    return Reflect.construct(DiffieHellman, given, new.target ?? DiffieHellman);
+  });
+  guarded.prototype = DiffieHellman.prototype;
+  DiffieHellman.prototype.constructor = guarded;
+  ciphers.DiffieHellman = guarded;
 }
 
 function checked(method, original, check) {

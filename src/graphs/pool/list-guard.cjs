@@ -1,7 +1,8 @@
 /**
  * V8 ends the whole process when a list or a table grows beyond what it can address, and what it does in one call
- * nothing interrupts: `new Array(1e9).fill(0)` eats for seconds before it comes to that. So the calls that make very
- * much of a few words are refused instead, far below that size and above what fits a worker.
+ * nothing interrupts: `new Array(1e9).fill(0)` eats for seconds before it comes to that, and `indexOf` walks for years
+ * through what says that it has 2 ** 53 - 1 entries. So the calls that make very much of a few words are refused instead,
+ * far below that size and above what fits a worker.
  */
 'use strict';
 
@@ -23,6 +24,12 @@ const checkPieces = (text, pattern) => {
   if (text?.length > LIST && typeof pattern !== 'string')
     refuse(`A text of ${text.length} characters to replace in`, LIST);
 };
+
+/** These go through all entries, those of what only says that it is a list as well. */
+const WALKS = [
+  ...['sort', 'toSorted', 'reverse', 'toReversed', 'with', 'toSpliced', 'flat', 'copyWithin', 'unshift'],
+  ...['indexOf', 'lastIndexOf', 'includes', 'forEach', 'filter', 'some', 'every', 'reduce', 'reduceRight'],
+];
 
 function guardLists() {
   const { fill, slice, splice } = Array.prototype;
@@ -72,9 +79,23 @@ function guardLists() {
     },
   };
   for (const name of ['fill', 'slice', 'splice']) Array.prototype[name] = guarded[name];
+  for (const name of WALKS) guardWalk(name);
   Array.from = guarded.from;
   for (const name of ['split', 'match', 'replace', 'replaceAll']) String.prototype[name] = guarded[name];
   JSON.parse = guarded.parse;
+}
+
+function guardWalk(name) {
+  const walk = Array.prototype[name];
+  const guarded = {
+    [name](...given) {
+      checkList(this);
+      return walk.apply(this, given);
+    },
+  }[name];
+  // Of some it says how many are given at least.
+  Object.defineProperty(guarded, 'length', { value: walk.length, configurable: true });
+  Array.prototype[name] = guarded;
 }
 
 module.exports = { guardLists };

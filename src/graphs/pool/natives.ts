@@ -54,6 +54,8 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'EventTarget.prototype': () => EventTarget.prototype,
   'MessagePort.prototype': () => MessagePort.prototype,
   'AsyncLocalStorage.prototype': () => AsyncLocalStorage.prototype,
+  'Symbol.prototype': () => Symbol.prototype,
+  'BigInt.prototype': () => BigInt.prototype,
   'Generator.prototype': () => Object.getPrototypeOf(function* () {}.prototype) as object,
   'AsyncIterator.prototype': () =>
     Object.getPrototypeOf(
@@ -90,6 +92,8 @@ const ABSENT: readonly (readonly [owner: string, key: PropertyKey])[] = [
 const READ: readonly (readonly [owner: string, key: PropertyKey, find: () => object, free?: 'free'])[] = [
   ['AbortSignal.prototype', 'aborted', () => AbortSignal.prototype],
   ['AbortSignal.prototype', 'reason', () => AbortSignal.prototype],
+  ['globalThis', 'crypto', () => globalThis],
+  ['Symbol.prototype', 'description', () => Symbol.prototype],
   ['Promise.prototype', 'constructor', () => Promise.prototype],
   ['Array.prototype', 'constructor', () => Array.prototype],
   ['Promise', Symbol.species, () => Promise],
@@ -104,8 +108,6 @@ const READ: readonly (readonly [owner: string, key: PropertyKey, find: () => obj
   ...[Array, Map, Set, Date, Error, Promise, Uint8Array, ArrayBuffer, AbortSignal].map(
     (made) => [made.name, Symbol.hasInstance, () => made] as const,
   ),
-  // Every list would have one, and whoever adds to an empty list would call it.
-  ['Array.prototype', '0', () => Array.prototype],
   // Cannot be added to anyway: that it was frozen shows only here.
   ['Object.prototype', 'toString', () => Object.prototype],
   // LangGraph writes it in every run.
@@ -149,6 +151,7 @@ export function rememberNatives(): Natives {
   const count = names.length;
   const firstReplaced = compile(owners, keys, values);
   const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible } = Object;
+  const { ownKeys } = Reflect;
   const read: {
     readonly owner: object;
     readonly key: PropertyKey;
@@ -166,11 +169,15 @@ export function rememberNatives(): Natives {
     names.push(name);
     open.push({ owner, was: isExtensible(owner), from: getPrototypeOf(owner) });
   }
+  const lists = Array.prototype;
+  const entry = names.push('an entry of Array.prototype');
   return {
     // Nothing here calls any of them.
     replaced() {
       const place = firstReplaced();
       if (place !== 0) return place;
+      // Numbers come first. Every list would have one there, and whoever adds to a shorter list would call it.
+      if (ownKeys(lists)[0] !== 'length') return entry;
       for (let i = 0; i < read.length; i++) {
         const { owner, key, was, isFree } = read[i]!;
         const is = getOwnPropertyDescriptor(owner, key);

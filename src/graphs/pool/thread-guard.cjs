@@ -3,8 +3,8 @@
  * every thread that a graph starts itself (`--require`), and those have no compiler: there a graph reaches the process
  * as well as in its own worker.
  *
- * X4 Refused are signals to the process and the hearing of them, a debugger on its first thread or one that ends code,
- * another priority for it, flags of V8, which are those of all threads, Node's own parts (`process.binding`), handles on
+ * X4 Refused are signals to the process and the hearing of them, messages to its first thread, a debugger on that one, for
+ * all to see, or one that ends code, the taking of what nothing catches, another priority for it, flags of V8, which are those of all threads, Node's own parts (`process.binding`), handles on
  * and the closing of files that the thread has not opened, and lists beyond what V8 can address (list-guard.cjs). Hooks
  * may throw (hook-guard.cjs). `process.exit`, and what nothing catches, end only the nested thread; it ends with its
  * worker. Its memory counts as its worker's: it inherits the mark by which that is found (kernel/worker-memory.ts).
@@ -35,6 +35,8 @@ const PARTS = ['config', 'constants', 'icu', 'natives', 'os', 'url', 'util', 'uv
 /** As Node does when it is not told. */
 const STACK_MB = 4;
 const FIXED = { writable: false, configurable: false };
+// As they are now: a graph may replace them.
+const { existsSync, readFileSync } = fs;
 
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
@@ -53,10 +55,11 @@ function guardProcess() {
   // What `process.kill` rests on, which takes texts as well; and a graph may rename the process.
   const kill = process._kill.bind(process);
   process._kill = (given, signal) => {
-    const pid = Number(given);
-    // 0 only asks whether the process is there; the others that mean this one: its group, and all there are.
-    const meansUs = pid === own || pid === -own || pid === 0 || pid === -1;
-    if (meansUs && signal !== 0) throw named('ProcessKill', 'A graph cannot send signals to the server');
+    // As Node reads it.
+    const pid = Number(given) | 0;
+    // 0 only asks whether the process is there.
+    if (signal !== 0 && meansUs(pid, own))
+      throw named('ProcessKill', 'A graph cannot send signals to the server');
     return kill(pid, signal);
   };
   const { setPriority } = os;
@@ -75,6 +78,9 @@ function guardProcess() {
   inspector.Session.prototype.connectToMainThread = () => {
     throw named('DebuggerRefused', 'A graph cannot debug the server');
   };
+  inspector.open = () => {
+    throw named('DebuggerRefused', 'A graph cannot open a port for debuggers');
+  };
   const { post } = inspector.Session.prototype;
   inspector.Session.prototype.post = function (method, ...given) {
     // Node ends the process when a thread comes back to it like that.
@@ -90,11 +96,32 @@ function guardProcess() {
     if (!PARTS.includes(name)) throw named('BindingRefused', `A graph cannot use "${name}" of Node itself`);
     return binding(name);
   };
+  // Whatever it says then, Node goes on in the middle of what failed, and ends the process over it.
+  Object.defineProperty(process, '_fatalException', FIXED);
+  process.setUncaughtExceptionCaptureCallback = () => {
+    throw named('CaptureRefused', 'A graph cannot take the exceptions of its thread');
+  };
   // The server may end the thread by it, whatever became of `process.exit`.
   const leave = process.reallyExit.bind(process, 0);
   Object.defineProperty(globalThis, Symbol.for(LEAVE), { value: leave });
   // They are asked how much memory the thread uses, and whose it is.
   for (const name of ['memoryUsage', 'getBuiltinModule']) Object.defineProperty(process, name, FIXED);
+}
+
+/** Itself, its group, all there are; and to Linux each of its threads is the process too. */
+function meansUs(pid, own) {
+  if (pid === own || pid === 0 || pid === -1) return true;
+  return pid > 0 ? existsSync(`/proc/self/task/${pid}`) : -pid === (groupOf() ?? own);
+}
+
+/** Unknown where there is no such file, or none can be opened now: then whoever is the first of a group. */
+function groupOf() {
+  try {
+    // The name of the process stands in brackets, whatever it contains.
+    return Number(readFileSync('/proc/self/stat', 'utf8').split(') ').pop().split(' ')[2]);
+  } catch {
+    return undefined;
+  }
 }
 
 /** `place` is where the options stand. */
@@ -161,6 +188,13 @@ function guardHandles(own) {
 
 function guardThreads() {
   Object.defineProperty(threads, 'getEnvironmentData', FIXED);
+  const { postMessageToThread } = threads;
+  // The server's own thread would have to read it. Not every version of Node has it.
+  if (postMessageToThread !== undefined)
+    threads.postMessageToThread = async (thread, ...given) => {
+      if (!(thread > 0)) throw named('MessageRefused', 'A graph cannot send messages to the server');
+      return postMessageToThread(thread, ...given);
+    };
   const { setEnvironmentData } = threads;
   threads.setEnvironmentData = (key, value) => {
     if (key === THREAD_MARK || key === LINK_GATE)
