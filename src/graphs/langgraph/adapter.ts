@@ -37,7 +37,9 @@ export async function runLangGraph(
   });
   const work = openNodeWork();
   const bound = bind(work.watch(graph), saver, createGraphStore(attempt.items, reviver.store?.()));
-  const input = toInput(await settleAnswers(order, bound, attempt.store), reviver);
+  const settled = await settleAnswers(order, bound, attempt.store);
+  if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.answer);
+  const input = toInput(settled.order, reviver);
   const options = toOptions(order, attempt.signal);
   const frames = createFrameMaker(order);
   const withEvents = needsEvents(order.streamModes);

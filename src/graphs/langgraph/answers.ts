@@ -30,19 +30,26 @@ export const rootTaskOf = (ns: string): string => ns.split('|', 1)[0]?.split(':'
 export const isForRuntime = ({ taskId, channel }: PendingWrite): boolean =>
   channel !== ANSWERED_BY.channel && !(channel === RESUME && taskId === NULL_TASK);
 
+/** What a run is to give to whom. */
+export interface Settled {
+  readonly order: RunOrder;
+  /** What a task of the root graph finds as if it had got it before. */
+  readonly given?: { readonly taskId: string; readonly answer: Json };
+}
+
 /** The order with the answers that are still to be given, in a form that the runtime does not overlook. */
 export async function settleAnswers(
   order: RunOrder,
   graph: CompiledGraph,
   store: CheckpointReader,
-): Promise<RunOrder> {
+): Promise<Settled> {
   const resume = order.command?.resume ?? null;
-  if (order.resume || resume === null) return order;
+  if (order.resume || resume === null) return { order };
   const head = order.attempt > 1 ? await store.load('') : undefined;
   const used = head === undefined ? [] : tasksAnsweredBy(order.runId, head);
   if (head !== undefined && used.length > 0)
-    return withAnswer(order, isObject(resume) ? unused(resume, used, head) : null);
-  return Boolean(resume) ? order : addressed(order, resume, graph);
+    return { order: withAnswer(order, isObject(resume) ? unused(resume, used, head) : null) };
+  return Boolean(resume) ? { order } : addressed(order, resume, graph);
 }
 
 /**
@@ -81,12 +88,17 @@ function withAnswer(order: RunOrder, resume: Json): RunOrder {
 
 /**
  * The runtime overlooks an answer of `false`, `0` or `''` unless it is addressed to its interrupt. Addresses it to
- * the first one that waits, which is who gets any other answer without an address.
+ * the first one that waits, which is who gets any other answer without an address. After an edit of the state none is
+ * known any more, and the task that waits is to ask anew: it is given the answer itself.
  */
-async function addressed(order: RunOrder, resume: Json, graph: CompiledGraph): Promise<RunOrder> {
+async function addressed(order: RunOrder, resume: Json, graph: CompiledGraph): Promise<Settled> {
   const { tasks } = await graph.getState({
     configurable: { thread_id: order.threadId, checkpoint_ns: '' },
   });
   const id = tasks.flatMap((task) => task.interrupts ?? [])[0]?.id;
-  return id === undefined ? order : withAnswer(order, { [id]: resume });
+  if (id !== undefined) return { order: withAnswer(order, { [id]: resume }) };
+  const { goto, update } = order.command ?? {};
+  const [first] = tasks;
+  if (first === undefined || (goto ?? update ?? null) !== null) return { order };
+  return { order: withAnswer(order, null), given: { taskId: first.id, answer: resume } };
 }

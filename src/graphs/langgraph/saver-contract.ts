@@ -51,6 +51,8 @@ export interface Saver {
   getNextVersion(current: string | number | undefined): string;
   getDeltaChannelHistory(options: { config: SaverConfig; channels: string[] }): Promise<DeltaHistory>;
   toJSON(): string;
+  /** From now on the task of the root graph's head has got this answer. It is not saved. */
+  give(taskId: string, answer: unknown): void;
   /** The newest root checkpoint that this attempt saved, from memory: what the run's end is read from. */
   lastTuple(): CheckpointTuple | undefined;
 }

@@ -57,6 +57,7 @@ export function openSaver(options: SaverOptions): Saver {
   const unversioned = new Map<string, Map<string, ChannelBlob>>();
   const recent = new Map<string, Write[]>();
   let last: Saved | undefined;
+  const given: Write[] = [];
   /** The checkpoint of the root graph that its tasks work from. */
   let root: string | undefined;
 
@@ -187,7 +188,9 @@ export function openSaver(options: SaverOptions): Saver {
       const { checkpoint_ns: ns = '', checkpoint_id: id } = config.configurable ?? {};
       const loaded = await store.load(ns, id === '' ? undefined : id);
       if (ns === '') root = loaded?.checkpointId;
-      return loaded && toTuple(config, loaded);
+      const tuple = loaded && (await toTuple(config, loaded));
+      if (ns === '' && !id) tuple?.pendingWrites.push(...given);
+      return tuple;
     },
     async *list(config, { limit, before, filter } = {}) {
       const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
@@ -249,6 +252,7 @@ export function openSaver(options: SaverOptions): Saver {
     getNextVersion: (current) => nextVersion(current, ids),
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
+    give: (taskId, answer) => void given.push([taskId, RESUME, [answer]]),
     lastTuple() {
       if (last === undefined) return undefined;
       const { config, checkpoint, metadata, parentId } = last;
