@@ -46,6 +46,8 @@ const orders = [
   () => made((done) => ciphers.generatePrime(64, { add: 3n, rem: 0n }, done)),
   () => made((done) => ciphers.generatePrime(64, { add: Buffer.from([12]), safe: true }, done)),
   () => made((done) => ciphers.checkPrime(7n, { checks: 1e6 }, done)),
+  () => ciphers.createDiffieHellman(4_097),
+  () => new ciphers.DiffieHellman(4_097),
   () => new Promise((_, reject) => new Worker(
     "require('crypto').pbkdf2Sync('a', 'b', " + big + ", 64, 'sha512')", { eval: true },
   ).once('error', reject)),
@@ -68,7 +70,7 @@ export async function refuses() {
 test('X4 given orders of keys and primes that take for ever, when graph code gives them, then each is refused and says what was expected', async () => {
   const { said } = await valuesOf<{ said: string[] }>(ORDERS, 'refuses');
   for (const one of said) assert.match(one, /^RangeError: The argument "[\w.]+" of \w+ is .*: expected /);
-  assert.equal(said.length, 15);
+  assert.equal(said.length, 17);
 });
 
 const USES = `import * as ciphers from 'node:crypto';
@@ -99,6 +101,8 @@ export async function uses() {
     pair: [Object.keys(pairs), typeof pairs.publicKey, Object.keys(ciphers.generateKeyPairSync('ed25519'))],
     key: (await key('hmac', { length: 64 })).type,
     prime: [(await prime(64)).byteLength, Number((await prime(32, { add: 12n, rem: 11n, bigint: true })) % 12n)],
+    group: [ciphers.createDiffieHellman(512), new ciphers.DiffieHellman(512)].map((group) =>
+      [group.getPrime().length, group instanceof ciphers.DiffieHellman]),
     check: [await check(7n), await check(Buffer.from([8]), { checks: 10 })],
     names: [ciphers.pbkdf2.name, ciphers.pbkdf2.length, ciphers.default.pbkdf2 === ciphers.pbkdf2],
     thrown,
@@ -114,6 +118,10 @@ test('given keys and primes as they are usually made, when graph code makes them
     ...{ pbkdf2: [bits, bits], scrypt: scrypts, scryptSync: scrypts },
     pair: [['publicKey', 'privateKey'], 'string', ['publicKey', 'privateKey']],
     ...{ key: 'secret', prime: [8, 11], check: [true, false] },
+    group: [
+      [64, true],
+      [64, true],
+    ],
     ...{ names: ['pbkdf2', 6, true], thrown: 'ERR_INVALID_ARG_TYPE' },
   });
 });
