@@ -4,10 +4,11 @@
  * as well as in its own worker.
  *
  * X4 Refused are signals to the process and the hearing of them, messages to its first thread, a debugger on that one, for
- * all to see, or one that ends code, the taking of what nothing catches, another priority for it, flags of V8, which are those of all threads, Node's own parts (`process.binding`), handles on
- * and the closing of files that the thread has not opened, and lists beyond what V8 can address (list-guard.cjs). Hooks
- * may throw (hook-guard.cjs). `process.exit`, and what nothing catches, end only the nested thread; it ends with its
- * worker. Its memory counts as its worker's: it inherits the mark by which that is found (kernel/worker-memory.ts).
+ * all to see, or one that ends code, the taking of what nothing catches, another priority for it, flags of V8, which are
+ * those of all threads, Node's own parts (`process.binding`), handles on and the closing of files that the thread has not
+ * opened, and lists beyond what V8 can address (list-guard.cjs). Hooks may throw (hook-guard.cjs). `process.exit`, and what
+ * nothing catches, end only the nested thread; it ends with its worker. Its memory counts as its worker's: it inherits the
+ * mark by which that is found (kernel/worker-memory.ts).
  */
 'use strict';
 const fs = require('node:fs');
@@ -35,8 +36,8 @@ const PARTS = ['config', 'constants', 'icu', 'natives', 'os', 'url', 'util', 'uv
 /** As Node does when it is not told. */
 const STACK_MB = 4;
 const FIXED = { writable: false, configurable: false };
-// As they are now: a graph may replace them.
-const { existsSync, readFileSync } = fs;
+// As it is now: a graph may replace it.
+const { existsSync } = fs;
 
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
@@ -52,13 +53,14 @@ if (!threads.isMainThread) {
 
 function guardProcess() {
   const own = process.pid;
+  const group = groupOf() ?? own;
   // What `process.kill` rests on, which takes texts as well; and a graph may rename the process.
   const kill = process._kill.bind(process);
   process._kill = (given, signal) => {
     // As Node reads it.
     const pid = Number(given) | 0;
     // 0 only asks whether the process is there.
-    if (signal !== 0 && meansUs(pid, own))
+    if (signal !== 0 && meansUs(pid, own, group))
       throw named('ProcessKill', 'A graph cannot send signals to the server');
     return kill(pid, signal);
   };
@@ -109,19 +111,15 @@ function guardProcess() {
 }
 
 /** Itself, its group, all there are; and to Linux each of its threads is the process too. */
-function meansUs(pid, own) {
-  if (pid === own || pid === 0 || pid === -1) return true;
-  return pid > 0 ? existsSync(`/proc/self/task/${pid}`) : -pid === (groupOf() ?? own);
+function meansUs(pid, own, group) {
+  if (pid === own || pid === 0 || pid === -1 || pid === -group) return true;
+  return pid > 0 && existsSync(`/proc/self/task/${pid}`);
 }
 
-/** Unknown where there is no such file, or none can be opened now: then whoever is the first of a group. */
+/** Only Linux tells. The name of the process stands in brackets, whatever it contains. */
 function groupOf() {
-  try {
-    // The name of the process stands in brackets, whatever it contains.
-    return Number(readFileSync('/proc/self/stat', 'utf8').split(') ').pop().split(' ')[2]);
-  } catch {
-    return undefined;
-  }
+  if (!existsSync('/proc/self/stat')) return undefined;
+  return Number(fs.readFileSync('/proc/self/stat', 'utf8').split(') ').pop().split(' ')[2]);
 }
 
 /** `place` is where the options stand. */
