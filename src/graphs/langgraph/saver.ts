@@ -58,8 +58,8 @@ export function openSaver(options: SaverOptions): Saver {
   const recent = new Map<string, Write[]>();
   let last: Saved | undefined;
   const given: Write[] = [];
-  /** The checkpoint of the root graph that its tasks work from. */
-  let root: string | undefined;
+  /** The root graph's checkpoint that was read last: its tasks work from it until one is saved. */
+  let read: string | undefined;
 
   const locate = (config: SaverConfig, id: string | null): SaverConfig => ({
     configurable: {
@@ -150,7 +150,6 @@ export function openSaver(options: SaverOptions): Saver {
   ): Promise<void> => {
     const ns = config.configurable?.checkpoint_ns ?? '';
     const parentId = config.configurable?.checkpoint_id ?? null;
-    if (ns === '') root = checkpoint.id;
     const { channel_values: values, ...body } = checkpoint;
     const runtime = toWire(metadata) as { source?: string; step?: number; [key: string]: Json | undefined };
     const { source = 'loop', step = -1, parents = {} } = runtime;
@@ -187,7 +186,7 @@ export function openSaver(options: SaverOptions): Saver {
     async getTuple(config) {
       const { checkpoint_ns: ns = '', checkpoint_id: id } = config.configurable ?? {};
       const loaded = await store.load(ns, id === '' ? undefined : id);
-      if (ns === '') root = loaded?.checkpointId;
+      if (ns === '') read = loaded?.checkpointId;
       const tuple = loaded && (await toTuple(config, loaded));
       if (ns === '' && !id) tuple?.pendingWrites.push(...given);
       return tuple;
@@ -238,6 +237,7 @@ export function openSaver(options: SaverOptions): Saver {
         const usesAnswer = taskId !== NULL_TASK && writes.some(([channel]) => channel === RESUME);
         if (usesAnswer) stored.push(toAnsweredWrite(taskId, options.runId));
         const saved = [store.saveWrites(ns, checkpointId, stored)];
+        const root = last?.checkpoint.id ?? read;
         // In the same breath, so in the same commit: a repeated run looks for it there.
         if (usesAnswer && ns !== '' && root !== undefined)
           saved.push(store.saveWrites('', root, [toAnsweredWrite(rootTaskOf(ns), options.runId)]));
