@@ -39,7 +39,7 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
   /** When it said for the first time that it works for no job. */
   const aimless = new WeakMap<GraphWorker, number>();
 
-  /** Since when it has had no job, and how long its event loop had worked by then. */
+  /** While it has no job: when it was last asked how long its event loop has worked, and what it said. */
   const unused = new WeakMap<GraphWorker, { readonly at: number; readonly busy: number }>();
 
   function isBusyForNobody(worker: GraphWorker, now: number): boolean {
