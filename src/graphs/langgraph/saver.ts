@@ -72,13 +72,15 @@ export function openSaver(options: SaverOptions): Saver {
   const toTuple = async (config: SaverConfig, loaded: LoadedCheckpoint): Promise<CheckpointTuple> => {
     const { ns, checkpointId, parentId } = loaded;
     // The store keeps the body without channel values; that of a plain function has none of the runtime's fields.
+    const stored = decode(loaded.body) as Partial<Checkpoint>;
     const body: Omit<Checkpoint, 'channel_values'> = {
       v: 4,
       id: checkpointId,
-      ts: toTimestamp(loaded.at),
       channel_versions: Object.fromEntries(loaded.blobs.map(({ channel, version }) => [channel, version])),
       versions_seen: {},
-      ...(decode(loaded.body) as Partial<Checkpoint>),
+      ...stored,
+      // Graph code may have saved it by itself, with whatever time it liked.
+      ts: isTime(stored.ts) ? stored.ts : toTimestamp(loaded.at),
     };
     const checkpoint: Checkpoint = {
       ...(body as Checkpoint),
@@ -276,3 +278,5 @@ const unwrapSnapshot = (value: unknown): unknown =>
 
 /** Within a subgraph, whose declared state is out of sight, all but the runtime's own channels. */
 const isStateChannel = (channel: string): boolean => !channel.startsWith('__') && !channel.includes(':');
+
+const isTime = (text: unknown): text is string => typeof text === 'string' && !Number.isNaN(Date.parse(text));

@@ -137,6 +137,16 @@ test('given a checkpoint of a plain function, when LangGraph goes on from it, th
   assert.deepEqual(store.values(), { log: ['plain', 'more', 'graph'], kept: 1, count: 3 });
 });
 
+for (const ts of ['', 'yesterday', 7, null])
+  test(`given a checkpoint that graph code saved as of ${JSON.stringify(ts)}, when it is read, then it has the time at which it was stored`, async () => {
+    const saver = saverOf(createMemoryCheckpoints());
+    const config = { configurable: { thread_id: 't', checkpoint_ns: '' } };
+    const checkpoint = { v: 4, id: 'c', ts, channel_values: {}, channel_versions: {}, versions_seen: {} };
+    await saver.put(config, checkpoint as never, { source: 'loop', step: 0, parents: {} } as never, {});
+    const found = await saver.getTuple(config);
+    assert.match(String(found!.checkpoint.ts), /^\d{4}-\d\d-\d\dT/);
+  });
+
 test('given old checkpoints with sends among the writes, when read, then the sends are a channel', async () => {
   const saver = saverOf(createMemoryCheckpoints());
   const old = (id: string) => ({
