@@ -55,7 +55,8 @@ export function openSaver(options: SaverOptions): Saver {
   const { threadId, store, decode, ids, fail } = options;
   /** By namespace: the newest checkpoint seen and the texts of its channels that the runtime gives no version. */
   const unversioned = new Map<string, Map<string, ChannelBlob>>();
-  const recent = new Map<string, Write[]>();
+  /** By checkpoint of the root graph and by task, which may be thousands. */
+  const recent = new Map<string, Map<string, Write[]>>();
   let last: Saved | undefined;
   const given: Write[] = [];
   /** The root graph's checkpoint that was read last: its tasks work from it until one is saved. */
@@ -224,11 +225,14 @@ export function openSaver(options: SaverOptions): Saver {
         throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');
       try {
         if (ns === '') {
-          const known = (recent.get(checkpointId) ?? []).filter(([id]) => id !== taskId);
-          recent.set(checkpointId, [
-            ...known,
-            ...writes.map(([channel, value]): Write => [taskId, channel, value]),
-          ]);
+          const known = recent.get(checkpointId) ?? new Map<string, Write[]>();
+          recent.set(checkpointId, known);
+          // What it wrote last comes last.
+          known.delete(taskId);
+          known.set(
+            taskId,
+            writes.map(([channel, value]): Write => [taskId, channel, value]),
+          );
         }
         const stored = writes.map(([channel, value], index) => ({
           taskId,
@@ -263,7 +267,7 @@ export function openSaver(options: SaverOptions): Saver {
         checkpoint,
         metadata,
         ...(parentId === null ? {} : { parentConfig: locate(config, parentId) }),
-        pendingWrites: [...(recent.get(checkpoint.id) ?? [])],
+        pendingWrites: [...(recent.get(checkpoint.id)?.values() ?? [])].flat(),
       };
     },
   };
