@@ -93,4 +93,38 @@ test('P3 given writes that are replaced, refused, rolled back and purged at rand
   );
 });
 
+test('P3 given hundreds of tasks whose messages all came into the next value, when it is saved, then no more than 256 of them are looked at, and each reads as it was written', async () => {
+  await withLog(
+    async ({ log, behind }) => {
+      const messages = Array.from({ length: 300 }, (_, i) => `${i} ${'.'.repeat(150)}`);
+      const place = { threadId: 't', runId: 'r', ns: '', checkpointId: 'c1' };
+      const writes = messages.map((text, i) => ({
+        ...{ taskId: `task ${i}`, idx: 0, channel: 'log' },
+        data: JSON.stringify([text]),
+      }));
+      const next = {
+        ...{ ns: '', checkpointId: 'c2', parentId: 'c1', body: '{}', metadata: {} },
+        ...{ channelVersions: { log: '2' }, valueChannels: ['log'] },
+        blobs: [{ channel: 'log', version: '2', data: JSON.stringify(messages) }],
+      };
+      await log.commit(
+        batch([], { payloads: [saved('t', 'c1'), { kind: 'checkpoint-writes', ...place, writes }] }),
+      );
+      await log.commit(
+        batch([], { payloads: [{ kind: 'checkpoint', threadId: 't', runId: 'r', checkpoint: next }] }),
+      );
+      const leaning = behind((db) =>
+        db.prepare('SELECT count(base) FROM write_rows').pluck().get(),
+      ) as number;
+      assert.ok(leaning > 0 && leaning <= 256, String(leaning));
+      const found = (await log.payloads.checkpoint('t', '', 'c1'))!.writes;
+      assert.deepEqual(
+        new Map(found.map(({ taskId, data }) => [taskId, data])),
+        new Map(writes.map(({ taskId, data }) => [taskId, data])),
+      );
+    },
+    { projection },
+  );
+});
+
 test.run();
