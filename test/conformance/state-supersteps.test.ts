@@ -119,4 +119,27 @@ test('given a plain function, when a thread is made of its steps, then its histo
     assert.deepEqual(textsOf(after), ['hi', 'echo: hi', 'more', 'echo: more']);
   }));
 
+test('given nodes that ran side by side in the last step, when the state is edited as nobody, then it is refused each time, and taken as one of them', () =>
+  withServer({ config: STATES }, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'beside', { input: { log: [] } });
+    const asked = Object.values((await s.client.threads.get(threadId)).interrupts).flat();
+    assert.equal(asked.length, 2);
+    const resume = Object.fromEntries(asked.map(({ id }) => [id!, 'yes']));
+    await s.client.runs.wait(threadId, 'beside', { command: { resume } });
+    const before = await s.client.threads.getState(threadId);
+    assert.deepEqual(before.next, []);
+    for (let i = 0; i < 3; i++) {
+      const { status, json } = await s.request('POST', `/threads/${threadId}/state`, {
+        values: { log: ['x'] },
+      });
+      assert.equal(status, 422, JSON.stringify(json));
+      assert.match(json.detail, /Ambiguous update/);
+    }
+    assert.deepEqual(await s.client.threads.getState(threadId), before);
+    await s.client.threads.updateState(threadId, { values: { log: ['x'] }, asNode: 'work' });
+    const { values } = await s.client.threads.getState<{ log: string[] }>(threadId);
+    assert.equal(values.log.at(-1), 'x');
+  }));
+
 test.run();

@@ -48,6 +48,7 @@ export interface Saver {
   ): Promise<SaverConfig>;
   putWrites(config: SaverConfig, writes: (readonly [string, unknown])[], taskId: string): Promise<void>;
   deleteThread(threadId: string): Promise<void>;
+  /** Bound by the runtime for each use: see step-versions.ts. */
   getNextVersion(current: string | number | undefined): string;
   getDeltaChannelHistory(options: { config: SaverConfig; channels: string[] }): Promise<DeltaHistory>;
   toJSON(): string;

@@ -19,6 +19,7 @@ import { toWire } from '../wire.ts';
 import { isForRuntime, NULL_TASK, RESUME, rootTaskOf, toAnsweredWrite } from './answers.ts';
 import { readDeltaHistory } from './delta-history.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
+import { stepVersions } from './step-versions.ts';
 
 export interface SaverOptions {
   readonly threadId: string;
@@ -255,7 +256,7 @@ export function openSaver(options: SaverOptions): Saver {
     async deleteThread() {
       throw new Error('A graph cannot delete its thread');
     },
-    getNextVersion: (current) => nextVersion(current, ids),
+    getNextVersion: stepVersions(ids),
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
     give: (taskId, answer) => void given.push([taskId, RESUME, [answer]]),
