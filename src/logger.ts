@@ -8,7 +8,10 @@ const STDERR = 2;
 export function createLogger({ level, json }: Config['log']): Logger {
   return pino(
     { level },
-    json ? pino.destination(STDERR) : { write: (line) => writeSync(STDERR, toText(line)) },
+    // From the first character on, as by default; but whoever asks then hears when all is written.
+    json
+      ? pino.destination({ dest: STDERR, minLength: 1 })
+      : { write: (line) => writeSync(STDERR, toText(line)) },
   );
 }
 

@@ -20,6 +20,8 @@ const POISONED_GRACE_MS = 800;
 const SAME_MS = 1_000;
 /** How long the end of the process waits for threads that native code holds. */
 const HELD_MS = 10_000;
+/** And for whoever reads its log, and may have stopped to. */
+const LOGGED_MS = 2_000;
 /** And for a start that is under way: nobody was promised anything yet that is not in the log. */
 const START_MS = 5_000;
 
@@ -57,6 +59,7 @@ async function serve(args: string[]): Promise<void> {
     );
     if (code === 0) process.exitCode = EXIT_USAGE;
   });
+  const clock = systemClock();
   let held: Promise<unknown> | undefined;
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
@@ -69,7 +72,7 @@ async function serve(args: string[]): Promise<void> {
         { cause, dir: config.dataDir },
         'the log failed: the last commit is of unknown outcome, a restart decides',
       );
-      systemClock().after(POISONED_GRACE_MS, () => process.exit(EXIT_POISONED));
+      clock.after(POISONED_GRACE_MS, () => leave(EXIT_POISONED, 'SIGTERM'));
     },
   });
 
@@ -77,7 +80,6 @@ async function serve(args: string[]): Promise<void> {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   }
-  const clock = systemClock();
   let asked: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
     if (asked !== undefined) {
@@ -99,11 +101,11 @@ async function serve(args: string[]): Promise<void> {
         },
       );
   };
-  /** Node waits at its exit for every thread; what the signal does by itself waits for none. */
+  /** Node waits at its exit for every thread and every line of the log; what the signal does by itself waits for none. */
   function leave(code: number, signal: NodeJS.Signals): void {
-    if (held === undefined) process.exit(code);
-    void held.then(() => process.exit(code));
-    clock.after(HELD_MS, () => endBy(signal));
+    const logged = new Promise((resolve) => logger.flush(resolve));
+    void Promise.all([held, logged]).then(() => process.exit(code));
+    clock.after(held === undefined ? LOGGED_MS : HELD_MS, () => endBy(signal));
   }
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

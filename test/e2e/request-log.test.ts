@@ -43,4 +43,16 @@ test('given no level, when requests come, then nothing is printed for them', () 
     assert.doesNotMatch(server.output(), /request/);
   }));
 
+test('given a log that nobody reads any more, when the server is told to stop, then it ends, as it serves before', () =>
+  withPrograms(async ({ serve, dir }) => {
+    // A pipe that is open for reading as well, by nobody who reads: it is full after 64 KiB.
+    const pipe = join(dir, 'log');
+    const before = `mkfifo '${pipe}' && exec 3<>'${pipe}' 2>&3`;
+    const server = await serve({ args: ARGS, env: { LOG_LEVEL: 'info' }, before });
+    const path = `/agents/v1/${'x'.repeat(300)}`;
+    for (let i = 0; i < 20; i++) await Promise.all(Array.from({ length: 20 }, () => server.ask('GET', path)));
+    assert.equal((await server.ask('GET', '/ok')).status, 200);
+    assert.equal(await server.end('SIGTERM'), null, 'the signal itself has to end it');
+  }));
+
 test.run();
