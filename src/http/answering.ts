@@ -4,16 +4,30 @@
  * X1 Where the answer is given is decided with the run: an answer that was meant for a state that is no longer the
  * thread's is refused. Whoever says `interrupt` or `rollback` puts an answer in the place of another, and may.
  */
-import { isObject, type Json } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
-import { lastEndedRun, openCommands } from '../projections/run-queries.ts';
+import { lastEndedRun, openOrders } from '../projections/run-queries.ts';
 import { getThread, type ThreadRecord } from '../projections/thread-queries.ts';
+import { INTERRUPT } from '../protocol/normalise.ts';
+import type { RunKwargs } from '../thread/events.ts';
 import type { ServerContext } from './context.ts';
 import { alreadyAnswered } from './replies.ts';
 import type { RunCreate } from './schemas/runs.ts';
 
 /** Where an answer may be given: on this head of an idle thread, or behind the runs that are open. */
 export type Place = { readonly onHead?: string | null };
+
+/** What is answered, and at which checkpoint of the thread if not at its head. */
+export interface Answer {
+  readonly resume: Json | undefined;
+  readonly checkpointId: string | undefined;
+}
+
+/** What the runtime itself notes of a task that asks; anything else is the task's result. */
+const NOTES: ReadonlySet<string> = new Set([
+  INTERRUPT,
+  ...['__resume__', '__error__', '__scheduled__', '__answered_by__'],
+]);
 
 /** A command that does something else as well makes sense without a question. */
 export const isAnswer = ({ command, multitask_strategy: strategy }: RunCreate): boolean =>
@@ -23,24 +37,49 @@ export const isAnswer = ({ command, multitask_strategy: strategy }: RunCreate): 
   strategy !== 'interrupt' &&
   strategy !== 'rollback';
 
+/** What a run answers, and where. */
+export const answerOf = ({ command, config }: Pick<RunKwargs, 'command' | 'config'>): Answer => {
+  const id = (config['configurable'] as JsonObject | undefined)?.['checkpoint_id'];
+  return { resume: command?.['resume'], checkpointId: typeof id === 'string' && id !== '' ? id : undefined };
+};
+
 /**
  * Throws a 409 when a run that is open answers the same question, or nothing waits any more: whoever is only a moment
- * later than the other must not be told that his answer counts. Look again when the thread has moved on since. */
+ * later than the other must not be told that his answer counts. Look again when the thread has moved on since.
+ */
 export async function findPlace(
   { log }: ServerContext,
   threadId: string,
-  resume: Json | undefined,
+  { resume, checkpointId }: Answer,
 ): Promise<Place> {
   const thread = await getThread(log.rows, threadId);
   if (thread === undefined) return {};
-  const open = await openCommands(log.rows, threadId);
-  if (open.length === 0) {
-    if (!(await mayWait(log, thread, resume))) throw alreadyAnswered();
-    return { onHead: thread.head };
-  }
-  if (open.some((command) => command?.['resume'] !== undefined && overlap(command['resume'], resume)))
+  const past = checkpointId === thread.head ? undefined : checkpointId;
+  const open = (await openOrders(log.rows, threadId)).map(answerOf);
+  const rivals = past === undefined ? open : open.filter((other) => other.checkpointId === past);
+  if (rivals.some((other) => other.resume !== undefined && overlap(other.resume, resume)))
     throw alreadyAnswered();
-  return {};
+  const waits =
+    past !== undefined
+      ? await mayWaitAt(log, threadId, past, resume)
+      : open.length > 0 || (await mayWait(log, thread, resume));
+  if (!waits) throw alreadyAnswered();
+  return open.length > 0 ? {} : { onHead: thread.head };
+}
+
+/** The same of a checkpoint that the thread has left behind: a task of it has asked, and nobody knows of its result. */
+async function mayWaitAt(
+  log: EventLog,
+  threadId: string,
+  checkpointId: string,
+  resume: Json | undefined,
+): Promise<boolean> {
+  const writes = (await log.payloads.checkpoint(threadId, '', checkpointId))?.writes;
+  if (writes === undefined) return true;
+  const done = new Set(writes.filter(({ channel }) => !NOTES.has(channel)).map(({ taskId }) => taskId));
+  const questions = writes.filter(({ channel, taskId }) => channel === INTERRUPT && !done.has(taskId));
+  const ids = idsOf(resume);
+  return questions.some(({ data }) => ids === undefined || ids.some((id) => data.includes(id)));
 }
 
 /** Whether there may be a question: a run that was stopped or failed can have left one that the thread does not show. */

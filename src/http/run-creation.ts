@@ -22,7 +22,7 @@ import { renderSecret } from '../thread/secret.ts';
 import type { AcceptedRequest } from '../log/payloads.ts';
 import { authorise, grantedMetadata, type Granted } from './access.ts';
 import type { ServerContext } from './context.ts';
-import { findPlace, isAnswer, type Place } from './answering.ts';
+import { answerOf, findPlace, isAnswer, type Place } from './answering.ts';
 import { findAccepted, type Once } from './once.ts';
 import { invalid, noAssistantFor, noGraph, noRun, noThread, refused, ThreadMoved } from './replies.ts';
 import { toRunKwargs } from './run-kwargs.ts';
@@ -132,7 +132,7 @@ export async function prepareRun(
   /** Looks where the answer goes, as long as the thread moves on between look and act. */
   async function dispatchAnswer(): Promise<Dispatched> {
     for (let look = 1; ; look++) {
-      const done = await dispatch(create(await findPlace(context, target, request.command?.resume)));
+      const done = await dispatch(create(await findPlace(context, target, answerOf(kwargs))));
       if (done.ok || done.refusal.code !== 'thread-changed' || look === MOST_LOOKS) return done;
     }
   }

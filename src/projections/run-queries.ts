@@ -1,7 +1,7 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
-import type { Bound } from '../thread/events.ts';
+import type { Bound, RunKwargs } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 import { CREATED, kwargsOf, RUN, toRecord, type Created, type RunRecord, type RunRow } from './run-record.ts';
 import type { RunStatus } from './threads.ts';
@@ -42,15 +42,15 @@ export function readRun(
   return row && toRecord(row);
 }
 
-/** What the thread's runs that wait or execute were told to do besides their input. */
-export async function openCommands(rows: RowReader, threadId: string): Promise<(JsonObject | undefined)[]> {
+/** What the thread's runs that wait or execute were created with. */
+export async function openOrders(rows: RowReader, threadId: string): Promise<RunKwargs[]> {
   const open = rows.all<Created>(
     `SELECT run_id, ${CREATED} FROM runs INDEXED BY runs_running WHERE thread_id = @threadId AND status = 'running'
      UNION ALL
      SELECT run_id, ${CREATED} FROM runs INDEXED BY runs_pending_by_thread WHERE thread_id = @threadId AND status = 'pending'`,
     { threadId },
   );
-  return open.map((run) => kwargsOf(run).command);
+  return open.map(kwargsOf);
 }
 
 /** A run that has begun ends before another one of its thread begins, so turns say who started last. */

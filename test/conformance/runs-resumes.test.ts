@@ -112,4 +112,27 @@ test('given an answer with a key, when it is sent many times at once, then all a
     assert.equal((await s.client.runs.list(threadId)).length, 2);
   }));
 
+for (const resume of ['old', false])
+  test(`given a question that the thread has left behind, when ten answer ${JSON.stringify(resume)} at its checkpoint, then one is taken, whatever was answered at the head (X1)`, () =>
+    withServer({}, async (s) => {
+      const threadId = await asked(s, 'approve');
+      const { checkpoint } = await s.client.threads.getState(threadId);
+      const past = { checkpoint: { checkpoint_id: checkpoint.checkpoint_id } };
+      const path = `/threads/${threadId}/runs/wait`;
+      const answer = (command: object, at: object = {}) =>
+        s.request('POST', path, { assistant_id: 'approve', command, ...at });
+      await s.client.runs.wait(threadId, 'approve', { input: say('again') });
+      // Neither is the question at the head that of the past one.
+      assert.equal((await answer({ resume: { ['0'.repeat(32)]: 'x' } }, past)).status, 409);
+      assert.equal((await answer({ resume: 'head' })).status, 200);
+      assert.equal((await answer({ resume: 'head' })).status, 409);
+      const answers = await Promise.all(Array.from({ length: 10 }, () => answer({ resume }, past)));
+      const taken = answers.filter(({ status }) => status === 200);
+      assert.equal(taken.length, 1, JSON.stringify(answers.map(({ status }) => status)));
+      assert.equal(textsOf(taken[0]!.json).at(-1), `The answer was ${JSON.stringify(resume)}`);
+      for (const { status, json } of answers) if (status !== 200) assert.deepEqual(json, TAKEN);
+      assert.equal((await answer({ resume: 'late' }, past)).status, 409);
+      assert.equal((await s.client.runs.list(threadId)).length, 4);
+    }));
+
 test.run();

@@ -37,6 +37,12 @@ export interface Settled {
   readonly given?: { readonly taskId: string; readonly answer: Json };
 }
 
+/** The checkpoint at which the question was asked, if not at the head. */
+const placeOf = ({ config: { configurable } }: RunOrder): string | undefined => {
+  const id = configurable['checkpoint_id'];
+  return typeof id === 'string' && id !== '' ? id : undefined;
+};
+
 /** The order with the answers that are still to be given, in a form that the runtime does not overlook. */
 export async function settleAnswers(
   order: RunOrder,
@@ -45,10 +51,10 @@ export async function settleAnswers(
 ): Promise<Settled> {
   const resume = order.command?.resume ?? null;
   if (order.resume || resume === null) return { order };
-  const head = order.attempt > 1 ? await store.load('') : undefined;
-  const used = head === undefined ? [] : tasksAnsweredBy(order.runId, head);
-  if (head !== undefined && used.length > 0)
-    return { order: withAnswer(order, isObject(resume) ? unused(resume, used, head) : null) };
+  const at = order.attempt > 1 ? await store.load('', placeOf(order)) : undefined;
+  const used = at === undefined ? [] : tasksAnsweredBy(order.runId, at);
+  if (at !== undefined && used.length > 0)
+    return { order: withAnswer(order, isObject(resume) ? unused(resume, used, at) : null) };
   return Boolean(resume) ? { order } : addressed(order, resume, graph);
 }
 
@@ -80,7 +86,7 @@ function unused(answers: JsonObject, used: readonly string[], { writes }: Loaded
   return left.length === 0 ? null : Object.fromEntries(left);
 }
 
-/** Without an answer the run goes on from the head: what else the command brought is saved there already. */
+/** Without an answer the run goes on from where it was given: what else the command brought is saved there already. */
 function withAnswer(order: RunOrder, resume: Json): RunOrder {
   const { command, ...rest } = order;
   return resume === null ? { ...rest, input: null } : { ...order, command: { ...command, resume } };
@@ -93,7 +99,7 @@ function withAnswer(order: RunOrder, resume: Json): RunOrder {
  */
 async function addressed(order: RunOrder, resume: Json, graph: CompiledGraph): Promise<Settled> {
   const { tasks } = await graph.getState({
-    configurable: { thread_id: order.threadId, checkpoint_ns: '' },
+    configurable: { thread_id: order.threadId, checkpoint_ns: '', checkpoint_id: placeOf(order) },
   });
   const id = tasks.flatMap((task) => task.interrupts ?? [])[0]?.id;
   if (id !== undefined) return { order: withAnswer(order, { [id]: resume }) };
