@@ -107,7 +107,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       given: overrides.port,
       label: '--port',
     }),
-    dataDir: resolve(cwd, overrides.data ?? settings.text('PLATFORM_DATA', join(dir, '.platform'))),
+    dataDir: resolve(cwd, settings.path('PLATFORM_DATA', join(dir, '.platform'), overrides.data, '--data')),
     ...(apiKeys !== undefined && { apiKeys }),
     ...(studioKeys !== undefined && !studioOff && { studioKeys }),
     ...(cache !== undefined && {

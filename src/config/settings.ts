@@ -9,6 +9,8 @@ export type AssistantDefaults = Readonly<Record<string, { config?: JsonObject; c
 
 export interface Settings {
   text(name: string, byDefault: string): string;
+  /** The same of a path, which cannot be empty: that would be wherever the process was started. */
+  path(name: string, byDefault: string, given: string | undefined, label: string): string;
   flag(name: string, byDefault: boolean): boolean;
   /** `given` is the command line's value, which wins. */
   number(
@@ -43,6 +45,11 @@ const defaults = z.record(
 export function createSettings(env: Environment, problems: string[]): Settings {
   return {
     text: (name, byDefault) => env[name] ?? byDefault,
+    path(name, byDefault, given, label) {
+      const text = given ?? env[name] ?? byDefault;
+      if (text === '') problems.push(`${given === undefined ? name : label}: expected a path, found ""`);
+      return text;
+    },
     flag(name, byDefault) {
       const text = env[name];
       if (text === undefined) return byDefault;

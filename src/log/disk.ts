@@ -14,9 +14,14 @@ const CODES = /^(?:ENOSPC|EDQUOT|EROFS|EIO|SQLITE_FULL|(?:SQLITE_READONLY|SQLITE
 /** What is to be thrown when the log of `dir` could not be opened because of `error`. */
 export function toOpenFailure(dir: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, syscall } = error as NodeJS.ErrnoException;
   const fails = code !== undefined && (CODES.test(code) || (code === 'SQLITE_CANTOPEN' && !isWritable(dir)));
-  return fails ? new DiskFailed(dir, error) : error;
+  if (fails) return new DiskFailed(dir, error);
+  return syscall === 'mkdir'
+    ? new Error(`the data directory ${dir} (--data, PLATFORM_DATA) cannot be made: ${error.message}`, {
+        cause: error,
+      })
+    : error;
 }
 
 function isWritable(dir: string): boolean {

@@ -43,6 +43,14 @@ test('given values that are none, when the config is loaded, then each is named 
   assert.throws(() => load({ BG_JOB_TIMEOUT_SECS: '0' }), toldOf('of at least 1'));
 });
 
+test('given no path for the data, when the config is loaded, then it is told, and nothing is written wherever the process is', () => {
+  assert.throws(() => load({ PLATFORM_DATA: '' }), toldOf('PLATFORM_DATA: expected a path'));
+  assert.throws(
+    () => loadConfig({ config: PROJECT, data: '' }, {}, PROJECT),
+    toldOf('--data: expected a path'),
+  );
+});
+
 test('given what would leave data unprotected if it were passed over, when it is set, then the start is refused', () => {
   assert.throws(
     () => load({ LANGGRAPH_AES_KEY: 'x'.repeat(32) }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -131,6 +131,20 @@ test('L4 L1 given a disk that takes no more, when a commit fails, then its whole
     } finally {
       await log.close();
     }
+  }));
+
+test('given a data directory that is a file or lies below one, when it is opened, then the words name the option', () =>
+  withTempDir(async (dir) => {
+    writeFileSync(join(dir, 'file'), '');
+    for (const path of ['file', 'file/below'])
+      assert.throws(
+        () =>
+          openSqliteLog({
+            dir: join(dir, path),
+            ...{ projection, functions, clock: createManualClock(1), onFault: assert.ifError },
+          }),
+        new RegExp(`${path} \\(--data, PLATFORM_DATA\\) cannot be made: `),
+      );
   }));
 
 test('given an open log, when this or another process opens it too, then it is refused with words that help', () =>
