@@ -48,6 +48,7 @@ const ARROWS: Record<string, readonly string[]> = {
 const UNCOMPILED: ReadonlySet<string> = new Set([
   'graphs/pool/crypto-guard.cjs',
   'graphs/pool/hook-guard.cjs',
+  'graphs/pool/descriptor-guard.cjs',
   'graphs/pool/list-guard.cjs',
   'graphs/pool/thread-guard.cjs',
   'kernel/link-gate.cjs',

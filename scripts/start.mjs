@@ -32,7 +32,9 @@ const ENTRIES = [
 
 /** What threads begin with that have no compiler. */
 const SCRIPTS = [
-  ...['crypto-guard', 'hook-guard', 'list-guard', 'thread-guard'].map((name) => `graphs/pool/${name}.cjs`),
+  ...['crypto-guard', 'descriptor-guard', 'hook-guard', 'list-guard', 'thread-guard'].map(
+    (name) => `graphs/pool/${name}.cjs`,
+  ),
   'kernel/link-gate.cjs',
 ];
 

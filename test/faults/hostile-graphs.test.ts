@@ -23,6 +23,7 @@ type Expected =
 const OUT_OF_MEMORY: Expected = { error: 'WorkerHeapLimit', says: /PLATFORM_WORKER_HEAP_MB/ };
 const FINE: Expected = { values: { fine: true } };
 const TOO_LONG: Expected = { error: 'RangeError', says: /more than a graph can hold in a worker/ };
+const REFUSED_THERE: Expected = { values: { ended: 'A graph cannot send signals to the server' } };
 const READ_ONLY: Expected = { error: 'TypeError', says: /read only|not extensible/ };
 
 const GRAPHS: Readonly<Record<string, Expected>> = {
@@ -106,6 +107,15 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   searchesList: TOO_LONG,
   walksList: TOO_LONG,
   closesFiles: { values: { closed: 0 } },
+  usesFiles: { values: { own: 'ow', used: 0 } },
+  makesHandles: FINE,
+  preloads: REFUSED_THERE,
+  preloadsByEnvironment: { values: { given: 'exit 0', inherited: 'exit 0' } },
+  pretendsToBeGuarded: REFUSED_THERE,
+  replacesMaking: REFUSED_THERE,
+  findsThreadClass: { values: { found: 'Object' } },
+  printsPastBounds: FINE,
+  promiseHooksThrow: { error: 'Error', says: /from a hook on promises/ },
   setsFlags: { error: 'FlagsRefused' },
   debugsServer: { error: 'DebuggerRefused' },
   opensDebugger: { error: 'DebuggerRefused' },
@@ -240,6 +250,10 @@ test('graphs that spin, eat memory, exit, throw later, flood or replace the lang
     // Each would be a message to the server's thread, and a line here.
     const told = server.output().match(/nobody hears any of these/g) ?? [];
     assert.ok(told.length < 100, `${told.length} rejections are told`);
+    assert.ok(
+      !server.output().includes('past the bounds'),
+      'what a graph sends by the port of its output is passed on',
+    );
     await assertVerified(join(dir, 'data'));
   }));
 

@@ -5,8 +5,8 @@
  *
  * X4 Refused are signals to the process and the hearing of them, messages to its first thread, a debugger on that one, for
  * all to see, or one that ends code, the taking of what nothing catches, another priority for it, flags of V8, which are
- * those of all threads, Node's own parts (`process.binding`), handles on and the closing of files that the thread has not
- * opened, and lists beyond what V8 can address (list-guard.cjs). Hooks may throw (hook-guard.cjs). `process.exit`, and what
+ * those of all threads, Node's own parts (`process.binding`), the use of files that the thread has not opened
+ * (descriptor-guard.cjs), and lists beyond what V8 can address (list-guard.cjs). Hooks may throw (hook-guard.cjs). `process.exit`, and what
  * nothing catches, end only the nested thread; it ends with its worker. Its memory counts as its worker's: it inherits the
  * mark by which that is found (kernel/worker-memory.ts).
  */
@@ -23,6 +23,7 @@ const threads = require('node:worker_threads');
 const LINK_GATE_SCRIPT = join(__dirname, '../../kernel/link-gate.cjs');
 const { closeBeforeEnds } = require(LINK_GATE_SCRIPT);
 const { guardCrypto } = require('./crypto-guard.cjs');
+const { guardDescriptors } = require('./descriptor-guard.cjs');
 const { guardHooks } = require('./hook-guard.cjs');
 const { guardLists } = require('./list-guard.cjs');
 
@@ -38,10 +39,15 @@ const STACK_MB = 4;
 const FIXED = { writable: false, configurable: false };
 // As it is now: a graph may replace it.
 const { existsSync } = fs;
+const { construct } = Reflect;
+/** Comes first, before whatever the thread itself is to begin with. */
+const BEGINNING = [LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename];
+/** Options that a thread takes from the environment: those that the server was started with. */
+const OPTIONS = process.env.NODE_OPTIONS;
 
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
-  guardFiles();
+  guardDescriptors();
   guardCrypto();
   guardProcess();
   guardThreads();
@@ -131,59 +137,6 @@ function guardSignal(owner, name, place) {
   };
 }
 
-/** A number that is closed twice may be another one's by then: a connection, or the log. Each closes what it opened. */
-function guardFiles() {
-  const own = new Set();
-  const { open, openSync, close, closeSync } = fs;
-  const { open: openHandle } = fs.promises;
-  const isOwn = (file) => typeof file !== 'number' || own.delete(file);
-  guardHandles(own);
-  const refusal = () =>
-    Object.assign(new Error('EBADF: bad file descriptor, close'), {
-      ...{ errno: -os.constants.errno.EBADF, code: 'EBADF', syscall: 'close' },
-    });
-  fs.openSync = (...given) => {
-    const file = openSync(...given);
-    own.add(file);
-    return file;
-  };
-  fs.open = (...given) => {
-    const done = given.pop();
-    if (typeof done !== 'function') return open(...given, done);
-    return open(...given, (error, file) => {
-      if (file !== undefined) own.add(file);
-      done(error, file);
-    });
-  };
-  fs.promises.open = async (...given) => {
-    const handle = await openHandle(...given);
-    own.add(handle.fd);
-    return handle;
-  };
-  fs.closeSync = (file) => {
-    if (!isOwn(file)) throw refusal();
-    closeSync(file);
-  };
-  fs.close = (file, ...given) => {
-    if (isOwn(file)) return close(file, ...given);
-    const [done] = given;
-    if (typeof done !== 'function') throw refusal();
-    process.nextTick(done, refusal());
-  };
-}
-
-/** A handle changes the file that it is opened on, and closes it in the end: from then on it is the handle's. */
-function guardHandles(own) {
-  const handles = { pipe_wrap: 'Pipe', tcp_wrap: 'TCP', udp_wrap: 'UDP' };
-  for (const [part, name] of Object.entries(handles)) {
-    const { prototype } = process.binding(part)[name];
-    const { open } = prototype;
-    prototype.open = function (file, ...given) {
-      return own.delete(file) ? open.call(this, file, ...given) : -os.constants.errno.EBADF;
-    };
-  }
-}
-
 function guardThreads() {
   Object.defineProperty(threads, 'getEnvironmentData', FIXED);
   const { postMessageToThread } = threads;
@@ -202,7 +155,7 @@ function guardThreads() {
   const { Worker, resourceLimits } = threads;
   const least = resourceLimits.maxOldGenerationSizeMb ?? 0;
   const adjust = (options) => {
-    const { execArgv = process.execArgv, resourceLimits: limits } = options ?? {};
+    const { execArgv = process.execArgv, resourceLimits: limits, env } = options ?? {};
     const wanted = limits?.maxOldGenerationSizeMb ?? 0;
     return {
       ...options,
@@ -213,9 +166,11 @@ function guardThreads() {
         // With less Node ends the process when it cannot even begin.
         stackSizeMb: Math.max(limits?.stackSizeMb ?? 0, STACK_MB),
       },
-      execArgv: execArgv.includes(__filename)
+      execArgv: BEGINNING.every((option, i) => execArgv[i] === option)
         ? execArgv
-        : [...execArgv, LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename],
+        : [...BEGINNING, ...execArgv],
+      // What is no object is for Node to refuse, or to share.
+      ...(typeof env === 'object' && env !== null && { env: withOptions({ ...env }) }),
     };
   };
   const outer = threads.getEnvironmentData(LINK_GATE) ?? [];
@@ -225,12 +180,17 @@ function guardThreads() {
     // One more gate, because its owner may end it while the others go on.
     const gate = new Int32Array(new SharedArrayBuffer(4));
     setEnvironmentData(LINK_GATE, [...outer, gate]);
+    // One that is given none has this thread's.
+    const { NODE_OPTIONS: own } = process.env;
+    withOptions(process.env);
     try {
       const made = new.target === GuardedWorker ? Worker : new.target;
-      const worker = Reflect.construct(Worker, [file, adjust(options)], made);
+      const worker = construct(Worker, [file, adjust(options)], made);
       gates.set(worker, gate);
+      hideHandle(worker);
       return worker;
     } finally {
+      if (own !== undefined) process.env.NODE_OPTIONS = own;
       setEnvironmentData(LINK_GATE, outer);
     }
   }
@@ -244,6 +204,22 @@ function guardThreads() {
     throw named('SnapshotRefused', 'A graph cannot look into the heap of a thread');
   };
   threads.Worker = GuardedWorker;
+}
+
+function withOptions(env) {
+  if (OPTIONS === undefined) delete env.NODE_OPTIONS;
+  else env.NODE_OPTIONS = OPTIONS;
+  return env;
+}
+
+/** By its class, which it names, a thread could be made without any of this. */
+function hideHandle(worker) {
+  for (const key of Object.getOwnPropertySymbols(worker)) {
+    if (key.description !== 'kHandle' || worker[key] === null) continue;
+    const prototype = Object.getPrototypeOf(worker[key]);
+    if (prototype.constructor !== Object)
+      Object.defineProperty(prototype, 'constructor', { value: Object, ...FIXED });
+  }
 }
 
 /**

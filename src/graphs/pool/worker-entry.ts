@@ -16,7 +16,7 @@ import { guardThread } from './guard.ts';
 import { openTaking } from './offers.ts';
 import { publishRemoteFetch } from './remote-fetch.ts';
 import { rememberNatives, type Natives } from './natives.ts';
-import { limitOutput, type ThreadOutput } from './output.ts';
+import { hidePort, limitOutput, type ThreadOutput } from './output.ts';
 import { openRpc, toWireError, type Methods } from './rpc.ts';
 import { BEATS, REPLACED, SERVER_NOTES, toRemote, type ServerSide, type WorkerSetup } from './sides.ts';
 import { limitStrays } from './strays.ts';
@@ -31,6 +31,7 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   threads.setEnvironmentData(THREAD_MARK, setup.mark);
   syncBuiltinESMExports();
   for (const stream of [process.stdout, process.stderr]) limitOutput(stream as unknown as ThreadOutput);
+  hidePort(process.stdin);
 
   const pulse = new Int32Array(setup.pulse);
   const { add } = Atomics;

@@ -1,0 +1,127 @@
+/**
+ * Descriptors are those of the whole process, also of the log and of connections, and any number is somebody's. So a
+ * thread reads, writes, changes and closes by number what it has opened itself, and prints to the standard streams.
+ */
+'use strict';
+const fs = require('node:fs');
+const os = require('node:os');
+
+/** Take a number first. `fstat` changes nothing. */
+const BY_NUMBER = [
+  'read',
+  'readv',
+  'write',
+  'writev',
+  'ftruncate',
+  'fchmod',
+  'fchown',
+  'futimes',
+  'fsync',
+  'fdatasync',
+];
+/** Take a number in the place of a path. */
+const BY_EITHER = ['readFile', 'writeFile', 'appendFile'];
+/** Of the standard streams as well. */
+const ON_STREAMS = ['read', 'readv', 'write', 'writev', 'readFile', 'writeFile', 'appendFile'];
+const LAST_STREAM = 2;
+const HIDDEN = { value: Object, writable: false, configurable: false };
+
+const refusalOf = (syscall) =>
+  Object.assign(new Error(`EBADF: bad file descriptor, ${syscall}`), {
+    ...{ errno: -os.constants.errno.EBADF, code: 'EBADF', syscall },
+  });
+
+function guardDescriptors() {
+  const own = new Set();
+  guardOpens(own);
+  guardCloses(own);
+  guardHandles(own);
+  for (const name of [...BY_NUMBER, ...BY_EITHER]) guardUse(own, name);
+  // By its class, which its instances name, any number can be made a handle that closes it in the end.
+  const { prototype } = process.binding('fs').FileHandle;
+  Object.defineProperty(prototype, 'constructor', HIDDEN);
+}
+
+function guardOpens(own) {
+  const { open, openSync } = fs;
+  const { open: openHandle } = fs.promises;
+  fs.openSync = (...given) => {
+    const file = openSync(...given);
+    own.add(file);
+    return file;
+  };
+  fs.open = (...given) => {
+    const done = given.pop();
+    if (typeof done !== 'function') return open(...given, done);
+    return open(...given, (error, file) => {
+      if (file !== undefined) own.add(file);
+      done(error, file);
+    });
+  };
+  fs.promises.open = async (...given) => {
+    const handle = await openHandle(...given);
+    const { fd } = handle;
+    own.add(fd);
+    // From then on it is somebody else's number.
+    const close = handle.close.bind(handle);
+    handle.close = () => {
+      own.delete(fd);
+      return close();
+    };
+    handle.once('close', () => own.delete(fd));
+    return handle;
+  };
+}
+
+/** A number that is closed twice may be another one's by then: a connection, or the log. Each closes what it opened. */
+function guardCloses(own) {
+  const { close, closeSync } = fs;
+  const isOwn = (file) => typeof file !== 'number' || own.delete(file);
+  fs.closeSync = (file) => {
+    if (!isOwn(file)) throw refusalOf('close');
+    closeSync(file);
+  };
+  fs.close = (file, ...given) => {
+    if (isOwn(file)) return close(file, ...given);
+    const [done] = given;
+    if (typeof done !== 'function') throw refusalOf('close');
+    process.nextTick(done, refusalOf('close'));
+  };
+}
+
+function guardUse(own, name) {
+  const isStream = (file) => file <= LAST_STREAM && ON_STREAMS.includes(name);
+  const isRefused = (file) => typeof file === 'number' && !own.has(file) && !isStream(file);
+  const { [name]: use, [`${name}Sync`]: useSync } = fs;
+  if (useSync !== undefined)
+    fs[`${name}Sync`] = like(useSync, (...given) => {
+      if (isRefused(given[0])) throw refusalOf(name);
+      return useSync(...given);
+    });
+  fs[name] = like(use, (...given) => {
+    if (!isRefused(given[0])) return use(...given);
+    const done = given.at(-1);
+    if (typeof done !== 'function') throw refusalOf(name);
+    process.nextTick(done, refusalOf(name));
+  });
+}
+
+/** A handle changes the file that it is opened on, and closes it in the end: from then on it is the handle's. */
+function guardHandles(own) {
+  const handles = { pipe_wrap: 'Pipe', tcp_wrap: 'TCP', udp_wrap: 'UDP' };
+  for (const [part, name] of Object.entries(handles)) {
+    const { prototype } = process.binding(part)[name];
+    const { open } = prototype;
+    prototype.open = function (file, ...given) {
+      return own.delete(file) ? open.call(this, file, ...given) : -os.constants.errno.EBADF;
+    };
+  }
+}
+
+/** With its name, and with what `util.promisify` goes by. */
+function like(original, guarded) {
+  const { prototype, ...found } = Object.getOwnPropertyDescriptors(original);
+  return Object.defineProperties(guarded, found);
+}
+
+module.exports = { guardDescriptors };
