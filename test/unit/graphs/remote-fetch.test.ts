@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createLocalFetch } from '../../../src/graphs/pool/local-fetch.ts';
 import { publishRemoteFetch } from '../../../src/graphs/pool/remote-fetch.ts';
 import type { ServerSide, WireReply } from '../../../src/graphs/pool/sides.ts';
 import { suite } from '../../support/suite.ts';
@@ -61,5 +62,21 @@ test('X4 given a graph that asks its server a thousand things in one breath, whe
     // The first were under way when they were given up.
     assert.equal(answered, 32 + 500);
   }));
+
+test('X4 given workers that ask a hundred things at once, when the server answers, then it does one in each turn of its event loop', async () => {
+  let asked = 0;
+  const ask = async () => {
+    asked += 1;
+    return new Response(null, { status: 204 });
+  };
+  const sides = [createLocalFetch(ask), createLocalFetch(ask)];
+  const question = { url: 'http://x/ok', method: 'GET', headers: [] };
+  const replies = Array.from({ length: 100 }, (_, id) => sides[id % 2]!.openReply(id, question));
+  for (let before = 0; before < 100; before = asked) {
+    await turn();
+    assert.ok(asked <= before + 1, `${asked - before} in one turn`);
+  }
+  assert.deepEqual(new Set((await Promise.all(replies)).map(({ status }) => status)), new Set([204]));
+});
 
 test.run();
