@@ -6,7 +6,7 @@
 'use strict';
 const { AsyncResource } = require('node:async_hooks');
 const ciphers = require('node:crypto');
-const { isAnyArrayBuffer } = require('node:util/types');
+const { isAnyArrayBuffer, isCryptoKey, isKeyObject } = require('node:util/types');
 
 /** Ten times what is advised against the fastest hash: about 5 s for each 64 bytes. */
 const ITERATIONS = 10_000_000;
@@ -125,7 +125,26 @@ function checkKeyPair(method, given) {
   limit(method, 'options.primeLength', primeLength, SAFE_PRIME_BITS);
 }
 
+/** A key of more bits takes minutes for a signature, or years. Whatever it is made of is read once. */
+const checkSignature = (make) => (method, given) => {
+  const { key: inner = given[2], ...options } = isPlain(given[2]) ? given[2] : { key: given[2] };
+  let key = inner;
+  try {
+    if (!isKeyObject(inner) && !isCryptoKey(inner)) key = make(given[2]);
+  } catch {
+    // Node refuses it as well, and says why.
+    return;
+  }
+  limit(method, 'key', (key.asymmetricKeyDetails ?? key.algorithm)?.modulusLength, RSA_BITS);
+  given[2] = isPlain(given[2]) ? { ...options, format: undefined, type: undefined, key } : key;
+};
+const { createPrivateKey, createPublicKey } = ciphers;
+const isPlain = (key) =>
+  typeof key === 'object' && key !== null && key.key !== undefined && !isKeyObject(key);
+
 const CHECKED = {
+  sign: checkSignature(createPrivateKey),
+  verify: checkSignature(createPublicKey),
   pbkdf2: checkPbkdf2,
   scrypt: checkScrypt,
   generatePrime: checkPrimeOrder,
@@ -148,6 +167,9 @@ function checkNewKey(method, given) {
   limit(method, 'modulusLength', given[0]?.modulusLength, RSA_BITS);
 }
 
+/** Of keys that were made elsewhere. */
+const KEY_USES = ['importKey', 'unwrapKey', 'wrapKey', 'sign', 'verify', 'encrypt', 'decrypt'];
+
 const waiting = [];
 let atWork = 0;
 
@@ -166,13 +188,18 @@ function leave() {
 function guardCrypto() {
   for (const [name, check] of Object.entries(CHECKED)) {
     ciphers[name] = inTurn(checked(name, ciphers[name], check));
-    ciphers[`${name}Sync`] = checked(`${name}Sync`, ciphers[`${name}Sync`], check);
+    const sync = ciphers[`${name}Sync`];
+    if (sync !== undefined) ciphers[`${name}Sync`] = checked(`${name}Sync`, sync, check);
   }
+  ciphers.randomBytes = inTurn(ciphers.randomBytes);
+  // What is filled is what was given.
+  ciphers.randomFill = inTurn(ciphers.randomFill, (given) => given);
   ciphers.generateKey = inTurn(ciphers.generateKey);
   ciphers.createDiffieHellman = checked('createDiffieHellman', ciphers.createDiffieHellman, checkGroup);
   guardGroups();
   const { prototype } = ciphers.webcrypto.subtle.constructor;
   const subtle = { deriveBits: checkBits, deriveKey: checkBits, generateKey: checkNewKey };
+  for (const method of KEY_USES) subtle[method] = () => undefined;
   for (const [method, check] of Object.entries(subtle)) {
     const original = prototype[method];
     const guarded = {
@@ -180,7 +207,9 @@ function guardCrypto() {
         check(method, given);
         await new Promise(enter);
         try {
-          return await apply(original, this, given);
+          const result = await apply(original, this, given);
+          if (isCryptoKey(result)) limit(method, 'key', result.algorithm.modulusLength, RSA_BITS);
+          return result;
         } finally {
           leave();
         }
@@ -222,13 +251,13 @@ function copyOf(value) {
 }
 
 /** What ends with a call of its last argument. */
-function inTurn(original) {
+function inTurn(original, copy = copyOf) {
   return like(original, (...given) => {
     const callback = given.pop();
     // That one is missing is for Node to say.
     if (typeof callback !== 'function') return original(...given, callback);
     let isLate = false;
-    const kept = atWork === MOST_AT_ONCE ? given.map(copyOf) : given;
+    const kept = atWork === MOST_AT_ONCE ? given.map(copy) : given;
     enter(() => {
       try {
         original(...kept, (...result) => {

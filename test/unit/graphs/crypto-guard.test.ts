@@ -27,6 +27,10 @@ const { subtle } = ciphers.webcrypto;
 const big = 10_000_001;
 const made = (order) => new Promise((resolve, reject) =>
   order((error, value) => (error ? reject(error) : resolve(value))));
+const number = Buffer.alloc(2_100, 255).toString('base64url');
+const hugePublic = { kty: 'RSA', n: number, e: 'AQAB' };
+const parts = Object.fromEntries(['d', 'p', 'q', 'dp', 'dq', 'qi'].map((part) => [part, number]));
+const huge = { key: { ...hugePublic, ...parts }, format: 'jwk' };
 const orders = [
   () => made((done) => ciphers.pbkdf2('a', 'b', big, 64, 'sha512', done)),
   () => promisify(ciphers.pbkdf2)('a', 'b', big, 64, 'sha512'),
@@ -46,6 +50,10 @@ const orders = [
   () => made((done) => ciphers.generatePrime(64, { add: 3n, rem: 0n }, done)),
   () => made((done) => ciphers.generatePrime(64, { add: Buffer.from([12]), safe: true }, done)),
   () => made((done) => ciphers.checkPrime(7n, { checks: 1e6 }, done)),
+  () => made((done) => ciphers.sign('sha256', Buffer.from('a'), huge, done)),
+  () => made((done) => ciphers.sign('sha256', Buffer.from('a'), ciphers.createPrivateKey(huge), done)),
+  () => ciphers.verify('sha256', Buffer.from('a'), { key: hugePublic, format: 'jwk' }, Buffer.from('a')),
+  () => subtle.importKey('jwk', hugePublic, { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, false, ['verify']),
   () => ciphers.createDiffieHellman(4_097),
   () => new ciphers.DiffieHellman(4_097),
   () => new Promise((_, reject) => new Worker(
@@ -70,7 +78,7 @@ export async function refuses() {
 test('X4 given orders of keys and primes that take for ever, when graph code gives them, then each is refused and says what was expected', async () => {
   const { said } = await valuesOf<{ said: string[] }>(ORDERS, 'refuses');
   for (const one of said) assert.match(one, /^RangeError: The argument "[\w.]+" of \w+ is .*: expected /);
-  assert.equal(said.length, 17);
+  assert.equal(said.length, 21);
 });
 
 const USES = `import * as ciphers from 'node:crypto';
@@ -88,6 +96,13 @@ export async function uses() {
   const imported = await subtle.importKey('raw', Buffer.from('a'), 'PBKDF2', false, ['deriveBits']);
   const order = { name: 'PBKDF2', hash: 'SHA-256', salt: Buffer.from('b'), iterations: 10_000 };
   const pairs = await pair('rsa', { modulusLength: 1_024, publicKeyEncoding: { type: 'spki', format: 'pem' } });
+  const made = ciphers.generateKeyPairSync('rsa', { modulusLength: 1_024 });
+  const [sign, verify] = [promisify(ciphers.sign), promisify(ciphers.verify)];
+  const pem = made.privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const locked = made.privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'p' });
+  const jwk = made.publicKey.export({ format: 'jwk' });
+  const pss = { padding: ciphers.constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+  const data = Buffer.from('x');
   let thrown;
   try {
     ciphers.pbkdf2('a', 'b', 'many', 32, 'sha256', () => undefined);
@@ -103,6 +118,16 @@ export async function uses() {
     prime: [(await prime(64)).byteLength, Number((await prime(32, { add: 12n, rem: 11n, bigint: true })) % 12n)],
     group: [ciphers.createDiffieHellman(512), new ciphers.DiffieHellman(512)].map((group) =>
       [group.getPrime().length, group instanceof ciphers.DiffieHellman]),
+    signed: [
+      await verify('sha256', data, made.publicKey, await sign('sha256', data, pem)),
+      await verify('sha256', data, { key: jwk, format: 'jwk', ...pss }, await sign('sha256', data, { key: made.privateKey, ...pss })),
+      ciphers.verify('sha256', data, pem, ciphers.sign('sha256', data, { key: locked, passphrase: 'p' })),
+      ciphers.verify('sha256', data, pem, ciphers.sign('sha256', data, { key: pem, ...pss })),
+    ],
+    random: [
+      new Set(await promisify(ciphers.randomFill)(Buffer.alloc(64))).size > 1,
+      (await promisify(ciphers.randomBytes)(8)).length,
+    ],
     check: [await check(7n), await check(Buffer.from([8]), { checks: 10 })],
     names: [ciphers.pbkdf2.name, ciphers.pbkdf2.length, ciphers.default.pbkdf2 === ciphers.pbkdf2],
     thrown,
@@ -122,6 +147,7 @@ test('given keys and primes as they are usually made, when graph code makes them
       [64, true],
       [64, true],
     ],
+    ...{ signed: [true, true, true, false], random: [true, 8] },
     ...{ names: ['pbkdf2', 6, true], thrown: 'ERR_INVALID_ARG_TYPE' },
   });
 });
