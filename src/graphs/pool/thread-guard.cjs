@@ -43,7 +43,8 @@ const { construct } = Reflect;
 /** Comes first, before whatever the thread itself is to begin with. */
 const BEGINNING = [LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename];
 /** Options that a thread takes from the environment: those that the server was started with. */
-const OPTIONS = process.env.NODE_OPTIONS;
+const { env: environment } = process;
+const { NODE_OPTIONS: OPTIONS } = environment;
 
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
@@ -170,7 +171,7 @@ function guardThreads() {
         ? execArgv
         : [...BEGINNING, ...execArgv],
       // What is no object is for Node to refuse, or to share.
-      ...(typeof env === 'object' && env !== null && { env: withOptions({ ...env }) }),
+      ...(typeof (env ?? {}) === 'object' && { env: withOptions({ ...(env ?? environment) }) }),
     };
   };
   const outer = threads.getEnvironmentData(LINK_GATE) ?? [];
@@ -180,17 +181,17 @@ function guardThreads() {
     // One more gate, because its owner may end it while the others go on.
     const gate = new Int32Array(new SharedArrayBuffer(4));
     setEnvironmentData(LINK_GATE, [...outer, gate]);
-    // One that is given none has this thread's.
-    const { NODE_OPTIONS: own } = process.env;
-    withOptions(process.env);
+    // One may share this thread's.
+    const { NODE_OPTIONS: own } = environment;
     try {
+      withOptions(environment);
       const made = new.target === GuardedWorker ? Worker : new.target;
       const worker = construct(Worker, [file, adjust(options)], made);
       gates.set(worker, gate);
       hideHandle(worker);
       return worker;
     } finally {
-      if (own !== undefined) process.env.NODE_OPTIONS = own;
+      if (own !== undefined) environment.NODE_OPTIONS = own;
       setEnvironmentData(LINK_GATE, outer);
     }
   }
