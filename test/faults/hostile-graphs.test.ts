@@ -115,6 +115,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   replacesMaking: REFUSED_THERE,
   findsThreadClass: { values: { found: 'Object' } },
   printsPastBounds: FINE,
+  leavesStacks: FINE,
+  readsStack: { values: { read: 'string' } },
   promiseHooksThrow: { error: 'Error', says: /from a hook on promises/ },
   setsFlags: { error: 'FlagsRefused' },
   debugsServer: { error: 'DebuggerRefused' },

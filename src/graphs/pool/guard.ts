@@ -32,7 +32,7 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
   const jobs = new WeakMap<object, GuardedJob>();
   // As they are now: graph code may replace them for a moment, and would have what ends the runs of others.
   const { get, set } = WeakMap.prototype;
-  const { apply } = Reflect;
+  const { apply, deleteProperty, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const currentJob = (): GuardedJob | undefined =>
     apply(get, jobs, [current.getStore()]) as GuardedJob | undefined;
 
@@ -50,8 +50,19 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
   // They would hand out the channel to the server.
   const hidden = { value: () => [], configurable: false };
   Object.defineProperties(process, { _getActiveHandles: hidden, _getActiveRequests: hidden });
+  /** How modules of the project have stacks written. */
+  let stacks: PropertyDescriptor | undefined;
+  let isLocked = false;
+  /** One that a run leaves behind is called for every error of whoever comes after, and may spin or throw there. */
+  function restoreStacks(): void {
+    if (!isLocked || getOwnPropertyDescriptor(Error, STACKS)?.value === stacks?.value) return;
+    if (stacks === undefined) deleteProperty(Error, STACKS);
+    else defineProperty(Error, STACKS, stacks);
+  }
+
   return {
     inside(job, work) {
+      restoreStacks();
       // Graph code finds it on whatever the job has begun, and can do nothing with it.
       const token = Object.freeze({});
       apply(set, jobs, [token, job]);
@@ -66,9 +77,13 @@ export function guardThread(onStray: (thrown: unknown, context: string) => void)
         throw error;
       };
       lockLanguage();
+      stacks = getOwnPropertyDescriptor(Error, STACKS);
+      isLocked = true;
     },
   };
 }
+
+const STACKS = 'prepareStackTrace';
 
 function named(name: string, message: string): Error {
   const error = new Error(message);
