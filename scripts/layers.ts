@@ -49,6 +49,7 @@ const UNCOMPILED: ReadonlySet<string> = new Set([
   'graphs/pool/crypto-guard.cjs',
   'graphs/pool/hook-guard.cjs',
   'graphs/pool/descriptor-guard.cjs',
+  'graphs/pool/like.cjs',
   'graphs/pool/list-guard.cjs',
   'graphs/pool/thread-guard.cjs',
   'kernel/link-gate.cjs',

@@ -32,7 +32,7 @@ const ENTRIES = [
 
 /** What threads begin with that have no compiler. */
 const SCRIPTS = [
-  ...['crypto-guard', 'descriptor-guard', 'hook-guard', 'list-guard', 'thread-guard'].map(
+  ...['crypto-guard', 'descriptor-guard', 'hook-guard', 'like', 'list-guard', 'thread-guard'].map(
     (name) => `graphs/pool/${name}.cjs`,
   ),
   'kernel/link-gate.cjs',

@@ -7,6 +7,7 @@
 const { AsyncResource } = require('node:async_hooks');
 const ciphers = require('node:crypto');
 const { isAnyArrayBuffer, isCryptoKey, isKeyObject } = require('node:util/types');
+const { like } = require('./like.cjs');
 
 /** Ten times what is advised against the fastest hash: about 5 s for each 64 bytes. */
 const ITERATIONS = 10_000_000;
@@ -272,12 +273,6 @@ function inTurn(original, copy = copyOf) {
     });
     isLate = true;
   });
-}
-
-/** With its name, and with what `util.promisify` goes by. */
-function like(original, guarded) {
-  const { prototype, ...found } = Object.getOwnPropertyDescriptors(original);
-  return Object.defineProperties(guarded, found);
 }
 
 module.exports = { guardCrypto };

@@ -5,6 +5,7 @@
 'use strict';
 const fs = require('node:fs');
 const os = require('node:os');
+const { like } = require('./like.cjs');
 
 /** Take a number first. `fstat` changes nothing. */
 const BY_NUMBER = [
@@ -62,12 +63,7 @@ function guardOpens(own) {
     const handle = await openHandle(...given);
     const { fd } = handle;
     own.add(fd);
-    // From then on it is somebody else's number.
-    const close = handle.close.bind(handle);
-    handle.close = () => {
-      own.delete(fd);
-      return close();
-    };
+    // Heard of as it begins to close: from then on it is somebody else's number.
     handle.once('close', () => own.delete(fd));
     return handle;
   };
@@ -116,12 +112,6 @@ function guardHandles(own) {
       return own.delete(file) ? open.call(this, file, ...given) : -os.constants.errno.EBADF;
     };
   }
-}
-
-/** With its name, and with what `util.promisify` goes by. */
-function like(original, guarded) {
-  const { prototype, ...found } = Object.getOwnPropertyDescriptors(original);
-  return Object.defineProperties(guarded, found);
 }
 
 module.exports = { guardDescriptors };

@@ -9,36 +9,48 @@ const hooks = require('node:async_hooks');
 const v8 = require('node:v8');
 
 const KINDS = ['init', 'before', 'after', 'destroy', 'promiseResolve'];
+const PROMISE_KINDS = ['init', 'before', 'after', 'settled'];
 const FIXED = { writable: false, configurable: false };
+
+const { apply, ownKeys } = Reflect;
+const { assign, create, defineProperty } = Object;
+const defer = process.nextTick.bind(process);
+
+/**
+ * Callbacks of one hook, which `stop` disables when the first of them throws. To disable it may take effect later, and to
+ * say so sets off more of what it hears of.
+ */
+function openBreaker(stop) {
+  let isBroken = false;
+  return (callback, self) => {
+    // Node itself refuses what is no function, and does without what is not there.
+    if (typeof callback !== 'function') return callback;
+    return (...given) => {
+      if (isBroken) return;
+      try {
+        apply(callback, self?.(), given);
+      } catch (error) {
+        isBroken = true;
+        stop();
+        defer(() => {
+          throw error;
+        });
+      }
+    };
+  };
+}
+
+function catchAll(callbacks, kinds, caught, self) {
+  const watched = { ...callbacks };
+  for (const kind of kinds) if (watched[kind] !== undefined) watched[kind] = caught(watched[kind], self);
+  return watched;
+}
 
 function guardHooks() {
   const { createHook } = hooks;
-  const { apply, ownKeys } = Reflect;
-  const { defineProperty } = Object;
-  const defer = process.nextTick.bind(process);
-
   hooks.createHook = (callbacks) => {
-    const watched = { ...callbacks };
-    // To disable it takes effect later, and to say so sets off more of what it hears of.
-    let isBroken = false;
-    for (const kind of KINDS) {
-      const callback = watched[kind];
-      // Node itself refuses what is no function, and does without what is not there.
-      if (typeof callback !== 'function') continue;
-      watched[kind] = (...given) => {
-        if (isBroken) return;
-        try {
-          apply(callback, hook, given);
-        } catch (error) {
-          isBroken = true;
-          hook.disable();
-          defer(() => {
-            throw error;
-          });
-        }
-      };
-    }
-    const hook = createHook(watched);
+    const caught = openBreaker(() => hook.disable());
+    const hook = createHook(catchAll(callbacks, KINDS, caught, () => hook));
     for (const key of ownKeys(hook)) defineProperty(hook, key, FIXED);
     return hook;
   };
@@ -49,42 +61,18 @@ function guardHooks() {
 
 function guardPromiseHooks() {
   const { promiseHooks } = v8;
-  const { apply } = Reflect;
-  const { assign } = Object;
-  const defer = process.nextTick.bind(process);
-  const caught = (callback, stop) => {
-    if (typeof callback !== 'function') return callback;
-    let isBroken = false;
-    return (...given) => {
-      if (isBroken) return;
-      try {
-        apply(callback, undefined, given);
-      } catch (error) {
-        isBroken = true;
-        stop();
-        defer(() => {
-          throw error;
-        });
-      }
-    };
-  };
   const guarded = {};
-  for (const kind of ['onInit', 'onBefore', 'onAfter', 'onSettled']) {
-    const begin = promiseHooks[kind];
+  for (const kind of ['onInit', 'onBefore', 'onAfter', 'onSettled'])
     guarded[kind] = (callback) => {
-      const stop = begin(caught(callback, () => stop()));
+      const stop = promiseHooks[kind](openBreaker(() => stop())(callback));
       return stop;
     };
-  }
-  const { createHook } = promiseHooks;
   guarded.createHook = (callbacks) => {
-    const watched = { ...callbacks };
-    for (const kind of ['init', 'before', 'after', 'settled'])
-      watched[kind] = caught(watched[kind], () => stop());
-    const stop = createHook(watched);
+    const caught = openBreaker(() => stop());
+    const stop = promiseHooks.createHook(catchAll(callbacks, PROMISE_KINDS, caught));
     return stop;
   };
-  v8.promiseHooks = assign(Object.create(null), promiseHooks, guarded);
+  v8.promiseHooks = assign(create(null), promiseHooks, guarded);
 }
 
 module.exports = { guardHooks };
