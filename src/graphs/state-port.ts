@@ -70,3 +70,14 @@ export interface StateHost {
   history(order: HistoryOrder, checkpoints: CheckpointReader): Promise<History>;
   update(order: UpdateOrder, checkpoints: CheckpointReader): Promise<Updated>;
 }
+
+/** Channels of what a checkpoint keeps of its tasks: notes of the runtime's and of this server's, and results. */
+export const INTERRUPT = '__interrupt__';
+export const RESUME = '__resume__';
+/** Ours: saved in one batch with the answers that a task has used, and kept from the runtime. */
+export const ANSWERED_BY = '__answered_by__';
+
+const NOTES: ReadonlySet<string> = new Set([INTERRUPT, RESUME, ANSWERED_BY, '__error__', '__scheduled__']);
+
+/** Anything else is a task's result. */
+export const isNote = (channel: string): boolean => NOTES.has(channel);

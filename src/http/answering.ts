@@ -4,11 +4,11 @@
  * X1 Where the answer is given is decided with the run: an answer that was meant for a state that is no longer the
  * thread's is refused. Whoever says `interrupt` or `rollback` puts an answer in the place of another, and may.
  */
+import { INTERRUPT, isNote } from '../graphs/state-port.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { lastEndedRun, openOrders } from '../projections/run-queries.ts';
 import { getThread, type ThreadRecord } from '../projections/thread-queries.ts';
-import { INTERRUPT } from '../protocol/normalise.ts';
 import type { RunKwargs } from '../thread/events.ts';
 import type { ServerContext } from './context.ts';
 import { alreadyAnswered } from './replies.ts';
@@ -22,12 +22,6 @@ export interface Answer {
   readonly resume: Json | undefined;
   readonly checkpointId: string | undefined;
 }
-
-/** What the runtime itself notes of a task that asks; anything else is the task's result. */
-const NOTES: ReadonlySet<string> = new Set([
-  INTERRUPT,
-  ...['__resume__', '__error__', '__scheduled__', '__answered_by__'],
-]);
 
 /** A command that does something else as well makes sense without a question. */
 export const isAnswer = ({ command, multitask_strategy: strategy }: RunCreate): boolean =>
@@ -76,7 +70,7 @@ async function mayWaitAt(
 ): Promise<boolean> {
   const writes = (await log.payloads.checkpoint(threadId, '', checkpointId))?.writes;
   if (writes === undefined) return true;
-  const done = new Set(writes.filter(({ channel }) => !NOTES.has(channel)).map(({ taskId }) => taskId));
+  const done = new Set(writes.filter(({ channel }) => !isNote(channel)).map(({ taskId }) => taskId));
   const questions = writes.filter(({ channel, taskId }) => channel === INTERRUPT && !done.has(taskId));
   const ids = idsOf(resume);
   return questions.some(({ data }) => ids === undefined || ids.some((id) => data.includes(id)));

@@ -6,17 +6,15 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { createDecoder, encode } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { CheckpointReader, LoadedCheckpoint, PendingWrite, RunOrder } from '../port.ts';
+import { ANSWERED_BY, INTERRUPT, RESUME } from '../state-port.ts';
 
 /** The task that stands for the run's own input. */
 export const NULL_TASK = '00000000-0000-0000-0000-000000000000';
-export const RESUME = '__resume__';
-const INTERRUPT = '__interrupt__';
-/** Ours: saved in one batch with the answers that a task has used, and kept from the runtime. */
-const ANSWERED_BY = { channel: '__answered_by__', idx: -5 };
+const ANSWERED_INDEX = -5;
 
 export const toAnsweredWrite = (taskId: string, runId: string): PendingWrite => ({
   taskId,
-  ...ANSWERED_BY,
+  ...{ channel: ANSWERED_BY, idx: ANSWERED_INDEX },
   data: encode(runId),
 });
 
@@ -28,7 +26,7 @@ export const rootTaskOf = (ns: string): string => ns.split('|', 1)[0]?.split(':'
 
 /** An answer without an address belongs to the run that brought it; a later run must not find it. */
 export const isForRuntime = ({ taskId, channel }: PendingWrite): boolean =>
-  channel !== ANSWERED_BY.channel && !(channel === RESUME && taskId === NULL_TASK);
+  channel !== ANSWERED_BY && !(channel === RESUME && taskId === NULL_TASK);
 
 /** What a run is to give to whom. */
 export interface Settled {
@@ -65,7 +63,7 @@ export async function settleAnswers(
 function tasksAnsweredBy(runId: string, { writes }: LoadedCheckpoint): string[] {
   const questions = questionsOf(writes).map(({ id }) => id);
   return writes
-    .filter(({ channel, data }) => channel === ANSWERED_BY.channel && data === encode(runId))
+    .filter(({ channel, data }) => channel === ANSWERED_BY && data === encode(runId))
     .map(({ taskId }) => taskId)
     .filter((taskId) => !questions.includes(taskId));
 }

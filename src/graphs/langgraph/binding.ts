@@ -1,5 +1,6 @@
 /** A graph object is shared by all that use it, so each use works on a shallow copy with a checkpoint saver of its own. */
 import type { CompiledGraph } from '../graph-shapes.ts';
+import { INTERRUPT, isNote, RESUME } from '../state-port.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 
 export const bind = (graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store?: object): CompiledGraph =>
@@ -14,18 +15,15 @@ export function valueChannels(graph: CompiledGraph): string[] {
   return typeof channels === 'string' ? [channels] : [...channels];
 }
 
-/** What the runtime itself writes for a task; anything else is its result. */
-const OWN: ReadonlySet<string> = new Set(['__error__', '__interrupt__', '__resume__', '__scheduled__']);
-
 /** A task that has a result only waits for its siblings: its question was answered and must not be asked again. */
 function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
   const done = new Set(
-    tuple.pendingWrites.filter(([, channel]) => !OWN.has(channel)).map(([taskId]) => taskId),
+    tuple.pendingWrites.filter(([, channel]) => !isNote(channel)).map(([taskId]) => taskId),
   );
   return {
     ...tuple,
     pendingWrites: tuple.pendingWrites.filter(
-      ([taskId, channel]) => channel !== '__interrupt__' || !done.has(taskId),
+      ([taskId, channel]) => channel !== INTERRUPT || !done.has(taskId),
     ),
   };
 }
@@ -34,9 +32,7 @@ function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
 export const withoutResults = (saver: Saver): Saver =>
   toView(saver, async (config) => {
     const tuple = await saver.getTuple(config);
-    return (
-      tuple && { ...tuple, pendingWrites: tuple.pendingWrites.filter(([, channel]) => OWN.has(channel)) }
-    );
+    return tuple && { ...tuple, pendingWrites: tuple.pendingWrites.filter(([, channel]) => isNote(channel)) };
   });
 
 /**
@@ -46,7 +42,7 @@ export const withoutResults = (saver: Saver): Saver =>
 export function toView(saver: Saver, read: Saver['getTuple'] = saver.getTuple): Saver {
   const unanswered = (tuple: CheckpointTuple): CheckpointTuple => ({
     ...tuple,
-    pendingWrites: tuple.pendingWrites.filter(([, channel]) => channel !== '__resume__'),
+    pendingWrites: tuple.pendingWrites.filter(([, channel]) => channel !== RESUME),
   });
   return Object.assign(Object.create(saver) as Saver, {
     async getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined> {

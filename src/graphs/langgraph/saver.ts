@@ -14,9 +14,10 @@ import { encode } from '../codec.ts';
 import { shortenNote } from '../failure.ts';
 import { listInPieces } from '../history-pages.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
+import { INTERRUPT, RESUME } from '../state-port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
-import { isForRuntime, NULL_TASK, RESUME, rootTaskOf, toAnsweredWrite } from './answers.ts';
+import { isForRuntime, NULL_TASK, rootTaskOf, toAnsweredWrite } from './answers.ts';
 import { readDeltaHistory } from './delta-history.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
@@ -47,8 +48,8 @@ const ERROR = '__error__';
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
   [ERROR, -1],
   ['__scheduled__', -2],
-  ['__interrupt__', -3],
-  ['__resume__', -4],
+  [INTERRUPT, -3],
+  [RESUME, -4],
 ]);
 const SENDS = '__pregel_tasks';
 

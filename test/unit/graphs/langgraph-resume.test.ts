@@ -234,4 +234,22 @@ test('X5 given a subgraph that asks, when the process dies after its next questi
   }
 });
 
+test('X5 given an answer at a past checkpoint that asks again, when the run is repeated, then the next question has no answer yet', async () => {
+  for (const answer of [false, 'A']) {
+    const bench = openBench(ask(['a?', 'b?']));
+    await bench.run({ input: START });
+    const checkpointId = (await bench.state()).checkpoint!.id!;
+    await bench.run({ input: START });
+    const order = {
+      runId: '01990000-0000-7000-8000-000000000001',
+      command: { resume: answer },
+      config: { configurable: { checkpoint_id: checkpointId }, metadata: {} },
+    };
+    for (const attempt of [1, 2]) {
+      const { end } = await bench.restart().run({ ...order, attempt });
+      assert.deepEqual(end.kind === 'success' && end.next, ['ask'], `${JSON.stringify(answer)} ${attempt}`);
+    }
+  }
+});
+
 test.run();
