@@ -2,7 +2,7 @@
  * X4 Ends the worker whose graph leaves so many files and sockets open that the server could open none any more: to
  * hear a client it needs one. Those of a thread are closed with it. Only where the system says how many there may be.
  */
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Clock } from '../../kernel/clock.ts';
 import type { GraphWorker } from './graph-worker.ts';
@@ -40,7 +40,7 @@ export function createFileGuard(clock: Clock, workers: () => readonly GraphWorke
   let searching = false;
 
   return {
-    hasRoom: () => count(limit) < limit - NEEDED,
+    hasRoom: () => count(limit) < limit - 2 * NEEDED,
     look() {
       const now = clock.monotonic();
       if (now < lookAt || searching) return;
@@ -59,14 +59,22 @@ function ofGraphs(limit: number): number {
   return all - process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
 }
 
-/** About how many are open: the system gives the lowest number that is free. */
+/** Linux from 6.2 on says it by the size of their directory. */
 function count(limit: number): number {
+  const { size = 0 } = statSync('/proc/self/fd', { throwIfNoEntry: false }) ?? {};
+  return size === 0 ? highest(limit) : size;
+}
+
+/** About how many are open: the system gives the lowest number that is free, and the first few may be gaps. */
+function highest(limit: number): number {
+  const opened: number[] = [];
   try {
-    const file = openSync(devNull, 'r');
-    closeSync(file);
-    return file;
+    while (opened.length < NEEDED) opened.push(openSync(devNull, 'r'));
+    return Math.max(...opened);
   } catch {
     return limit;
+  } finally {
+    for (const file of opened) closeSync(file);
   }
 }
 
