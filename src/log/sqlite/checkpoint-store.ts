@@ -6,7 +6,9 @@ import type { CheckpointText } from '../payloads.ts';
 import { writeChannel } from './channel-store.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
 import {
+  isLong,
   joinParts,
+  MARK,
   openTexts,
   packAgainst,
   packWhole,
@@ -86,9 +88,9 @@ function pack(
   { threadId, runId, ns, checkpointId, parentId, text }: NewCheckpoint,
 ): { packed: string; base: number | null } {
   const last = prepare(
-    `SELECT id, base, typeof(packed) AS form FROM checkpoint_rows WHERE thread = ? AND ns = ? ORDER BY id DESC LIMIT 1`,
-  ).get(thread, ns) as { id: number; base: number | null; form: string } | undefined;
-  if (last === undefined || (last.base === null && last.form !== 'text'))
+    `SELECT id, base, substr(packed, 1, 1) AS mark FROM checkpoint_rows WHERE thread = ? AND ns = ? ORDER BY id DESC LIMIT 1`,
+  ).get(thread, ns) as { id: number; base: number | null; mark: string | Uint8Array } | undefined;
+  if (last === undefined || (last.base === null && last.mark !== MARK) || isLong(text))
     return { packed: packWhole(text), base: null };
   const row = last.base ?? last.id;
   const base = keys.base(row, () => {
