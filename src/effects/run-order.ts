@@ -4,7 +4,7 @@ import { isObject } from '../kernel/json.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { RunSecret } from '../thread/secret.ts';
 
-/** `resume`: an earlier attempt has saved a checkpoint. */
+/** `resume`: an earlier attempt has saved a checkpoint of the root graph. */
 export function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret): RunOrder {
   const { kwargs } = run;
   const { tags, recursion_limit, configurable, metadata } = kwargs.config;

@@ -45,7 +45,7 @@ export interface RunOrder {
   readonly assistantId: string;
   readonly graphId: string;
   readonly attempt: number;
-  /** An earlier attempt of this run saved a checkpoint: go on from there and ignore `input` and `command`. */
+  /** An earlier attempt of this run saved a root checkpoint: go on from there and ignore `input` and `command`. */
   readonly resume: boolean;
   /** `null` continues from the thread's head checkpoint. */
   readonly input: Json;

@@ -9,7 +9,7 @@ export interface QueuedRun {
   readonly lost: number;
   /** The thread's head before the run's first attempt: where a rollback returns to. */
   readonly base: string | null;
-  /** A checkpoint of this run exists, so the next attempt continues instead of beginning. */
+  /** Its root graph has saved a checkpoint, so the next attempt continues instead of beginning. */
   readonly checkpointed: boolean;
 }
 
@@ -93,8 +93,13 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     case 'CheckpointSaved': {
       const active = activeOf(state);
       if (active === undefined) return state;
-      const head = event.data.ns === '' ? event.data.checkpointId : state.head;
-      return { ...state, head, active: { ...active, checkpointed: true } } as ThreadState;
+      // A subgraph may save while its node works, or asks: what the run was given is not in the root graph's state yet.
+      if (event.data.ns !== '') return state;
+      return {
+        ...state,
+        head: event.data.checkpointId,
+        active: { ...active, checkpointed: true },
+      } as ThreadState;
     }
     case 'StateUpdated':
       return { ...state, head: event.data.head };

@@ -178,12 +178,12 @@ killed(
   },
 );
 
-for (const graph of ['answers', 'answersNode'])
+for (const graph of ['answers', 'answersNode', 'answersAround'])
   killed(
     `a run of ${graph} that was resumed with an answer keeps the answer through kill -9 (X5)`,
     async (first, dir) => {
       const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
-      const order = { assistant_id: graph, config: { configurable: { marks, gate } } };
+      const order = { assistant_id: graph, durability: 'sync', config: { configurable: { marks, gate } } };
       const thread = await createThread(first);
       const asked = await joinRun(first, thread, await createRun(first, thread, { ...order, input: {} }));
       assert.equal(asked.__interrupt__[0].value, { question: 'go on?' });

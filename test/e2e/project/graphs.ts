@@ -39,16 +39,28 @@ const Answered = Annotation.Root({
   log: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
 });
 
-/** The same as a graph of three nodes: the gate is in the node that asks and in the one after it. */
-export const answersNode = new StateGraph(Answered)
-  .addNode('before', () => ({ log: ['before'] }))
-  .addNode('ask', async (_, config) => {
-    const answer = String(interrupt({ question: 'go on?' }));
-    await markAndWait(`answered ${answer}`, config);
-    return { log: [answer] };
-  })
-  .addNode('after', () => ({ log: ['after'] }))
-  .addEdge('__start__', 'before')
-  .addEdge('before', 'ask')
-  .addEdge('ask', 'after')
+/** The same as a graph of three nodes: the gate is in the node that asks. */
+const asking = (hear: (answer: string, config: LangGraphRunnableConfig) => Promise<string>) =>
+  new StateGraph(Answered)
+    .addNode('before', () => ({ log: ['before'] }))
+    .addNode('ask', async (_, config) => {
+      const answer = await hear(String(interrupt({ question: 'go on?' })), config);
+      await markAndWait(`answered ${answer}`, config);
+      return { log: [answer] };
+    })
+    .addNode('after', () => ({ log: ['after'] }))
+    .addEdge('__start__', 'before')
+    .addEdge('before', 'ask')
+    .addEdge('ask', 'after')
+    .compile();
+
+const inner = new StateGraph(Answered)
+  .addNode('hear', () => ({}))
+  .addEdge('__start__', 'hear')
   .compile();
+
+export const answersNode = asking(async (answer) => answer);
+/** With the answer works a subgraph, whose checkpoints say nothing of the node around it. */
+export const answersAround = asking(
+  async (answer, config) => (await inner.invoke({ log: [answer] }, config)).log[0]!,
+);

@@ -25,12 +25,12 @@ test('given runs that wait, when one is handed back, then it goes to the front a
   });
 });
 
-test('given a checkpoint of a subgraph, when it is saved, then the head stays and the run may continue', () => {
+test('given a checkpoint of a subgraph, when it is saved, then the head stays, and the next attempt is given what the run was given', () => {
   const { state } = given(...running, fact.saved('a', 'c1'), fact.saved('a', 'sub1', 'child:1'));
   assert.ok(isLiving(state) && state.head === 'c1');
   const first = given(...running, fact.saved('a', 'sub1', 'child:1')).state;
   assert.ok(
-    isLiving(first) && first.head === null && first.status === 'running' && first.active.checkpointed,
+    isLiving(first) && first.head === null && first.status === 'running' && !first.active.checkpointed,
   );
 });
 
