@@ -19,6 +19,7 @@ import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
 import { isForRuntime, NULL_TASK, rootTaskOf, toAnsweredWrite } from './answers.ts';
 import { readDeltaHistory } from './delta-history.ts';
+import { holdBreakpoints, withoutHold } from './held-breakpoints.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
@@ -97,7 +98,7 @@ export function openSaver(options: SaverOptions): Saver {
     const place = { configurable: { ...config.configurable, checkpoint_ns: ns } };
     return {
       config: locate(place, checkpointId),
-      checkpoint,
+      checkpoint: holdBreakpoints(checkpoint, loaded.metadata, options.metadata),
       metadata: loaded.metadata,
       ...(parentId === null ? {} : { parentConfig: locate(place, parentId) }),
       pendingWrites: loaded.writes
@@ -215,7 +216,7 @@ export function openSaver(options: SaverOptions): Saver {
     },
     async put(config, checkpoint, metadata, newVersions) {
       try {
-        await save(config, checkpoint, metadata, newVersions);
+        await save(config, withoutHold(checkpoint), metadata, newVersions);
       } catch (error) {
         fail(error);
       }

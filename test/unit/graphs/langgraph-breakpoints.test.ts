@@ -1,0 +1,123 @@
+import * as assert from 'node:assert/strict';
+import { StateGraph } from '@langchain/langgraph';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import { suite } from '../../support/suite.ts';
+import { gate, openBench } from './harness.ts';
+import { chain, Log, START } from './langgraph-harness.ts';
+
+const test = suite('langgraph breakpoints');
+
+const RUN = { runId: '01990000-0000-7000-8000-000000000001', input: START };
+
+/** Nodes a, b, c in a row, and where they have been; `dies`: where the process does, the first time. */
+function openChain(dies?: string) {
+  const visited: string[] = [];
+  const bench = openBench(
+    chain((node) => {
+      if (visited.push(node) > 0 && node === dies && visited.filter((each) => each === node).length === 1)
+        throw new Error('the process dies here');
+    }),
+  );
+  return { visited, bench };
+}
+
+test('X5 given the process dies when a run has come to a breakpoint, when it is repeated, then it still holds there, once', async () => {
+  const { visited, bench } = openChain();
+  const run = { ...RUN, interruptBefore: ['b'] };
+  const paused = { kind: 'success', next: ['b'], interrupts: {} };
+  assert.deepEqual((await bench.run(run)).end, paused);
+  for (const attempt of [2, 3])
+    assert.deepEqual((await bench.restart().run({ ...run, attempt, resume: true })).end, paused);
+  assert.deepEqual(visited, ['a']);
+  const next = { interruptBefore: ['b'] };
+  assert.deepEqual((await bench.restart().run(next)).end, { ...paused, next: [] });
+  assert.deepEqual(visited, ['a', 'b', 'c']);
+  for (const { body } of await bench.checkpoints.list({})) assert.doesNotMatch(body, /__held__/);
+});
+
+test('X5 given a run that a client let go on from a breakpoint, when the process dies behind it, then it goes on from there to the next', async () => {
+  const { visited, bench } = openChain();
+  const places = { interruptBefore: ['b', 'c'] };
+  await bench.run({ ...RUN, ...places });
+  const second = { ...places, runId: '01990000-0000-7000-8000-000000000002' };
+  // It has not saved anything: what it was given is given again.
+  assert.deepEqual((await bench.restart().run({ ...second, attempt: 2 })).end.kind, 'success');
+  assert.deepEqual(visited, ['a', 'b']);
+  const { end } = await bench.restart().run({ ...second, attempt: 3, resume: true });
+  assert.deepEqual(end, { kind: 'success', next: ['c'], interrupts: {} });
+  assert.deepEqual(visited, ['a', 'b']);
+  await bench.restart().run(places);
+  assert.deepEqual(visited, ['a', 'b', 'c']);
+});
+
+test('X5 given the process dies before a breakpoint, when the run is repeated, then it comes to it, and a client can let it go on', async () => {
+  const { visited, bench } = openChain('b');
+  const places = { interruptBefore: ['c'] };
+  assert.equal((await bench.run({ ...RUN, ...places })).end.kind, 'error');
+  const { end } = await bench.restart().run({ ...RUN, ...places, attempt: 2, resume: true });
+  assert.deepEqual(end, { kind: 'success', next: ['c'], interrupts: {} });
+  await bench.restart().run(places);
+  assert.deepEqual(visited, ['a', 'b', 'b', 'c']);
+});
+
+test('X5 given an edit lets a run go on from a breakpoint, when the process dies behind it, then it does not hold there again', async () => {
+  const { visited, bench } = openChain('b');
+  const places = { interruptBefore: ['b'] };
+  await bench.run({ ...RUN, ...places });
+  const second = { ...places, runId: '01990000-0000-7000-8000-000000000002' };
+  const command = { update: { answer: 'edited' } };
+  assert.equal((await bench.restart().run({ ...second, command })).end.kind, 'error');
+  await bench.restart().run({ ...second, command, attempt: 2, resume: true });
+  assert.deepEqual(visited, ['a', 'b', 'b', 'c']);
+});
+
+test('X5 given a subgraph that holds at its breakpoint beside a node that works, when the process dies, then it still holds, and is not begun again', async () => {
+  const visited: string[] = [];
+  const [working, ready] = [gate(), gate()];
+  const visit = (node: string) => () => {
+    visited.push(node);
+    return { log: [node] };
+  };
+  const inner = new StateGraph(Log)
+    .addNode('s1', visit('s1'))
+    .addNode('s2', visit('s2'))
+    .addEdge('__start__', 's1')
+    .addEdge('s1', 's2')
+    .compile({ interruptBefore: ['s2'] });
+  let isBusy = true;
+  const graph = new StateGraph(Log)
+    .addNode('inner', inner)
+    .addNode('slow', async (_, { signal }) => {
+      working.open();
+      if (isBusy)
+        await Promise.race([ready.opened, new Promise((_, no) => signal?.addEventListener('abort', no))]);
+      return { log: ['slow'] };
+    })
+    .addEdge('__start__', 'inner')
+    .addEdge('__start__', 'slow')
+    .compile();
+  const bench = openBench(graph);
+  const dying = new AbortController();
+  const first = bench.run(RUN, { signal: dying.signal });
+  await working.opened;
+  const isHeld = async () =>
+    (await bench.state({ subgraphs: true })).tasks.some(({ state }) => state?.next[0] === 's2');
+  while (!(await isHeld())) await new Promise((resolve) => setImmediate(resolve));
+  dying.abort('shutdown');
+  assert.equal((await first).end.kind, 'stopped');
+  assert.deepEqual(visited, ['s1']);
+
+  isBusy = false;
+  const { end } = await bench.restart().run({ ...RUN, attempt: 2, resume: true });
+  assert.deepEqual(end.kind === 'success' && end.next, ['inner']);
+  assert.deepEqual(visited, ['s1']);
+  await bench.restart().run();
+  assert.deepEqual(visited, ['s1', 's2']);
+  const { values, next } = await bench.state();
+  assert.deepEqual(
+    [[...((values as JsonObject)['log'] as string[])].sort(), next],
+    [['s1', 's2', 'slow'], []],
+  );
+});
+
+test.run();
