@@ -90,6 +90,7 @@ function objectToTagged(value: object, path: Step[]): Json {
       );
     case 'date':
     case 'bytes':
+    case 'regexp':
     case 'error':
       return tagged(shape.kind, shape.v);
     case 'other':
@@ -141,6 +142,11 @@ export function createDecoder(reviver?: Reviver): (text: string) => unknown {
         return BigInt(v as string);
       case 'bytes':
         return new Uint8Array(Buffer.from(v as string, 'base64'));
+      case 'regexp': {
+        const text = v as string;
+        const end = text.lastIndexOf('/');
+        return new RegExp(text.slice(1, end), text.slice(end + 1));
+      }
       case 'map':
         return new Map((v as [Json, Json][]).map(([key, item]) => [revive(key), revive(item)]));
       case 'set':

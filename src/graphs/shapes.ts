@@ -1,4 +1,5 @@
 /** Sorts runtime values into the kinds that the codec can store; shared by the stored form and the wire form. */
+import { isRegExp } from 'node:util/types';
 import { isMessage, toMessageFields } from './message-form.ts';
 
 /** A value beyond what can be stored; the message names its place. */
@@ -14,7 +15,7 @@ type Fields = Record<string, unknown>;
 export type Shape =
   | { readonly kind: 'message' | 'command' | 'send'; readonly v: Fields }
   | { readonly kind: 'date'; readonly v: string | null }
-  | { readonly kind: 'bytes'; readonly v: string }
+  | { readonly kind: 'bytes' | 'regexp'; readonly v: string }
   | { readonly kind: 'map'; readonly v: readonly (readonly [unknown, unknown])[] }
   | { readonly kind: 'set' | 'array'; readonly v: readonly unknown[] }
   | { readonly kind: 'error'; readonly v: { name: string; message: string } }
@@ -32,6 +33,7 @@ export function toShape(value: object): Shape {
     return { kind: 'date', v: Number.isNaN(value.getTime()) ? null : value.toISOString() };
   if (value instanceof Map) return { kind: 'map', v: [...(value as Map<unknown, unknown>)] };
   if (value instanceof Set) return { kind: 'set', v: [...(value as Set<unknown>)] };
+  if (isRegExp(value)) return { kind: 'regexp', v: String(new RegExp(value)) };
   if (value instanceof Error) return { kind: 'error', v: { name: value.name, message: value.message } };
   if (value instanceof ArrayBuffer) return { kind: 'bytes', v: Buffer.from(value).toString('base64') };
   if (ArrayBuffer.isView(value)) return viewShape(value);

@@ -7,7 +7,7 @@
  *   command / send   v: `{goto, update, resume, graph}` / `{node, args}`
  *   date       v: ISO text         bigint   v: decimal digits      bytes  v: base64
  *   map        v: [key, value][]   set      v: value[]             error  v: `{name, message}`
- *   undefined  no v                object   v: the object itself
+ *   undefined  no v                object   v: the object itself       regexp v: as in code, `/source/flags`
  */
 import { sha256 } from './digest.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -24,6 +24,7 @@ export type TaggedKind =
   | 'map'
   | 'set'
   | 'error'
+  | 'regexp'
   | 'undefined'
   | 'object';
 

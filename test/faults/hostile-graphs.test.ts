@@ -56,6 +56,8 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   liesAboutStops: { error: 'WorkerSpoiled', says: /AbortSignal\.prototype\.aborted/ },
   stealsLists: { error: 'WorkerSpoiled', says: /Array\.prototype\.toJSON/ },
   replacesPush: { error: 'WorkerSpoiled', says: /Array\.prototype\.push/ },
+  replacesNumbers: { error: 'WorkerSpoiled', says: /froze parseInt/ },
+  replacesEncoding: { error: 'WorkerSpoiled', says: /TextEncoder\.prototype\.encode/ },
   replacesCrypto: { error: 'WorkerSpoiled', says: /globalThis\.crypto/ },
   replacesDescription: { error: 'WorkerSpoiled', says: /Symbol\.prototype\.description/ },
   stealsEntries: { error: 'WorkerSpoiled', says: /an entry of Array\.prototype/ },

@@ -32,6 +32,7 @@ const GLOBALS = [
   ...['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'],
   ...['queueMicrotask', 'structuredClone'],
   ...['URL', 'TextEncoder', 'TextDecoder'],
+  ...['parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURIComponent', 'decodeURIComponent'],
   ...['Error', 'TypeError', 'RangeError', 'AbortController', 'AbortSignal', 'process'],
 ];
 
@@ -52,6 +53,8 @@ const OWNERS: Readonly<Record<string, () => object>> = {
   'AbortSignal.prototype': () => AbortSignal.prototype,
   'AbortController.prototype': () => AbortController.prototype,
   'EventTarget.prototype': () => EventTarget.prototype,
+  'TextEncoder.prototype': () => TextEncoder.prototype,
+  'TextDecoder.prototype': () => TextDecoder.prototype,
   'MessagePort.prototype': () => MessagePort.prototype,
   'AsyncLocalStorage.prototype': () => AsyncLocalStorage.prototype,
   'Symbol.prototype': () => Symbol.prototype,

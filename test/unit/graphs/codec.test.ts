@@ -36,6 +36,7 @@ test('given the kinds that JSON lacks, when stored and read, then they are what 
     ]),
     date: new Date(86_400_000),
     bytes: new Uint8Array([0, 255, 7]),
+    patterns: [/a\/b+/gi, new RegExp(''), /[/]\n/u],
     missing: undefined,
     list: [undefined, null, -1.5, 'text', true],
   };
@@ -101,6 +102,7 @@ test('given any mixture of kinds, when turned into wire form, then it equals the
       fc.bigInt(),
       fc.constant(undefined),
       fc.date(),
+      fc.constantFrom(/a+/g, /\/$/),
       fc.uint8Array({ maxLength: 4 }),
       fc.string().map((content) => new HumanMessage({ content, id: 'h' })),
       fc.string().map((name) => new Send(name, { x: 1 })),

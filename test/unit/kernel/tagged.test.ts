@@ -21,6 +21,7 @@ const FLAT: Record<TaggedKind, [v: Json | undefined, flat: Json]> = {
   date: ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
   bigint: ['12345678901234567890', '12345678901234567890'],
   bytes: ['AAEC', 'AAEC'],
+  regexp: ['/a+/g', '/a+/g'],
   map: [
     [
       ['k', tagged('date', 'd')],
