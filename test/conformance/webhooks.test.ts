@@ -82,7 +82,7 @@ const OUTCOMES: {
 for (const { name, status, values, error, reason, run } of OUTCOMES)
   test(`given a webhook, when its run ${name}, then one POST tells the run record with how it ended (W1)`, () =>
     withWebhookSink((sink) =>
-      withServer({ overrides: { runTimeoutMs: 300 } }, async (s) => {
+      withServer({ overrides: status === 'timeout' ? { runTimeoutMs: 300 } : {} }, async (s) => {
         const threadId = await newThread(s);
         const url = sink.url('/hook?token=secret');
         await run(s, threadId, url);
