@@ -1,8 +1,10 @@
 /**
  * A process of its own for the log's tests: `child.ts open <dir>` tries to open a log that somebody else has;
- * `child.ts fill <dir>` writes until the disk takes no more; `child.ts die <dir>` commits and is killed. Prints one line
- * of JSON.
+ * `child.ts fill <dir>` writes until the disk takes no more; `child.ts die <dir>` commits and is killed; `child.ts hold
+ * <dir>` keeps the log open without its lock until it is killed. Prints one line of JSON.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { append, batch, said } from '../../support/batches.ts';
@@ -50,7 +52,16 @@ async function die(): Promise<void> {
   process.kill(process.pid, 'SIGKILL');
 }
 
+/** As code of a graph may that searches the directory. */
+function hold(): void {
+  open();
+  readFileSync(join(dir!, 'lock.db'));
+  setInterval(() => undefined, 60_000);
+  console.log(JSON.stringify({ pid: process.pid }));
+}
+
 if (what === 'die') await die();
+else if (what === 'hold') hold();
 else if (what === 'fill') console.log(JSON.stringify(await fill()));
 else
   try {
