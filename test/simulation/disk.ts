@@ -58,6 +58,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     payloads: createPayloadWriter(prepare),
     projection,
     now,
+    assertKept: () => undefined,
     committed: () => undefined,
     announce: (notice) => notices.push(notice),
     poisoned: (cause) => fail(new Error(`the writer failed: ${cause}`)),

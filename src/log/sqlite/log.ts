@@ -11,6 +11,7 @@ import { assertComplete, openHeadMark } from './head-mark.ts';
 import { lockDirectory } from './lock.ts';
 import { createFrameTail } from './frame-tail.ts';
 import { createPayloadReader, createPayloadWriter } from './payload-store.ts';
+import { openPlacement } from './placement.ts';
 import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { createRowReader } from './row-store.ts';
@@ -84,6 +85,7 @@ function open(options: SqliteLogOptions): EventLog {
       leftBehind,
       onFault,
     });
+    const placement = openPlacement(file);
     const mark = openHeadMark(file);
     mark.note(headPosition(prepare));
     const tail = createFrameTail(prepare);
@@ -95,6 +97,7 @@ function open(options: SqliteLogOptions): EventLog {
       payloads: createPayloadWriter(prepare, tail),
       projection,
       now: clock.now,
+      assertKept: placement.assertKept,
       committed(batches, head) {
         if (head !== undefined) mark.note(head);
         shredder.note(batches);
@@ -120,7 +123,8 @@ function open(options: SqliteLogOptions): EventLog {
         // Before the connection: the last one to close writes the log back and removes it.
         await reader?.close();
         const afterwards = shredder.close();
-        mark.remove();
+        // It would be that of another server, or proof of what was lost.
+        if (placement.isKept()) mark.remove();
         db.close();
         afterwards();
         unlock();

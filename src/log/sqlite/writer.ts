@@ -52,6 +52,8 @@ export interface WriterOptions {
   readonly payloads: PayloadWriter;
   readonly projection: Projection;
   readonly now: () => number;
+  /** Throws when what was committed is where nobody will find it. */
+  readonly assertKept: () => void;
   /** Hears of the batches of each transaction that wrote something, and the position given last, if it is known. */
   readonly committed: (batches: readonly Batch[], head: number | undefined) => void;
   readonly announce: (notice: Notice) => void;
@@ -66,6 +68,7 @@ export function createWriter({
   payloads,
   projection,
   now,
+  assertKept,
   committed,
   announce,
   poisoned,
@@ -104,6 +107,7 @@ export function createWriter({
     let settled: Settled[];
     try {
       settled = transact(group);
+      assertKept();
       occupiedSince = undefined;
     } catch (error) {
       if (isOccupied(error)) return wait(group);
