@@ -3,14 +3,17 @@
  * does not look: this does, by name, after a commit and before anyone is told of it. The write-ahead log is cut as long
  * as the database is open, and never made anew.
  */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../kernel/clock.ts';
 
 /** Between two looks; what is acknowledged in between may be lost. */
 const LOOK_MS = 1_000;
 
 const NOWHERE = 'nowhere';
+
+/** File systems in user space and of other machines, which may number a file anew at any time (linux/magic.h). */
+const RENUMBERS: ReadonlySet<number> = new Set([0x65735546, 0x01021997]);
 
 export interface Placement {
   /** Throws when a file is not where it was. Looks once a second at most. */
@@ -22,6 +25,11 @@ export interface Placement {
 /** Call once the database was opened and written to. */
 export function openPlacement(file: string): Placement {
   const { monotonic } = systemClock();
+  const renumbers = RENUMBERS.has(statfsSync(dirname(resolve(file))).type);
+  const identityOf = (path: string): string | undefined => {
+    const found = look(path);
+    return renumbers && found !== undefined && found !== NOWHERE ? 'somewhere' : found;
+  };
   const places = [file, `${file}-wal`].flatMap((name) => {
     const path = resolve(name);
     const was = identityOf(path);
@@ -48,7 +56,7 @@ export function openPlacement(file: string): Placement {
 }
 
 /** Undefined for what cannot be looked at, on a disk that fails or below what may not be walked: nobody saw it gone. */
-function identityOf(path: string): string | undefined {
+function look(path: string): string | undefined {
   try {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });
     return found === undefined ? NOWHERE : `${found.dev}:${found.ino}`;
