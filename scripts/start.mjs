@@ -32,9 +32,15 @@ const ENTRIES = [
 
 /** What threads begin with that have no compiler. */
 const SCRIPTS = [
-  ...['crypto-guard', 'descriptor-guard', 'hook-guard', 'like', 'list-guard', 'thread-guard'].map(
-    (name) => `graphs/pool/${name}.cjs`,
-  ),
+  ...[
+    'crypto-guard',
+    'descriptor-guard',
+    'hook-guard',
+    'like',
+    'list-guard',
+    'thread-guard',
+    'wasi-guard',
+  ].map((name) => `graphs/pool/${name}.cjs`),
   'kernel/link-gate.cjs',
 ];
 

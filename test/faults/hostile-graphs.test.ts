@@ -24,6 +24,7 @@ const OUT_OF_MEMORY: Expected = { error: 'WorkerHeapLimit', says: /PLATFORM_WORK
 const FINE: Expected = { values: { fine: true } };
 const TOO_LONG: Expected = { error: 'RangeError', says: /more than a graph can hold in a worker/ };
 const REFUSED_THERE: Expected = { values: { ended: 'A graph cannot send signals to the server' } };
+const OWN_MICROTASKS: Expected = { error: 'VmRefused', says: /leave out "microtaskMode"/ };
 const READ_ONLY: Expected = { error: 'TypeError', says: /read only|not extensible/ };
 
 const GRAPHS: Readonly<Record<string, Expected>> = {
@@ -125,6 +126,21 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   opensDebugger: { error: 'DebuggerRefused' },
   writesToServer: { error: 'MessageRefused' },
   searchesGroup: { error: 'RangeError', says: /^The argument "sizeOrKey" of createDiffieHellman is 10000/ },
+  spinsInContext: OWN_MICROTASKS,
+  spinsInNewContext: OWN_MICROTASKS,
+  spinsInContextOfScript: OWN_MICROTASKS,
+  spinsInContextByGetter: FINE,
+  wasiExits: { values: { code: 3 } },
+  wasiKills: { error: 'ProcessKill' },
+  wasiKillsAnew: { error: 'ProcessKill' },
+  wasiCallsOddly: FINE,
+  wasiTakesFiles: { values: { taken: 0, kept: true } },
+  takesTerminals: { values: { taken: 0 } },
+  nestedInternals: { error: 'OptionRefused' },
+  nestedInternalsSpelled: { error: 'OptionRefused', says: /--expose_internals$/ },
+  nestedProfiles: { error: 'OptionRefused' },
+  leavesBreakpoints: { error: 'DebuggerRefused' },
+  leavesBreakpointsPromised: { error: 'DebuggerRefused' },
   swallowsExceptions: READ_ONLY,
   takesExceptions: { error: 'CaptureRefused' },
   findsJobs: { values: { found: 0 } },

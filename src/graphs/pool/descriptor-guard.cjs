@@ -5,6 +5,7 @@
 'use strict';
 const fs = require('node:fs');
 const os = require('node:os');
+const tty = require('node:tty');
 const { like } = require('./like.cjs');
 
 /** Take a number first. `fstat` changes nothing. */
@@ -26,21 +27,25 @@ const BY_EITHER = ['readFile', 'writeFile', 'appendFile'];
 const ON_STREAMS = ['read', 'readv', 'write', 'writev', 'readFile', 'writeFile', 'appendFile'];
 const LAST_STREAM = 2;
 const HIDDEN = { value: Object, writable: false, configurable: false };
+const { apply, construct } = Reflect;
 
 const refusalOf = (syscall) =>
   Object.assign(new Error(`EBADF: bad file descriptor, ${syscall}`), {
     ...{ errno: -os.constants.errno.EBADF, code: 'EBADF', syscall },
   });
 
+/** Returns what says whether the thread has opened a number itself. */
 function guardDescriptors() {
   const own = new Set();
   guardOpens(own);
   guardCloses(own);
   guardHandles(own);
+  guardTerminals(own);
   for (const name of [...BY_NUMBER, ...BY_EITHER]) guardUse(own, name);
   // By its class, which its instances name, any number can be made a handle that closes it in the end.
   const { prototype } = process.binding('fs').FileHandle;
   Object.defineProperty(prototype, 'constructor', HIDDEN);
+  return own.has.bind(own);
 }
 
 function guardOpens(own) {
@@ -114,4 +119,23 @@ function guardHandles(own) {
   }
 }
 
-module.exports = { guardDescriptors };
+/** As above; to Node any connection will do for a terminal. */
+function guardTerminals(own) {
+  for (const name of ['ReadStream', 'WriteStream']) {
+    const original = tty[name];
+    const guarded = like(original, function (file, ...given) {
+      if (!own.delete(file)) throw refusalOf('uv_tty_init');
+      if (new.target !== undefined) return construct(original, [file, ...given], new.target);
+      return this instanceof original
+        ? apply(original, this, [file, ...given])
+        : new original(file, ...given);
+    });
+    guarded.prototype = original.prototype;
+    original.prototype.constructor = guarded;
+    tty[name] = guarded;
+  }
+  const { prototype } = process.binding('tty_wrap').TTY;
+  Object.defineProperty(prototype, 'constructor', HIDDEN);
+}
+
+module.exports = { guardDescriptors, refusalOf };

@@ -3,12 +3,13 @@
  * every thread that a graph starts itself (`--require`), and those have no compiler: there a graph reaches the process
  * as well as in its own worker.
  *
- * X4 Refused are signals to the process and the hearing of them, messages to its first thread, a debugger on that one, for
- * all to see, or one that ends code, the taking of what nothing catches, another priority for it, flags of V8, which are
- * those of all threads, Node's own parts (`process.binding`), the use of files that the thread has not opened
- * (descriptor-guard.cjs), and lists beyond what V8 can address (list-guard.cjs). Hooks may throw (hook-guard.cjs). `process.exit`, and what
- * nothing catches, end only the nested thread; it ends with its worker. Its memory counts as its worker's: it inherits the
- * mark by which that is found (kernel/worker-memory.ts).
+ * X4 Refused are signals to the process and the hearing of them, messages to its first thread, a debugger on that one,
+ * for all to see, or one that stops or ends code, the taking of what nothing catches, another priority for it, flags of V8,
+ * which are those of all threads, Node's own parts (`process.binding`), also by options of a nested thread, contexts with
+ * microtasks of their own, the use of files that the thread has not opened (descriptor-guard.cjs), ends of the process by
+ * WebAssembly (wasi-guard.cjs), and lists beyond what V8 can address (list-guard.cjs). Hooks may throw (hook-guard.cjs).
+ * `process.exit`, and what nothing catches, end only the nested thread; it ends with its worker. Its memory counts as its
+ * worker's: it inherits the mark by which that is found (kernel/worker-memory.ts).
  */
 'use strict';
 const fs = require('node:fs');
@@ -25,7 +26,9 @@ const { closeBeforeEnds } = require(LINK_GATE_SCRIPT);
 const { guardCrypto } = require('./crypto-guard.cjs');
 const { guardDescriptors } = require('./descriptor-guard.cjs');
 const { guardHooks } = require('./hook-guard.cjs');
+const { like } = require('./like.cjs');
 const { guardLists } = require('./list-guard.cjs');
+const { guardWasi } = require('./wasi-guard.cjs');
 
 /** As in kernel/worker-memory.ts and kernel/link-gate.ts. */
 const THREAD_MARK = 'graph worker';
@@ -39,16 +42,29 @@ const STACK_MB = 4;
 const FIXED = { writable: false, configurable: false };
 // As it is now: a graph may replace it.
 const { existsSync } = fs;
-const { construct } = Reflect;
+const { apply, construct } = Reflect;
+const { exec } = RegExp.prototype;
+const { startsWith } = String.prototype;
+const { from, isArray } = Array;
 /** Comes first, before whatever the thread itself is to begin with. */
 const BEGINNING = [LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename];
+/** By these a thread has Node's own parts, or writes files and opens ports that are the process's. */
+const REFUSED_OPTIONS = [
+  ...['expose-internals', 'build-snapshot', 'inspect', 'debug', 'cpu-prof', 'heap-prof', 'heapsnapshot'],
+  ...['permission', 'policy', 'experimental-permission', 'experimental-policy', 'allow-'],
+];
+/** To Node the one is as good as the other. */
+const REFUSED = new RegExp(`^--(no-)?(${REFUSED_OPTIONS.join('|')})`.replaceAll('-', '[-_]'));
+/** Those that this thread has, from the server. */
+const inherited = new Set(process.execArgv);
+const isInherited = inherited.has.bind(inherited);
 /** Options that a thread takes from the environment: those that the server was started with. */
 const { env: environment } = process;
 const { NODE_OPTIONS: OPTIONS } = environment;
 
 /** A child process that inherits the options of a nested thread is no thread of the server. */
 if (!threads.isMainThread) {
-  guardDescriptors();
+  guardWasi(guardDescriptors());
   guardCrypto();
   guardProcess();
   guardThreads();
@@ -95,11 +111,17 @@ function guardProcess() {
     // Node ends the process when a thread comes back to it like that.
     if (method === 'Runtime.terminateExecution')
       throw named('DebuggerRefused', 'A graph cannot end the code of its thread');
-    return post.call(this, method, ...given);
+    // What is left behind would stop whoever runs there next.
+    if (typeof method === 'string' && apply(startsWith, method, ['Debugger.']))
+      throw named('DebuggerRefused', 'A graph cannot stop the code of its thread');
+    return apply(post, this, [method, ...given]);
   };
   // It would take the signal from the server.
   guardSignal(vm.Script.prototype, 'runInContext', 1);
   guardSignal(vm.Script.prototype, 'runInThisContext', 0);
+  guardMicrotasks(vm, 'createContext', 1);
+  guardMicrotasks(vm, 'runInNewContext', 2);
+  guardMicrotasks(vm.Script.prototype, 'runInNewContext', 1);
   const { binding } = process;
   process.binding = (name) => {
     if (!PARTS.includes(name)) throw named('BindingRefused', `A graph cannot use "${name}" of Node itself`);
@@ -138,6 +160,27 @@ function guardSignal(owner, name, place) {
   };
 }
 
+/** Node ends the process when code of such a context is out of time. `place` as above. */
+function guardMicrotasks(owner, name, place) {
+  const run = owner[name];
+  owner[name] = like(run, function (...given) {
+    const wanted = given[place] ?? {};
+    const options = typeof wanted === 'string' ? { filename: wanted } : wanted;
+    // Node itself refuses what are no options.
+    if (typeof options !== 'object') return apply(run, this, given);
+    const { microtaskMode, ...others } = options;
+    if (microtaskMode !== undefined)
+      throw named(
+        'VmRefused',
+        'A graph cannot have a context with microtasks of its own: leave out "microtaskMode"',
+      );
+    while (given.length < place) given.push(undefined);
+    // It is there, so that Node asks nobody else.
+    given[place] = { ...others, microtaskMode };
+    return apply(run, this, given);
+  });
+}
+
 function guardThreads() {
   Object.defineProperty(threads, 'getEnvironmentData', FIXED);
   const { postMessageToThread } = threads;
@@ -156,7 +199,8 @@ function guardThreads() {
   const { Worker, resourceLimits } = threads;
   const least = resourceLimits.maxOldGenerationSizeMb ?? 0;
   const adjust = (options) => {
-    const { execArgv = process.execArgv, resourceLimits: limits, env } = options ?? {};
+    const { execArgv: given = process.execArgv, resourceLimits: limits, env } = options ?? {};
+    const execArgv = isArray(given) ? from(given, checkOption) : given;
     const wanted = limits?.maxOldGenerationSizeMb ?? 0;
     return {
       ...options,
@@ -205,6 +249,14 @@ function guardThreads() {
     throw named('SnapshotRefused', 'A graph cannot look into the heap of a thread');
   };
   threads.Worker = GuardedWorker;
+}
+
+/** A text from now on, whatever it says that it is. */
+function checkOption(given) {
+  const option = `${given}`;
+  if (apply(exec, REFUSED, [option]) !== null && !isInherited(option))
+    throw named('OptionRefused', `A graph cannot start a thread with ${option}`);
+  return option;
 }
 
 function withOptions(env) {
