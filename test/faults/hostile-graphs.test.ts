@@ -138,6 +138,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   takesTerminals: { values: { taken: 0 } },
   nestedInternals: { error: 'OptionRefused' },
   nestedInternalsSpelled: { error: 'OptionRefused', says: /--expose_internals$/ },
+  nestedInternalsGathered: { error: 'OptionRefused' },
   nestedProfiles: { error: 'OptionRefused' },
   leavesBreakpoints: { error: 'DebuggerRefused' },
   leavesBreakpointsPromised: { error: 'DebuggerRefused' },

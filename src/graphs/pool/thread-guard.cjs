@@ -45,7 +45,7 @@ const { existsSync } = fs;
 const { apply, construct } = Reflect;
 const { exec } = RegExp.prototype;
 const { startsWith } = String.prototype;
-const { from, isArray } = Array;
+const { from } = Array;
 /** Comes first, before whatever the thread itself is to begin with. */
 const BEGINNING = [LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename];
 /** By these a thread has Node's own parts, or writes files and opens ports that are the process's. */
@@ -200,7 +200,7 @@ function guardThreads() {
   const least = resourceLimits.maxOldGenerationSizeMb ?? 0;
   const adjust = (options) => {
     const { execArgv: given = process.execArgv, resourceLimits: limits, env } = options ?? {};
-    const execArgv = isArray(given) ? from(given, checkOption) : given;
+    const execArgv = from(given, checkOption);
     const wanted = limits?.maxOldGenerationSizeMb ?? 0;
     return {
       ...options,
