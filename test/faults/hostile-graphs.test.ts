@@ -116,6 +116,7 @@ const GRAPHS: Readonly<Record<string, Expected>> = {
   preloadsByEnvironment: { values: { given: 'exit 0', inherited: 'exit 0' } },
   pretendsToBeGuarded: REFUSED_THERE,
   replacesMaking: REFUSED_THERE,
+  replacesWalking: REFUSED_THERE,
   findsThreadClass: { values: { found: 'Object' } },
   printsPastBounds: FINE,
   leavesStacks: FINE,

@@ -28,6 +28,7 @@ const { guardDescriptors } = require('./descriptor-guard.cjs');
 const { guardHooks } = require('./hook-guard.cjs');
 const { like } = require('./like.cjs');
 const { guardLists } = require('./list-guard.cjs');
+const { optionsFrom } = require('./thread-options.cjs');
 const { guardWasi } = require('./wasi-guard.cjs');
 
 /** As in kernel/worker-memory.ts and kernel/link-gate.ts. */
@@ -43,21 +44,9 @@ const FIXED = { writable: false, configurable: false };
 // As it is now: a graph may replace it.
 const { existsSync } = fs;
 const { apply, construct } = Reflect;
-const { exec } = RegExp.prototype;
 const { startsWith } = String.prototype;
-const { from } = Array;
 /** Comes first, before whatever the thread itself is to begin with. */
 const BEGINNING = [LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename];
-/** By these a thread has Node's own parts, or writes files and opens ports that are the process's. */
-const REFUSED_OPTIONS = [
-  ...['expose-internals', 'build-snapshot', 'inspect', 'debug', 'cpu-prof', 'heap-prof', 'heapsnapshot'],
-  ...['permission', 'policy', 'experimental-permission', 'experimental-policy', 'allow-'],
-];
-/** To Node the one is as good as the other. */
-const REFUSED = new RegExp(`^--(no-)?(${REFUSED_OPTIONS.join('|')})`.replaceAll('-', '[-_]'));
-/** Those that this thread has, from the server. */
-const inherited = new Set(process.execArgv);
-const isInherited = inherited.has.bind(inherited);
 /** Options that a thread takes from the environment: those that the server was started with. */
 const { env: environment } = process;
 const { NODE_OPTIONS: OPTIONS } = environment;
@@ -199,8 +188,7 @@ function guardThreads() {
   const { Worker, resourceLimits } = threads;
   const least = resourceLimits.maxOldGenerationSizeMb ?? 0;
   const adjust = (options) => {
-    const { execArgv: given = process.execArgv, resourceLimits: limits, env } = options ?? {};
-    const execArgv = from(given, checkOption);
+    const { execArgv = process.execArgv, resourceLimits: limits, env } = options ?? {};
     const wanted = limits?.maxOldGenerationSizeMb ?? 0;
     return {
       ...options,
@@ -211,9 +199,7 @@ function guardThreads() {
         // With less Node ends the process when it cannot even begin.
         stackSizeMb: Math.max(limits?.stackSizeMb ?? 0, STACK_MB),
       },
-      execArgv: BEGINNING.every((option, i) => execArgv[i] === option)
-        ? execArgv
-        : [...BEGINNING, ...execArgv],
+      execArgv: optionsFrom(BEGINNING, execArgv),
       // What is no object is for Node to refuse, or to share.
       ...(typeof (env ?? {}) === 'object' && { env: withOptions({ ...(env ?? environment) }) }),
     };
@@ -249,14 +235,6 @@ function guardThreads() {
     throw named('SnapshotRefused', 'A graph cannot look into the heap of a thread');
   };
   threads.Worker = GuardedWorker;
-}
-
-/** A text from now on, whatever it says that it is. */
-function checkOption(given) {
-  const option = `${given}`;
-  if (apply(exec, REFUSED, [option]) !== null && !isInherited(option))
-    throw named('OptionRefused', `A graph cannot start a thread with ${option}`);
-  return option;
 }
 
 function withOptions(env) {
