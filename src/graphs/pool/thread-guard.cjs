@@ -44,6 +44,7 @@ const FIXED = { writable: false, configurable: false };
 // As it is now: a graph may replace it.
 const { existsSync } = fs;
 const { apply, construct } = Reflect;
+const { from } = Array;
 const { startsWith } = String.prototype;
 /** Comes first, before whatever the thread itself is to begin with. */
 const BEGINNING = [LINK_GATE_OPTION, '--require', LINK_GATE_SCRIPT, '--require', __filename];
@@ -210,7 +211,11 @@ function guardThreads() {
   function GuardedWorker(file, options) {
     // One more gate, because its owner may end it while the others go on.
     const gate = new Int32Array(new SharedArrayBuffer(4));
-    setEnvironmentData(LINK_GATE, [...outer, gate]);
+    const all = { __proto__: null, length: outer.length + 1 };
+    setEnvironmentData(
+      LINK_GATE,
+      from(all, (_, i) => outer[i] ?? gate),
+    );
     // One may share this thread's.
     const { NODE_OPTIONS: own } = environment;
     try {
