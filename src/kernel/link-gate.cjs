@@ -10,7 +10,8 @@ const vm = require('node:vm');
 const { performance } = require('node:perf_hooks');
 const { getEnvironmentData } = require('node:worker_threads');
 
-const CLOSED = -1;
+/** As in link-gate.ts. */
+const CLOSED = -(2 ** 30);
 /** Linking takes milliseconds. */
 const LINK_MS = 1_000;
 
@@ -52,7 +53,10 @@ function closeBeforeEnds({ prototype }, gates) {
   prototype.terminate = function (...given) {
     const gate = gates.get(this);
     const limit = performance.now() + LINK_MS;
-    const isOpen = () => Atomics.compareExchange(gate, 0, 0, CLOSED) > 0 && performance.now() < limit;
+    const isOpen = () => {
+      if (Atomics.load(gate, 0) >= 0) Atomics.add(gate, 0, CLOSED);
+      return Atomics.load(gate, 0) !== CLOSED && performance.now() < limit;
+    };
     if (gate === undefined || !isOpen()) return terminate.apply(this, given);
     return new Promise((resolve) => {
       const look = () => (isOpen() ? setTimeout(look, 1) : resolve(terminate.apply(this, given)));

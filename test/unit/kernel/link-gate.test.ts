@@ -16,6 +16,9 @@ import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
 const test = suite('kernel/link-gate');
+
+/** As in the gate. */
+const CLOSED = -(2 ** 30);
 const MODULES = 400;
 const ROUNDS = 4;
 const LINKED = 'linked';
@@ -76,7 +79,7 @@ for (const nested of [false, true])
           if (Atomics.load(linked, 0) === 0) caught += 1;
           await gate.close(clock, 10_000);
           await thread.terminate();
-          assert.equal(Atomics.load(gate.inside, 0), -1);
+          assert.equal(Atomics.load(gate.inside, 0), CLOSED);
         }
       }),
     OPTIONS,
@@ -97,7 +100,7 @@ test(
         while (Atomics.load(gate.inside, 0) === 0 && Atomics.load(linked, 0) === 0);
         if (Atomics.load(linked, 0) === 0) caught += 1;
         await thread.terminate();
-        assert.equal(Atomics.load(gate.inside, 0), -1);
+        assert.equal(Atomics.load(gate.inside, 0), CLOSED);
       }
     }),
   OPTIONS,
@@ -119,11 +122,21 @@ test(
   OPTIONS,
 );
 
+test('X4 given a thread that is inside nearly all the time, when its gate is closed, then it enters no more, and the gate is closed as it leaves', async () => {
+  const gate = openLinkGate();
+  Atomics.add(gate.inside, 0, 1);
+  const closed = gate.close(clock, 60_000);
+  assert.ok(Atomics.load(gate.inside, 0) < 0);
+  Atomics.sub(gate.inside, 0, 1);
+  await closed;
+  assert.equal(Atomics.load(gate.inside, 0), CLOSED);
+});
+
 test('given a gate that graph code holds open, when it is closed, then that is waited for no longer than allowed', async () => {
   const gate = openLinkGate();
   Atomics.add(gate.inside, 0, 1);
   await gate.close(clock, 5);
-  assert.equal(Atomics.load(gate.inside, 0), 1);
+  assert.equal(Atomics.load(gate.inside, 0), CLOSED + 1);
 });
 
 test.run();
