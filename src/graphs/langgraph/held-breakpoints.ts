@@ -15,11 +15,11 @@ export function holdBreakpoints(checkpoint: Checkpoint, saved: JsonObject, run: 
   if (saved['run_id'] !== run['run_id'] || saved['run_attempt'] === run['run_attempt']) return checkpoint;
   const { [INTERRUPT]: seen = {} } = checkpoint['versions_seen'] as Record<string, Versions | undefined>;
   const versions = Object.entries(checkpoint.channel_versions);
-  const unseen = versions.filter(([channel, version]) => {
+  const isUnseen = versions.some(([channel, version]) => {
     const last = Object.hasOwn(seen, channel) ? seen[channel] : undefined;
     return last === undefined || version > last;
   });
-  if (unseen.length === 0) return checkpoint;
+  if (!isUnseen) return checkpoint;
   const newest = versions.map(([, version]) => version).reduce((a, b) => (a > b ? a : b));
   return { ...checkpoint, channel_versions: { ...checkpoint.channel_versions, [HELD]: newest } };
 }

@@ -85,7 +85,7 @@ function open(options: SqliteLogOptions): EventLog {
       leftBehind,
       onFault,
     });
-    const placement = openPlacement(file);
+    const placement = openPlacement(file, clock);
     const mark = openHeadMark(file);
     mark.note(headPosition(prepare));
     const tail = createFrameTail(prepare);

@@ -5,7 +5,7 @@
  */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 
 /** Between two looks; what is acknowledged in between may be lost. */
 const LOOK_MS = 1_000;
@@ -23,8 +23,7 @@ export interface Placement {
 }
 
 /** Call once the database was opened and written to. */
-export function openPlacement(file: string): Placement {
-  const { monotonic } = systemClock();
+export function openPlacement(file: string, { monotonic }: Pick<Clock, 'monotonic'>): Placement {
   const renumbers = RENUMBERS.has(statfsSync(dirname(resolve(file))).type);
   const identityOf = (path: string): string | undefined => {
     const found = look(path);

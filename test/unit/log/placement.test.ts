@@ -20,8 +20,8 @@ import { functions, withLog } from '../../support/with-log.ts';
 const test = suite('log/sqlite, files that are taken away');
 
 const projection = fakeProjection();
-/** Longer than what lies between two looks. */
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_100));
+/** What lies between two looks. */
+const LOOK_MS = 1_000;
 
 const harms: Record<string, (file: string) => string> = {
   'log.db is removed': (file) => (rmSync(file), file),
@@ -48,8 +48,9 @@ for (const [what, harm] of Object.entries(harms))
   test(`L4 given an open log, when ${what}, then the next commit after a second is of unknown outcome, and so are all later ones`, () =>
     withTempDir(async (above) => {
       const dir = join(above, 'data');
+      const clock = createManualClock(1);
       const log = openSqliteLog({
-        ...{ dir, projection, functions, clock: createManualClock(1) },
+        ...{ dir, projection, functions, clock },
         onFault: assert.ifError,
       });
       const poisoned: string[] = [];
@@ -57,7 +58,7 @@ for (const [what, harm] of Object.entries(harms))
       try {
         committed(await log.commit(batch([append('s', 0, 'before')])));
         const harmed = harm(join(dir, LOG_FILE));
-        await pause();
+        await clock.advance(LOOK_MS);
         for (const commandId of ['first', 'second']) {
           const result = await log.commit(batch([append('s', 1, 'lost')], { commandId }));
           assert.equal(result.kind, 'unknown-outcome');
@@ -95,13 +96,13 @@ test('L1 given a log whose directory was moved, when it is closed, then what ano
 
 test('given an open log, when it is written back, cut and looked at by others, then commits go on', () =>
   withLog(
-    async ({ log, dir, behind }) => {
+    async ({ log, dir, behind, clock }) => {
       const wal = join(dir, `${LOG_FILE}-wal`);
       for (let round = 0; round < 3; round++) {
         committed(await log.commit(batch([append('s', round, 'x')])));
         behind((db) => db.pragma('wal_checkpoint(TRUNCATE)'));
         assert.equal(statSync(wal).size, 0);
-        if (round < 2) await pause();
+        await clock.advance(LOOK_MS);
       }
     },
     { projection },
