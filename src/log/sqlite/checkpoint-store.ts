@@ -88,8 +88,9 @@ function pack(
   { threadId, runId, ns, checkpointId, parentId, text }: NewCheckpoint,
 ): { packed: string; base: number | null } {
   const last = prepare(
-    `SELECT id, base, substr(packed, 1, 1) AS mark FROM checkpoint_rows WHERE thread = ? AND ns = ? ORDER BY id DESC LIMIT 1`,
-  ).get(thread, ns) as { id: number; base: number | null; mark: string | Uint8Array } | undefined;
+    `SELECT id, base, iif(base IS NULL, substr(packed, 1, 1), NULL) AS mark FROM checkpoint_rows
+     WHERE thread = ? AND ns = ? ORDER BY id DESC LIMIT 1`,
+  ).get(thread, ns) as { id: number; base: number | null; mark: string | Uint8Array | null } | undefined;
   if (last === undefined || (last.base === null && last.mark !== MARK) || isLong(text))
     return { packed: packWhole(text), base: null };
   const row = last.base ?? last.id;
