@@ -3,6 +3,8 @@ import type { Json } from '../kernel/json.ts';
 /** What the server uses of a compiled LangGraph.js graph, of whatever version. */
 export interface CompiledGraph {
   readonly streamChannelsAsIs: string | readonly string[];
+  readonly nodes: Readonly<Record<string, { readonly tags?: readonly string[] }>>;
+  readonly interruptAfter?: '*' | readonly string[];
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: object): AsyncIterable<unknown>;
   getState(config: object, options?: object): Promise<Snapshot>;

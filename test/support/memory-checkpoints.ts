@@ -76,7 +76,7 @@ export function createMemoryCheckpoints(): MemoryCheckpoints {
         (each) => each.ns === checkpoint.ns && each.checkpointId === checkpoint.checkpointId,
       );
       if (at === -1) saved.push(structuredClone(checkpoint));
-      else saved[at] = structuredClone(checkpoint);
+      else saved[at] = { ...structuredClone(checkpoint), parentId: saved[at]!.parentId };
       for (const blob of checkpoint.blobs) {
         const place = key(checkpoint.ns, blob.channel, blob.version);
         if (!blobs.has(place)) blobs.set(place, { ...blob });

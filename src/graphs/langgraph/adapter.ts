@@ -10,6 +10,7 @@ import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
 import { bind, toView, valueChannels } from './binding.ts';
 import { createFrameMaker } from './frames.ts';
+import { holdBehind } from './held-breakpoints.ts';
 import { needsEvents, toInput, toOptions } from './invocation.ts';
 import { openNodeWork } from './node-work.ts';
 import type { Saver } from './saver-contract.ts';
@@ -40,7 +41,7 @@ export async function runLangGraph(
   const settled = await settleAnswers(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.answer);
   const input = toInput(settled.order, reviver);
-  const options = toOptions(order, attempt.signal);
+  const options = toOptions(await holdBehind(graph, saver, order), attempt.signal);
   const frames = createFrameMaker(order);
   const withEvents = needsEvents(order.streamModes);
   try {

@@ -19,7 +19,7 @@ import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
 import { isForRuntime, NULL_TASK, rootTaskOf, toAnsweredWrite } from './answers.ts';
 import { readDeltaHistory } from './delta-history.ts';
-import { holdBreakpoints, withoutHold } from './held-breakpoints.ts';
+import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
@@ -215,6 +215,7 @@ export function openSaver(options: SaverOptions): Saver {
         if (id === undefined || loaded.checkpointId === id) yield toTuple(config, loaded);
     },
     async put(config, checkpoint, metadata, newVersions) {
+      if (isOnlyHeld(checkpoint, config.configurable?.checkpoint_id)) return locate(config, checkpoint.id);
       try {
         await save(config, withoutHold(checkpoint), metadata, newVersions);
       } catch (error) {

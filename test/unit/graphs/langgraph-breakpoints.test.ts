@@ -1,5 +1,5 @@
 import * as assert from 'node:assert/strict';
-import { StateGraph } from '@langchain/langgraph';
+import { Send, StateGraph } from '@langchain/langgraph';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { suite } from '../../support/suite.ts';
 import { gate, openBench } from './harness.ts';
@@ -22,17 +22,19 @@ function openChain(dies?: string) {
 }
 
 test('X5 given the process dies when a run has come to a breakpoint, when it is repeated, then it still holds there, once', async () => {
-  const { visited, bench } = openChain();
-  const run = { ...RUN, interruptBefore: ['b'] };
-  const paused = { kind: 'success', next: ['b'], interrupts: {} };
-  assert.deepEqual((await bench.run(run)).end, paused);
-  for (const attempt of [2, 3])
-    assert.deepEqual((await bench.restart().run({ ...run, attempt, resume: true })).end, paused);
-  assert.deepEqual(visited, ['a']);
-  const next = { interruptBefore: ['b'] };
-  assert.deepEqual((await bench.restart().run(next)).end, { ...paused, next: [] });
-  assert.deepEqual(visited, ['a', 'b', 'c']);
-  for (const { body } of await bench.checkpoints.list({})) assert.doesNotMatch(body, /__held__/);
+  for (const durability of ['async', 'sync', 'exit'] as const) {
+    const { visited, bench } = openChain();
+    const run = { ...RUN, durability, interruptBefore: ['b'] };
+    const paused = { kind: 'success', next: ['b'], interrupts: {} };
+    assert.deepEqual((await bench.run(run)).end, paused);
+    for (const attempt of [2, 3])
+      assert.deepEqual((await bench.restart().run({ ...run, attempt, resume: true })).end, paused);
+    assert.deepEqual(visited, ['a']);
+    const next = { interruptBefore: ['b'] };
+    assert.deepEqual((await bench.restart().run(next)).end, { ...paused, next: [] });
+    assert.deepEqual(visited, ['a', 'b', 'c']);
+    for (const { body } of await bench.checkpoints.list({})) assert.doesNotMatch(body, /__held__/);
+  }
 });
 
 test('X5 given a run that a client let go on from a breakpoint, when the process dies behind it, then it goes on from there to the next', async () => {
@@ -118,6 +120,58 @@ test('X5 given a subgraph that holds at its breakpoint beside a node that works,
     [[...((values as JsonObject)['log'] as string[])].sort(), next],
     [['s1', 's2', 'slow'], []],
   );
+});
+
+test('X5 given the process dies when a run has come to a breakpoint behind a node, when it is repeated, then it still holds there, once', async () => {
+  for (const durability of ['async', 'sync', 'exit'] as const) {
+    const { visited, bench } = openChain();
+    const run = { ...RUN, durability, interruptAfter: ['a'] };
+    const paused = { kind: 'success', next: ['b'], interrupts: {} };
+    assert.deepEqual((await bench.run(run)).end, paused);
+    for (const attempt of [2, 3])
+      assert.deepEqual((await bench.restart().run({ ...run, attempt, resume: true })).end, paused);
+    assert.deepEqual(visited, ['a']);
+    const next = { interruptAfter: ['a', 'b'] };
+    assert.deepEqual((await bench.restart().run(next)).end, { ...paused, next: ['c'] });
+    await bench.restart().run();
+    assert.deepEqual(visited, ['a', 'b', 'c']);
+  }
+});
+
+test('X5 given a breakpoint behind nodes that were sent for, or behind all, or of the graph itself, when the run is repeated, then it holds there', async () => {
+  const visited: string[] = [];
+  const visit = (node: string) => () => {
+    visited.push(node);
+    return { log: [node] };
+  };
+  const graph = new StateGraph(Log)
+    .addNode('worker', visit('worker'))
+    .addNode('end', visit('end'))
+    .addConditionalEdges('__start__', () => [new Send('worker', {}), new Send('worker', {})])
+    .addEdge('worker', 'end');
+  const ways = [
+    [graph.compile(), { interruptAfter: ['worker'] }],
+    [graph.compile(), { interruptAfter: '*' }],
+    [graph.compile({ interruptAfter: ['worker'] }), {}],
+  ] as const;
+  for (const [compiled, places] of ways) {
+    visited.length = 0;
+    const bench = openBench(compiled);
+    const paused = { kind: 'success', next: ['end'], interrupts: {} };
+    assert.deepEqual((await bench.run({ ...RUN, ...places })).end, paused);
+    const again = { ...RUN, ...places, attempt: 2, resume: true };
+    assert.deepEqual((await bench.restart().run(again)).end, paused);
+    assert.deepEqual(visited, ['worker', 'worker']);
+  }
+});
+
+test('X5 given the process dies before a breakpoint behind a node, when the run is repeated, then it holds there and not before', async () => {
+  const { visited, bench } = openChain('b');
+  const places = { interruptAfter: ['b'] };
+  assert.equal((await bench.run({ ...RUN, ...places })).end.kind, 'error');
+  const { end } = await bench.restart().run({ ...RUN, ...places, attempt: 2, resume: true });
+  assert.deepEqual(end, { kind: 'success', next: ['c'], interrupts: {} });
+  assert.deepEqual(visited, ['a', 'b', 'b']);
 });
 
 test.run();
