@@ -52,6 +52,7 @@ const UNCOMPILED: ReadonlySet<string> = new Set([
   'graphs/pool/like.cjs',
   'graphs/pool/list-guard.cjs',
   'graphs/pool/thread-guard.cjs',
+  'graphs/pool/thread-limit.cjs',
   'graphs/pool/thread-options.cjs',
   'graphs/pool/wasi-guard.cjs',
   'kernel/link-gate.cjs',

@@ -39,6 +39,7 @@ const SCRIPTS = [
     'like',
     'list-guard',
     'thread-guard',
+    'thread-limit',
     'thread-options',
     'wasi-guard',
   ].map((name) => `graphs/pool/${name}.cjs`),

@@ -34,4 +34,22 @@ test('given a run that has started many threads, when it is stopped, then they e
     await assertVerified(join(dir, 'data'));
   }));
 
+const wait = (
+  server: { ask(...given: [string, string, object]): Promise<{ json: any }> },
+  assistant: string,
+) => server.ask('POST', '/runs/wait', { assistant_id: assistant, input: {} });
+
+test('given a run that starts threads without end, when there are too many, then it is told so, and may start some again (X4)', () =>
+  withPrograms(async ({ serve }) => {
+    const env = { PLATFORM_WORKERS: '1', PLATFORM_WORKER_HEAP_MB: '1024' };
+    const server = await serve({ args: ['--config', CONFIG], env });
+    for (let round = 0; round < 2; round++) {
+      const { __error__: error } = (await wait(server, 'nestedTooMany')).json;
+      assert.is(error?.error, 'ThreadLimit', JSON.stringify(error));
+      assert.match(error.message, /^The process has \d+ threads: graphs may start none beyond \d+$/);
+    }
+    assert.equal((await wait(server, 'nestedSmallStack')).json, { fine: true });
+    assert.is(await server.end('SIGTERM'), 0, server.output());
+  }));
+
 test.run();

@@ -28,6 +28,7 @@ const { guardDescriptors } = require('./descriptor-guard.cjs');
 const { guardHooks } = require('./hook-guard.cjs');
 const { like } = require('./like.cjs');
 const { guardLists } = require('./list-guard.cjs');
+const { checkThreads } = require('./thread-limit.cjs');
 const { optionsFrom } = require('./thread-options.cjs');
 const { guardWasi } = require('./wasi-guard.cjs');
 
@@ -209,6 +210,7 @@ function guardThreads() {
   const gates = new WeakMap();
   /** The class itself is out of reach: its instances name this one. */
   function GuardedWorker(file, options) {
+    checkThreads();
     // One more gate, because its owner may end it while the others go on.
     const gate = new Int32Array(new SharedArrayBuffer(4));
     const all = { __proto__: null, length: outer.length + 1 };
