@@ -10,7 +10,6 @@ import { until } from '../support/until.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
-import { POOL_AS_STARTED } from '../support/with-process.ts';
 
 const test = suite('runs beside hostile graphs');
 
@@ -140,7 +139,7 @@ test('given a question that ends its worker, when another worker can answer it, 
   }));
 
 test('given a run that waits in threads which all share, when it is stopped, then its worker has a successor that loads (X4)', () =>
-  withServer({ PLATFORM_WORKERS: '1', ...POOL_AS_STARTED }, async (server, dir) => {
+  withServer({ PLATFORM_WORKERS: '1' }, async (server, dir) => {
     const pipe = join(dir, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const run = await start(server, 'readsPipes', { pipe });

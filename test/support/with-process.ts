@@ -1,24 +1,13 @@
 /** The real program as a process of its own: started, watched, killed, started again on the same data. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { ENV_AS_STARTED, FLAGS_AS_STARTED } from './as-started.ts';
 import { PROJECT } from './with-server.ts';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** What `npm start` gives the program. */
-const [, POOL, FLAGS] = /UV_THREADPOOL_SIZE=\S+:-(\d+)\} node (.*) scripts\/start\.mjs/.exec(
-  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest).scripts.start,
-)!;
-const AS_STARTED = FLAGS!.split(' ');
-export const POOL_AS_STARTED = { UV_THREADPOOL_SIZE: POOL! };
-
-interface Manifest {
-  readonly scripts: { readonly start: string };
-}
 
 export interface ProcessOptions {
   readonly dir: string;
@@ -47,7 +36,7 @@ export async function startProcess({
   const child: ChildProcess = spawn(
     process.execPath,
     [
-      ...AS_STARTED,
+      ...FLAGS_AS_STARTED,
       join(ROOT, 'scripts/start.mjs'),
       'serve',
       '--config',
@@ -58,7 +47,7 @@ export async function startProcess({
       dir,
       ...args,
     ],
-    { cwd: ROOT, env: { ...process.env, ...POOL_AS_STARTED, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: ROOT, env: { ...process.env, ...ENV_AS_STARTED, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   const exited = once(child, 'exit').then(([code]) => code as number | null);
