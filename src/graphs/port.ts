@@ -134,8 +134,8 @@ export interface NewCheckpoint {
   /** Only the channels that changed since the parent. */
   readonly blobs: readonly ChannelBlob[];
   /**
-   * The channels that make up the thread's `values`. A graph without named state has one, `__root__` or `__end__`,
-   * whose value is `values` itself.
+   * The channels that make up the thread's `values`. A graph without named state has just one, `__root__` or
+   * `__end__`, whose value is `values` itself.
    */
   readonly valueChannels: readonly string[];
   readonly step: number;

@@ -101,4 +101,16 @@ test('given a past checkpoint of a function, when it is updated, then the thread
     assert.deepEqual(textsOf(values), ['one', 'echo: one', 'other', 'go', 'echo: go']);
   }));
 
+for (const input of [{ __root__: 'x' }, { __end__: null }, { __root__: 1, other: 2 }, { '': 1 }])
+  test(`given the input ${JSON.stringify(input)}, when a plain function has run, then its values are the same wherever they are read`, () =>
+    withServer({}, async (s) => {
+      const threadId = await newThread(s);
+      const values = await s.client.runs.wait(threadId, 'echo', { input });
+      for (const [key, value] of Object.entries(input)) assert.equal(Reflect.get(values, key), value);
+      assert.deepEqual((await s.client.threads.getState(threadId)).values, values);
+      assert.deepEqual((await s.client.threads.get(threadId)).values, values);
+      await s.client.threads.updateState(threadId, { values: input });
+      assert.deepEqual((await s.client.threads.get(threadId)).values, values);
+    }));
+
 test.run();

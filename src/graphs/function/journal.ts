@@ -57,7 +57,7 @@ export function openJournal(
       metadata: { ...metadata, source, step, parents: {} },
       channelVersions: values.versions,
       blobs: applied.blobs,
-      valueChannels: Object.keys(values.versions),
+      valueChannels: values.names,
       step,
       source,
     };

@@ -103,7 +103,7 @@ async function step(
     },
     channelVersions: values.versions,
     blobs: [...blobs.values()],
-    valueChannels: Object.keys(values.versions),
+    valueChannels: values.names,
     step: number,
     source,
   });

@@ -24,12 +24,15 @@ export interface Values {
   /** JSON text for clients; `extra` members come last. */
   wireText(extra?: JsonObject): string;
   readonly versions: Record<string, string>;
+  /** Those that make up the state. */
+  readonly names: readonly string[];
   /** Throws, and changes nothing, when a value cannot be stored; the message names the key. */
   apply(update: Record<string, unknown>, version: string): Applied;
 }
 
 const decode = createDecoder();
 
+const NONE = '';
 /** Each is a row of its own, and reading the state reads them all in one go. */
 const MOST_KEYS = 10_000;
 
@@ -62,6 +65,10 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
     },
     get versions() {
       return Object.fromEntries([...channels.values()].map(({ channel, version }) => [channel, version]));
+    },
+    get names() {
+      // One name alone may stand for a state that is one value (NewCheckpoint): this one is never alone.
+      return channels.size === 1 && !channels.has(NONE) ? [...channels.keys(), NONE] : [...channels.keys()];
     },
     apply(update, version) {
       assertFew(update, channels);

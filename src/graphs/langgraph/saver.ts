@@ -20,6 +20,7 @@ import { toWire } from '../wire.ts';
 import { isForRuntime, NULL_TASK, rootTaskOf, toAnsweredWrite } from './answers.ts';
 import { readDeltaHistory } from './delta-history.ts';
 import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
+import { isIn, placeIn } from './other-threads.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
@@ -75,6 +76,7 @@ export function openSaver(options: SaverOptions): Saver {
 
   const toTuple = async (config: SaverConfig, loaded: LoadedCheckpoint): Promise<CheckpointTuple> => {
     const { ns, checkpointId, parentId } = loaded;
+    const { prefix } = placeIn(threadId, config);
     // The store keeps the body without channel values; that of a plain function has none of the runtime's fields.
     const stored = decode(loaded.body) as Partial<Checkpoint>;
     const body: Omit<Checkpoint, 'channel_values'> = {
@@ -95,7 +97,7 @@ export function openSaver(options: SaverOptions): Saver {
     );
     unversioned.set(ns, new Map(defaults.map((blob) => [blob.channel, blob])));
     if (checkpoint.v < 4 && parentId !== null) await addSends(ns, parentId, checkpoint);
-    const place = { configurable: { ...config.configurable, checkpoint_ns: ns } };
+    const place = { configurable: { ...config.configurable, checkpoint_ns: ns.slice(prefix.length) } };
     return {
       config: locate(place, checkpointId),
       checkpoint: holdBreakpoints(checkpoint, loaded.metadata, options.metadata),
@@ -154,7 +156,7 @@ export function openSaver(options: SaverOptions): Saver {
     metadata: Record<string, unknown>,
     changed: Record<string, string | number>,
   ): Promise<void> => {
-    const ns = config.configurable?.checkpoint_ns ?? '';
+    const { ns } = placeIn(threadId, config);
     const parentId = config.configurable?.checkpoint_id ?? null;
     const { channel_values: values, ...body } = checkpoint;
     const runtime = toWire(metadata) as { source?: string; step?: number; [key: string]: Json | undefined };
@@ -190,7 +192,8 @@ export function openSaver(options: SaverOptions): Saver {
       return (await saver.getTuple(config))?.checkpoint;
     },
     async getTuple(config) {
-      const { checkpoint_ns: ns = '', checkpoint_id: id } = config.configurable ?? {};
+      const { ns } = placeIn(threadId, config);
+      const id = config.configurable?.checkpoint_id;
       const loaded = await store.load(ns, id === '' ? undefined : id);
       if (ns === '') read = loaded?.checkpointId;
       const tuple = loaded && (await toTuple(config, loaded));
@@ -198,7 +201,9 @@ export function openSaver(options: SaverOptions): Saver {
       return tuple;
     },
     async *list(config, { limit, before, filter } = {}) {
-      const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
+      const { checkpoint_ns: asked, checkpoint_id: id } = config.configurable ?? {};
+      const place = placeIn(threadId, config);
+      const ns = asked === undefined ? undefined : place.ns;
       const older = before?.configurable?.checkpoint_id;
       if (id !== undefined && ns !== undefined && older === undefined && filter === undefined) {
         const loaded = await store.load(ns, id);
@@ -206,13 +211,18 @@ export function openSaver(options: SaverOptions): Saver {
         return;
       }
       const found = listInPieces(store, {
-        ...(ns === undefined ? {} : { ns }),
-        ...(older === undefined ? {} : { before: older }),
-        ...(limit === undefined || id !== undefined ? {} : { limit }),
-        ...(filter === undefined ? {} : { metadata: filter }),
+        ...(ns !== undefined && { ns }),
+        ...(older !== undefined && { before: older }),
+        ...(limit !== undefined && id === undefined && ns !== undefined && { limit }),
+        ...(filter !== undefined && { metadata: filter }),
       });
-      for await (const loaded of found)
-        if (id === undefined || loaded.checkpointId === id) yield toTuple(config, loaded);
+      let left = limit ?? Infinity;
+      for await (const loaded of found) {
+        if (left <= 0) return;
+        if ((id !== undefined && loaded.checkpointId !== id) || !isIn(place.prefix, loaded.ns)) continue;
+        left -= 1;
+        yield toTuple(config, loaded);
+      }
     },
     async put(config, checkpoint, metadata, newVersions) {
       if (isOnlyHeld(checkpoint, config.configurable?.checkpoint_id)) return locate(config, checkpoint.id);
@@ -224,7 +234,8 @@ export function openSaver(options: SaverOptions): Saver {
       return locate(config, checkpoint.id);
     },
     async putWrites(config, writes, taskId) {
-      const { checkpoint_ns: ns = '', checkpoint_id: checkpointId } = config.configurable ?? {};
+      const { called, ns } = placeIn(threadId, config);
+      const checkpointId = config.configurable?.checkpoint_id;
       if (checkpointId === undefined)
         throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');
       try {
@@ -250,7 +261,7 @@ export function openSaver(options: SaverOptions): Saver {
         const root = last?.checkpoint.id ?? read;
         // In the same breath, so in the same commit: a repeated run looks for it there.
         if (usesAnswer && ns !== '' && root !== undefined)
-          saved.push(store.saveWrites('', root, [toAnsweredWrite(rootTaskOf(ns), options.runId)]));
+          saved.push(store.saveWrites('', root, [toAnsweredWrite(rootTaskOf(called), options.runId)]));
         await Promise.all(saved);
       } catch (error) {
         fail(error);
@@ -284,7 +295,6 @@ const unwrapSnapshot = (value: unknown): unknown =>
     ? (value as unknown as { value: unknown }).value
     : value;
 
-/** Within a subgraph, whose declared state is out of sight, all but the runtime's own channels. */
+/** Of a subgraph, whose declared state is out of sight: all but the runtime's own. */
 const isStateChannel = (channel: string): boolean => !channel.startsWith('__') && !channel.includes(':');
-
 const isTime = (text: unknown): text is string => typeof text === 'string' && !Number.isNaN(Date.parse(text));

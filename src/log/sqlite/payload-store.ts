@@ -207,7 +207,8 @@ export function createPayloadReader(
       const { versions, valueChannels } = unpackCheckpoint(row);
       const parse = partsOf(checkpointId);
       const all = parse(versions) as Record<string, string>;
-      return shownValues(blobsOf(threadId, '', all, parse(valueChannels) as string[]), parse);
+      const names = parse(valueChannels) as string[];
+      return shownValues(names, blobsOf(threadId, '', all, names), parse);
     });
   };
 

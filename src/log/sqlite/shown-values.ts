@@ -13,12 +13,17 @@ const WHOLE_STATE: ReadonlySet<string> = new Set(['__end__', '__root__']);
  */
 const LARGE = 65_536;
 
-/** `parse` throws for a text that is damaged. */
-export function shownValues(channels: readonly ChannelText[], parse: (text: string) => unknown): JsonText {
+/** `names`: of all channels that make up the state. `parse` throws for a text that is damaged. */
+export function shownValues(
+  names: readonly string[],
+  channels: readonly ChannelText[],
+  parse: (text: string) => unknown,
+): JsonText {
   const shown = ({ data }: ChannelText): string =>
     data.length > LARGE && !mayHaveTags(data) ? data : JSON.stringify(flatten(parse(data) as Json));
-  const whole = channels.find(({ channel }) => WHOLE_STATE.has(channel));
-  if (whole !== undefined) return new JsonText(shown(whole));
+  const [whole] = channels;
+  if (whole !== undefined && names.length === 1 && WHOLE_STATE.has(whole.channel))
+    return new JsonText(shown(whole));
   const members = channels.map((each) => `${JSON.stringify(each.channel)}:${shown(each)}`);
   return new JsonText(`{${members.join(',')}}`);
 }

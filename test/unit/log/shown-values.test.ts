@@ -13,8 +13,9 @@ const parse = (data: string): unknown => JSON.parse(data);
 const refuse = (): never => assert.fail('it is parsed');
 
 /** What clients see of values that were kept as these channels. */
-const shown = (values: Record<string, unknown>, read = parse): Json =>
+const shown = (values: Record<string, unknown>, read = parse, names = Object.keys(values)): Json =>
   shownValues(
+    names,
     Object.entries(values).map(([channel, value]) => channelOf(channel, encode(value))),
     read,
   ).parse();
@@ -45,8 +46,14 @@ test('given values of all kinds, long and short, when they are shown, then they 
   }
 });
 
+test('given members that are named like a state of one value, when they are shown, then they are members', () => {
+  const members = { __root__: 1, __end__: null };
+  assert.deepEqual(shown(members), members);
+  assert.deepEqual(shown({ __root__: 1 }, parse, ['__root__', 'never written']), { __root__: 1 });
+});
+
 test('given a short text that is no JSON, when it is shown, then that is told', () => {
-  assert.throws(() => shownValues([channelOf('a', '{"broken')], parse), SyntaxError);
+  assert.throws(() => shownValues(['a'], [channelOf('a', '{"broken')], parse), SyntaxError);
 });
 
 test.run();

@@ -1,0 +1,89 @@
+/** Graphs that a node calls in a thread of its own choice: what the library's own saver does is what is expected. */
+import * as assert from 'node:assert/strict';
+import { Annotation, Command, interrupt, MemorySaver, StateGraph } from '@langchain/langgraph';
+import type { JsonObject } from '../../../src/kernel/json.ts';
+import { suite } from '../../support/suite.ts';
+import { openBench } from './harness.ts';
+
+const test = suite('langgraph threads of graph code');
+
+const State = Annotation.Root({
+  log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
+  user: Annotation<string>,
+  said: Annotation<unknown>,
+});
+const inThread = (thread: string, ns?: string) => ({
+  configurable: { thread_id: thread, ...(ns !== undefined && { checkpoint_ns: ns }) },
+});
+const keeper = (options: { checkpointer?: true } = {}) =>
+  new StateGraph(State)
+    .addNode('k', () => ({ log: ['of the child'] }))
+    .addEdge('__start__', 'k')
+    .compile(options);
+type Child = ReturnType<typeof keeper>;
+
+/** A graph that calls another one in one node. */
+const calling = (call: (state: typeof State.State) => Promise<Partial<typeof State.State>>) =>
+  new StateGraph(State).addNode('x', call).addEdge('__start__', 'x').compile();
+const remembers = (child: Child, ns?: string) =>
+  calling(async ({ user }) => {
+    const { log } = await child.invoke({ log: [user] }, inThread(`memory|%7C of ${user}`, ns));
+    return { said: log };
+  });
+
+for (const [way, graph] of [
+  ['that keeps its state', remembers(keeper({ checkpointer: true }))],
+  ['at the root of its thread', remembers(keeper(), '')],
+] as const)
+  test(`given a node that calls a graph ${way}, when other users come, then each finds what it left there`, async () => {
+    const bench = openBench(graph);
+    const local = Object.assign(Object.create(graph) as typeof graph, { checkpointer: new MemorySaver() });
+    for (const user of ['ann', 'bob', 'ann']) {
+      const { end } = await bench.run({ input: { user } });
+      const { said, log } = await local.invoke({ user }, inThread('t'));
+      assert.equal(end.kind, 'success');
+      const { values } = await bench.state();
+      assert.deepEqual(values, { log, said, user } as JsonObject);
+    }
+    let steps = 0;
+    for await (const _ of local.getStateHistory(inThread('t'))) steps += 1;
+    assert.equal((await bench.checkpoints.list({ ns: '' })).length, steps);
+  });
+
+test('given a node that calls a graph at the root of another thread and asks, when it is answered, then it goes on where it asked', async () => {
+  const child = keeper();
+  const graph = calling(async () => {
+    const { log } = await child.invoke({ log: ['in'] }, inThread('another', ''));
+    return { said: [log, interrupt('may I?')] };
+  });
+  const bench = openBench(graph);
+  const { end } = await bench.run({ input: { log: ['first'] } });
+  assert.deepEqual(end.kind === 'success' && end.next, ['x']);
+  const { values: asking, tasks } = await bench.state();
+  assert.deepEqual(asking, { log: ['first'] });
+  assert.equal(tasks[0]?.interrupts.length, 1);
+  await bench.restart().run({ command: { resume: 'yes' } });
+  const { values } = await bench.state();
+  const local = Object.assign(Object.create(graph) as typeof graph, { checkpointer: new MemorySaver() });
+  await local.invoke({ log: ['first'] }, inThread('t'));
+  assert.deepEqual(values, await local.invoke(new Command({ resume: 'yes' }), inThread('t')));
+});
+
+test('given a node that asks for the state of another thread, when it is read, then it is not that of its own', async () => {
+  const read: unknown[] = [];
+  const looking: Child = new StateGraph(State)
+    .addNode('k', async (_, config) => {
+      const place = { ...config.configurable, checkpoint_ns: '', checkpoint_id: undefined };
+      for (const thread_id of ['other', config.configurable?.['thread_id']]) {
+        const { values } = await looking.getState({ configurable: { ...place, thread_id } });
+        read.push((values as JsonObject)['user']);
+      }
+      return { log: [] };
+    })
+    .addEdge('__start__', 'k')
+    .compile();
+  await openBench(looking).run({ input: { user: 'ann' } });
+  assert.deepEqual(read, [undefined, 'ann']);
+});
+
+test.run();
