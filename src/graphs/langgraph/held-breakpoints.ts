@@ -8,8 +8,9 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunOrder } from '../port.ts';
 import { INTERRUPT } from '../state-port.ts';
-import type { Checkpoint, Saver } from './saver-contract.ts';
+import type { Checkpoint, CheckpointTuple, Saver } from './saver-contract.ts';
 
+const ERROR = '__error__';
 const HELD = '__held__';
 const SENDS = '__pregel_tasks';
 const HIDDEN = 'langsmith:hidden';
@@ -48,11 +49,19 @@ export async function holdBehind(graph: CompiledGraph, saver: Saver, order: RunO
   if (!order.resume || places.length === 0) return order;
   const head = await saver.getTuple({ configurable: { thread_id: order.threadId, checkpoint_ns: '' } });
   if (head?.metadata['run_id'] !== order.runId || head.metadata['source'] !== 'loop') return order;
-  const before = head.parentConfig && (await saver.getTuple(head.parentConfig));
   const isPlace = (node: string): boolean =>
     places === '*' ? graph.nodes[node]?.tags?.includes(HIDDEN) !== true : places.includes(node);
-  const isBehind = stepBetween(before?.checkpoint, head.checkpoint).some(isPlace);
+  const isBehind = order.durability === 'exit' ? isPaused(head) : (await lastStep(saver, head)).some(isPlace);
   return isBehind ? { ...order, interruptBefore: Object.keys(graph.nodes) } : order;
+}
+
+/** Saved at its end alone: a breakpoint is the one end that leaves something to do, and no word why. */
+const isPaused = ({ pendingWrites }: CheckpointTuple): boolean =>
+  !pendingWrites.some(([, channel]) => channel === ERROR || channel === INTERRUPT);
+
+async function lastStep(saver: Saver, { checkpoint, parentConfig }: CheckpointTuple): Promise<string[]> {
+  const before = parentConfig && (await saver.getTuple(parentConfig));
+  return stepBetween(before?.checkpoint, checkpoint);
 }
 
 /** The nodes that worked between two checkpoints: those that have seen more in the later one, and those sent for. */

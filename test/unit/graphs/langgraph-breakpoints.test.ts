@@ -174,4 +174,51 @@ test('X5 given the process dies before a breakpoint behind a node, when the run 
   assert.deepEqual(visited, ['a', 'b', 'b']);
 });
 
+for (const durability of ['async', 'sync', 'exit'] as const) {
+  test(`X5 given a breakpoint behind a node that an earlier run left and this one passes by, when this one is repeated, then it goes on (${durability})`, async () => {
+    const visited: string[] = [];
+    const visit = (node: string) => () => {
+      if (visited.push(node) === 2) throw new Error('the process dies here');
+      return { log: [node] };
+    };
+    const graph = new StateGraph(Log)
+      .addNode('a', visit('a'))
+      .addNode('b', visit('b'))
+      .addNode('c', visit('c'))
+      .addEdge('__start__', 'a')
+      .addConditionalEdges('a', ({ answer }) => String(answer), ['b', 'c'])
+      .addEdge('b', 'c')
+      .compile();
+    const bench = openBench(graph);
+    await bench.run({ durability, input: { answer: 'b' }, interruptBefore: ['b'] });
+    visited.length = 0;
+    const run = { ...RUN, durability, input: { answer: 'c' }, interruptAfter: ['b'] };
+    assert.equal((await bench.run(run)).end.kind, 'error');
+    const { end } = await bench.restart().run({ ...run, attempt: 2, resume: true });
+    assert.deepEqual(end, { kind: 'success', next: [], interrupts: {} });
+    assert.deepEqual(visited, ['a', 'c', 'c']);
+  });
+
+  test(`X5 given a breakpoint behind nodes that were sent for before as well, when the run is repeated, then it holds there (${durability})`, async () => {
+    const visited: string[] = [];
+    const visit = (node: string) => () => {
+      visited.push(node);
+      return { log: [node] };
+    };
+    const graph = new StateGraph(Log)
+      .addNode('worker', visit('worker'))
+      .addNode('end', visit('end'))
+      .addConditionalEdges('__start__', () => [new Send('worker', {}), new Send('worker', {})])
+      .addEdge('worker', 'end')
+      .compile();
+    const bench = openBench(graph);
+    await bench.run({ durability, input: START });
+    const run = { ...RUN, durability, interruptAfter: ['worker'] };
+    const paused = { kind: 'success', next: ['end'], interrupts: {} };
+    assert.deepEqual((await bench.run(run)).end, paused);
+    assert.deepEqual((await bench.restart().run({ ...run, attempt: 2, resume: true })).end, paused);
+    assert.deepEqual(visited, ['worker', 'worker', 'end', 'worker', 'worker']);
+  });
+}
+
 test.run();
