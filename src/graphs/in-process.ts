@@ -13,7 +13,7 @@ import type { GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
 import { runLangGraph } from './langgraph/adapter.ts';
 import { readLangGraphHistory, readLangGraphState, updateLangGraphState } from './langgraph/state-access.ts';
-import type { LoadedGraph } from './loader.ts';
+import type { GraphProblem, LoadedGraph } from './loader.ts';
 import type { CheckpointReader, GraphHost, RunEnd, RunLink, RunOrder, StateOrder } from './port.ts';
 import { toConfigurable } from './private-keys.ts';
 import { toRunConfig } from './run-config.ts';
@@ -46,10 +46,12 @@ export interface InProcessGraphs extends GraphHost, StateHost {
 
 export function openInProcessGraphs({
   graphs,
+  problems = [],
   ids,
   clock,
 }: {
   readonly graphs: readonly LoadedGraph[];
+  readonly problems?: readonly GraphProblem[];
   readonly ids: Ids;
   readonly clock: Clock;
 }): InProcessGraphs {
@@ -65,8 +67,10 @@ export function openInProcessGraphs({
   setMaxListeners(0, closing.signal);
   const find = (graphId: string): Entry => {
     const entry = entries.get(graphId);
-    if (entry === undefined) throw new Error(`There is no graph "${graphId}"`);
-    return entry;
+    if (entry !== undefined) return entry;
+    const problem = problems.find((each) => each.graphId === graphId);
+    if (problem === undefined) throw new Error(`There is no graph "${graphId}"`);
+    throw new Error(`The graph "${graphId}" did not load: ${problem.reason}`);
   };
 
   const runCompiled = async (entry: Entry, graph: CompiledGraph, order: RunOrder, attempt: Attempt) =>

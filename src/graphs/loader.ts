@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { systemClock } from '../kernel/clock.ts';
 import { roleOf, type GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
 import { importUserModule } from './user-modules.ts';
@@ -30,20 +31,32 @@ export interface LoadedGraph {
 
 /**
  * Imports every graph of the configuration. Never rejects: whatever is wrong with a spec comes back as a problem, all
- * of them at once, and the other graphs load.
+ * of them at once, and the other graphs load. `limitMs`: how long a module is waited for; without it the thread ends
+ * when nothing is left to wait for.
  */
 export async function loadGraphs(
   specs: readonly GraphSpec[],
+  limitMs?: number,
 ): Promise<{ graphs: LoadedGraph[]; problems: GraphProblem[] }> {
   const graphs: LoadedGraph[] = [];
   const problems: GraphProblem[] = [];
-  const results = await Promise.all(specs.map(loadGraph));
+  const results = await Promise.all(specs.map((spec) => limited(loadGraph(spec), limitMs)));
   specs.forEach(({ id: graphId, file, exportName }, index) => {
     const result = results[index];
     if (typeof result === 'string') problems.push({ graphId, file, reason: result });
     else if (result !== undefined) graphs.push({ graphId, file, exportName, source: result });
   });
   return { graphs, problems };
+}
+
+async function limited<T>(loading: Promise<T>, limitMs?: number): Promise<T | string> {
+  if (limitMs === undefined) return loading;
+  let cancel: () => void = () => undefined;
+  const late = new Promise<string>((resolve) => {
+    const said = `the file has not loaded within ${Math.round(limitMs / 1000)} s`;
+    cancel = systemClock().after(limitMs, () => resolve(said));
+  });
+  return Promise.race([loading, late]).finally(cancel);
 }
 
 /** The source, or what is wrong with it. */

@@ -13,7 +13,8 @@ import type { GraphWorker } from './graph-worker.ts';
 import { createFileGuard } from './file-guard.ts';
 import { createLeftovers } from './leftovers.ts';
 import { createMemoryGuard } from './memory-guard.ts';
-import { partsOf, type Loaded } from './sides.ts';
+import { openSlots } from './slots.ts';
+import type { Loaded } from './sides.ts';
 import { SPOILED } from './worker-end.ts';
 
 export interface CrewOptions {
@@ -30,14 +31,15 @@ export interface CrewOptions {
 export interface Crew {
   readonly loaded: Loaded;
   /**
-   * The worker that has the thread, or the one that does least. A worker that answers comes first, then one that
-   * comes up, and only then one that is busy with itself. Rejects with `GraphsUnavailable` when the server stops.
+   * The worker that has the thread, or the one that does least, of those that have the graph. A worker that answers
+   * comes first, then one that comes up, and only then one that is busy with itself. Rejects with `GraphsUnavailable`
+   * when the server stops.
    */
-  choose(threadId?: string): Promise<GraphWorker>;
+  choose(graphId: string, threadId?: string): Promise<GraphWorker>;
   /** Every worker has been busy with itself for so long that what is given to one may never be begun. */
   isStuck(): boolean;
   /** Lends a worker of its own to `use`; few at a time, so it may have to wait. */
-  apart<T>(use: (worker: GraphWorker) => Promise<T>): Promise<T>;
+  apart<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   each(use: (worker: GraphWorker) => void): void;
   close(): Promise<void>;
 }
@@ -55,8 +57,6 @@ const DOUBT_MS = 300;
 const LEFTOVER_MS = 10_000;
 /** The same on a worker that shows no sign of life, and so keeps its other runs from going on. */
 const LEFTOVER_GRACE_MS = 3_000;
-/** Between two tries to start a worker that does not come up. */
-const RETRY_MS = 1_000;
 /** The first requests need the machine as well: the other workers start one after the other, this much later. */
 const CALM_MS = 3_000;
 /** More threads than ever run at once; beyond it the oldest are forgotten. */
@@ -65,23 +65,13 @@ const MOST_REMEMBERED = 10_000;
 const MOST_COMING = 2;
 /** Besides the crew: a run that is innocent may go on in one for long, and the others wait to be tried. */
 const MOST_APART = 16;
-const MOST_INCOMPLETE = 10;
 const CLOSE_MS = 1_000;
-
-interface Slot {
-  worker: GraphWorker;
-  ready: boolean;
-  next?: GraphWorker | undefined;
-}
 
 /** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { size, heapMb, clock, onFault, onHeld } = options;
-  const slots: Slot[] = [];
   const apart = new Set<GraphWorker>();
   let coming = 0;
-  /** So many workers in a row. */
-  let incomplete = 0;
   const homes = new Map<string, GraphWorker>();
   const waiting = new Set<() => void>();
   /** Their threads are there, also those of workers that were ended. */
@@ -89,14 +79,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   /** Those of them that are to end. */
   const ending = new Set<GraphWorker>();
   let closed = false;
-  const all = (): GraphWorker[] => [
-    ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
-    ...apart,
-  ];
   const memory = openWorkerMemory();
-  const guard = createMemoryGuard(heapMb, clock, memory, all, ending);
-  const leftovers = createLeftovers(clock, memory);
-  const files = createFileGuard(clock, all);
 
   function spawn(): GraphWorker {
     const worker = options.spawn();
@@ -123,55 +106,26 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       waiting.add(wake);
     });
 
-  /** Resolves when it has loaded the graphs; one that lacks some is ended, for it may have lacked files or memory. */
-  async function complete(worker: GraphWorker): Promise<void> {
-    const parts = partsOf(await worker.loaded);
-    const missing = partsOf(loaded).filter((part) => !parts.includes(part));
-    incomplete = missing.length === 0 ? 0 : incomplete + 1;
-    // The project itself may have lost them.
-    if (incomplete === 0 || incomplete > MOST_INCOMPLETE) return;
-    const message = `A new worker did not load what the first one has: ${missing.join(', ')}`;
-    worker.end({ by: 'close', error: 'WorkerIncomplete', message });
-    throw new GraphsUnavailable(message);
-  }
-
-  function occupy(slot: Slot, worker: GraphWorker): void {
-    Object.assign(slot, { worker, ready: false, next: undefined });
-    const isCurrent = (): boolean => slot.worker === worker && !closed;
-    complete(worker).then(
-      () => {
-        if (!isCurrent()) return;
-        slot.ready = true;
-        wakeAll();
-      },
-      () => undefined,
-    );
-    void worker.ended.then(({ message }) => {
-      if (!isCurrent()) return;
-      onFault(new GraphsUnavailable(message), 'a graph worker ended and is replaced');
-      const came = slot.ready;
-      slot.ready = false;
-      if (came) return occupy(slot, slot.next ?? spawn());
-      clock.after(RETRY_MS, () => isCurrent() && occupy(slot, spawn()));
-    });
-  }
-
-  function add(worker: GraphWorker): void {
-    const slot = { worker, ready: false };
-    slots.push(slot);
-    occupy(slot, worker);
-  }
-
   const first = spawn();
   const loaded = await first.loaded.catch((error: unknown) => {
     memory.close();
     throw error;
   });
-  add(first);
+  const places = openSlots({ clock, spawn, whole: loaded, onFault, onChange: wakeAll });
+  const slots = places.list;
+  places.add(first);
+  const all = (): GraphWorker[] => [
+    ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
+    ...places.others(),
+    ...apart,
+  ];
+  const guard = createMemoryGuard(heapMb, clock, memory, all, ending);
+  const leftovers = createLeftovers(clock, memory);
+  const files = createFileGuard(clock, all);
 
   /** One at a time, unless all are there. */
   function grow(): void {
-    if (!closed && slots.length < size && slots.every(({ ready }) => ready)) add(spawn());
+    if (!closed && slots.length < size && slots.every(({ ready }) => ready)) places.add(spawn());
   }
   let cancelGrowth = clock.after(CALM_MS, growCalmly);
   function growCalmly(): void {
@@ -216,7 +170,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       slot.next = undefined;
       next.end({ by: 'close', error: 'Unneeded', message: 'the other one has recovered' });
     }
-    apart.forEach(overdue);
+    [...places.others(), ...apart].forEach(overdue);
+    places.look();
     guard.look();
     files.look();
     if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
@@ -236,10 +191,11 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
 
   return {
     loaded,
-    async choose(threadId) {
+    async choose(graphId, threadId) {
       for (;;) {
         assertOpen();
-        const ready = slots.flatMap((slot) => (slot.ready ? [slot.worker] : []));
+        const able = slots.filter(({ ready, lacks }) => !ready || !lacks.has(graphId) || places.isHopeless());
+        const ready = able.flatMap((slot) => (slot.ready ? [slot.worker] : []));
         const answering = ready.filter((worker) => !worker.isSilent());
         const clean = answering.filter((worker) => !worker.isSpoiled() && worker.leftoverFor() < LEFTOVER_MS);
         const home = threadId === undefined ? undefined : homes.get(threadId);
@@ -247,7 +203,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
           clean.find((each) => each === home) ??
           leastLoaded(clean) ??
           leastLoaded(answering) ??
-          (ready.length === size ? leastLoaded(ready) : undefined);
+          (slots.length === size && ready.length === able.length ? leastLoaded(ready) : undefined);
         if (worker === undefined || worker.load > 0) grow();
         if (worker === undefined) {
           await change();
@@ -258,17 +214,19 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       }
     },
     isStuck,
-    async apart(use) {
+    async apart(graphId, use) {
       while (coming >= MOST_COMING || apart.size >= MOST_APART) await change();
       assertOpen();
       const worker = spawn();
       apart.add(worker);
       coming += 1;
       try {
-        await complete(worker).finally(() => {
+        const lacks = await places.lacksOf(worker).finally(() => {
           coming -= 1;
           wakeAll();
         });
+        if (lacks.has(graphId) && !places.isHopeless())
+          throw new GraphsUnavailable(`A new worker did not load the graph "${graphId}"`);
         return await use(worker);
       } finally {
         apart.delete(worker);
@@ -281,6 +239,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       closed = true;
       cancelWatch();
       cancelGrowth();
+      places.close();
       memory.close();
       for (const worker of all())
         worker.end({ by: 'close', error: 'Stopped', message: 'the server is stopping' });

@@ -40,8 +40,9 @@ export interface GraphWorkerOptions {
   /** In MiB; the second is where V8 gives up. */
   readonly heapMb: number;
   readonly hardHeapMb: number;
-  /** How long it may take to load the graphs. */
+  /** How long it may take to load the graphs, and a module, in milliseconds. */
   readonly loadMs: number;
+  readonly moduleMs: number | undefined;
   readonly secret: string;
   /** Found again in the threads that the worker starts. */
   readonly mark: string;
@@ -115,7 +116,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const pulse = openPulse(clock);
   const offers = openOffers(pulse.shared);
   const { port1: port, port2 } = new MessageChannel();
-  const setup = { graphs, base, pulse: pulse.shared, secret, heapMb, mark };
+  const setup = { graphs, moduleMs: options.moduleMs, base, pulse: pulse.shared, secret, heapMb, mark };
   const linkGate = openLinkGate();
   const worker = startWorker(
     'graphs/pool/worker-entry',
@@ -129,8 +130,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     },
   );
   const { threadId } = worker;
-  let last = 0;
-  let runs = 0;
+  let [last, runs] = [0, 0];
   let spoiled = false;
   let over: WorkerEnd | undefined;
   let fault: WorkerEnd | undefined;

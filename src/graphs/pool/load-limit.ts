@@ -7,6 +7,8 @@ import type { Clock } from '../../kernel/clock.ts';
 export interface LoadLimit {
   /** Of the next worker, in milliseconds. */
   readonly ms: number;
+  /** Of one module; not known before the first worker is there, which ends when a module hangs. */
+  readonly moduleMs: number | undefined;
   /** It has just been started, and this is its `loaded`. */
   watch(loaded: Promise<unknown>): void;
 }
@@ -16,6 +18,8 @@ const MOST_MS = 120_000;
 /** The machine may have much to do by then. */
 const LEAST_MS = 10_000;
 const TIMES_FIRST = 20;
+/** A worker that lacks what hangs is better than none. */
+const MODULE_PART = 2;
 
 const laterLimit = (firstMs: number): number => Math.max(LEAST_MS, TIMES_FIRST * firstMs);
 
@@ -26,6 +30,9 @@ export function createLoadLimit(clock: Pick<Clock, 'monotonic'>, later = laterLi
   return {
     get ms() {
       return ms;
+    },
+    get moduleMs() {
+      return usual === undefined ? undefined : ms / MODULE_PART;
     },
     watch(loaded) {
       const began = clock.monotonic();

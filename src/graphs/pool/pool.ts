@@ -97,7 +97,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const limit = createLoadLimit(clock, options.laterLimit);
   const spawn = (): GraphWorker => {
     const worker = startGraphWorker({
-      ...{ graphs, base, clock, loadMs: limit.ms },
+      ...{ graphs, base, clock, loadMs: limit.ms, moduleMs: limit.moduleMs },
       secret: ids.token(),
       mark: ids.token(),
       heapMb,
@@ -142,10 +142,11 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
 
   /** The answer, or that another worker is to be asked. */
   async function askFirst<T>(
+    graphId: string,
     question: Question<T>,
     checkpoints?: CheckpointReader,
   ): Promise<T | typeof AGAIN> {
-    const worker = await crew.choose();
+    const worker = await crew.choose(graphId);
     let cancel: () => void = () => undefined;
     const still = new Promise<typeof AGAIN>((resolve) => {
       const look = (): void => {
@@ -170,24 +171,26 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
    * stands still, which it may for as long as it likes. For perhaps the question is hard, and would hold up another
    * worker with all its runs.
    */
-  async function ask<T>(question: Question<T>, checkpoints?: CheckpointReader): Promise<T> {
-    const answer = await askFirst(question, checkpoints);
+  async function ask<T>(graphId: string, question: Question<T>, checkpoints?: CheckpointReader): Promise<T> {
+    const answer = await askFirst(graphId, question, checkpoints);
     if (answer !== AGAIN) return answer;
-    return crew.apart((worker) => askOf(worker, question, checkpoints).answer);
+    return crew.apart(graphId, (worker) => askOf(worker, question, checkpoints).answer);
   }
 
   return {
     loaded: crew.loaded,
     graphIds: crew.loaded.graphIds,
     async run(order, link, signal) {
-      const { runId, threadId } = order;
+      const { runId, threadId, graphId } = order;
       const known = headOf(order, link);
       const execute = async (worker: GraphWorker) => {
         const head = await known;
         return signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal, head);
       };
       const tryOnce = () =>
-        suspects.has(runId) || crew.isStuck() ? crew.apart(execute) : crew.choose(threadId).then(execute);
+        suspects.has(runId) || crew.isStuck()
+          ? crew.apart(graphId, execute)
+          : crew.choose(graphId, threadId).then(execute);
       let how: RunEnd | LostAttempt | undefined;
       // One that was given back has not been begun.
       while (how === undefined) how = await tryOnce().catch(toLost);
@@ -197,16 +200,16 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       return how;
     },
     state: async (order, checkpoints) =>
-      toShown(await ask((side, job) => side.state(job, order), checkpoints)),
+      toShown(await ask(order.graphId, (side, job) => side.state(job, order), checkpoints)),
     async history(order, checkpoints) {
-      const states = await ask((side, job) => side.history(job, order), checkpoints);
+      const states = await ask(order.graphId, (side, job) => side.history(job, order), checkpoints);
       return states === 'too-large' ? states : states.map(toShown);
     },
-    update: (order, checkpoints) => ask((side, job) => side.update(job, order), checkpoints),
+    update: (order, checkpoints) => ask(order.graphId, (side, job) => side.update(job, order), checkpoints),
     describer: {
-      drawing: (order, xray) => ask((side, job) => side.drawing(job, order, xray)),
-      schemas: (order) => ask((side, job) => side.schemas(job, order)),
-      subgraphs: (order) => ask((side, job) => side.subgraphs(job, order)),
+      drawing: (order, xray) => ask(order.graphId, (side, job) => side.drawing(job, order, xray)),
+      schemas: (order) => ask(order.graphId, (side, job) => side.schemas(job, order)),
+      subgraphs: (order) => ask(order.graphId, (side, job) => side.subgraphs(job, order)),
     },
     base(url) {
       base = url;

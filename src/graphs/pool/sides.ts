@@ -21,6 +21,8 @@ import type { Rpc, WireError } from './rpc.ts';
 /** Handed to a worker when it starts. */
 export interface WorkerSetup {
   readonly graphs: readonly GraphSpec[];
+  /** How long a module may take to load, in milliseconds; when it is not known, what hangs ends the thread. */
+  readonly moduleMs?: number;
   /** The address under which a client without one finds this server. */
   readonly base: string;
   /** 32-bit numbers: what stands where is said below. */
@@ -52,12 +54,6 @@ export interface Loaded {
   readonly withLibrary: readonly string[];
   readonly problems: readonly GraphProblem[];
 }
-
-/** Whatever the first worker has of these, the others should have. */
-export const partsOf = ({ graphIds, withLibrary }: Loaded): string[] => [
-  ...graphIds,
-  ...withLibrary.map((graphId) => `the library of ${graphId}`),
-];
 
 /** A head that was read along with the order, so that the run need not ask: undefined inside means there is none. */
 export interface KnownHead {

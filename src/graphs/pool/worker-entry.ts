@@ -58,11 +58,11 @@ async function main(given: { setup: WorkerSetup; port: MessagePort }): Promise<v
   );
   const leave = Reflect.get(globalThis, Symbol.for(LEAVE)) as () => void;
   const onBase = publishRemoteFetch(server, setup.base);
-  const { graphs, problems } = await loadGraphs([...setup.graphs]);
+  const { graphs, problems } = await loadGraphs([...setup.graphs], setup.moduleMs);
   guard.lock();
   natives = rememberNatives();
 
-  const host = openInProcessGraphs({ graphs, ids: randomIds(clock), clock });
+  const host = openInProcessGraphs({ graphs, problems, ids: randomIds(clock), clock });
   const describer = openDescriber({
     graphs,
     readSource: (file, exportName) => server.source(file, exportName),
