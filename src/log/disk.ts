@@ -1,5 +1,6 @@
 /** Tells a disk that takes nothing from a path that is wrong: the first may be better when the process comes again. */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** The log cannot be opened because nothing can be written where it lies. */
 export class DiskFailed extends Error {
@@ -17,12 +18,30 @@ export function toOpenFailure(dir: string, error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const fails = code !== undefined && (CODES.test(code) || (code === 'SQLITE_CANTOPEN' && !isWritable(dir)));
   if (fails) return new DiskFailed(dir, error);
-  return syscall === 'mkdir'
-    ? new Error(`the data directory ${dir} (--data, PLATFORM_DATA) cannot be made: ${error.message}`, {
-        cause: error,
-      })
-    : error;
+  const whose = `the data directory ${dir} (--data, PLATFORM_DATA)`;
+  if (syscall === 'mkdir') return new Error(`${whose} cannot be made: ${error.message}`, { cause: error });
+  if (code?.startsWith('SQLITE_') !== true) return error;
+  const remedy = 'put back a copy of it that is whole, or name another directory';
+  return new Error(`the log in ${whose} cannot be opened: ${error.message} (${code}): ${remedy}`, {
+    cause: error,
+  });
 }
+
+/** All folders on the way as well. Node's own way of it never ends where a system denies its own folder (`/proc/x`). */
+export function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && !existsSync(dirname(dir))) {
+      makeFolder(dirname(dir));
+      return makeFolder(dir);
+    }
+    if (code !== 'EEXIST' || !isFolder(dir)) throw error;
+  }
+}
+
+const isFolder = (dir: string): boolean => statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true;
 
 function isWritable(dir: string): boolean {
   try {

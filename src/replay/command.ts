@@ -41,6 +41,8 @@ export async function runReplay(
   if (values.to !== undefined && !/^\d+$/.test(values.to)) throw new Error('--to: expected a position');
   if (values.to !== undefined && values.thread === undefined)
     throw new Error('--to: expected together with --thread');
+  if (values.verify && (values.thread ?? values.cron) !== undefined)
+    throw new Error('--verify: expected without --thread and --cron: it is about the whole log');
 
   const history = openHistory(resolve(data), projection, { json_contains: containsJson });
   try {
@@ -93,6 +95,8 @@ async function printState(
   json: boolean,
   print: Print,
 ): Promise<number> {
+  const { last } = history.rows.get<{ last: number }>('SELECT max(position) AS last FROM events')!;
+  if (to > last) throw new Error(`--to: expected a position up to ${last}, the last of the log`);
   const state = await stateAt(history, threadId, to);
   if (state === undefined) throw new Error(`thread ${threadId} did not exist at position ${to}`);
   print(JSON.stringify(state, null, json ? 0 : 2));

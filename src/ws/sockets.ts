@@ -117,9 +117,14 @@ function toUrl(target: string, host: string): URL | undefined {
 async function refuse(socket: Duplex, reply: Response): Promise<void> {
   // A reply that goes on for ever has no place here.
   const isText = /json|text\/plain/.test(reply.headers.get('content-type') ?? '');
+  if (reply.ok) {
+    await reply.body?.cancel();
+    const detail = 'There is no socket here: ask without an upgrade';
+    return refuse(socket, Response.json({ detail }, { status: 426, headers: { upgrade: 'websocket' } }));
+  }
   const body = isText ? await reply.text() : '';
   if (!isText) await reply.body?.cancel();
-  const status = reply.ok ? 426 : reply.status;
+  const { status } = reply;
   const headers = [...reply.headers].filter(
     ([name]) => !/^(connection|content-length|transfer-encoding)$/.test(name),
   );

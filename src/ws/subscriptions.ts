@@ -46,6 +46,8 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   /** Where all active subscriptions are. */
   let cursor = -1;
   let count = 0;
+  /** The one that is neither fresh any more nor active yet. */
+  let admitting = 0;
   let poke: () => void = () => undefined;
 
   const textOf = (event: ThreadEvent) => events.textOf(threadId, 'socket', event, toEventText);
@@ -94,6 +96,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     const result = { subscription_id: id, replayed_events: replayed };
     await outlet.reply(toSuccess(commandId, result, threadId, Math.max(0, each.after)));
     active.set(id, each);
+    admitting = 0;
     if (!isFirst)
       await replay(each, after, cursor, (event) => (active.has(id) ? outlet.send(textOf(event)) : undefined));
   }
@@ -117,8 +120,10 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     try {
       while (!signal.aborted) {
         const next = fresh.shift();
-        if (next !== undefined) await admit(next);
-        else if (live === undefined || active.size === 0) await until([stopped]);
+        if (next !== undefined) {
+          admitting = 1;
+          await admit(next).finally(() => (admitting = 0));
+        } else if (live === undefined || active.size === 0) await until([stopped]);
         else await serve(live);
       }
       for (const { commandId } of fresh.splice(0))
@@ -131,7 +136,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   const done = run();
   return {
     add(commandId, wanted, after) {
-      if (active.size + fresh.length >= MOST)
+      if (active.size + admitting + fresh.length >= MOST)
         throw new CommandProblem('invalid_argument', `A socket can hold at most ${MOST} subscriptions.`);
       fresh.push({ commandId, wanted, after });
       poke();

@@ -88,10 +88,23 @@ test('given requests to upgrade whose target or host is no address, when they ar
       [pathOf(newId()), 'a b', 400],
       [pathOf(newId()), '[', 400],
       ['/ok', `x${pathOf(newId())}?`, 400],
+      // It would have an answer without a socket.
+      ['/ok', 'x', 426],
     ] as const) {
       const got = await raw(s, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\n${offer}`);
       assert.match(got, new RegExp(`^HTTP/1.1 ${status} [^]*"detail":`), `${target} ${host}: ${got}`);
     }
+  }));
+
+test('given a socket that subscribes without end, when it has a hundred, then the next is refused', () =>
+  withServer(PROTOCOL, async (s) => {
+    const { thread_id: threadId } = await s.client.threads.create();
+    await s.client.runs.wait(threadId, 'echo', { input: {} });
+    const { ask } = await openSocket(s, threadId);
+    const answers = await Promise.all(
+      Array.from({ length: 103 }, () => ask('subscription.subscribe', EVERYTHING)),
+    );
+    assert.equal(answers.filter(({ type }) => type === 'error').length, 3);
   }));
 
 test('given open sockets, when the server stops, then they are told to come back and nothing keeps it', () =>

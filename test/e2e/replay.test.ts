@@ -91,6 +91,9 @@ async function lookBack(run: Programs['run'], data: string, thread: string): Pro
   assert.equal(state.metadata.topic, 'tests');
   const running = await replayHere(data, '--thread', thread, '--to', String(entries[2]!.position));
   assert.is(JSON.parse(running.output).machine.status, 'running');
+  const beyond = await replay(run, data, '--thread', thread, '--to', '999999999');
+  assert.is(beyond.code, 2);
+  assert.match(beyond.output, /--to: expected a position up to \d+, the last of the log/);
 
   const verified = await replay(run, data, '--verify');
   assert.is(verified.code, 0, verified.output);
@@ -108,12 +111,20 @@ test('replay tells what is wrong with its arguments and with the directory', () 
       replay(run, dir, '--to', '3'),
       replay(run, dir, '--thread', 'x'),
       replay(run, dir, '--thread', thread, '--to', 'now'),
+      replay(run, dir, '--thread', thread, '--verify'),
     ]);
     assert.equal(
       results.map(({ code }) => code),
-      [2, 2, 2, 2, 2],
+      [2, 2, 2, 2, 2, 2],
     );
-    const says = ['--data', 'log.db does not exist', '--thread', '--thread: expected a UUID', '--to'];
+    const says = [
+      '--data',
+      'log.db does not exist',
+      '--thread',
+      '--thread: expected a UUID',
+      '--to',
+      '--verify: ',
+    ];
     for (const [index, part] of says.entries()) assert.match(results[index]!.output, part);
     assert.equal(await readdir(dir), []);
   }));

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { toOpenFailure } from '../disk.ts';
 import type { Recorded } from '../events.ts';
 import type { Snapshot } from '../log.ts';
 import type { PayloadReader } from '../payloads.ts';
@@ -45,13 +46,14 @@ export interface History {
 export function openHistory(dir: string, projection: Projection, functions: SqlFunctions): History {
   const file = join(dir, LOG_FILE);
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
-  const db = openConnection(file, { readonly: true, functions });
+  let db: Connection | undefined;
   try {
+    db = openConnection(file, { readonly: true, functions });
     assertSchema(db);
     db.exec('BEGIN');
   } catch (error) {
-    db.close();
-    throw error;
+    db?.close();
+    throw toOpenFailure(dir, error);
   }
   return viewHistory(db, projection, functions);
 }

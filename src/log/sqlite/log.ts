@@ -1,8 +1,7 @@
 /** The event log in one SQLite file. See log/log.ts for what it keeps. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
-import { toOpenFailure } from '../disk.ts';
+import { makeFolder, toOpenFailure } from '../disk.ts';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
@@ -50,7 +49,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
 
 function open(options: SqliteLogOptions): EventLog {
   const { dir, projection, projectionModule, functions, functionsModule, clock, onFault } = options;
-  mkdirSync(dir, { recursive: true });
+  makeFolder(dir);
   const unlock = lockDirectory(dir);
   let opened: Connection | undefined;
   try {
