@@ -15,6 +15,8 @@ export interface GraphProblem {
   readonly graphId: string;
   readonly file: string;
   readonly reason: string;
+  /** It may only be slow. */
+  readonly isLate?: true;
 }
 
 /** `factory` makes the graph anew for every run; `undecided` functions show their role when first called. */
@@ -28,6 +30,8 @@ export interface LoadedGraph {
   readonly exportName: string;
   readonly source: GraphSource;
 }
+
+const LATE = Symbol('late');
 
 /**
  * Imports every graph of the configuration. Never rejects: whatever is wrong with a spec comes back as a problem, all
@@ -44,17 +48,19 @@ export async function loadGraphs(
   specs.forEach(({ id: graphId, file, exportName }, index) => {
     const result = results[index];
     if (typeof result === 'string') problems.push({ graphId, file, reason: result });
-    else if (result !== undefined) graphs.push({ graphId, file, exportName, source: result });
+    else if (result === LATE) {
+      const reason = `the file has not loaded within ${Math.round((limitMs ?? 0) / 1000)} s`;
+      problems.push({ graphId, file, reason, isLate: true });
+    } else if (result !== undefined) graphs.push({ graphId, file, exportName, source: result });
   });
   return { graphs, problems };
 }
 
-async function limited<T>(loading: Promise<T>, limitMs?: number): Promise<T | string> {
+async function limited<T>(loading: Promise<T>, limitMs?: number): Promise<T | typeof LATE> {
   if (limitMs === undefined) return loading;
   let cancel: () => void = () => undefined;
-  const late = new Promise<string>((resolve) => {
-    const said = `the file has not loaded within ${Math.round(limitMs / 1000)} s`;
-    cancel = systemClock().after(limitMs, () => resolve(said));
+  const late = new Promise<typeof LATE>((resolve) => {
+    cancel = systemClock().after(limitMs, () => resolve(LATE));
   });
   return Promise.race([loading, late]).finally(cancel);
 }

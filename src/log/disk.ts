@@ -21,8 +21,9 @@ export function toOpenFailure(dir: string, error: unknown): unknown {
   const whose = `the data directory ${dir} (--data, PLATFORM_DATA)`;
   if (syscall === 'mkdir') return new Error(`${whose} cannot be made: ${error.message}`, { cause: error });
   if (code?.startsWith('SQLITE_') !== true) return error;
-  const remedy = 'put back a copy of it that is whole, or name another directory';
-  return new Error(`the log in ${whose} cannot be opened: ${error.message} (${code}): ${remedy}`, {
+  const isDamaged = code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
+  const remedy = isDamaged ? ': put back a copy of it that is whole, or name another directory' : '';
+  return new Error(`the log in ${whose} cannot be opened: ${error.message} (${code})${remedy}`, {
     cause: error,
   });
 }
@@ -37,7 +38,7 @@ export function makeFolder(dir: string): void {
       makeFolder(dirname(dir));
       return makeFolder(dir);
     }
-    if (code !== 'EEXIST' || !isFolder(dir)) throw error;
+    if (!isFolder(dir)) throw error;
   }
 }
 

@@ -43,6 +43,8 @@ export async function runReplay(
     throw new Error('--to: expected together with --thread');
   if (values.verify && (values.thread ?? values.cron) !== undefined)
     throw new Error('--verify: expected without --thread and --cron: it is about the whole log');
+  if (values.cron !== undefined && values.thread !== undefined)
+    throw new Error('--cron: expected without --thread');
 
   const history = openHistory(resolve(data), projection, { json_contains: containsJson });
   try {
@@ -95,7 +97,9 @@ async function printState(
   json: boolean,
   print: Print,
 ): Promise<number> {
-  const { last } = history.rows.get<{ last: number }>('SELECT max(position) AS last FROM events')!;
+  const { last } = history.rows.get<{ last: number }>(
+    'SELECT coalesce(max(position), 0) AS last FROM events',
+  )!;
   if (to > last) throw new Error(`--to: expected a position up to ${last}, the last of the log`);
   const state = await stateAt(history, threadId, to);
   if (state === undefined) throw new Error(`thread ${threadId} did not exist at position ${to}`);

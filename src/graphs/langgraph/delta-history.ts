@@ -31,3 +31,9 @@ function writesOf(tuple: CheckpointTuple, channel: string): Write[] {
   const writes = tuple.pendingWrites.filter((write) => write[1] === channel);
   return writes.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
+
+/** The runtime marks a full copy of an append-only channel by a class; the bare value means the same to it. */
+export const unwrapSnapshot = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'lg_name' in value && value.lg_name === 'DeltaSnapshot'
+    ? (value as unknown as { value: unknown }).value
+    : value;

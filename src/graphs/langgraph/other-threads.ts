@@ -17,7 +17,7 @@ export interface Place {
 
 export function placeIn(threadId: string, { configurable }: SaverConfig): Place {
   const { thread_id: thread = threadId, checkpoint_ns: called = '' } = configurable ?? {};
-  const name = String(thread).replace(/[%|]/g, encodeURIComponent);
+  const name = String(thread).replace(/[%|:]/g, encodeURIComponent);
   const prefix = String(thread) === threadId ? '' : `${SEPARATOR}${name}${SEPARATOR}`;
   return { called, ns: prefix + called, prefix };
 }

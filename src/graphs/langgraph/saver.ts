@@ -18,7 +18,7 @@ import { INTERRUPT, RESUME } from '../state-port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
 import { isForRuntime, NULL_TASK, rootTaskOf, toAnsweredWrite } from './answers.ts';
-import { readDeltaHistory } from './delta-history.ts';
+import { readDeltaHistory, unwrapSnapshot } from './delta-history.ts';
 import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import { isIn, placeIn } from './other-threads.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
@@ -234,7 +234,7 @@ export function openSaver(options: SaverOptions): Saver {
       return locate(config, checkpoint.id);
     },
     async putWrites(config, writes, taskId) {
-      const { called, ns } = placeIn(threadId, config);
+      const { called, ns, prefix } = placeIn(threadId, config);
       const checkpointId = config.configurable?.checkpoint_id;
       if (checkpointId === undefined)
         throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');
@@ -255,7 +255,9 @@ export function openSaver(options: SaverOptions): Saver {
           channel,
           data: encode(channel === ERROR ? shortenNote(value) : value),
         }));
-        const usesAnswer = taskId !== NULL_TASK && writes.some(([channel]) => channel === RESUME);
+        // What graph code answers in a thread of its own is not the run's.
+        const usesAnswer =
+          prefix === '' && taskId !== NULL_TASK && writes.some(([channel]) => channel === RESUME);
         if (usesAnswer) stored.push(toAnsweredWrite(taskId, options.runId));
         const saved = [store.saveWrites(ns, checkpointId, stored)];
         const root = last?.checkpoint.id ?? read;
@@ -288,12 +290,6 @@ export function openSaver(options: SaverOptions): Saver {
   };
   return saver;
 }
-
-/** The runtime marks a full copy of an append-only channel by a class; the bare value means the same to it. */
-const unwrapSnapshot = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && 'lg_name' in value && value.lg_name === 'DeltaSnapshot'
-    ? (value as unknown as { value: unknown }).value
-    : value;
 
 /** Of a subgraph, whose declared state is out of sight: all but the runtime's own. */
 const isStateChannel = (channel: string): boolean => !channel.startsWith('__') && !channel.includes(':');

@@ -116,7 +116,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   places.add(first);
   const all = (): GraphWorker[] => [
     ...slots.flatMap(({ worker, next }) => (next === undefined ? [worker] : [worker, next])),
-    ...places.others(),
+    ...places.tried(),
+    ...places.followed(),
     ...apart,
   ];
   const guard = createMemoryGuard(heapMb, clock, memory, all, ending);
@@ -170,8 +171,12 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       slot.next = undefined;
       next.end({ by: 'close', error: 'Unneeded', message: 'the other one has recovered' });
     }
-    [...places.others(), ...apart].forEach(overdue);
-    places.look();
+    for (const worker of places.followed()) {
+      leftovers.look(worker);
+      if (isAnybodyThere && worker.isSilent()) worker.giveBack();
+      overdue(worker);
+    }
+    apart.forEach(overdue);
     guard.look();
     files.look();
     if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
@@ -194,7 +199,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     async choose(graphId, threadId) {
       for (;;) {
         assertOpen();
-        const able = slots.filter(({ ready, lacks }) => !ready || !lacks.has(graphId) || places.isHopeless());
+        const having = slots.filter(({ ready, lacks }) => !ready || !lacks.has(graphId));
+        const able = places.isLost(graphId) ? slots : having;
         const ready = able.flatMap((slot) => (slot.ready ? [slot.worker] : []));
         const answering = ready.filter((worker) => !worker.isSilent());
         const clean = answering.filter((worker) => !worker.isSpoiled() && worker.leftoverFor() < LEFTOVER_MS);
@@ -225,7 +231,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
           coming -= 1;
           wakeAll();
         });
-        if (lacks.has(graphId) && !places.isHopeless())
+        if (lacks.has(graphId) && !places.isLost(graphId))
           throw new GraphsUnavailable(`A new worker did not load the graph "${graphId}"`);
         return await use(worker);
       } finally {

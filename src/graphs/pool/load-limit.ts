@@ -3,6 +3,7 @@
  * the later ones have a limit that follows from what the first one took.
  */
 import type { Clock } from '../../kernel/clock.ts';
+import type { Loaded } from './sides.ts';
 
 export interface LoadLimit {
   /** Of the next worker, in milliseconds. */
@@ -10,7 +11,7 @@ export interface LoadLimit {
   /** Of one module; not known before the first worker is there, which ends when a module hangs. */
   readonly moduleMs: number | undefined;
   /** It has just been started, and this is its `loaded`. */
-  watch(loaded: Promise<unknown>): void;
+  watch(loaded: Promise<Pick<Loaded, 'problems'>>): void;
 }
 
 /** Far beyond what any project takes. */
@@ -36,11 +37,12 @@ export function createLoadLimit(clock: Pick<Clock, 'monotonic'>, later = laterLi
     },
     watch(loaded) {
       const began = clock.monotonic();
-      loaded.then(
-        () => (ms = usual ??= Math.min(later(clock.monotonic() - began), MOST_MS)),
-        // Perhaps it was only slow: each after it has twice as long, until one comes up.
-        () => (ms = Math.min(2 * ms, MOST_MS)),
-      );
+      // Perhaps it was only slow: each after it has twice as long, until one comes up.
+      const extend = (): void => void (ms = Math.min(2 * ms, MOST_MS));
+      loaded.then(({ problems }) => {
+        if (problems.some(({ isLate }) => isLate)) return extend();
+        ms = usual ??= Math.min(later(clock.monotonic() - began), MOST_MS);
+      }, extend);
     },
   };
 }

@@ -32,23 +32,23 @@ export interface SlotsOptions {
 export interface Slots {
   readonly list: readonly Slot[];
   add(worker: GraphWorker): void;
-  /** Workers that are tried, and workers that were followed while they had runs. */
-  others(): readonly GraphWorker[];
+  /** Workers that are tried. */
+  tried(): readonly GraphWorker[];
+  /** Workers that another one has followed while they had runs; ended when they have none any more. */
+  followed(): readonly GraphWorker[];
   /** Resolves when the worker has loaded the graphs, with those that it lacks. */
   lacksOf(worker: GraphWorker): Promise<ReadonlySet<string>>;
-  /** So many workers in a row lacked something that the project itself may have lost it: nobody waits for it. */
-  isHopeless(): boolean;
-  /** Asked all the time: ends those that were followed and have no runs any more. */
-  look(): void;
+  /** No worker has the graph, and so many were tried that the project itself may have lost it. */
+  isLost(graphId: string): boolean;
   close(): void;
 }
 
 /** Between two tries to start a worker that does not come up. */
 const RETRY_MS = 1_000;
-/** Between two tries to find one that lacks less: while somebody may wait for it, and later. */
+/** Between two tries to find one that lacks less: as long as somebody may wait for it, and later. */
 const MOST_RETRY_MS = 8_000;
 const SELDOM_MS = 60_000;
-const MOST_INCOMPLETE = 10;
+const MOST_IN_VAIN = 10;
 const UNNEEDED: WorkerEnd = { by: 'close', error: 'Unneeded', message: 'it is no better than the other one' };
 const FOLLOWED: WorkerEnd = { by: 'close', error: 'Followed', message: 'another one has more graphs' };
 
@@ -57,7 +57,10 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
   const tried = new Set<GraphWorker>();
   const followed = new Set<GraphWorker>();
   const pauses = new Set<() => void>();
-  let incomplete = 0;
+  /** Tried in a row, and no better than what there is. */
+  let inVain = 0;
+  let isSeeking = false;
+  let said = '';
   let closed = false;
 
   function after(ms: number, act: () => void): void {
@@ -71,8 +74,10 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
   async function lacksOf(worker: GraphWorker): Promise<ReadonlySet<string>> {
     const loaded = await worker.loaded;
     const lacks = new Set(whole.graphIds.filter((id) => lacksGraph(id, whole, loaded)));
-    incomplete = lacks.size === 0 ? 0 : incomplete + 1;
-    if (lacks.size > 0) onFault(new GraphsUnavailable(toWords(lacks, loaded)), 'a graph worker lacks graphs');
+    const words = lacks.size === 0 ? '' : toWords(lacks, loaded);
+    // Those that are tried lack the same, again and again.
+    if (words !== '' && words !== said) onFault(new GraphsUnavailable(words), 'a graph worker lacks graphs');
+    said = words === '' ? said : words;
     return lacks;
   }
 
@@ -83,7 +88,7 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
       (lacks) => {
         if (!isCurrent()) return;
         Object.assign(slot, { ready: true, lacks });
-        if (lacks.size > 0) improve(slot, worker);
+        seek();
         onChange();
       },
       () => undefined,
@@ -98,26 +103,36 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
     });
   }
 
-  function improve(slot: Slot, worker: GraphWorker, tries = 0): void {
-    const isCurrent = (): boolean => slot.worker === worker && slot.ready && !closed;
-    after(incomplete > MOST_INCOMPLETE ? SELDOM_MS : Math.min(RETRY_MS * 2 ** tries, MOST_RETRY_MS), () => {
-      if (!isCurrent()) return;
+  /** One at a time for all places, as long as one lacks something. */
+  function seek(): void {
+    if (isSeeking || closed || slots.every(({ ready, lacks }) => !ready || lacks.size === 0)) return;
+    isSeeking = true;
+    const pause = inVain >= MOST_IN_VAIN ? SELDOM_MS : Math.min(RETRY_MS * 2 ** inVain, MOST_RETRY_MS);
+    after(pause, () => {
       const trial = spawn();
       tried.add(trial);
       const known = lacksOf(trial);
       void known
-        .catch(() => slot.lacks)
+        .catch(() => undefined)
         .then((lacks) => {
           tried.delete(trial);
-          if (isCurrent() && lacks.size < slot.lacks.size) {
-            followed.add(worker);
-            return occupy(slot, trial, known);
-          }
-          trial.end(UNNEEDED);
-          if (isCurrent()) improve(slot, worker, tries + 1);
+          isSeeking = false;
+          const slot = closed || lacks === undefined ? undefined : worstOf(slots, lacks);
+          inVain = slot === undefined ? inVain + 1 : 0;
+          if (slot === undefined) trial.end(UNNEEDED);
+          else follow(slot, trial, known);
           onChange();
+          seek();
         });
     });
+  }
+
+  function follow(slot: Slot, worker: GraphWorker, known: Promise<ReadonlySet<string>>): void {
+    const { worker: former, next } = slot;
+    next?.end(UNNEEDED);
+    followed.add(former);
+    void former.ended.then(() => followed.delete(former));
+    occupy(slot, worker, known);
   }
 
   return {
@@ -127,21 +142,28 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
       slots.push(slot);
       occupy(slot, worker);
     },
-    others: () => [...tried, ...followed],
-    lacksOf,
-    isHopeless: () => incomplete > MOST_INCOMPLETE,
-    look() {
-      for (const worker of followed) {
-        if (worker.load > 0) continue;
-        followed.delete(worker);
-        worker.end(FOLLOWED);
-      }
+    tried: () => [...tried],
+    followed() {
+      for (const worker of followed) if (worker.load === 0) worker.end(FOLLOWED);
+      return [...followed];
     },
+    lacksOf,
+    isLost: (graphId) =>
+      inVain >= MOST_IN_VAIN && slots.every(({ ready, lacks }) => ready && lacks.has(graphId)),
     close() {
       closed = true;
       for (const cancel of pauses) cancel();
     },
   };
+}
+
+/** Which of them gains most by a worker that lacks this; none may lose anything. */
+function worstOf(slots: readonly Slot[], lacks: ReadonlySet<string>): Slot | undefined {
+  const gaining = slots.filter(
+    (slot) =>
+      slot.ready && lacks.size < slot.lacks.size && [...lacks].every((graphId) => slot.lacks.has(graphId)),
+  );
+  return gaining.sort((a, b) => b.lacks.size - a.lacks.size)[0];
 }
 
 /** Without its library a graph cannot run everything that it could. */

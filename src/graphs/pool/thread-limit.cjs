@@ -9,8 +9,10 @@
 const { statSync } = require('node:fs');
 const { availableParallelism } = require('node:os');
 
-/** The server's own among them: some thirty. */
-const MOST = 128 + 4 * availableParallelism();
+/** Node's threads for files, zlib and crypto are no graph's doing. */
+const shared = Math.min(Number(process.env.UV_THREADPOOL_SIZE) || 4, 128);
+/** The server's own among them: some fifteen, and a worker or two for each core. */
+const MOST = 128 + 4 * availableParallelism() + shared;
 /** The folder's own links. */
 const OWN = 2;
 // What it says is for no graph to decide.

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { toOpenFailure } from '../disk.ts';
+import { DiskFailed, toOpenFailure } from '../disk.ts';
 import type { Recorded } from '../events.ts';
 import type { Snapshot } from '../log.ts';
 import type { PayloadReader } from '../payloads.ts';
@@ -53,7 +53,10 @@ export function openHistory(dir: string, projection: Projection, functions: SqlF
     db.exec('BEGIN');
   } catch (error) {
     db?.close();
-    throw toOpenFailure(dir, error);
+    const failure = toOpenFailure(dir, error);
+    // Nothing is to be written here.
+    if (!(failure instanceof DiskFailed)) throw failure;
+    throw new Error(`the log in ${dir} cannot be read: ${String(failure.cause)}`, { cause: error });
   }
   return viewHistory(db, projection, functions);
 }

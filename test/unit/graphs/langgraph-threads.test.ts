@@ -27,7 +27,7 @@ const calling = (call: (state: typeof State.State) => Promise<Partial<typeof Sta
   new StateGraph(State).addNode('x', call).addEdge('__start__', 'x').compile();
 const remembers = (child: Child, ns?: string) =>
   calling(async ({ user }) => {
-    const { log } = await child.invoke({ log: [user] }, inThread(`memory|%7C of ${user}`, ns));
+    const { log } = await child.invoke({ log: [user] }, inThread(`memory|%7C of user:${user}`, ns));
     return { said: log };
   });
 
@@ -48,6 +48,8 @@ for (const [way, graph] of [
     let steps = 0;
     for await (const _ of local.getStateHistory(inThread('t'))) steps += 1;
     assert.equal((await bench.checkpoints.list({ ns: '' })).length, steps);
+    // Namespaces with a colon are those of tasks, which go with their step.
+    for (const { ns } of await bench.checkpoints.list({})) assert.doesNotMatch(ns, /:/);
   });
 
 test('given a node that calls a graph at the root of another thread and asks, when it is answered, then it goes on where it asked', async () => {
@@ -67,6 +69,30 @@ test('given a node that calls a graph at the root of another thread and asks, wh
   const local = Object.assign(Object.create(graph) as typeof graph, { checkpointer: new MemorySaver() });
   await local.invoke({ log: ['first'] }, inThread('t'));
   assert.deepEqual(values, await local.invoke(new Command({ resume: 'yes' }), inThread('t')));
+});
+
+test('X5 given a node that answers a graph in another thread, when the process dies and the run is repeated, then the answer of the run itself is still given', async () => {
+  const child = new StateGraph(State)
+    .addNode('k', () => ({ log: [String(interrupt('of the child?'))] }))
+    .addEdge('__start__', 'k')
+    .compile({ checkpointer: true });
+  let pass = 0;
+  const graph = calling(async () => {
+    pass += 1;
+    if (pass === 1) await child.invoke({ log: [] }, inThread('other'));
+    if (pass === 2) {
+      await child.invoke(new Command({ resume: 'by code' }), inThread('other'));
+      throw new Error('the process dies here');
+    }
+    return { said: interrupt('mine?') };
+  });
+  const bench = openBench(graph);
+  await bench.run({ input: { log: [] } });
+  const run = { runId: '01990000-0000-7000-8000-000000000002', command: { resume: 'of the user' } };
+  assert.equal((await bench.restart().run(run)).end.kind, 'error');
+  await bench.restart().run({ ...run, attempt: 2 });
+  const { values } = await bench.state();
+  assert.deepEqual(values, { log: [], said: 'of the user' });
 });
 
 test('given a node that asks for the state of another thread, when it is read, then it is not that of its own', async () => {
