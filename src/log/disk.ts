@@ -42,7 +42,13 @@ export function makeFolder(dir: string): void {
   }
 }
 
-const isFolder = (dir: string): boolean => statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true;
+function isFolder(dir: string): boolean {
+  try {
+    return statSync(dir).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 function isWritable(dir: string): boolean {
   try {
