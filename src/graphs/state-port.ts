@@ -74,10 +74,13 @@ export interface StateHost {
 /** Channels of what a checkpoint keeps of its tasks: notes of the runtime's and of this server's, and results. */
 export const INTERRUPT = '__interrupt__';
 export const RESUME = '__resume__';
+export const ERROR = '__error__';
+/** Of what a step sends to nodes of the next one. */
+export const SENDS = '__pregel_tasks';
 /** Ours: saved in one batch with the answers that a task has used, and kept from the runtime. */
 export const ANSWERED_BY = '__answered_by__';
 
-const NOTES: ReadonlySet<string> = new Set([INTERRUPT, RESUME, ANSWERED_BY, '__error__', '__scheduled__']);
+const NOTES: ReadonlySet<string> = new Set([INTERRUPT, RESUME, ANSWERED_BY, ERROR, '__scheduled__']);
 
 /** Anything else is a task's result. */
 export const isNote = (channel: string): boolean => NOTES.has(channel);

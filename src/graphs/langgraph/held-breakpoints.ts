@@ -7,12 +7,10 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunOrder } from '../port.ts';
-import { INTERRUPT } from '../state-port.ts';
+import { ERROR, INTERRUPT, SENDS } from '../state-port.ts';
 import type { Checkpoint, CheckpointTuple, Saver } from './saver-contract.ts';
 
-const ERROR = '__error__';
 const HELD = '__held__';
-const SENDS = '__pregel_tasks';
 const HIDDEN = 'langsmith:hidden';
 
 /** What the runtime is given of a checkpoint that an earlier attempt at the same run has saved. */

@@ -14,7 +14,7 @@ import { encode } from '../codec.ts';
 import { shortenNote } from '../failure.ts';
 import { listInPieces } from '../history-pages.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
-import { INTERRUPT, RESUME } from '../state-port.ts';
+import { ERROR, INTERRUPT, RESUME, SENDS } from '../state-port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
 import { isForRuntime, NULL_TASK, rootTaskOf, toAnsweredWrite } from './answers.ts';
@@ -45,7 +45,6 @@ interface Saved {
   readonly parentId: string | null;
 }
 
-const ERROR = '__error__';
 /** Writes of a task under these channels replace each other; all others keep their place in the task's list. */
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
   [ERROR, -1],
@@ -53,7 +52,6 @@ const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
   [INTERRUPT, -3],
   [RESUME, -4],
 ]);
-const SENDS = '__pregel_tasks';
 
 export function openSaver(options: SaverOptions): Saver {
   const { threadId, store, decode, ids, fail } = options;

@@ -171,6 +171,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       slot.next = undefined;
       next.end({ by: 'close', error: 'Unneeded', message: 'the other one has recovered' });
     }
+    places.dismiss();
     for (const worker of places.followed()) {
       leftovers.look(worker);
       if (isAnybodyThere && worker.isSilent()) worker.giveBack();

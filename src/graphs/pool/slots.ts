@@ -34,8 +34,10 @@ export interface Slots {
   add(worker: GraphWorker): void;
   /** Workers that are tried. */
   tried(): readonly GraphWorker[];
-  /** Workers that another one has followed while they had runs; ended when they have none any more. */
+  /** Workers that another one has followed while they had runs. */
   followed(): readonly GraphWorker[];
+  /** Asked all the time: ends those of them that have none any more. */
+  dismiss(): void;
   /** Resolves when the worker has loaded the graphs, with those that it lacks. */
   lacksOf(worker: GraphWorker): Promise<ReadonlySet<string>>;
   /** No worker has the graph, and so many were tried that the project itself may have lost it. */
@@ -143,9 +145,9 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
       occupy(slot, worker);
     },
     tried: () => [...tried],
-    followed() {
+    followed: () => [...followed],
+    dismiss() {
       for (const worker of followed) if (worker.load === 0) worker.end(FOLLOWED);
-      return [...followed];
     },
     lacksOf,
     isLost: (graphId) =>

@@ -1,8 +1,9 @@
 import * as assert from 'node:assert/strict';
 import { Send, StateGraph } from '@langchain/langgraph';
+import type { RunOrder } from '../../../src/graphs/port.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { suite } from '../../support/suite.ts';
-import { gate, openBench } from './harness.ts';
+import { gate, openBench, type Bench } from './harness.ts';
 import { chain, Log, START } from './langgraph-harness.ts';
 
 const test = suite('langgraph breakpoints');
@@ -21,14 +22,19 @@ function openChain(dies?: string) {
   return { visited, bench };
 }
 
+/** Before b, in each of three attempts at one run. */
+async function pauseThrice(bench: Bench, places: Partial<RunOrder>) {
+  const paused = { kind: 'success', next: ['b'], interrupts: {} };
+  assert.deepEqual((await bench.run({ ...RUN, ...places })).end, paused);
+  for (const attempt of [2, 3])
+    assert.deepEqual((await bench.restart().run({ ...RUN, ...places, attempt, resume: true })).end, paused);
+  return paused;
+}
+
 test('X5 given the process dies when a run has come to a breakpoint, when it is repeated, then it still holds there, once', async () => {
   for (const durability of ['async', 'sync', 'exit'] as const) {
     const { visited, bench } = openChain();
-    const run = { ...RUN, durability, interruptBefore: ['b'] };
-    const paused = { kind: 'success', next: ['b'], interrupts: {} };
-    assert.deepEqual((await bench.run(run)).end, paused);
-    for (const attempt of [2, 3])
-      assert.deepEqual((await bench.restart().run({ ...run, attempt, resume: true })).end, paused);
+    const paused = await pauseThrice(bench, { durability, interruptBefore: ['b'] });
     assert.deepEqual(visited, ['a']);
     const next = { interruptBefore: ['b'] };
     assert.deepEqual((await bench.restart().run(next)).end, { ...paused, next: [] });
@@ -125,11 +131,7 @@ test('X5 given a subgraph that holds at its breakpoint beside a node that works,
 test('X5 given the process dies when a run has come to a breakpoint behind a node, when it is repeated, then it still holds there, once', async () => {
   for (const durability of ['async', 'sync', 'exit'] as const) {
     const { visited, bench } = openChain();
-    const run = { ...RUN, durability, interruptAfter: ['a'] };
-    const paused = { kind: 'success', next: ['b'], interrupts: {} };
-    assert.deepEqual((await bench.run(run)).end, paused);
-    for (const attempt of [2, 3])
-      assert.deepEqual((await bench.restart().run({ ...run, attempt, resume: true })).end, paused);
+    const paused = await pauseThrice(bench, { durability, interruptAfter: ['a'] });
     assert.deepEqual(visited, ['a']);
     const next = { interruptAfter: ['a', 'b'] };
     assert.deepEqual((await bench.restart().run(next)).end, { ...paused, next: ['c'] });
