@@ -51,3 +51,4 @@ parentPort!.on('message', ({ sql, params, ms }: Question) => {
   }
   parentPort!.postMessage(answer);
 });
+parentPort!.postMessage({ kind: 'ready' } satisfies Answer);

@@ -15,6 +15,8 @@ export interface Question {
 }
 
 export type Answer =
+  /** The thread has started and hears questions: said once, before anything else. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'rows'; readonly rows: Row[] }
   | { readonly kind: 'slow' }
   | { readonly kind: 'error'; readonly message: string };

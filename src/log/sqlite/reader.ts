@@ -3,7 +3,8 @@
  * the same thread. The thread starts with the first question and is replaced when it dies.
  *
  * S3 What waits is bounded in number and in time: a question that is not answered within its limit is refused. A query
- * that ignores its limit is ended with its thread. P1 A question is handed over after its caller saw the commit, and
+ * that ignores its limit is ended with its thread; a thread that is still starting is left to it, or on a busy machine
+ * every question would end the start that the last one began. P1 A question is handed over after its caller saw the commit, and
  * reads in a transaction of its own, so it sees that commit; no transaction outlives its answer, and between two
  * answers `between` gives whoever needs the file without readers (the write-ahead log is cut then) his turn.
  */
@@ -50,26 +51,29 @@ export function createReader({ clock, file, functionsModule, limits = LIMITS }: 
   const waiting: Job[] = [];
   const turns: (() => void)[] = [];
   const ending = new Set<Promise<unknown>>();
-  let worker: Worker | undefined;
+  let worker: { readonly thread: Worker; ready: boolean } | undefined;
   let current: { job: Job; cancel(): void } | undefined;
   let closed = false;
 
-  function start(): Worker {
-    const started = startWorker('log/sqlite/reader-entry', {
-      file,
-      functionsModule,
-    } satisfies ReaderSetup);
+  function start(): void {
+    const thread = startWorker('log/sqlite/reader-entry', { file, functionsModule } satisfies ReaderSetup);
     // A server that has nothing else to do may end.
-    started.unref();
-    started.on('message', (answer: Answer) => {
-      if (worker === started) settle(answer);
+    thread.unref();
+    thread.on('message', (answer: Answer) => {
+      if (worker?.thread === thread) hear(worker, answer);
     });
-    started.on('error', () => lose(started));
-    started.on('exit', () => lose(started));
-    return started;
+    thread.on('error', () => lose(thread));
+    thread.on('exit', () => lose(thread));
+    worker = { thread, ready: false };
   }
 
-  function settle(answer: Answer): void {
+  function hear(from: { ready: boolean }, answer: Answer): void {
+    if (answer.kind !== 'ready') return settle(answer);
+    from.ready = true;
+    ask();
+  }
+
+  function settle(answer: Exclude<Answer, { kind: 'ready' }>): void {
     const job = release();
     if (job === undefined) return;
     if (answer.kind === 'rows') job.resolve(answer.rows);
@@ -86,7 +90,7 @@ export function createReader({ clock, file, functionsModule, limits = LIMITS }: 
 
   /** The thread died by itself. Reading changes nothing, so its question is asked once more. */
   function lose(gone: Worker): void {
-    if (worker !== gone) return;
+    if (worker?.thread !== gone) return;
     worker = undefined;
     const job = release();
     if (job !== undefined && !job.retried && !closed) {
@@ -98,14 +102,14 @@ export function createReader({ clock, file, functionsModule, limits = LIMITS }: 
 
   function end(): void {
     if (worker === undefined) return;
-    const ended = worker.terminate().finally(() => ending.delete(ended));
+    const ended = worker.thread.terminate().finally(() => ending.delete(ended));
     ending.add(ended);
     worker = undefined;
   }
 
   function overrun(): void {
     const job = release();
-    end();
+    if (worker?.ready) end();
     job?.reject(new SearchRefused('slow', searchMs));
     next();
   }
@@ -120,10 +124,16 @@ export function createReader({ clock, file, functionsModule, limits = LIMITS }: 
         continue;
       }
       current = { job, cancel: clock.after(ms + GRACE_MS, overrun) };
-      worker ??= start();
-      worker.postMessage({ sql: job.sql, params: job.params, ms } satisfies Question);
-      return;
+      if (worker === undefined) start();
+      return ask();
     }
+  }
+
+  /** Puts the question that is next, once the thread is there to hear it. */
+  function ask(): void {
+    if (current === undefined || !worker?.ready) return;
+    const { sql, params, due } = current.job;
+    worker.thread.postMessage({ sql, params, ms: due - clock.monotonic() } satisfies Question);
   }
 
   return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/kernel/clock.ts';
+import { systemClock, type Clock } from '../../../src/kernel/clock.ts';
 import { SearchRefused, type RowReader } from '../../../src/log/rows.ts';
 import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
 import { createReader, type Reader, type ReaderLimits } from '../../../src/log/sqlite/reader.ts';
@@ -32,13 +32,14 @@ async function withReader(
   limits: Partial<ReaderLimits>,
   use: (reader: Reader) => Promise<void>,
   functionsModule = sqlFunctionsModule,
+  clock: Pick<Clock, 'monotonic' | 'after'> = systemClock(),
 ): Promise<void> {
   await withLog(
     async ({ dir }) => {
       const reader = createReader({
         file: join(dir, LOG_FILE),
         functionsModule,
-        clock: systemClock(),
+        clock,
         limits: { searchMs: 10_000, waiting: 200, ...limits },
       });
       try {
@@ -108,10 +109,29 @@ test('S3 given a search that nothing interrupts, when its time is over, then its
         assert.equal(await one(search, 'SELECT 7 AS n'), 7);
         break;
       } catch (error) {
-        // A thread that has to start anew may itself take longer than this short limit.
+        // The new thread's start may itself take longer than this short limit.
         if (!refused('slow')(error) || attempt > 50) throw error;
       }
   }));
+
+test('S3 given questions with less time than their thread needs to start, when they are refused, then it starts all the same', () => {
+  const clock = systemClock();
+  const hasty = { monotonic: () => 0, after: (_ms: number, run: () => void) => clock.after(20, run) };
+  return withReader(
+    {},
+    async ({ search }) => {
+      await assert.rejects(one(search, 'SELECT 7 AS n'), refused('slow'));
+      let answer: unknown;
+      for (let attempt = 0; attempt < 1_000 && answer === undefined; attempt++)
+        answer = await one(search, 'SELECT 7 AS n').catch((error: unknown) => {
+          if (!refused('slow')(error)) throw error;
+        });
+      assert.equal(answer, 7);
+    },
+    sqlFunctionsModule,
+    hasty,
+  );
+});
 
 test('S3 given a thread at work, when more ask than may wait, then the rest are refused at once and those that wait are answered in turn', () =>
   withReader({ waiting: 3 }, async ({ search }) => {
