@@ -61,16 +61,20 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
   const pauses = new Set<() => void>();
   /** Tried in a row, and no better than what there is. */
   let inVain = 0;
+  /** What no worker has that is ready. */
+  let missing: ReadonlySet<string> = new Set();
   let isSeeking = false;
+  let cancelPause: (() => void) | undefined;
   let said = '';
   let closed = false;
 
-  function after(ms: number, act: () => void): void {
+  function after(ms: number, act: () => void): () => void {
     const cancel = clock.after(ms, () => {
       pauses.delete(cancel);
       act();
     });
     pauses.add(cancel);
+    return cancel;
   }
 
   async function lacksOf(worker: GraphWorker): Promise<ReadonlySet<string>> {
@@ -90,6 +94,7 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
       (lacks) => {
         if (!isCurrent()) return;
         Object.assign(slot, { ready: true, lacks });
+        count();
         seek();
         onChange();
       },
@@ -105,12 +110,27 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
     });
   }
 
+  /** What was tried before a graph went missing says nothing about it. */
+  function count(): void {
+    const there = slots.filter(({ ready }) => ready);
+    const now = whole.graphIds.filter((id) => there.every(({ lacks }) => lacks.has(id)));
+    const isNews = now.some((id) => !missing.has(id));
+    missing = new Set(now);
+    if (!isNews) return;
+    inVain = 0;
+    if (cancelPause === undefined) return;
+    cancelPause();
+    cancelPause = undefined;
+    isSeeking = false;
+  }
+
   /** One at a time for all places, as long as one lacks something. */
   function seek(): void {
     if (isSeeking || closed || slots.every(({ ready, lacks }) => !ready || lacks.size === 0)) return;
     isSeeking = true;
     const pause = inVain >= MOST_IN_VAIN ? SELDOM_MS : Math.min(RETRY_MS * 2 ** inVain, MOST_RETRY_MS);
-    after(pause, () => {
+    cancelPause = after(pause, () => {
+      cancelPause = undefined;
       const trial = spawn();
       tried.add(trial);
       const known = lacksOf(trial);
@@ -150,8 +170,7 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
       for (const worker of followed) if (worker.load === 0) worker.end(FOLLOWED);
     },
     lacksOf,
-    isLost: (graphId) =>
-      inVain >= MOST_IN_VAIN && slots.every(({ ready, lacks }) => ready && lacks.has(graphId)),
+    isLost: (graphId) => inVain >= MOST_IN_VAIN && missing.has(graphId) && slots.every(({ ready }) => ready),
     close() {
       closed = true;
       for (const cancel of pauses) cancel();
