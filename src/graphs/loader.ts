@@ -9,6 +9,8 @@ export interface GraphSpec {
   /** Absolute path. */
   readonly file: string;
   readonly exportName: string;
+  /** Why it is not loaded. */
+  readonly leftOut?: string;
 }
 
 export interface GraphProblem {
@@ -66,7 +68,8 @@ async function limited<T>(loading: Promise<T>, limitMs?: number): Promise<T | ty
 }
 
 /** The source, or what is wrong with it. */
-async function loadGraph({ file, exportName }: GraphSpec): Promise<GraphSource | string> {
+async function loadGraph({ file, exportName, leftOut }: GraphSpec): Promise<GraphSource | string> {
+  if (leftOut !== undefined) return leftOut;
   if (!existsSync(file)) return 'the file does not exist';
   let exported: Record<string, unknown>;
   try {

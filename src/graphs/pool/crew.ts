@@ -22,7 +22,8 @@ export interface CrewOptions {
   readonly size: number;
   readonly heapMb: number;
   readonly clock: Clock;
-  readonly spawn: () => GraphWorker;
+  /** `isTrial`: nobody depends on it. */
+  readonly spawn: (isTrial?: boolean) => GraphWorker;
   readonly onFault: (error: unknown, context: string) => void;
   /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
   readonly onHeld: (gone: Promise<unknown>) => void;
@@ -81,8 +82,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   let closed = false;
   const memory = openWorkerMemory();
 
-  function spawn(): GraphWorker {
-    const worker = options.spawn();
+  function spawn(isTrial?: boolean): GraphWorker {
+    const worker = options.spawn(isTrial);
     alive.add(worker);
     // One that ends by itself is gone already.
     void worker.ended.then(() => alive.has(worker) && ending.add(worker));

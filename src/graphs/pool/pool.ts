@@ -26,6 +26,7 @@ import type { StateHost } from '../state-port.ts';
 import { openCrew } from './crew.ts';
 import { startGraphWorker, type GraphWorker } from './graph-worker.ts';
 import { createLoadLimit } from './load-limit.ts';
+import { createLoadPlan } from './load-plan.ts';
 import type { KnownHead, Loaded, Question } from './sides.ts';
 import { withValues } from './state-values.ts';
 
@@ -88,14 +89,16 @@ function toLost(error: unknown): LostAttempt {
 
 /** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
 export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPool> {
-  const { graphs, workers, heapMb, onFault, onHeld } = options;
+  const { workers, heapMb, onFault, onHeld } = options;
   // Real time, whatever the server's clock says: threads live in it.
   const clock = systemClock();
   const { patience = clock } = options;
   let base = '';
   const ids = randomIds(clock);
   const limit = createLoadLimit(clock, options.laterLimit);
-  const spawn = (): GraphWorker => {
+  const plan = createLoadPlan(options.graphs);
+  const spawn = (isTrial = false): GraphWorker => {
+    const graphs = plan.next(isTrial);
     const worker = startGraphWorker({
       ...{ graphs, base, clock, loadMs: limit.ms, moduleMs: limit.moduleMs },
       secret: ids.token(),
@@ -107,6 +110,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       onStray: onFault,
     });
     limit.watch(worker.loaded);
+    plan.watch(graphs, worker);
     return worker;
   };
   const crew = await openCrew({ size: workers, heapMb, clock, spawn, onFault, onHeld });

@@ -21,7 +21,8 @@ export interface Slot {
 
 export interface SlotsOptions {
   readonly clock: Clock;
-  readonly spawn: () => GraphWorker;
+  /** `isTrial`: nobody depends on it. */
+  readonly spawn: (isTrial?: boolean) => GraphWorker;
   /** What the first worker has. */
   readonly whole: Loaded;
   readonly onFault: (error: unknown, context: string) => void;
@@ -131,7 +132,7 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
     const pause = inVain >= MOST_IN_VAIN ? SELDOM_MS : Math.min(RETRY_MS * 2 ** inVain, MOST_RETRY_MS);
     cancelPause = after(pause, () => {
       cancelPause = undefined;
-      const trial = spawn();
+      const trial = spawn(true);
       tried.add(trial);
       const known = lacksOf(trial);
       void known

@@ -23,6 +23,8 @@ ${what}
 export const late = () => ({ late: true });`;
 const THROWS = lateIf(`if (existsSync(way)) throw new Error('something is in the way');`);
 const HANGS = lateIf(`if (existsSync(way)) await new Promise(() => undefined);`);
+const SPINS = lateIf(`while (existsSync(way));`);
+const ENDS = lateIf(`if (existsSync(way)) process.reallyExit(4);`);
 const TAKES = lateIf(`mkdirSync(way);`);
 
 const GRAPHS = { waits: 'others.mjs', exits: 'others.mjs', fine: 'others.mjs', late: 'late.mjs' };
@@ -53,6 +55,8 @@ const startRun = (pool: GraphPool, graphId: keyof typeof GRAPHS, threadId?: stri
 for (const [way, file, word] of [
   ['throws', THROWS, /"late" \(the file throws on import: Error: something is in the way\)/],
   ['waits for ever', HANGS, /"late" \(the file has not loaded within 2 s\)/],
+  ['never gives its thread back', SPINS, /"late" \(it was left out, because/],
+  ['ends its thread', ENDS, /"late" \(it was left out, because/],
 ] as const)
   test(
     `X4 given a file that ${way} when it is loaded again, when its worker has ended, then runs of other files go on, and its own wait until it loads`,
