@@ -175,6 +175,7 @@ export async function wireServer(
     const sweeper = startSweeper({
       ...{ log, threads, deliveries, clock, ids, onFault },
       retentionMs: config.frameRetentionMs,
+      isThreadRead: hub.isThreadRead,
       keepDeliveredMs: config.webhooks.keepMs,
     });
     stops.push(() => sweeper.stop());

@@ -10,7 +10,12 @@ import type { Ids } from '../kernel/ids.ts';
 import type { CommitResult, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { deliveriesKeptSince } from '../projections/delivery-queries.ts';
-import { hasOldCommands, runsWithOldFrames, type EndedAt } from '../projections/retention-queries.ts';
+import {
+  hasOldCommands,
+  runsWithOldFrames,
+  type EndedAt,
+  type OldRun,
+} from '../projections/retention-queries.ts';
 import { expiredThreads } from '../projections/thread-queries.ts';
 import type { OnFault } from './fault.ts';
 
@@ -22,6 +27,8 @@ export interface SweeperOptions {
   readonly onFault: OnFault;
   /** How long the frames of an ended run can be read again. */
   readonly retentionMs: number;
+  /** Somebody reads a run of the thread now: what he has not read yet would be missing. */
+  readonly isThreadRead: (threadId: string) => boolean;
   readonly deliveries: Deliveries;
   /** How long what was delivered can be sent again. */
   readonly keepDeliveredMs: number;
@@ -45,8 +52,9 @@ const LOOKED_AT = 10_000;
 export function startSweeper(options: SweeperOptions): { stop(): Promise<void> } {
   const { log, threads, clock, ids, onFault, retentionMs } = options;
   let stopping = false;
-  /** Runs up to here keep no frames. Begins anew with the process. */
+  /** Runs up to here keep no frames, but for those that were spared. Begins anew with the process. */
   let swept: EndedAt | undefined;
+  const spared: OldRun[] = [];
   let underWay: Promise<void> = Promise.resolve();
   let cancel = clock.after(EVERY_MS, tick);
 
@@ -76,7 +84,9 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
         if (stopping) return;
         const some = due.slice(first, first + PURGED_AT_ONCE);
         const done = await Promise.all(
-          some.map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
+          some
+            .filter((threadId) => !options.isThreadRead(threadId))
+            .map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
         );
         deleted += done.filter(({ ok }) => ok).length;
         await breathe();
@@ -100,18 +110,25 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   }
 
   async function sweepFrames(before: number): Promise<void> {
+    await forget(spared.splice(0));
     while (!stopping) {
       const { kept, next } = await runsWithOldFrames(log.rows, { after: swept, before, looked: LOOKED_AT });
-      for (let first = 0; first < kept.length; first += AT_ONCE)
-        await commit(
-          kept
-            .slice(first, first + AT_ONCE)
-            // Later frames lean on earlier ones, and nobody leans on what was forgotten already.
-            .reverse()
-            .map((run) => ({ kind: 'forget-frames', ...run }) as const),
-        );
+      await forget(kept);
       if (next === undefined) return;
       swept = next;
+    }
+  }
+
+  async function forget(runs: readonly OldRun[]): Promise<void> {
+    for (let first = 0; first < runs.length; first += AT_ONCE) {
+      const some = runs.slice(first, first + AT_ONCE);
+      spared.push(...some.filter(({ threadId }) => options.isThreadRead(threadId)));
+      const payloads = some
+        .filter(({ threadId }) => !options.isThreadRead(threadId))
+        // Later frames lean on earlier ones, and nobody leans on what was forgotten already.
+        .reverse()
+        .map((run) => ({ kind: 'forget-frames', ...run }) as const);
+      if (payloads.length > 0) await commit(payloads);
     }
   }
 

@@ -11,6 +11,11 @@ export interface EndedAt {
   readonly position: number;
 }
 
+export interface OldRun {
+  readonly runId: string;
+  readonly threadId: string;
+}
+
 /**
  * Of the next `looked` runs that ended after `after` and before `before`, those whose frames are still kept; and where
  * to go on, undefined when that were all. Most runs of old have none: who asks keeps the place.
@@ -18,7 +23,7 @@ export interface EndedAt {
 export async function runsWithOldFrames(
   rows: RowReader,
   { after, before, looked }: { after: EndedAt | undefined; before: number; looked: number },
-): Promise<{ kept: { runId: string; threadId: string }[]; next: EndedAt | undefined }> {
+): Promise<{ kept: OldRun[]; next: EndedAt | undefined }> {
   const place = { before, endedAt: after?.endedAt ?? -1, position: after?.position ?? 0 };
   const due = 'ended_at < @before AND (ended_at, position) > (@endedAt, @position)';
   if (rows.get(`SELECT 1 AS due FROM runs INDEXED BY runs_ended WHERE ${due} LIMIT 1`, place) === undefined)

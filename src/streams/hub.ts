@@ -7,15 +7,23 @@ export interface Wake {
   cancel(): void;
 }
 
+/** A run, and where it belongs. */
+export interface RunPlace {
+  readonly runId: string;
+  readonly threadId: string;
+}
+
 export interface Hub {
   /** What is told of the run until it is closed. */
-  follow(runId: string): Follower;
+  follow(run: RunPlace): Follower;
   /** Settles when a run of the thread starts or ends. Ask before reading, so that nothing falls between. */
   next(threadId: string): Wake;
   /** Settles when the run ends. For those who want nothing of it before. */
   end(runId: string): Wake;
   /** Somebody follows the run. */
   isRead(runId: string): boolean;
+  /** Somebody is in the middle of a run of the thread, and may want the next ones. */
+  isThreadRead(threadId: string): boolean;
   /** How many follow or wait. */
   readers(): number;
   close(): void;
@@ -24,6 +32,7 @@ export interface Hub {
 export function createHub(log: EventLog): Hub {
   const waiting = new Map<string, Set<() => void>>();
   const following = new Map<string, Set<Follower>>();
+  const followed = new Map<string, Set<Follower>>();
   const endOf = (runId: string): string => `end of ${runId}`;
   const wake = (id: string): void => {
     const listeners = waiting.get(id) ?? [];
@@ -47,14 +56,15 @@ export function createHub(log: EventLog): Hub {
     return { woken, cancel: enter(waiting, id, listener) };
   }
   return {
-    follow(runId) {
-      const follower = createFollower(() => leave());
-      const leave = enter(following, runId, follower);
+    follow({ runId, threadId }) {
+      const follower = createFollower(() => leaves.forEach((leave) => leave()));
+      const leaves = [enter(following, runId, follower), enter(followed, threadId, follower)];
       return follower;
     },
     next,
     end: (runId) => next(endOf(runId)),
     isRead: (runId) => following.has(runId),
+    isThreadRead: (threadId) => followed.has(threadId),
     readers: () =>
       [waiting, following].flatMap((of) => [...of.values()]).reduce((sum, { size }) => sum + size, 0),
     close() {
@@ -62,6 +72,7 @@ export function createHub(log: EventLog): Hub {
       for (const runId of [...waiting.keys()]) wake(runId);
       for (const followers of following.values()) for (const follower of followers) follower.rouse();
       following.clear();
+      followed.clear();
     },
   };
 }

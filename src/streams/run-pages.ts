@@ -8,7 +8,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { isRunOpen } from '../projections/run-end-queries.ts';
-import type { Hub } from './hub.ts';
+import type { Hub, RunPlace } from './hub.ts';
 import { POLL_MS } from './pause.ts';
 
 type Page = StoredFrame[] | undefined;
@@ -28,8 +28,8 @@ export interface RunPages {
 const PAGE = 500;
 
 /** Frames with ids above `after`. */
-export function openRunPages(log: EventLog, hub: Hub, clock: Clock, runId: string, after: number): RunPages {
-  const follower = hub.follow(runId);
+export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunPlace, after: number): RunPages {
+  const follower = hub.follow(run);
   let cursor = after;
   /** There is no more than what the follower is told from now on. */
   let caughtUp = false;
@@ -49,8 +49,8 @@ export function openRunPages(log: EventLog, hub: Hub, clock: Clock, runId: strin
 
   async function ask(): Promise<Page> {
     // The end is looked up before the frames: the last frames were committed no later than the end.
-    const open = await isRunOpen(log.rows, runId);
-    const page = await log.payloads.frames(runId, cursor, PAGE);
+    const open = await isRunOpen(log.rows, run.runId);
+    const page = await log.payloads.frames(run.runId, cursor, PAGE);
     caughtUp = page.length === 0;
     return caughtUp && !open ? undefined : pass(page);
   }

@@ -9,13 +9,13 @@ import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { endOfRun, type EndedRun } from '../projections/run-end-queries.ts';
-import type { Hub } from './hub.ts';
+import type { Hub, RunPlace } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages } from './run-pages.ts';
 
 export interface RunStreams {
   /** Pages of frames with ids above `after`; ends when the run has ended and everything was read, or on abort. */
-  read(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
+  read(run: RunPlace, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
   /** The run once it has ended; undefined when it is gone (rolled back, deleted) or the signal aborts. */
   ended(runId: string, signal: AbortSignal): Promise<EndedRun | undefined>;
   /**
@@ -31,8 +31,8 @@ const TAIL = 100;
 
 export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
   return {
-    async *read(runId, after, signal) {
-      const pages = openRunPages(log, hub, clock, runId, after);
+    async *read(run, after, signal) {
+      const pages = openRunPages(log, hub, clock, run, after);
       // Who leaves between two pages does not come back to say so.
       signal.addEventListener('abort', pages.close, { once: true });
       try {

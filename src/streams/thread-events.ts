@@ -100,14 +100,17 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         pending = hub.next(threadId);
         const run = (await visible()) ? await nextTurn(log.rows, threadId, turn) : undefined;
         if (run === undefined || run.turn === null) return undefined;
-        if (await isExpired(run)) {
+        // Who is seen to read keeps its frames; so it is looked whether they are there after that.
+        const pages = openRunPages(log, hub, clock, run, -1);
+        const expired = await isExpired(run);
+        if (expired || closed) pages.close();
+        if (expired) {
           turn = run.turn;
           return [];
         }
         pending.cancel();
         // Closed meanwhile: nobody would close what is opened now.
         if (closed) return undefined;
-        const pages = openRunPages(log, hub, clock, run.runId, -1);
         current = { run, turn: run.turn, fold: foldOf(run), pages, index: 0, at: run.createdAt };
         if (run.startedAt !== null) return [];
         const began = place(current, current.fold.frame(FIRST_FRAME), run.endedAt ?? 0);

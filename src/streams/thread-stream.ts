@@ -88,7 +88,7 @@ export function createThreadStreams(
     const ends = all || modes.includes('lifecycle');
     const id = (part: string | number): string => `${run.turn}-${part}`;
     if (after < DONE) {
-      for await (const page of streams.read(run.runId, after, signal)) {
+      for await (const page of streams.read(run, after, signal)) {
         const wanted = all ? page : page.filter(({ event }) => ends && event === 'metadata');
         if (wanted.length > 0) yield placed(wanted, id);
       }

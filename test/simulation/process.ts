@@ -108,6 +108,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const { retentionMs } = settings;
     const sweeper = startSweeper({
       ...{ log, threads, deliveries, clock, ids, onFault, retentionMs, keepDeliveredMs: retentionMs },
+      isThreadRead: hub.isThreadRead,
     });
     stops.push(() => sweeper.stop());
     const limits = { intervalMs: 60_000, limit: 100 };

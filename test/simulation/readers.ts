@@ -46,7 +46,11 @@ export function createReaders(world: World): Readers {
       isDone: () => ended || !ledger.runs.has(runId),
       async read({ streams }, signal) {
         const isKnown = ledger.runs.has(runId);
-        for await (const page of streams.read(runId, last, signal)) {
+        for await (const page of streams.read(
+          { runId, threadId: ledger.runs.get(runId)?.threadId ?? '' },
+          last,
+          signal,
+        )) {
           if (signal.aborted) return;
           for (const { id, event, data } of page) {
             assert.equal(id, last + 1, `S2 run ${runId}: frame ${id} comes after ${last}`);

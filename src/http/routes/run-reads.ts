@@ -129,7 +129,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     const after = await resumePoint(c.req.header('last-event-id'), run.runId);
     const modes = options.stream_mode;
     return sseReply(
-      streams.read(run.runId, after, reply.over.signal),
+      streams.read(run, after, reply.over.signal),
       reply,
       modes === undefined ? undefined : (event) => isOfModes(event, modes),
     );

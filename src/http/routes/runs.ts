@@ -36,7 +36,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
 
   function stream(c: Context<Env>, created: Created, base: string): Response {
     const reply = holdReply(c, created, base, 'stream');
-    return sseReply(streams.read(created.run.runId, -1, reply.over.signal), reply);
+    return sseReply(streams.read(created.run, -1, reply.over.signal), reply);
   }
 
   function wait(c: Context<Env>, created: Created, base: string): Response {

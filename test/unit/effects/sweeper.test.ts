@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { createDeliveries } from '../../../src/actors/deliveries.ts';
 import { startSweeper } from '../../../src/effects/sweeper.ts';
 import type { RowReader } from '../../../src/log/rows.ts';
+import type { ThreadEvent } from '../../../src/protocol/event.ts';
+import { createHub } from '../../../src/streams/hub.ts';
+import { createThreadEvents } from '../../../src/streams/thread-events.ts';
+import { batch } from '../../support/batches.ts';
+import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { seededIds } from '../../support/with-log.ts';
@@ -14,12 +19,16 @@ const ROUND = 60_000;
 /** More than one question for what is due brings, and not a multiple of it. */
 const MANY = 230;
 
-function start({ log, threads, clock }: Pick<TestThreads, 'log' | 'threads' | 'clock'>) {
+function start(
+  { log, threads, clock }: Pick<TestThreads, 'log' | 'threads' | 'clock'>,
+  isThreadRead = (_threadId: string): boolean => false,
+) {
   const faults: unknown[] = [];
   const ids = seededIds(clock, createRandom(3));
   const sweeper = startSweeper({
     ...{ log, threads, clock, ids, deliveries: createDeliveries({ log, ids }) },
     onFault: (error) => faults.push(error),
+    isThreadRead,
     ...{ retentionMs: RETENTION, keepDeliveredMs: RETENTION },
   });
   return { sweeper, faults };
@@ -64,6 +73,67 @@ test('given far more threads of stateless runs than one bite, when their time is
     assert.equal(count(lent), 5);
     assert.deepEqual(faults, []);
     await sweeper.stop();
+  }));
+
+test('S2 given a reader in the middle of an old run, when rounds pass, then the frames of it and of the next one are kept until he has read them', () =>
+  withThreads(async (lent) => {
+    const { log, clock, done } = lent;
+    const left = (): Promise<number[]> =>
+      Promise.all(['a', 'b'].map(async (runId) => (await log.payloads.lastFrame(runId)) + 1));
+    await done(ask.createThread());
+    for (const runId of ['a', 'b']) {
+      await done([ask.createRun(runId), ask.start(runId)]);
+      const frames = Array.from({ length: 600 }, (_, i) => ({ event: 'custom', data: `${i}` }));
+      const payload = { kind: 'frames', runId, threadId: THREAD, first: 0, frames } as const;
+      await log.commit(batch([], { payloads: [payload] }));
+      await done(ask.complete(runId));
+    }
+    const hub = createHub(log);
+    const reader = createThreadEvents(log, hub, clock).read(THREAD, { visible: async () => true });
+    const events: ThreadEvent[] = [];
+    const poll = async (): Promise<boolean> => {
+      const page = await reader.poll();
+      events.push(...(page ?? []));
+      return page !== undefined;
+    };
+    while (events.length === 0) await poll();
+    assert.ok(events.length < 600);
+    const { sweeper } = start(lent, hub.isThreadRead);
+    for (let round = 0; round < 2; round++) {
+      await clock.advance(RETENTION);
+      await roundEnds(lent);
+      assert.deepEqual(await left(), [600, 600]);
+    }
+    while (await poll());
+    assert.equal(events.filter(({ method }) => method === 'custom').length, 1_200);
+    await clock.advance(ROUND);
+    await roundEnds(lent);
+    assert.deepEqual(await left(), [0, 0]);
+    await sweeper.stop();
+    reader.close();
+    hub.close();
+  }));
+
+test('S2 given the thread of a stateless run that somebody reads, when its time is over, then it stays until he is gone', () =>
+  withThreads(async (lent) => {
+    const { log, clock, done } = lent;
+    await done([
+      { type: 'CreateThread', threadId: THREAD, metadata: {}, temporary: true },
+      ask.createRun('a'),
+    ]);
+    const hub = createHub(log);
+    const follower = hub.follow({ runId: 'a', threadId: THREAD });
+    await done([ask.start('a'), ask.complete('a')]);
+    const { sweeper } = start(lent, hub.isThreadRead);
+    await clock.advance(RETENTION + ROUND);
+    await roundEnds(lent);
+    assert.equal(count(lent), 1);
+    follower.close();
+    await clock.advance(ROUND);
+    await roundEnds(lent);
+    assert.equal(count(lent), 0);
+    await sweeper.stop();
+    hub.close();
   }));
 
 test('given threads, young ones and such as last, when a round finds nothing old, then no reader thread was asked', () =>
