@@ -96,6 +96,8 @@ export interface LostAttempt {
   readonly guilt: 'own' | 'none' | 'unknown';
   readonly error: string;
   readonly message: string;
+  /** It kept its thread to itself, so that others could not stop. */
+  readonly isHolder?: true;
 }
 
 export interface RunLink {

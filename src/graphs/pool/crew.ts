@@ -9,6 +9,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/within.ts';
 import { openWorkerMemory } from '../../kernel/worker-memory.ts';
 import { GraphsUnavailable } from '../port.ts';
+import { currentJob, NO_JOB } from './current-job.ts';
 import type { GraphWorker } from './graph-worker.ts';
 import { createFileGuard } from './file-guard.ts';
 import { createLeftovers } from './leftovers.ts';
@@ -135,12 +136,22 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     if (slots.length < size && !closed) cancelGrowth = clock.after(CALM_MS, growCalmly);
   }
 
+  /** Whoever keeps a worker to himself while another one has to stop is tried apart the next time. */
+  const holders = new WeakMap<GraphWorker, number>();
+  function askForHolder(worker: GraphWorker): void {
+    if (holders.has(worker)) return;
+    holders.set(worker, NO_JOB);
+    void currentJob(memory, worker.threadId).then((job) => holders.set(worker, job ?? NO_JOB));
+  }
+
   /** For how long a run has waited to stop on a worker whose event loop stands still. */
   function overdue(worker: GraphWorker): number {
     worker.look();
     const silent = worker.isSilent();
     const asked = worker.stopWaits();
     const waits = silent || asked > DEAF_MS ? asked : 0;
+    if (waits === 0) holders.delete(worker);
+    else askForHolder(worker);
     const leftover = worker.leftoverFor();
     // What is left of a run that is over may go on for a while, unless it is in the way of others.
     const outstayed =
@@ -150,6 +161,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
         by: 'stop',
         error: 'WorkerUnresponsive',
         message: 'A graph kept its worker busy and did not stop, so the worker was ended',
+        holder: holders.get(worker) ?? NO_JOB,
       });
     return waits;
   }

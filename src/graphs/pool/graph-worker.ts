@@ -24,7 +24,7 @@ import {
 import type { SourceReport } from '../schemas/source-report.ts';
 import { Unloadable } from '../unloadable.ts';
 import { endThread } from './end-thread.ts';
-import { guiltOf, type Job } from './job.ts';
+import { lostBefore, lostBy, type Job } from './job.ts';
 import { rememberNatives } from './natives.ts';
 import { openOffers } from './offers.ts';
 import { openPulse } from './pulse.ts';
@@ -195,10 +195,10 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     over = how;
     cancelLimit();
     const unbegun = takeBack();
-    const left = [...jobs.values()];
+    const left = [...jobs];
     jobs.clear();
     const tell = (last: WorkerEnd): void => {
-      for (const job of left) job.lose(guiltOf(job, last, runs === 1), last);
+      for (const [id, job] of left) job.lose(lostBy(last, id, job, runs === 1));
     };
     if (verdict === undefined) tell(how);
     else void verdict.then(tell);
@@ -231,7 +231,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
         const job: Job = {
           link,
           checkpoints: link.checkpoints,
-          lose: (guilt, { error, message }) => settle({ kind: 'lost', guilt, error, message }),
+          lose: (lost) => settle(lost),
           ...(isOffered && { giveBack }),
         };
         const onAbort = (): void => {
@@ -243,7 +243,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
           signal.removeEventListener('abort', onAbort);
           resolve(how);
         };
-        if (over !== undefined) return job.lose('none', over);
+        if (over !== undefined) return job.lose(lostBefore(over));
         runs += 1;
         jobs.set(id, job);
         signal.addEventListener('abort', onAbort, { once: true });
@@ -260,9 +260,9 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       const answer = new Promise<T>((resolve, reject) => {
         const job: Job = {
           ...(checkpoints && { checkpoints }),
-          lose: (_, { message }) => reject(new GraphsUnavailable(message)),
+          lose: ({ message }) => reject(new GraphsUnavailable(message)),
         };
-        if (over !== undefined) return job.lose('none', over);
+        if (over !== undefined) return job.lose(lostBefore(over));
         jobs.set(id, job);
         question(side, id)
           .then(resolve, (error: unknown) => {

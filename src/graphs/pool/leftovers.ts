@@ -8,9 +8,9 @@
  */
 import type { Clock } from '../../kernel/clock.ts';
 import type { WorkerMemory } from '../../kernel/worker-memory.ts';
+import { currentJob, NO_JOB } from './current-job.ts';
 import type { GraphWorker } from './graph-worker.ts';
 import type { WorkerEnd } from './worker-end.ts';
-import { CURRENT_JOB } from './sides.ts';
 
 export interface Leftovers {
   /** Asked all the time, of a worker that has come up. */
@@ -24,9 +24,6 @@ const UNUSED_MS = 6_000;
 /** For how long a worker without a job may be busy, with less than a twentieth of rest: a module may prepare something. */
 const BUSY_MS = 60_000;
 const BUSY = 0.95;
-/** The answer of a worker that works for no job; whoever cannot answer gives none. */
-const NO_JOB = -1;
-const QUESTION = `globalThis[Symbol.for(${JSON.stringify(CURRENT_JOB)})]() ?? ${NO_JOB}`;
 const END: WorkerEnd = {
   by: 'close',
   error: 'WorkerUnresponsive',
@@ -56,12 +53,12 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
 
   async function ask(worker: GraphWorker): Promise<void> {
     asked.set(worker, Infinity);
-    const job = await memory.evaluate(worker.threadId, QUESTION);
+    const job = await currentJob(memory, worker.threadId);
     const now = clock.monotonic();
     asked.set(worker, now);
     const since = aimless.get(worker);
     aimless.delete(worker);
-    if (typeof job !== 'number' || !worker.standsStill()) return;
+    if (job === undefined || !worker.standsStill()) return;
     if (job !== NO_JOB) return worker.has(job) ? undefined : worker.end(END);
     // Code of an open run may have lost sight of it for a moment, so it has to be the same all the time.
     if (since !== undefined && worker.stillness() > now - since) worker.end(END);

@@ -3,7 +3,8 @@
  * one that does least.
  *
  * X4 No graph code runs in the server's own thread. When a worker ends by itself and nobody knows for which of its
- * runs, each of them is tried again in a worker of its own: there the guilty one is alone, and the others are safe.
+ * runs, each of them is tried again in a worker of its own: there the guilty one is alone, and the others are safe. So
+ * is one that kept its worker to itself while another run of it had to stop.
  */
 import { totalmem } from 'node:os';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
@@ -199,8 +200,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       // One that was given back has not been begun.
       while (how === undefined) how = await tryOnce().catch(toLost);
       suspects.delete(runId);
-      if (how.kind === 'lost' && how.guilt === 'unknown' && suspects.size < MOST_SUSPECTS)
-        suspects.add(runId);
+      const isSuspect = how.kind === 'lost' && (how.guilt === 'unknown' || how.isHolder === true);
+      if (isSuspect && suspects.size < MOST_SUSPECTS) suspects.add(runId);
       return how;
     },
     state: async (order, checkpoints) =>

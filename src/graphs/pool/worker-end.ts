@@ -5,6 +5,8 @@ export interface WorkerEnd {
   readonly by: 'itself' | 'stop' | 'close';
   readonly error: string;
   readonly message: string;
+  /** The job whose code kept the event loop, if that is known. */
+  readonly holder?: number;
 }
 
 export const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });

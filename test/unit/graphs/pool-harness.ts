@@ -37,7 +37,7 @@ export interface PoolRun {
   readonly begun: Promise<void>;
   readonly checkpoints: MemoryCheckpoints;
   /** Every time the same run. */
-  start(): ReturnType<GraphPool['run']>;
+  start(signal?: AbortSignal): ReturnType<GraphPool['run']>;
 }
 
 export function preparePoolRun(
@@ -50,5 +50,9 @@ export function preparePoolRun(
   const checkpoints = createMemoryCheckpoints();
   const link = { checkpoints, store: NO_STORE, emit: async () => onBegun() };
   const order = toOrder(threadId, { graphId, input: { ...input } });
-  return { begun, checkpoints, start: () => pool.run(order, link, new AbortController().signal) };
+  return {
+    begun,
+    checkpoints,
+    start: (signal = new AbortController().signal) => pool.run(order, link, signal),
+  };
 }
