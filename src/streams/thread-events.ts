@@ -13,6 +13,7 @@ import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run
 import type { Draft, ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type Place } from '../protocol/place.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
+import { threadStream } from '../thread/events.ts';
 import type { Hub, Wake } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages, type RunPages } from './run-pages.ts';
@@ -34,6 +35,8 @@ export interface ReadOptions {
 }
 
 export interface ThreadEvents {
+  /** Where a reader goes on who was there; one who was never there, for example ahead of a log that was restored, begins. */
+  resume(threadId: string, place: Place | undefined): Promise<Place>;
   /** The thread need not exist yet. */
   read(threadId: string, options: ReadOptions): ThreadReader;
   /** Settles when a run of the thread has started or ended and the reader may see it, or on abort. */
@@ -71,6 +74,12 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
     startedAt !== null && endedAt !== null && (await log.payloads.lastFrame(runId)) < 0;
 
   return {
+    async resume(threadId, place = START) {
+      // Turns are versions. That of a run that is gone is a place too, and perhaps the last one.
+      const snapshot = await log.loadSnapshot(threadStream(threadId));
+      return place.turn > (snapshot?.version ?? 0) ? START : place;
+    },
+
     read(threadId, { after = START, visible }) {
       const seen = after === START ? -1 : toSeq(after);
       let current: Current | undefined;

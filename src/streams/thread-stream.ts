@@ -88,7 +88,9 @@ export function createThreadStreams(
     const ends = all || modes.includes('lifecycle');
     const id = (part: string | number): string => `${run.turn}-${part}`;
     if (after < DONE) {
-      for await (const page of streams.read(run, after, signal)) {
+      // Who has seen more than there is was never here.
+      const seen = after > (await log.payloads.lastFrame(run.runId)) ? -1 : after;
+      for await (const page of streams.read(run, seen, signal)) {
         const wanted = all ? page : page.filter(({ event }) => ends && event === 'metadata');
         if (wanted.length > 0) yield placed(wanted, id);
       }

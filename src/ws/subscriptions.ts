@@ -8,7 +8,7 @@ import { breathe } from '../kernel/breathe.ts';
 import { CommandProblem, toError, toSuccess } from '../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../protocol/event.ts';
 import { matches, type Subscription } from '../protocol/filter.ts';
-import { toSeq, type Place } from '../protocol/place.ts';
+import { beforeTurn, START, toSeq, type Place } from '../protocol/place.ts';
 import type { ThreadEvents, ThreadReader } from '../streams/thread-events.ts';
 import type { Outlet } from './outlet.ts';
 
@@ -60,11 +60,11 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   /** Passes the events up to the cursor, or all there are now, to `use`. */
   async function replay(
     { wanted }: Active,
-    after: Place | undefined,
+    after: Place,
     last: number,
     use: (event: ThreadEvent) => Promise<void> | void,
   ): Promise<void> {
-    const reader = events.read(threadId, { ...(after && { after }), visible });
+    const reader = events.read(threadId, { after, visible });
     try {
       while (!signal.aborted) {
         const page = await reader.poll();
@@ -85,12 +85,14 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     await events.begun(threadId, visible, signal);
     if (signal.aborted)
       return outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
-    const each = { wanted, after: after === undefined ? -1 : toSeq(after) };
+    const place = await events.resume(threadId, after);
+    const each = { wanted, after: place === START ? -1 : toSeq(place) };
     const isFirst = live === undefined;
-    live ??= events.read(threadId, { ...(after && { after }), visible });
-    if (isFirst) cursor = each.after;
+    if (isFirst) cursor = beforeTurn(place.turn);
+    // From the beginning of the run: who is ahead of what it has must not leave out what others want of it.
+    live ??= events.read(threadId, { after: { turn: place.turn, index: -1 }, visible });
     let replayed = 0;
-    await replay(each, after, isFirst ? Infinity : cursor, () => void (replayed += 1));
+    await replay(each, place, isFirst ? Infinity : cursor, () => void (replayed += 1));
     count += 1;
     const id = `subscription-${count}`;
     const result = { subscription_id: id, replayed_events: replayed };
@@ -98,7 +100,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     active.set(id, each);
     admitting = 0;
     if (!isFirst)
-      await replay(each, after, cursor, (event) => (active.has(id) ? outlet.send(textOf(event)) : undefined));
+      await replay(each, place, cursor, (event) => (active.has(id) ? outlet.send(textOf(event)) : undefined));
   }
 
   async function serve(reader: ThreadReader): Promise<void> {

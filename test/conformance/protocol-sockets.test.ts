@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, ended, say } from './scene.ts';
+import { config, ended, newThread, say, startGated } from './scene.ts';
 import {
   ALL,
   command,
@@ -86,6 +86,45 @@ test('S2 given a socket with a subscription, when more join at any time, then no
       all.map(({ seq }) => seq),
     );
     socket.leave();
+  }));
+
+for (const [where, ahead] of [
+  ['of the run under way', (seq: number) => seq + 1_000],
+  ['of the thread', () => Number.MAX_SAFE_INTEGER],
+] as const)
+  test(`S2 given a subscription from beyond what there is ${where}, when another joins on the same socket, then that one misses nothing`, () =>
+    withServer({ config: config('platform.modes.json') }, async (s) => {
+      const threadId = await newThread(s);
+      const gated = await startGated(s, threadId);
+      const reader = await openEvents(s, threadId, EVERYTHING);
+      const first = await reader.next();
+      const socket = await openSocket(s, threadId);
+      const answers = [
+        socket.ask('subscription.subscribe', { channels: ['input'], since: ahead(first!.seq) }),
+        socket.ask('subscription.subscribe', EVERYTHING),
+      ];
+      await Promise.all(answers);
+      gated.open();
+      const rest = await reader.until(isEnd);
+      assert.deepEqual(await socket.until(isEnd), [first, ...rest]);
+      socket.leave();
+      reader.leave();
+    }));
+
+test('S2 given a place beyond the end of a thread, when its events are read from there, then they are read from the beginning', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    await command(s, threadId, 'run.start', { assistant_id: 'echo', input: say('hi') });
+    const all = await (await openEvents(s, threadId, EVERYTHING)).until(isEnd);
+    for (const [body, headers] of [
+      [{ since: Number.MAX_SAFE_INTEGER }, {}],
+      [{ since_event_id: '99999-0' }, {}],
+      [{}, { 'last-event-id': '99999-7' }],
+    ] as const) {
+      const reader = await openEvents(s, threadId, { ...EVERYTHING, ...body }, headers);
+      assert.deepEqual(await reader.until(isEnd), all);
+      reader.leave();
+    }
   }));
 
 test('given what is no command, when a socket gets it, then it is told and stays open', () =>

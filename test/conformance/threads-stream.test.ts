@@ -72,7 +72,8 @@ test('given a thread, when it is read again after each of its frames, then the r
     for (let from = 0; from < all.length - 1; from++) await check(from);
     await s.restart();
     for (const from of [0, 3, all.length - 3]) await check(from);
-    for (const unknown of ['-1', '0', 'x', '999-1', '1-x'])
+    const [turn] = all[0]!.id.split('-');
+    for (const unknown of ['-1', '0', 'x', '999-1', '1-x', `${turn}-999999`])
       assert.deepEqual(await until(await open(s, threadId, '', unknown), doneTimes(2)), all, unknown);
   }));
 

@@ -38,9 +38,9 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
     const threadId = threadIdOf(c);
     const wanted = check(subscription, (c.var.body ?? {}) as Json);
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
-    const after = resumePlace(wanted, c.req.header('last-event-id'));
+    const given = resumePlace(wanted, c.req.header('last-event-id'));
     const reader = context.threadEvents.read(threadId, {
-      ...(after && { after }),
+      after: await context.threadEvents.resume(threadId, given),
       visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
     });
     const over = new AbortController();
