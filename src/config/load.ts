@@ -128,7 +128,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       stalledMs: 1000 * settings.number('PLATFORM_STALLED_TIMEOUT_SECS', 300, { min: 1 }),
     },
     runTimeoutMs: seconds(settings.which('PLATFORM_RUN_TIMEOUT_SECS', 'BG_JOB_TIMEOUT_SECS'), 86_400, 1),
-    stopGraceMs: seconds('PLATFORM_STOP_GRACE_SECS', 1.5),
+    stopGraceMs: 1000 * settings.number('PLATFORM_STOP_GRACE_SECS', 1.5, { max: MOST_SECS, decimals: true }),
     drainMs: seconds(settings.which('PLATFORM_DRAIN_SECS', 'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS'), 0, 0, 3_600),
     maxAttempts: settings.number(settings.which('PLATFORM_MAX_ATTEMPTS', 'BG_JOB_MAX_RETRIES'), 3, {
       min: 1,

@@ -16,7 +16,7 @@ export interface Settings {
   number(
     name: string,
     byDefault: number,
-    options?: { min?: number; max?: number; given?: string | undefined; label?: string },
+    options?: { min?: number; max?: number; given?: string | undefined; label?: string; decimals?: boolean },
   ): number;
   /** The first of these that is set, else the first: our own name comes before those of other servers. */
   which(own: string, ...others: readonly string[]): string;
@@ -58,13 +58,14 @@ export function createSettings(env: Environment, problems: string[]): Settings {
       problems.push(`${name}: expected true or false, found "${text}"`);
       return byDefault;
     },
-    number(name, byDefault, { min = 0, max = Number.MAX_SAFE_INTEGER, given, label = name } = {}) {
+    number(name, byDefault, options = {}) {
+      const { min = 0, max = Number.MAX_SAFE_INTEGER, given, label = name, decimals = false } = options;
       const text = given ?? env[name];
       if (text === undefined) return byDefault;
       const value = Number(text);
-      if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+      if ((decimals ? /^\d+(\.\d+)?$/ : /^\d+$/).test(text) && value >= min && value <= max) return value;
       problems.push(
-        `${given === undefined ? name : label}: expected a whole number of at least ${min}` +
+        `${given === undefined ? name : label}: expected a ${decimals ? '' : 'whole '}number of at least ${min}` +
           `${max === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${max}`}, found "${text}"`,
       );
       return byDefault;

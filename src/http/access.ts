@@ -7,7 +7,7 @@ import type { EventName } from '../auth/auth.ts';
 import type { Actor } from '../auth/authenticate.ts';
 import { allowsWrite, type Filter } from '../auth/filters.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import { parseBody, readBytes } from './body.ts';
+import { parseBody, readPlain } from './body.ts';
 import type { Env, ServerContext } from './context.ts';
 import { groupOf } from './groups.ts';
 import { HttpProblem, noRoute, notAuthorized } from './replies.ts';
@@ -36,7 +36,7 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
     const bytes =
       method === 'GET' || method === 'HEAD'
         ? undefined
-        : (admitted.bytes ?? (await readBytes(raw, context.maxBodyBytes, context.bodyBudget)));
+        : (admitted.bytes ?? (await readPlain(raw, context.maxBodyBytes, context.bodyBudget)));
     if (admitted.actor !== undefined) c.set('actor', admitted.actor);
     else if (!isPublic(method, path)) c.set('actor', await identify(context, raw, bytes));
     if (bytes !== undefined) c.set('body', parseBody(bytes));

@@ -1,7 +1,7 @@
 /** Reads a request's body: bounded before it is held, checked before anything else sees it. */
 import { findJsonProblem, type Json } from '../kernel/json.ts';
 import { checkBounds } from './body-bounds.ts';
-import { HttpProblem, invalid, tooLarge, tooMuchAtOnce } from './replies.ts';
+import { encodedBody, HttpProblem, invalid, tooLarge, tooMuchAtOnce } from './replies.ts';
 
 /** What bodies that are still arriving may hold together, in bytes. */
 export interface BodyBudget {
@@ -53,6 +53,17 @@ export async function readBytes(
     at += chunk.byteLength;
   }
   return bytes;
+}
+
+/** The same of a body that nobody unpacks: throws a 415 when it is compressed. */
+export function readPlain(
+  request: Request,
+  limit: number,
+  budget: BodyBudget,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const encoding = request.headers.get('content-encoding')?.trim() ?? '';
+  if (!/^(identity)?$/i.test(encoding)) throw encodedBody(encoding);
+  return readBytes(request, limit, budget);
 }
 
 /** A socket gives no more than was announced, so there is no need for the stream that a limit takes. */

@@ -19,15 +19,37 @@ const replies = new WeakMap<Duplex, ServerResponse>();
 export function explainRefusals(server: Server, patience: Config['patience']): void {
   server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     replies.set(incoming.socket, outgoing);
+    // The target of `OPTIONS *` is no path, and whoever makes addresses of targets stumbles over it.
+    if (incoming.url === '*') incoming.url = '/*';
+  });
+  server.on('checkExpectation', (_: IncomingMessage, outgoing: ServerResponse) => {
+    const body = JSON.stringify({ detail: 'expect: expected "100-continue"' });
+    const headers = { 'content-type': 'application/json', connection: 'close' };
+    outgoing.writeHead(417, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  });
+  server.on('connect', (_: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    refuseBare(socket, 501, 'This server is no proxy: CONNECT is not supported.');
   });
   server.on('clientError', (error: ReadError, socket: Duplex) => {
     const reply = replies.get(socket);
     const isAmidReply = reply !== undefined && reply.headersSent && !reply.writableFinished;
     if (!socket.writable || error.code === 'ECONNRESET' || isAmidReply) return void socket.destroy(error);
     const { status, message } = problemOf(error, patience);
-    const body = JSON.stringify({ detail: message });
-    socket.end(bareReply(status, [['content-type', 'application/json']], body), () => socket.destroy());
+    refuseBare(socket, status, message);
   });
+}
+
+/** On a connection that no reply can be made for. */
+export function refuseBare(
+  socket: Duplex,
+  status: number,
+  detail: string,
+  headers: readonly (readonly [string, string])[] = [],
+): void {
+  const body = JSON.stringify({ detail });
+  const all = [['content-type', 'application/json'] as const, ...headers];
+  socket.end(bareReply(status, all, body), () => socket.destroy());
 }
 
 /** RFC 9112, 3.2: one that names no host, or several, may be understood in another way by whoever passed it on. */

@@ -33,6 +33,13 @@ export class Outpaced extends HttpProblem {
 }
 
 export const invalid = (detail: string): HttpProblem => new HttpProblem(422, detail);
+/** RFC 9110, 15.5.16: the client may send it again as the header says. */
+export const encodedBody = (encoding: string): HttpProblem =>
+  new HttpProblem(415, `content-encoding: expected none, found "${encoding}"`, {
+    'accept-encoding': 'identity',
+    connection: 'close',
+  });
+
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
 

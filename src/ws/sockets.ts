@@ -12,6 +12,7 @@ import { bareReply } from '../http/bare-reply.ts';
 import type { Env, ServerContext, SocketGrant } from '../http/context.ts';
 import { socketOrigins } from '../http/cors.ts';
 import { inTurn } from '../http/in-turn.ts';
+import { refuseBare } from '../http/not-http.ts';
 import { noAddress, problemReply } from '../http/replies.ts';
 import { asksForWebSocket } from '../http/web-socket.ts';
 import { shareTurns } from '../kernel/turn.ts';
@@ -43,6 +44,10 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     maxPayload: context.maxBodyBytes,
     clientTracking: true,
   });
+  // What is wrong with the handshake itself, such as its version.
+  server.on('wsClientError', ({ message }, socket) =>
+    refuseBare(socket, 400, message, [['sec-websocket-version', '13']]),
+  );
   const sendsInTurn = shareTurns();
   const connections = new Set<Promise<void>>();
 

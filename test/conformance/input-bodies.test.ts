@@ -1,5 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { suite } from '../support/suite.ts';
@@ -141,6 +142,22 @@ test('given a body over the limit, when its length is announced or not, then 413
       const chunked = await sendRaw(s, `${head}transfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}`);
       assert.match(chunked, /^HTTP\/1\.1 413 [^]*expected at most 2000 bytes/);
     });
+  }));
+
+test('given a body that is compressed, when it is sent, then 415 names the header and what was found', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const body = gzipSync('{"metadata":{}}');
+    await unchanged(s, async () => {
+      for (const [method, path] of ROUTES(threadId))
+        for (const encoding of ['gzip', 'br, gzip', 'deflate']) {
+          const { status, json } = await s.request(method, path, body, { 'content-encoding': encoding });
+          const detail = `content-encoding: expected none, found "${encoding}"`;
+          assert.deepEqual([status, json], [415, { detail }], path);
+        }
+    });
+    const plain = await s.request('POST', '/threads', '{}', { 'content-encoding': 'identity' });
+    assert.equal(plain.status, 200);
   }));
 
 test('given a client that goes away inside its body, when the server notices, then it is no fault and nothing happens', () =>

@@ -30,11 +30,31 @@ test('given bytes that are no request, when they arrive, then the answer says in
         400,
         /not HTTP\/1\.1: .*chunk/i,
       ],
+      ['CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n', 501, /no proxy/],
+      ['GET * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 404, /not found/i],
+      ['GET /ok HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\n\r\n', 417, /^expect: expected "100-continue"/],
+      ...[
+        'sec-websocket-version: 7\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
+        'sec-websocket-version: 13\r\n',
+      ].map(
+        (headers) =>
+          [
+            `GET /threads/${crypto.randomUUID()}/stream/events HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n${headers}\r\n`,
+            400,
+            /Sec-WebSocket/i,
+          ] as const,
+      ),
     ] as const) {
       const answer = await answerTo(s, text);
       assert.equal(answer.status, status, text);
       assert.match(answer.detail, detail, text);
     }
+  }));
+
+test('given the server as a whole, when its options are asked for, then it answers as of any path', () =>
+  withServer({}, async (s) => {
+    const text = 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    assert.match(await readAll(await openRaw(Number(new URL(s.url).port), text)), /^HTTP\/1\.1 204 /);
   }));
 
 test('given a request that is answered, when bytes that are no request follow, then the reply stays whole', () =>

@@ -115,6 +115,10 @@ for (const route of ['stream', 'join'])
         await leave('?cancel_on_disconnect=0'),
         await leave('?cancel_on_disconnect=false'),
       ];
+      const { runId, threadId } = await leave('');
+      const path = `/threads/${threadId}/runs/${runId}/${route}?cancel_on_disconnect=1`;
+      assert.equal((await s.request('HEAD', path)).status, 200);
+      kept.push({ runId, threadId });
       const gone = await leave('?cancel_on_disconnect=1');
       await s.until(ended(gone.runId));
       for (const { threadId, runId } of kept)

@@ -88,7 +88,7 @@ test(
         headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' },
         body: packed,
       });
-      assert.equal(zipped.status, 422);
+      assert.equal(zipped.status, 415);
       const short = await openRaw(server.port, `${post('content-length: 1000')}{}`);
       short.end();
       assert.doesNotMatch(await readAll(short), /^HTTP\/1.1 200/);

@@ -52,7 +52,8 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       expiresAt: c.var.actor.expiresAt,
       outgoing: c.env.outgoing,
       headers,
-      ...(cancelOnDisconnect && { onLeave: () => cancelAbandoned(context, run) }),
+      // Who asks for the headers alone leaves at once.
+      ...(cancelOnDisconnect && c.req.method !== 'HEAD' && { onLeave: () => cancelAbandoned(context, run) }),
     };
   }
 

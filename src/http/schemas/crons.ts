@@ -3,6 +3,7 @@ import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
 import { CRON_SORTS } from '../../projections/cron-queries.ts';
 import { jsonObject, limit, name, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
 import { runCreate } from './runs.ts';
+import { parseTime, TIME } from './time.ts';
 
 const schedule = z.string('expected a cron expression').superRefine((text, context) => {
   const problem = findScheduleProblem(text);
@@ -14,13 +15,9 @@ const timezone = z.string('expected the IANA name of a time zone').superRefine((
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
 });
 
-const TIME = 'expected a time such as "2026-11-20T23:49:50+00:00"';
-const ISO = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
-
-/** Milliseconds since 1970. Without an offset it is UTC. */
+/** Milliseconds since 1970. */
 const time = z.string(TIME).transform((text, context) => {
-  const hasOffset = /(Z|[+-]\d\d:?\d\d)$/i.test(text.slice(10));
-  const at = ISO.test(text) ? Date.parse(hasOffset || text.length === 10 ? text : `${text}Z`) : NaN;
+  const at = parseTime(text);
   if (!Number.isNaN(at)) return at;
   context.addIssue({ code: 'custom', message: TIME });
   return z.NEVER;

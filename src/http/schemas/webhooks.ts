@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import { name, offset, oneOf, optional, uuid } from './common.ts';
+import { parseTime, TIME } from './time.ts';
 
-const TIME = 'expected a time such as 2026-11-20T23:49:50Z';
-const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
-
-/** Milliseconds since 1970. Without an offset it is UTC. */
+/** Milliseconds since 1970. */
 const time = z
   .string(TIME)
-  .regex(ISO, TIME)
   .transform((text, context) => {
-    const isPlain = /T.*(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T');
-    const ms = Date.parse(isPlain ? text : `${text}Z`);
+    const ms = parseTime(text);
     if (Number.isNaN(ms)) context.addIssue({ code: 'custom', message: TIME });
     return ms;
   })

@@ -43,6 +43,16 @@ test('given values that are none, when the config is loaded, then each is named 
   assert.throws(() => load({ BG_JOB_TIMEOUT_SECS: '0' }), toldOf('of at least 1'));
 });
 
+test('given a grace that is a part of a second, when the config is loaded, then it counts, and what is no number is told', () => {
+  assert.equal(load({ PLATFORM_STOP_GRACE_SECS: '1.5' }).stopGraceMs, 1_500);
+  for (const bad of ['', '.5', '1.', '-1.5', '1e3'])
+    assert.throws(
+      () => load({ PLATFORM_STOP_GRACE_SECS: bad }),
+      toldOf('expected a number of at least 0'),
+      bad,
+    );
+});
+
 test('given no path for the data, when the config is loaded, then it is told, and nothing is written wherever the process is', () => {
   assert.throws(() => load({ PLATFORM_DATA: '' }), toldOf('PLATFORM_DATA: expected a path'));
   assert.throws(

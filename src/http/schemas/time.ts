@@ -1,0 +1,13 @@
+export const TIME = 'expected a time such as "2026-11-20T23:49:50+00:00"';
+const ISO = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Milliseconds since 1970; NaN of what is no time. Without an offset it is UTC. */
+export function parseTime(text: string): number {
+  if (!ISO.test(text)) return NaN;
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(day);
+  // The 30th of February would be the 2nd of March.
+  if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== day) return NaN;
+  const hasOffset = /(Z|[+-]\d\d:?\d\d)$/i.test(text.slice(10));
+  return Date.parse(hasOffset || text.length === 10 ? text : `${text}Z`);
+}
