@@ -30,6 +30,7 @@ export function createLoadPlan(graphs: readonly GraphSpec[]): LoadPlan {
   function fail(loaded: readonly string[]): void {
     const unproven = loaded.filter((file) => !proven.has(file));
     const suspects = unproven.length > 0 ? unproven : loaded;
+    if (suspects.length === 0) return;
     for (const file of suspects) proven.delete(file);
     withoutGroups(suspects);
     const half = Math.ceil(suspects.length / 2);

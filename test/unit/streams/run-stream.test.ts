@@ -53,7 +53,8 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
           await log.commit(batch([], { payloads: [payload] }));
         },
         end: async () => void (await done(ask.complete('a'))),
-        read: (after = -1, signal = new AbortController().signal) => streams.read({ runId: 'a', threadId: THREAD }, after, signal),
+        read: (after = -1, signal = new AbortController().signal) =>
+          streams.read({ runId: 'a', threadId: THREAD }, after, signal),
         async lose(commit) {
           deaf = true;
           await commit();
