@@ -146,6 +146,8 @@ const keys = fc.oneof(
     'value',
   ),
 );
+/** Some generators like them. */
+const REFUSED = new Set(['__proto__', 'constructor', 'prototype']);
 const { tree } = fc.letrec((tie) => ({
   tree: fc.oneof({ depthSize: 'small', withCrossShrink: true }, tie('leaf'), tie('list'), tie('object')),
   leaf: fc.oneof(
@@ -158,7 +160,7 @@ const { tree } = fc.letrec((tie) => ({
   ),
   list: fc.array(tie('tree'), { maxLength: 4 }),
   object: fc.dictionary(
-    keys.filter((key) => key.isWellFormed() && !key.includes('\u0000') && key !== '__proto__'),
+    keys.filter((key) => key.isWellFormed() && !key.includes('\u0000') && !REFUSED.has(key)),
     tie('tree'),
     { maxKeys: 5 },
   ),
