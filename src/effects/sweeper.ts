@@ -54,7 +54,7 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   let stopping = false;
   /** Runs up to here keep no frames, but for those that were spared. Begins anew with the process. */
   let swept: EndedAt | undefined;
-  const spared: OldRun[] = [];
+  let spared: readonly OldRun[] = [];
   let underWay: Promise<void> = Promise.resolve();
   let cancel = clock.after(EVERY_MS, tick);
 
@@ -110,7 +110,13 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   }
 
   async function sweepFrames(before: number): Promise<void> {
-    await forget(spared.splice(0));
+    const due = spared;
+    spared = [];
+    // Those of a round that fails are met by no later one.
+    await forget(due).catch((error: unknown) => {
+      spared = due;
+      throw error;
+    });
     while (!stopping) {
       const { kept, next } = await runsWithOldFrames(log.rows, { after: swept, before, looked: LOOKED_AT });
       await forget(kept);
@@ -122,9 +128,10 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   async function forget(runs: readonly OldRun[]): Promise<void> {
     for (let first = 0; first < runs.length; first += AT_ONCE) {
       const some = runs.slice(first, first + AT_ONCE);
-      spared.push(...some.filter(({ threadId }) => options.isThreadRead(threadId)));
+      const read = some.filter(({ threadId }) => options.isThreadRead(threadId));
+      spared = [...spared, ...read];
       const payloads = some
-        .filter(({ threadId }) => !options.isThreadRead(threadId))
+        .filter((run) => !read.includes(run))
         // Later frames lean on earlier ones, and nobody leans on what was forgotten already.
         .reverse()
         .map((run) => ({ kind: 'forget-frames', ...run }) as const);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createDeliveries } from '../../../src/actors/deliveries.ts';
 import { startSweeper } from '../../../src/effects/sweeper.ts';
+import type { EventLog } from '../../../src/log/log.ts';
 import type { RowReader } from '../../../src/log/rows.ts';
 import type { ThreadEvent } from '../../../src/protocol/event.ts';
 import { createHub } from '../../../src/streams/hub.ts';
@@ -75,7 +76,7 @@ test('given far more threads of stateless runs than one bite, when their time is
     await sweeper.stop();
   }));
 
-test('S2 given a reader in the middle of an old run, when rounds pass, then the frames of it and of the next one are kept until he has read them', () =>
+test('S2 given a reader in the middle of an old run, when rounds pass, then the frames of it and of the next one are kept until he has read them, and go then, though one round fails', () =>
   withThreads(async (lent) => {
     const { log, clock, done } = lent;
     const left = (): Promise<number[]> =>
@@ -98,7 +99,10 @@ test('S2 given a reader in the middle of an old run, when rounds pass, then the 
     };
     while (events.length === 0) await poll();
     assert.ok(events.length < 600);
-    const { sweeper } = start(lent, hub.isThreadRead);
+    let isFull = false;
+    const commit: EventLog['commit'] = (given) =>
+      isFull ? Promise.reject(new Error('the disk is full')) : log.commit(given);
+    const { sweeper, faults } = start({ ...lent, log: { ...log, commit } }, hub.isThreadRead);
     for (let round = 0; round < 2; round++) {
       await clock.advance(RETENTION);
       await roundEnds(lent);
@@ -106,6 +110,12 @@ test('S2 given a reader in the middle of an old run, when rounds pass, then the 
     }
     while (await poll());
     assert.equal(events.filter(({ method }) => method === 'custom').length, 1_200);
+    isFull = true;
+    await clock.advance(ROUND);
+    await roundEnds(lent);
+    assert.equal(faults.length, 1);
+    assert.deepEqual(await left(), [600, 600]);
+    isFull = false;
     await clock.advance(ROUND);
     await roundEnds(lent);
     assert.deepEqual(await left(), [0, 0]);
