@@ -3,7 +3,7 @@ import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
 import { CRON_SORTS } from '../../projections/cron-queries.ts';
 import { jsonObject, limit, name, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
 import { runCreate } from './runs.ts';
-import { parseTime, TIME } from './time.ts';
+import { time } from './time.ts';
 
 const schedule = z.string('expected a cron expression').superRefine((text, context) => {
   const problem = findScheduleProblem(text);
@@ -13,14 +13,6 @@ const schedule = z.string('expected a cron expression').superRefine((text, conte
 const timezone = z.string('expected the IANA name of a time zone').superRefine((text, context) => {
   const problem = findZoneProblem(text);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-});
-
-/** Milliseconds since 1970. */
-const time = z.string(TIME).transform((text, context) => {
-  const at = parseTime(text);
-  if (!Number.isNaN(at)) return at;
-  context.addIssue({ code: 'custom', message: TIME });
-  return z.NEVER;
 });
 
 /** What the runs are asked to do: members of a run's request that make sense without the one who asks. */

@@ -1,8 +1,18 @@
-export const TIME = 'expected a time such as "2026-11-20T23:49:50+00:00"';
+import { z } from 'zod';
+
+const TIME = 'expected a time such as "2026-11-20T23:49:50+00:00"';
 const ISO = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** Milliseconds since 1970; NaN of what is no time. Without an offset it is UTC. */
-export function parseTime(text: string): number {
+/** Milliseconds since 1970. Without an offset it is UTC. */
+export const time = z.string(TIME).transform((text, context) => {
+  const at = parseTime(text);
+  if (!Number.isNaN(at)) return at;
+  context.addIssue({ code: 'custom', message: TIME });
+  return z.NEVER;
+});
+
+/** NaN of what is no time. */
+function parseTime(text: string): number {
   if (!ISO.test(text)) return NaN;
   const day = text.slice(0, 10);
   const midnight = Date.parse(day);

@@ -1,16 +1,8 @@
 import { z } from 'zod';
 import { name, offset, oneOf, optional, uuid } from './common.ts';
-import { parseTime, TIME } from './time.ts';
+import { time } from './time.ts';
 
-/** Milliseconds since 1970. */
-const time = z
-  .string(TIME)
-  .transform((text, context) => {
-    const ms = parseTime(text);
-    if (Number.isNaN(ms)) context.addIssue({ code: 'custom', message: TIME });
-    return ms;
-  })
-  .meta({ type: 'string', format: 'date-time' });
+const moment = time.meta({ type: 'string', format: 'date-time' });
 
 /** Each comes with its attempts, so a page is small. */
 const LIMIT = 'expected an integer from 1 to 100';
@@ -34,8 +26,8 @@ export const webhookList = z.object({
 export const webhookRedeliver = z
   .object(
     {
-      since: time,
-      until: optional(time),
+      since: moment,
+      until: optional(moment),
       run_id: optional(uuid),
       thread_id: optional(uuid),
       host: optional(name),
