@@ -14,13 +14,13 @@ export interface Place {
 const SPAN = 2 ** 28;
 
 /** Before the first event of every thread. */
-export const START: Place = { turn: 0, index: 0 };
+export const START: Place = { turn: 0, index: -1 };
 
 export const toSeq = ({ turn, index }: Place): number => turn * SPAN + index;
 export const toEventId = ({ turn, index }: Place): string => `${turn}-${index}`;
 
 /** Before the first event of this turn, and after everything of the turns before. */
-export const beforeTurn = (turn: number): number => turn * SPAN - 1;
+export const beforeTurn = (turn: number): number => toSeq({ turn, index: -1 });
 
 /** The place of this number; undefined when it is none. */
 export function parseSeq(seq: number): Place | undefined {

@@ -13,8 +13,8 @@ import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run
 import type { Draft, ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type Place } from '../protocol/place.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
-import { threadStream } from '../thread/events.ts';
 import type { Hub, Wake } from './hub.ts';
+import { lastTurn } from './last-turn.ts';
 import { pause } from './pause.ts';
 import { openRunPages, type RunPages } from './run-pages.ts';
 import { createSharedTexts } from './shared-texts.ts';
@@ -75,13 +75,11 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
   return {
     async resume(threadId, place = START) {
-      // Turns are versions. That of a run that is gone is a place too, and perhaps the last one.
-      const snapshot = await log.loadSnapshot(threadStream(threadId));
-      return place.turn > (snapshot?.version ?? 0) ? START : place;
+      return place.turn > (await lastTurn(log, threadId)) ? START : place;
     },
 
     read(threadId, { after = START, visible }) {
-      const seen = after === START ? -1 : toSeq(after);
+      const seen = toSeq(after);
       let current: Current | undefined;
       let turn = after.turn - 1;
       let pending: Wake | undefined;

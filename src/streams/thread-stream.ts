@@ -10,8 +10,8 @@ import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { FrameText, StoredFrame } from '../log/payloads.ts';
 import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
-import { threadStream } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
+import { lastTurn } from './last-turn.ts';
 import { pause } from './pause.ts';
 import type { RunStreams } from './run-stream.ts';
 import { isLargePage } from './shared-pages.ts';
@@ -62,11 +62,7 @@ export function createThreadStreams(
   async function start(threadId: string, id: string | undefined): Promise<Place> {
     const latest = await latestTurn(log.rows, threadId);
     const newest = latest?.turn ?? 0;
-    if (id !== undefined) {
-      // Turns are versions. That of a run which was rolled back or deleted is a place too, and perhaps the last one.
-      const snapshot = await log.loadSnapshot(threadStream(threadId));
-      return parsePlace(id, snapshot?.version ?? 0);
-    }
+    if (id !== undefined) return parsePlace(id, await lastTurn(log, threadId));
     const open = latest !== undefined && latest.endedAt === null;
     return { turn: newest, index: open ? await log.payloads.lastFrame(latest.runId) : STATE };
   }

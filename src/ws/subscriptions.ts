@@ -8,7 +8,7 @@ import { breathe } from '../kernel/breathe.ts';
 import { CommandProblem, toError, toSuccess } from '../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../protocol/event.ts';
 import { matches, type Subscription } from '../protocol/filter.ts';
-import { beforeTurn, START, toSeq, type Place } from '../protocol/place.ts';
+import { toSeq, type Place } from '../protocol/place.ts';
 import type { ThreadEvents, ThreadReader } from '../streams/thread-events.ts';
 import type { Outlet } from './outlet.ts';
 
@@ -86,11 +86,12 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     if (signal.aborted)
       return outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
     const place = await events.resume(threadId, after);
-    const each = { wanted, after: place === START ? -1 : toSeq(place) };
+    const each = { wanted, after: toSeq(place) };
     const isFirst = live === undefined;
-    if (isFirst) cursor = beforeTurn(place.turn);
     // From the beginning of the run: who is ahead of what it has must not leave out what others want of it.
-    live ??= events.read(threadId, { after: { turn: place.turn, index: -1 }, visible });
+    const begin = { turn: place.turn, index: -1 };
+    if (isFirst) cursor = toSeq(begin);
+    live ??= events.read(threadId, { after: begin, visible });
     let replayed = 0;
     await replay(each, place, isFirst ? Infinity : cursor, () => void (replayed += 1));
     count += 1;

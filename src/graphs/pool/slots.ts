@@ -83,8 +83,9 @@ export function openSlots({ clock, spawn, whole, onFault, onChange }: SlotsOptio
     const lacks = new Set(whole.graphIds.filter((id) => lacksGraph(id, whole, loaded)));
     const words = lacks.size === 0 ? '' : toWords(lacks, loaded);
     // Those that are tried lack the same, again and again.
-    if (words !== '' && words !== said) onFault(new GraphsUnavailable(words), 'a graph worker lacks graphs');
-    said = words === '' ? said : words;
+    if (words === '' || words === said) return lacks;
+    said = words;
+    onFault(new GraphsUnavailable(words), 'a graph worker lacks graphs');
     return lacks;
   }
 
