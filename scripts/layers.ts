@@ -40,7 +40,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'wiring.ts': ['*'],
   // What queries call by name, gathered for the main and the reader thread alike.
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],
-  examples: ['threadwell/auth'],
+  examples: ['rewound/auth'],
   'examples/demo.ts': ['*'],
 };
 
@@ -161,7 +161,7 @@ const layerOf = (place: string): string => place.split('/')[0]!;
 /** Where an import leads: a path below `src`, `../…` outside of it, our own package name, or undefined elsewhere. */
 function targetOf(place: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(place), specifier));
-  return /^(threadwell|#)/.test(specifier) ? specifier : undefined;
+  return /^(rewound|#)/.test(specifier) ? specifier : undefined;
 }
 
 const packageOf = (specifier: string): string =>

@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = join(ROOT, 'src');
-const BUILDS = join(ROOT, 'node_modules/.cache/threadwell');
+const BUILDS = join(ROOT, 'node_modules/.cache/rewound');
 /** A server may run from an older one, and loads parts of it late. */
 const KEPT = 5;
 

@@ -1,7 +1,7 @@
 /**
- * What a developer imports as `threadwell/auth` to say who may call the server and what they may touch.
+ * What a developer imports as `rewound/auth` to say who may call the server and what they may touch.
  *
- *   import { Auth, HTTPException } from 'threadwell/auth';
+ *   import { Auth, HTTPException } from 'rewound/auth';
  *
  *   export const auth = new Auth()
  *     .authenticate(async (request) => {

@@ -11,6 +11,7 @@ import { hostOf, maskIn } from '../delivery/mask.ts';
 import { createSigner } from '../delivery/signature.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import { PRODUCT } from '../kernel/product.ts';
 import type { EventLog } from '../log/log.ts';
 import {
   dueDeliveries,
@@ -169,7 +170,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   }
 
   const headersOf = (deliveryId: string, body: string): Record<string, string> => ({
-    'user-agent': 'threadwell',
+    'user-agent': PRODUCT,
     ...settings.headers,
     'content-type': 'application/json',
     ...sign(deliveryId, clock.now(), body),

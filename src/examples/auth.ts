@@ -1,5 +1,5 @@
 /** Bearer tokens, and every thread belongs to who made it. `platform.json`: `"auth": { "path": "./auth.ts:auth" }`. */
-import { Auth, HTTPException } from 'threadwell/auth';
+import { Auth, HTTPException } from 'rewound/auth';
 
 const USERS: ReadonlyMap<string, string> = new Map([
   ['alice-token', 'alice'],

@@ -2,23 +2,24 @@
  * Resolve hook for the modules of user projects; runs in Node's hooks thread, where it was registered by
  * `user-modules.ts`. It adds to whatever loader is active (tsx):
  *
- * 1. `threadwell/auth` and the other exports of this package resolve from any folder, installed there or not.
+ * 1. `rewound/auth` and the other exports of this package resolve from any folder, installed there or not.
  * 2. A `.ts` or `.js` file with ESM syntax whose folder says nothing (no `type` in package.json) is an ES module, so
  *    that top-level await works and the file gets the same copy of its libraries as every other ES module.
- * 3. `threadwell-from:[parent, specifier]` resolves as if `parent` had written the import.
+ * 3. `rewound-from:[parent, specifier]` resolves as if `parent` had written the import.
  */
 import type { ResolveHook } from 'node:module';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { dirname, join } from 'node:path';
 import { ownModule } from '../kernel/own-modules.ts';
+import { PRODUCT } from '../kernel/product.ts';
 
 /** The exports of this package that projects import, as its package.json names them: specifier to file URL. */
 export const ownExports: ReadonlyMap<string, string> = new Map([
-  ['threadwell/auth', ownModule('auth/auth').href],
+  [`${PRODUCT}/auth`, ownModule('auth/auth').href],
 ]);
 
-export const FROM = 'threadwell-from:';
+export const FROM = `${PRODUCT}-from:`;
 
 export const resolve: ResolveHook = async (specifier, context, next) => {
   if (specifier.startsWith(FROM)) {

@@ -1,16 +1,17 @@
 /**
  * What `GET /metrics` shows, and nothing of anybody's data in it:
  *
- * - `threadwell_runs{status}`: runs that are there, by status
- * - `threadwell_runs_queued`: pending runs that could start now
- * - `threadwell_webhook_deliveries{status}`: `owed` ones are still to be delivered
- * - `threadwell_stream_readers`: replies that wait for something to happen to a run
- * - `threadwell_open_connections`: sockets of clients
+ * - `rewound_runs{status}`: runs that are there, by status
+ * - `rewound_runs_queued`: pending runs that could start now
+ * - `rewound_webhook_deliveries{status}`: `owed` ones are still to be delivered
+ * - `rewound_stream_readers`: replies that wait for something to happen to a run
+ * - `rewound_open_connections`: sockets of clients
  * - `process_resident_memory_bytes`, `process_heap_bytes`, `process_cpu_seconds_total`, `process_uptime_seconds`
  * - `nodejs_eventloop_delay_seconds{stat}`: `mean`, `p99`, `max` since the reading before
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
+import { PRODUCT } from '../kernel/product.ts';
 import type { LoopDelay } from '../kernel/loop-delay.ts';
 import type { RowReader } from '../log/rows.ts';
 import { countAll } from '../projections/counts.ts';
@@ -59,16 +60,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
       samples: Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value })),
     });
     return [
-      family('threadwell_runs', 'Runs by status.', 'status', withZeros(RUN_STATUSES, runs)),
-      gauge('threadwell_runs_queued', 'Pending runs that could start now.', queued),
+      family(`${PRODUCT}_runs`, 'Runs by status.', 'status', withZeros(RUN_STATUSES, runs)),
+      gauge(`${PRODUCT}_runs_queued`, 'Pending runs that could start now.', queued),
       family(
-        'threadwell_webhook_deliveries',
+        `${PRODUCT}_webhook_deliveries`,
         'Webhook deliveries by status.',
         'status',
         withZeros(DELIVERY_STATUSES, deliveries),
       ),
-      gauge('threadwell_stream_readers', 'Replies that wait for a run.', options.readers()),
-      gauge('threadwell_open_connections', 'Sockets of clients.', connections),
+      gauge(`${PRODUCT}_stream_readers`, 'Replies that wait for a run.', options.readers()),
+      gauge(`${PRODUCT}_open_connections`, 'Sockets of clients.', connections),
       gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
       gauge('process_heap_bytes', 'Used heap of the main thread.', heapUsed),
       {

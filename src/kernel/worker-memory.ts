@@ -56,7 +56,7 @@ interface Waiting {
 const REFUSED = -32603;
 export const THREAD_MARK = 'graph worker';
 /** By the symbol of this name a guarded thread has a function that ends it; as in graphs/pool/thread-guard.cjs. */
-export const LEAVE = 'threadwell.leave';
+export const LEAVE = 'rewound.leave';
 
 const EXPRESSION = `(({ heapUsed, heapTotal, external, arrayBuffers }, { getEnvironmentData }) => {
   const buffers = external > arrayBuffers ? external : arrayBuffers;

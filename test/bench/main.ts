@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '8' },
-    json: { type: 'string', default: join(tmpdir(), 'threadwell-bench.json') },
+    json: { type: 'string', default: join(tmpdir(), 'rewound-bench.json') },
     log: { type: 'string' },
   },
 });

@@ -40,17 +40,17 @@ test('given runs and deliveries, when the metrics are read, then they count them
       const threadId = await newThread(s);
       await s.request('POST', `/threads/${threadId}/runs`, { ...body, after_seconds: 3600 });
       const { json } = await s.request('GET', '/metrics?format=json');
-      const { threadwell_runs: runs, threadwell_webhook_deliveries: deliveries } = json;
+      const { rewound_runs: runs, rewound_webhook_deliveries: deliveries } = json;
       assert.deepEqual(runs, { pending: 1, running: 0, success: 1, error: 0, timeout: 0, interrupted: 0 });
       assert.deepEqual(deliveries, { owed: 0, delivered: 1, failed: 0 });
-      assert.equal(json.threadwell_runs_queued, 0);
-      assert.equal(json.threadwell_stream_readers, 0);
-      assert.ok(json.threadwell_open_connections >= 1 && json.process_resident_memory_bytes > 1e6);
+      assert.equal(json.rewound_runs_queued, 0);
+      assert.equal(json.rewound_stream_readers, 0);
+      assert.ok(json.rewound_open_connections >= 1 && json.process_resident_memory_bytes > 1e6);
       assert.deepEqual(Object.keys(json.nodejs_eventloop_delay_seconds), ['mean', 'p99', 'max']);
       const { text, headers } = await s.request('GET', '/metrics');
       assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
-      assert.match(text, /^# TYPE threadwell_runs gauge$/m);
-      assert.match(text, /^threadwell_runs\{status="success"\} 1$/m);
+      assert.match(text, /^# TYPE rewound_runs gauge$/m);
+      assert.match(text, /^rewound_runs\{status="success"\} 1$/m);
       for (const line of text.trimEnd().split('\n'))
         assert.match(line, /^# (HELP|TYPE) [a-z_]+ .+$|^[a-z_]+(\{[a-z]+="[a-z0-9]+"\})? [\d.e+-]+$/);
       assert.equal((await s.request('GET', '/metrics?format=xml')).status, 422);
@@ -88,7 +88,7 @@ test('given the switch of development, when everything is truncated, then only w
     assert.deepEqual((await truncate(all)).json, { ok: true });
     assert.deepEqual(await counts(), [0, own, 0]);
     const { json } = await s.request('GET', '/metrics?format=json');
-    assert.ok(Object.values(json.threadwell_runs).every((n) => n === 0));
+    assert.ok(Object.values(json.rewound_runs).every((n) => n === 0));
     assert.equal((await s.request('GET', `/threads/${ids[0]}`)).status, 404);
   }));
 

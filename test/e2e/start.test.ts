@@ -252,7 +252,7 @@ test('a project anywhere runs JavaScript and TypeScript graphs and its own auth 
           const user = config.configurable['langgraph_auth_user'] as { identity: string };
           yield { answer: \`typed \${state.question} for \${user.identity}\` };
         };`,
-      'auth.ts': `import { Auth, HTTPException } from 'threadwell/auth';
+      'auth.ts': `import { Auth, HTTPException } from 'rewound/auth';
         export const auth: Auth = new Auth().authenticate((request: Request) => {
           if (request.headers.get('x-name') === null) throw new HTTPException(401, { message: 'Who are you?' });
           return { identity: request.headers.get('x-name')! };

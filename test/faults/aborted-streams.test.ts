@@ -26,8 +26,8 @@ const metric = async (s: TestServer, name: string): Promise<number> =>
 async function untilGone(s: TestServer, timers: number): Promise<void> {
   const end = performance.now() + 20_000;
   for (;;) {
-    const readers = await metric(s, 'threadwell_stream_readers');
-    const open = await metric(s, 'threadwell_open_connections');
+    const readers = await metric(s, 'rewound_stream_readers');
+    const open = await metric(s, 'rewound_open_connections');
     // A gated run and the server's own upkeep have timers that come and go.
     if (readers === 0 && open <= 3 && count('Timeout') <= timers + 20) return;
     assert.ok(performance.now() < end, `${readers} readers, ${open} connections, ${count('Timeout')} timers`);

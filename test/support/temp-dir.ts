@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** Lends an empty directory to `use` and removes it with all it holds, whatever happens. */
 export async function withTempDir<T>(use: (dir: string) => Promise<T> | T): Promise<T> {
-  const dir = await mkdtemp(join(tmpdir(), 'threadwell-'));
+  const dir = await mkdtemp(join(tmpdir(), 'rewound-'));
   try {
     return await use(dir);
   } finally {

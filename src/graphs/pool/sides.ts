@@ -45,7 +45,7 @@ export const OFFERS = 2;
 export const PULSE_BYTES = 4 * (OFFERS + 1_021);
 
 /** By the symbol of this name a worker tells the debugger for which job its code works. */
-export const CURRENT_JOB = 'threadwell.job';
+export const CURRENT_JOB = 'rewound.job';
 
 /** What a worker says once it has loaded the graphs. */
 export interface Loaded {

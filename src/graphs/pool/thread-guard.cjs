@@ -34,7 +34,7 @@ const { guardWasi } = require('./wasi-guard.cjs');
 
 /** As in kernel/worker-memory.ts and kernel/link-gate.ts. */
 const THREAD_MARK = 'graph worker';
-const LEAVE = 'threadwell.leave';
+const LEAVE = 'rewound.leave';
 const LINK_GATE = 'link gate';
 const LINK_GATE_OPTION = '--experimental-vm-modules';
 /** What old libraries look into, and what does no harm. */

@@ -1,6 +1,7 @@
 /** Operations as an OpenAPI 3.1 document. */
 import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { PRODUCT } from '../../kernel/product.ts';
 import { json, TAGS, type Operation, type Reply } from './operation.ts';
 import { problem } from './shapes.ts';
 
@@ -37,7 +38,7 @@ export function createDocument(options: DocumentOptions): JsonObject {
   const own: JsonObject = {
     openapi: '3.1.0',
     info: {
-      title: 'threadwell',
+      title: PRODUCT,
       version: options.version,
       description:
         'Agent graphs behind HTTP. Every path below `/threads` also answers under `/thread`. ' +

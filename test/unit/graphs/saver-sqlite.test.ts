@@ -53,7 +53,7 @@ test(
       let instances = 0;
       const results = await runSpecs(() =>
         validate({
-          checkpointerName: 'threadwell on SQLite',
+          checkpointerName: 'rewound on SQLite',
           createCheckpointer: () => {
             instances += 1;
             const own = `${instances}-`;
@@ -81,7 +81,7 @@ test("given the library's checks of channels that store changes, when the saver 
   withLog(async (given) => {
     const results = await runSpecs(() =>
       deltaChannelHistoryTests({
-        checkpointerName: 'threadwell on SQLite',
+        checkpointerName: 'rewound on SQLite',
         createCheckpointer: () => manyThreads((id) => saverOf(given, id)) as unknown as BaseCheckpointSaver,
       }),
     );

@@ -33,7 +33,7 @@ const rethrow = (error: unknown): never => {
 test('given the validation suite of the library, when the saver runs through it, then it passes every check', async () => {
   const results = await runSpecs(() =>
     validate({
-      checkpointerName: 'threadwell',
+      checkpointerName: 'rewound',
       createCheckpointer: () =>
         manyThreads(() => saverOf(createMemoryCheckpoints())) as unknown as BaseCheckpointSaver,
     }),

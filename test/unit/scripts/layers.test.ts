@@ -63,7 +63,7 @@ test('given arrows that point up or aside, when they are checked, then each is r
       'config/a.ts': `import '../auth/b.ts';`,
       'http/a.ts': `import '../effects/b.ts';`,
       'http/b/c.ts': `import '../../serve.ts';`,
-      'kernel/a.ts': `import 'threadwell/auth';`,
+      'kernel/a.ts': `import 'rewound/auth';`,
       'examples/a.ts': `import '../auth/auth.ts';`,
       'main.ts': `import '../test/support/suite.ts';`,
     },
@@ -82,7 +82,7 @@ test('given arrows that the design allows, when they are checked, then none is r
     'http/a.ts': `import '../graphs/port.ts';\nimport '../auth/b.ts';\nimport '../../package.json';`,
     'replay/a.ts': `import '../projections/b.ts';\nimport '../thread/c.ts';`,
     'main.ts': `import './serve.ts';\nimport './effects/a.ts';`,
-    'examples/a.ts': `import 'threadwell/auth';\nimport './b.ts';`,
+    'examples/a.ts': `import 'rewound/auth';\nimport './b.ts';`,
     'examples/demo.ts': `import '../serve.ts';`,
   });
 });

@@ -33,7 +33,7 @@ const start = (dir: string, ...args: string[]) =>
 
 test('given sources, when the program starts, then it is built once, and again after a change', () =>
   withCopy(async (dir) => {
-    const builds = join(dir, 'node_modules/.cache/threadwell');
+    const builds = join(dir, 'node_modules/.cache/rewound');
     for (let i = 0; i < 2; i++) assert.match((await start(dir)).output, USAGE);
     const first = readdirSync(builds);
     assert.equal(first.length, 1);
