@@ -74,7 +74,7 @@ async function buildInto(folder) {
     packages: 'external',
     format: 'esm',
     platform: 'node',
-    target: 'node20',
+    target: 'node24',
     logLevel: 'warning',
   });
   for (const name of SCRIPTS) {
