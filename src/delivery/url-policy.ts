@@ -6,8 +6,8 @@ import ipaddr from 'ipaddr.js';
 
 export interface UrlPolicy {
   /**
-   * Loopback, private and link-local targets are allowed, and paths of this server: for development and for receivers
-   * on the same host.
+   * Loopback and private targets are allowed, and paths of this server: for development and for receivers on the same
+   * host. Link-local addresses, where clouds serve credentials, stay closed.
    */
   readonly allowPrivate: boolean;
   readonly requireHttps: boolean;
@@ -67,8 +67,8 @@ function findProblem(url: URL, policy: UrlPolicy): string | undefined {
     return `the host ${host} is not allowed (webhooks.url.allowed_domains)`;
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   if (!isAllowedPort(port, policy)) return `the port ${port} is not allowed (webhooks.url.allowed_ports)`;
-  if (policy.allowPrivate) return undefined;
   if (ipaddr.isValid(host)) return findAddressProblem(host, policy);
+  if (policy.allowPrivate) return undefined;
   if (INTERNAL_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)))
     return `the host ${host} is internal`;
   if (!host.includes('.')) return `the host ${host} is not a public name`;
@@ -104,8 +104,12 @@ export function isPublicAddress(address: string): boolean {
   return !INTERNAL_RANGES.some((range) => ip.kind() === range[0].kind() && ip.match(range));
 }
 
+const isLinkLocal = (address: string): boolean =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === 'linkLocal';
+
 /** Why no socket may go to an address, or undefined. */
 export function findAddressProblem(address: string, policy: UrlPolicy): string | undefined {
+  if (isLinkLocal(address)) return `the address ${address} is link-local, a blocked IP range`;
   if (policy.allowPrivate) return undefined;
   if (!isPublicAddress(address)) return `the address ${address} is not public`;
   const plain = (text: string): string => ipaddr.process(text).toNormalizedString();

@@ -3,6 +3,7 @@
  * A2 What an authorisation handler returned goes into the query; A3 and what it hides answers like what is missing.
  */
 import type { MiddlewareHandler } from 'hono';
+import type { z } from 'zod';
 import type { EventName } from '../auth/auth.ts';
 import type { Actor } from '../auth/authenticate.ts';
 import { allowsWrite, type Filter } from '../auth/filters.ts';
@@ -72,6 +73,17 @@ export function grantedMetadata({ value, filter }: Granted, before: JsonObject =
   if (filter !== undefined && !allowsWrite(metadata, { ...before, ...metadata }, filter))
     throw notAuthorized();
   return metadata;
+}
+
+/**
+ * A2 The conditions of a search as the handler left them: what it stamps into the payload narrows the search. Throws a
+ * fault when the handler made of the payload what no client could send.
+ */
+export function grantedSearch<T extends z.ZodType>(schema: T, { value }: Granted): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success)
+    throw new TypeError(`the auth handler left a search that is not valid: ${parsed.error.message}`);
+  return parsed.data;
 }
 
 /** Asks the authorisation handler; throws its denial. */

@@ -37,7 +37,7 @@ export function createCronStart(context: ServerContext): StartCronRun {
     const body: JsonObject = {
       ...content.payload,
       assistant_id: content.assistantId,
-      metadata: { ...content.metadata, cron_id: cronId },
+      metadata: content.metadata,
       ...(content.onRunCompleted === 'keep' && { on_completion: 'keep' }),
     };
     try {

@@ -28,6 +28,7 @@ import { invalid, noAssistantFor, noGraph, noRun, noThread, refused, ThreadMoved
 import { toRunKwargs } from './run-kwargs.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
+import { toKwargs } from './wire.ts';
 
 /** A thread that moves on between look and act this often has other clients to answer to. */
 const MOST_LOOKS = 5;
@@ -42,7 +43,7 @@ export interface RunExtras {
   /** The run may be executing when it is answered. */
   readonly startsAtOnce?: boolean;
   /** The slot of a cron that the run is for: it has ids, and a fact to go with. Refused with `Outpaced`. */
-  readonly slot?: Pick<CronOrder, 'runId' | 'threadId' | 'slotFact'>;
+  readonly slot?: Pick<CronOrder, 'cron' | 'runId' | 'threadId' | 'slotFact'>;
 }
 
 export interface Created {
@@ -77,7 +78,8 @@ export async function prepareRun(
   threadId?: string,
   { protocol, onHead, once, slot, startsAtOnce = false }: RunExtras = {},
 ): Promise<() => Promise<Created>> {
-  const asked = check(runCreate, body ?? {});
+  const checked = check(runCreate, body ?? {});
+  const asked = slot ? { ...checked, metadata: { ...checked.metadata, cron_id: slot.cron.cronId } } : checked;
   const earlier = once && (await findAccepted(context.log, once));
   if (earlier !== undefined) {
     const run = await findAgain(context, actor, asked, earlier);
@@ -111,6 +113,10 @@ export async function prepareRun(
     graphId: assistant.graphId,
     strategy: request.multitask_strategy,
     assistantMetadata: assistant.metadata,
+    ownMetadata: {
+      ...(threadId !== undefined && { graph_id: assistant.graphId }),
+      assistant_id: assistant.assistantId,
+    },
     metadata,
     kwargs,
     ...(at !== undefined && { onHead: at }),
@@ -198,7 +204,7 @@ const authoriseRun = (
     multitask_strategy: request.multitask_strategy,
     if_not_exists: request.if_not_exists ?? 'reject',
     after_seconds: request.after_seconds ?? 0,
-    kwargs: { input: run.kwargs.input, config: run.kwargs.config },
+    kwargs: { ...toKwargs(run.kwargs, {}), config: run.kwargs.config },
   });
 
 /** The run of a request that was accepted before, if the caller may still have it. */

@@ -1,14 +1,14 @@
 /**
  * What a run is asked to do, from the request and the assistant.
  *
- * `config.configurable`: the assistant's, then the request's, then what only the server sets; of `config.metadata` and
- * `context` the same. Everything else of `config` is the request's where it has it, else the assistant's.
+ * Settings are merged in `run-settings.ts`; members of `configurable` that only the server sets come last.
  * A4 Clients can read this: it never holds more of the user than the identity.
  */
 import type { Actor } from '../auth/authenticate.ts';
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { RunKwargs } from '../thread/events.ts';
+import { underRun } from './run-settings.ts';
 import type { RunCreate } from './schemas/runs.ts';
 
 /** Keys that only the server sets: a client's are dropped, so that graph code can trust them. */
@@ -20,26 +20,22 @@ export function toRunKwargs(
   assistant: AssistantRecord,
   ids: { readonly runId: string; readonly threadId: string; readonly temporary: boolean },
 ): RunKwargs {
-  const given = defined(request.config ?? {});
-  const own = assistant.config;
-  const context = mergeContext(assistant.context, request.context);
+  const given = { config: defined(request.config ?? {}), context: request.context };
+  const { config, context } = underRun(assistant, given);
   const { interrupt_before: before, interrupt_after: after, webhook, feedback_keys: feedbackKeys } = request;
   const durability = request.durability ?? durabilityOf(request.checkpoint_during);
   return {
     input: request.command === undefined ? (request.input ?? null) : null,
     ...(request.command && { command: commandOf(request.command) }),
-    config: {
-      ...own,
-      ...given,
-      metadata: { ...asObject(own['metadata']), ...asObject(given['metadata']) },
-      configurable: toConfigurable(actor, request, assistant, ids),
-    },
+    config: { ...config, configurable: toConfigurable(config, actor, request, assistant, ids) },
     context,
     streamMode: request.stream_mode,
     streamSubgraphs: request.stream_subgraphs ?? false,
     ...(before !== undefined && { interruptBefore: before }),
     ...(after !== undefined && { interruptAfter: after }),
     ...(durability !== undefined && { durability }),
+    ...(request.checkpoint_during !== undefined && { checkpointDuring: request.checkpoint_during }),
+    ...(request.stream_resumable !== undefined && { resumable: request.stream_resumable }),
     ...(feedbackKeys !== undefined && { feedbackKeys }),
     ...(webhook !== undefined && { webhook }),
     onCompletion: ids.temporary ? 'delete' : 'keep',
@@ -50,15 +46,16 @@ export function toRunKwargs(
 export const commandOf = (command: NonNullable<RunCreate['command']>): JsonObject => defined(command);
 
 function toConfigurable(
+  config: JsonObject,
   actor: Actor,
-  { config, checkpoint_id: id, checkpoint, langsmith_tracer: tracer }: RunCreate,
+  { checkpoint_id: id, checkpoint, langsmith_tracer: tracer }: RunCreate,
   assistant: AssistantRecord,
   ids: { readonly runId: string; readonly threadId: string },
 ): JsonObject {
-  const own = asObject(assistant.config['configurable']);
-  const given = config?.configurable ?? {};
-  const free = Object.entries({ ...own, ...given }).filter(([key]) => !RESERVED.test(key));
-  const userId = given['user_id'] ?? own['user_id'] ?? actor.user?.identity;
+  const given = config['configurable'] as JsonObject;
+  const free = Object.entries(given).filter(([key]) => !RESERVED.test(key));
+  const own = assistant.config['configurable'];
+  const userId = given['user_id'] ?? (isObject(own) ? own['user_id'] : undefined) ?? actor.user?.identity;
   const { checkpoint_id: forkId = id, checkpoint_ns: ns, checkpoint_map: map } = checkpoint ?? {};
   return defined({
     ...Object.fromEntries(free),
@@ -75,20 +72,8 @@ function toConfigurable(
   });
 }
 
-/**
- * An assistant's context that is no object is not mixed with anything: it wins. Where nobody gives one it is `{}`, as
- * the assistant shows it: graphs read its members without asking whether there is one.
- */
-function mergeContext(own: Json, given: Json | undefined): Json {
-  if (own === null || (isObject(own) && Object.keys(own).length === 0)) return given ?? {};
-  if (given === undefined || !isObject(own)) return own;
-  return isObject(given) ? { ...own, ...given } : given;
-}
-
 const durabilityOf = (during: boolean | undefined): string | undefined =>
   during === undefined ? undefined : during ? 'async' : 'exit';
-
-const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 /** Without the members that are undefined: they would hide the assistant's. */
 const defined = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;

@@ -10,6 +10,7 @@ import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { AssistantVersionRecord } from '../projections/assistant-content.ts';
 import { valueOf } from '../projections/item-queries.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
+import type { RunKwargs } from '../thread/events.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
 import { problemOf } from '../projections/threads.ts';
@@ -69,13 +70,14 @@ export function toRun(run: RunRecord): JsonObject {
     updated_at: toTimestamp(run.updatedAt),
     status: run.status,
     metadata: run.metadata,
-    kwargs: toKwargs(run),
+    kwargs: toKwargs(run.kwargs, run.metadata),
     multitask_strategy: run.strategy,
     ...(error !== null && { error }),
   };
 }
 
-function toKwargs({ kwargs, metadata }: RunRecord): JsonObject {
+/** `metadata`: of the run. */
+export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
   return {
     input: kwargs.input,
     command: kwargs.command ?? null,
@@ -88,11 +90,12 @@ function toKwargs({ kwargs, metadata }: RunRecord): JsonObject {
     interrupt_before: kwargs.interruptBefore ?? null,
     interrupt_after: kwargs.interruptAfter ?? null,
     webhook: kwargs.webhook === undefined ? null : maskUrl(kwargs.webhook),
-    feedback_keys: [...(kwargs.feedbackKeys ?? [])],
+    feedback_keys: kwargs.feedbackKeys === undefined ? null : [...kwargs.feedbackKeys],
     subgraphs: kwargs.streamSubgraphs,
-    resumable: true,
+    resumable: kwargs.resumable ?? false,
     temporary: kwargs.onCompletion === 'delete',
-    ...(kwargs.durability !== undefined && { durability: kwargs.durability }),
+    checkpoint_during: kwargs.checkpointDuring ?? null,
+    durability: kwargs.durability ?? null,
   };
 }
 

@@ -20,8 +20,9 @@ export interface NewRun {
   readonly assistantId: string;
   readonly graphId: string;
   readonly strategy: MultitaskStrategy;
-  /** The assistant's metadata; thread's and run's metadata win over it, in this order. */
+  /** Merged in this order: the assistant's, the thread's, the server's (`ownMetadata`), the request's (`metadata`). */
   readonly assistantMetadata: JsonObject;
+  readonly ownMetadata: JsonObject;
   readonly metadata: JsonObject;
   readonly kwargs: RunKwargs;
   readonly notBefore: number;
@@ -165,7 +166,7 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
 }
 
 function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread, can: Can): Decision {
-  const { type: _, assistantMetadata, onHead, ...run } = command;
+  const { type: _, assistantMetadata, ownMetadata, onHead, ...run } = command;
   if (onHead !== undefined && (state.status !== 'idle' || state.head !== onHead))
     return refuse({ code: 'thread-changed' });
   const created: ThreadEvent = {
@@ -173,7 +174,7 @@ function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread,
     data: {
       threadId: state.threadId,
       ...run,
-      metadata: { ...assistantMetadata, ...state.metadata, ...run.metadata },
+      metadata: { ...assistantMetadata, ...state.metadata, ...ownMetadata, ...run.metadata },
       threadMetadata: { ...state.metadata, graph_id: run.graphId, assistant_id: run.assistantId },
     },
   };

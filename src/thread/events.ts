@@ -19,6 +19,9 @@ export interface RunKwargs {
   readonly interruptBefore?: Json;
   readonly interruptAfter?: Json;
   readonly durability?: string;
+  /** As the client asked for them; nothing here depends on either. */
+  readonly checkpointDuring?: boolean;
+  readonly resumable?: boolean;
   readonly feedbackKeys?: readonly string[];
   readonly webhook?: string;
   readonly onCompletion?: 'delete' | 'keep';

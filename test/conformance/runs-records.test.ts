@@ -36,18 +36,19 @@ test('given everything a run can be told, when it is created, then its record te
     assert.match(updated, TIMESTAMP);
     const delay = new Date(created).getTime() - new Date(updated).getTime();
     assert.ok(delay > 3_590_000 && delay <= 3_600_000, `${delay}`);
+    const own = { graph_id: 'echo', assistant_id: assistantId };
     assert.deepEqual(rest, {
       thread_id: threadId,
       assistant_id: assistantId,
       status: 'pending',
-      metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2 },
+      metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2, ...own },
       kwargs: {
         input: say('hi'),
         command: null,
         config: {
           tags: ['t'],
           recursion_limit: 7,
-          metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2 },
+          metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2, ...own },
           configurable: {
             mine: 1,
             langsmith_project: 'x',
@@ -66,6 +67,7 @@ test('given everything a run can be told, when it is created, then its record te
         subgraphs: true,
         resumable: true,
         temporary: false,
+        checkpoint_during: true,
         durability: 'sync',
       },
       multitask_strategy: 'reject',
@@ -92,7 +94,7 @@ test('given only an assistant and nulls elsewhere, when a run is created, then d
     );
     const { json } = await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'echo', ...nulls });
     const { input, command, context, stream_mode: modes, webhook } = json.kwargs;
-    assert.deepEqual([input, command, context, modes, webhook], [null, null, {}, ['values'], null]);
+    assert.deepEqual([input, command, context, modes, webhook], [null, null, null, ['values'], null]);
     assert.equal(json.multitask_strategy, 'enqueue');
     await s.client.runs.join(threadId, json.run_id);
   }));

@@ -94,6 +94,7 @@ export function createWalk(s: TestServer): Walk {
     graphId: 'gate',
     strategy,
     assistantMetadata: {},
+    ownMetadata: {},
     metadata: {},
     kwargs: { input: null, config: {}, streamMode: [], streamSubgraphs: false },
     notBefore: 0,

@@ -120,6 +120,7 @@ export const ask = {
     graphId: 'graph',
     strategy,
     assistantMetadata: {},
+    ownMetadata: {},
     metadata: {},
     kwargs: KWARGS,
     notBefore: 0,

@@ -19,6 +19,7 @@ import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
 import { assistantExists, noGraph, noVersion } from '../replies.ts';
 import { assistantCreate, assistantDeletion, assistantPatch, versionChoice } from '../schemas/assistants.ts';
+import { mirror } from '../run-settings.ts';
 import { check } from '../schemas/common.ts';
 import { toAssistant } from '../wire.ts';
 
@@ -39,8 +40,9 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
   app.post('/assistants', async (c) => {
     const { assistant_id: wanted, if_exists: ifExists, ...rest } = check(assistantCreate, c.var.body ?? {});
     const assistantId = wanted ?? ids.uuid();
+    const settings = mirror({ config: rest.config ?? {}, context: rest.context ?? {} });
     const granted = await authorise(context, c.var.actor, 'assistants:create', {
-      ...defined({ ...rest, config: rest.config ?? {}, context: rest.context ?? {} }),
+      ...defined({ ...rest, ...settings }),
       assistant_id: assistantId,
       metadata: rest.metadata ?? {},
       if_exists: ifExists ?? 'raise',
@@ -67,13 +69,17 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
   app.patch('/assistants/:id', async (c) => {
     const assistantId = toAssistantId(c.req.param('id'));
     const body = check(assistantPatch, c.var.body ?? {});
+    const settings = mirror({ config: body.config ?? {}, context: body.context });
+    const isMirrored = body.config === undefined && settings.config['configurable'] !== undefined;
     const granted = await authorise(context, c.var.actor, 'assistants:update', {
-      ...defined(body),
+      ...defined({ ...body, context: settings.context, ...(isMirrored && { config: settings.config }) }),
       assistant_id: assistantId,
       metadata: body.metadata ?? {},
     });
-    const { metadata } = await findAssistantToChange(context, assistantId, granted.filter);
-    const changes = grantedChanges(granted, metadata);
+    const { metadata, config } = await findAssistantToChange(context, assistantId, granted.filter);
+    const changed = grantedChanges(granted, metadata);
+    // The client named no config: its other members stay.
+    const changes = isMirrored ? { ...changed, config: { ...config, ...changed.config } } : changed;
     checkGraph(changes.graphId);
     return c.json(await change(assistantId, { type: 'UpdateAssistant', changes }));
   });

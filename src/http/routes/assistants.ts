@@ -1,14 +1,20 @@
 /** Assistants: read, searched, counted, and their versions. */
 import { Hono } from 'hono';
 import type { z } from 'zod';
+import type { Actor } from '../../auth/authenticate.ts';
 import { searchAssistants, type AssistantSearch } from '../../projections/assistant-queries.ts';
 import { listVersions } from '../../projections/assistant-versions.ts';
-import { authorise } from '../access.ts';
+import { authorise, grantedSearch } from '../access.ts';
 import { findAssistant, toAssistantId } from '../assistant-access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { noVersionsOf } from '../replies.ts';
-import { assistantCount, assistantSearch, versionSearch } from '../schemas/assistants.ts';
+import {
+  assistantConditions,
+  assistantCount,
+  assistantSearch,
+  versionSearch,
+} from '../schemas/assistants.ts';
 import { check, pick } from '../schemas/common.ts';
 import { toAssistant, toAssistantVersion } from '../wire.ts';
 
@@ -16,42 +22,38 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { rows } = context.log;
 
+  /** A2 What the handler of `assistants:search` returns and what it stamps into the payload are part of the query. */
+  async function find(actor: Actor, wanted: z.output<typeof assistantCount>, page: Page) {
+    const granted = await authorise(context, actor, 'assistants:search', {
+      graph_id: wanted.graph_id ?? null,
+      metadata: wanted.metadata ?? {},
+      limit: page.limit,
+      offset: page.offset,
+    });
+    const { graph_id: graphId, metadata } = grantedSearch(assistantConditions, granted);
+    const conditions = {
+      ...(graphId !== undefined && { graphId }),
+      ...(wanted.name !== undefined && { name: wanted.name }),
+      ...(metadata !== undefined && { metadata }),
+    };
+    return searchAssistants(rows, { ...conditions, ...page }, granted.filter);
+  }
+
   app.post('/assistants/search', async (c) => {
     const search = check(assistantSearch, c.var.body ?? {});
-    const { filter } = await authorise(context, c.var.actor, 'assistants:search', {
-      graph_id: search.graph_id ?? null,
-      metadata: search.metadata ?? {},
-      limit: search.limit,
-      offset: search.offset,
-    });
-    const { assistants, total } = await searchAssistants(
-      rows,
-      {
-        ...wantedOf(search),
-        sortBy: search.sort_by,
-        sortOrder: search.sort_order,
-        limit: search.limit,
-        offset: search.offset,
-      },
-      filter,
-    );
+    const { sort_by: sortBy, sort_order: sortOrder, limit, offset } = search;
+    const { assistants, total } = await find(c.var.actor, search, { sortBy, sortOrder, limit, offset });
     return c.json(
       assistants.map((assistant) => pick(toAssistant(assistant), search.select)),
       200,
-      paginationHeaders(search.offset, assistants.length, total),
+      paginationHeaders(offset, assistants.length, total),
     );
   });
 
   app.post('/assistants/count', async (c) => {
     const wanted = check(assistantCount, c.var.body ?? {});
-    const { filter } = await authorise(context, c.var.actor, 'assistants:search', {
-      graph_id: wanted.graph_id ?? null,
-      metadata: wanted.metadata ?? {},
-      limit: 0,
-      offset: 0,
-    });
     const page = { sortBy: 'assistant_id', sortOrder: 'asc', limit: 0, offset: 0 } as const;
-    const { total } = await searchAssistants(rows, { ...wantedOf(wanted), ...page }, filter);
+    const { total } = await find(c.var.actor, wanted, page);
     return c.json(total);
   });
 
@@ -79,10 +81,4 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
   return app;
 }
 
-const wantedOf = (
-  wanted: z.output<typeof assistantCount>,
-): Pick<AssistantSearch, 'graphId' | 'name' | 'metadata'> => ({
-  ...(wanted.graph_id !== undefined && { graphId: wanted.graph_id }),
-  ...(wanted.name !== undefined && { name: wanted.name }),
-  ...(wanted.metadata !== undefined && { metadata: wanted.metadata }),
-});
+type Page = Pick<AssistantSearch, 'sortBy' | 'sortOrder' | 'limit' | 'offset'>;

@@ -1,34 +1,44 @@
 /** Crons read, found and counted. A2 The handler's filter is a part of every query. */
 import { Hono } from 'hono';
 import type { z } from 'zod';
+import type { Actor } from '../../auth/authenticate.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { countCrons, getCron, searchCrons, type CronConditions } from '../../projections/cron-queries.ts';
-import { authorise } from '../access.ts';
+import { authorise, grantedSearch } from '../access.ts';
 import { toAssistantId } from '../assistant-access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { noCron } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
-import { cronCount, cronSearch } from '../schemas/crons.ts';
+import { cronConditions, cronCount, cronSearch } from '../schemas/crons.ts';
 import { toCron } from '../wire.ts';
 
 export function cronRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { rows } = context.log;
 
+  /** A2 What the handler of `crons:search` returns and what it stamps into the payload are part of the query. */
+  async function grant(actor: Actor, wanted: z.output<typeof cronCount>, page: JsonObject) {
+    const { assistantId, threadId, metadata = {} } = conditionsOf(wanted);
+    const granted = await authorise(context, actor, 'crons:search', {
+      assistant_id: assistantId ?? null,
+      thread_id: threadId ?? null,
+      metadata,
+      ...page,
+    });
+    const { enabled } = wanted;
+    const changed = grantedSearch(cronConditions, granted);
+    return { conditions: conditionsOf({ ...changed, enabled }), filter: granted.filter };
+  }
+
   app.post('/runs/crons/search', async (c) => {
     const search = check(cronSearch, c.var.body ?? {});
     const { limit, offset, select } = search;
-    const wanted = conditionsOf(search);
-    const { filter } = await authorise(context, c.var.actor, 'crons:search', {
-      assistant_id: wanted.assistantId ?? null,
-      thread_id: wanted.threadId ?? null,
-      limit,
-      offset,
-    });
+    const { conditions, filter } = await grant(c.var.actor, search, { limit, offset });
     const { crons, total } = await searchCrons(
       rows,
-      { ...wanted, sortBy: search.sort_by, sortOrder: search.sort_order, limit, offset },
+      { ...conditions, sortBy: search.sort_by, sortOrder: search.sort_order, limit, offset },
       filter,
     );
     // Only on request: the moment of the answer is no part of a cron.
@@ -41,14 +51,9 @@ export function cronRoutes(context: ServerContext): Hono<Env> {
   });
 
   app.post('/runs/crons/count', async (c) => {
-    const wanted = conditionsOf(check(cronCount, c.var.body ?? {}));
-    const { filter } = await authorise(context, c.var.actor, 'crons:search', {
-      assistant_id: wanted.assistantId ?? null,
-      thread_id: wanted.threadId ?? null,
-      limit: 0,
-      offset: 0,
-    });
-    return c.json(await countCrons(rows, wanted, filter));
+    const wanted = check(cronCount, c.var.body ?? {});
+    const { conditions, filter } = await grant(c.var.actor, wanted, { limit: 0, offset: 0 });
+    return c.json(await countCrons(rows, conditions, filter));
   });
 
   app.get('/runs/crons/:cron_id', async (c) => {

@@ -5,13 +5,13 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { getRun, listRuns, type RunRecord } from '../../projections/run-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { cancelAbandoned } from '../abandon.ts';
-import { authorise } from '../access.ts';
+import { authorise, grantedSearch } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { listReply } from '../list-reply.ts';
 import { readQuery } from '../query.ts';
 import { accepted, HttpProblem, noContent, noRun, noThread, refused, stopping } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
-import { cancelQuery, joinQuery, runList } from '../schemas/runs.ts';
+import { cancelQuery, joinQuery, runConditions, runList } from '../schemas/runs.ts';
 import type { HeldReply } from '../held-body.ts';
 import { singleFrame, sseReply, textReply, waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
@@ -69,20 +69,24 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
         select: 'list',
       }),
     );
-    const { filter } = await authorise(context, c.var.actor, 'threads:search', {
+    const read = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
+    if ((await getThread(log.rows, threadId, read.filter)) === undefined) throw noThread(threadId);
+    const granted = await authorise(context, c.var.actor, 'threads:search', {
       thread_id: threadId,
       metadata: query.metadata ?? {},
       ...(query.status !== undefined && { status: query.status }),
     });
+    const { filter } = granted;
     if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+    const { metadata, status } = grantedSearch(runConditions, granted);
     const ids = await listRuns(
       log.rows,
       {
         threadId,
         limit: query.limit,
         offset: query.offset,
-        ...(query.status !== undefined && { status: query.status }),
-        ...(query.metadata !== undefined && { metadata: query.metadata }),
+        ...(status !== undefined && { status }),
+        ...(metadata !== undefined && { metadata }),
       },
       filter,
     );

@@ -30,13 +30,13 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
     const body = check(itemPut, c.var.body ?? {});
     checkNamespace(body.namespace);
     const { namespace, key, value } = body;
-    const granted = await authorise(context, c.var.actor, 'store:put', { namespace, key, value });
-    const item = check(itemPut, { ...body, ...granted.value });
+    const asked = { namespace, key, value, index: body.index ?? null, ttl: body.ttl ?? null };
+    const granted = await authorise(context, c.var.actor, 'store:put', asked);
+    const item = check(itemPut, { ...granted.value, ttl: granted.value['ttl'] ?? body.ttl });
     checkNamespace(item.namespace);
     // First what is to be: whoever may not write there learns nothing of what is there.
     if (!passes(item.value, item.namespace, item.key, granted.filter)) throw notAuthorized();
-    const { index, ttl } = body;
-    const put = { kind: 'put', ...item, index, ttl } as const;
+    const put = { kind: 'put', ...item } as const;
     const written = await store.write([put], { access: granted.filter }).catch(translate);
     if (!written.ok) throw noItem();
     return noContent();
@@ -44,9 +44,10 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
 
   app.get('/store/items', async (c) => {
     const query = readQuery(new URL(c.req.url), { key: 'text', namespace: 'text', refresh_ttl: 'boolean' });
-    const { place, filter } = await locate(c, 'store:get', fromQuery(query));
+    const asked = (query['refresh_ttl'] ?? null) as boolean | null;
+    const { place, value, filter } = await locate(c, 'store:get', fromQuery(query), { refresh_ttl: asked });
     const { namespace, key } = place;
-    const refresh = query['refresh_ttl'] as boolean | undefined;
+    const refresh = value['refresh_ttl'] === null ? undefined : Boolean(value['refresh_ttl']);
     const item = await store.get(namespace, key, { access: filter, refresh });
     if (item === undefined && !passes({}, namespace, key, filter)) throw noItem();
     return c.json(item === undefined ? null : toItem(item));
@@ -67,7 +68,8 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
     const body = check(itemSearch, c.var.body ?? {});
     checkLabels(body.namespace_prefix);
     const { namespace_prefix: namespace, filter: match, limit, offset, query } = body;
-    const asked = { namespace, filter: match ?? null, limit, offset, query: query ?? null };
+    const refresh_ttl = body.refresh_ttl ?? null;
+    const asked = { namespace, filter: match ?? null, limit, offset, query: query ?? null, refresh_ttl };
     const granted = await authorise(context, c.var.actor, 'store:search', asked);
     const search = check(itemSearch, { ...granted.value, namespace_prefix: granted.value['namespace'] });
     checkLabels(search.namespace_prefix);
@@ -82,7 +84,7 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
           limit: search.limit,
           offset: search.offset,
         },
-        { access: granted.filter, refresh: body.refresh_ttl },
+        { access: granted.filter, refresh: search.refresh_ttl },
       )
       .catch(translate);
     return c.json({ items: found.map(toSearchItem) });
@@ -110,13 +112,18 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
   });
 
   /** The item that a request names, as the handler left it, and what the handler asks of it. */
-  async function locate(c: Context<Env>, event: 'store:get' | 'store:delete', given: unknown) {
+  async function locate(
+    c: Context<Env>,
+    event: 'store:get' | 'store:delete',
+    given: unknown,
+    more: JsonObject = {},
+  ) {
     const asked = check(itemPlace, given);
     checkNamespace(asked.namespace);
-    const { value, filter } = await authorise(context, c.var.actor, event, asked);
+    const { value, filter } = await authorise(context, c.var.actor, event, { ...asked, ...more });
     const place = check(itemPlace, value);
     checkNamespace(place.namespace);
-    return { place, filter };
+    return { place, value, filter };
   }
 
   return app;

@@ -4,14 +4,14 @@ import type { Actor } from '../../auth/authenticate.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Sendable } from '../../kernel/json-text.ts';
 import { searchThreads, type ThreadRecord } from '../../projections/thread-queries.ts';
-import { authorise } from '../access.ts';
+import { authorise, grantedSearch } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { valueAt } from '../extract.ts';
 import { listReply } from '../list-reply.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { readQuery } from '../query.ts';
 import { check, pick } from '../schemas/common.ts';
-import { threadCount, threadSearch, type ThreadSearchBody } from '../schemas/threads.ts';
+import { threadConditions, threadCount, threadSearch, type ThreadSearchBody } from '../schemas/threads.ts';
 import { toThread } from '../wire.ts';
 
 export function threadSearchRoutes(context: ServerContext): Hono<Env> {
@@ -19,15 +19,15 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
   const { log } = context;
 
   async function find(actor: Actor, wanted: Omit<ThreadSearchBody, 'select' | 'extract'>) {
-    const { ids, metadata, values, status, limit, offset } = wanted;
-    const { filter } = await authorise(context, actor, 'threads:search', {
-      ...(ids !== undefined && { ids }),
-      ...(status !== undefined && { status }),
-      ...(values !== undefined && { values }),
-      metadata: metadata ?? {},
-      limit,
-      offset,
+    const granted = await authorise(context, actor, 'threads:search', {
+      ...(wanted.ids !== undefined && { ids: wanted.ids }),
+      status: wanted.status ?? null,
+      values: wanted.values ?? {},
+      metadata: wanted.metadata ?? {},
+      limit: wanted.limit,
+      offset: wanted.offset,
     });
+    const { ids, metadata, values, status } = grantedSearch(threadConditions, granted);
     return searchThreads(
       log,
       {
@@ -37,10 +37,10 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
         ...(status !== undefined && { status }),
         sortBy: wanted.sort_by,
         sortOrder: wanted.sort_order,
-        limit,
-        offset,
+        limit: wanted.limit,
+        offset: wanted.offset,
       },
-      filter,
+      granted.filter,
     );
   }
 

@@ -39,6 +39,8 @@ export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
   app.post('/threads/prune', async (c) => {
     const { thread_ids: ids, strategy } = check(threadPrune, c.var.body ?? {});
     const isDeletion = strategy === 'delete';
+    // The handler is asked about the whole request first, then about each thread.
+    if (isDeletion) await authorise(context, c.var.actor, 'threads:delete', { thread_ids: [...ids] });
     const seen: string[] = [];
     // Everything is asked before anything is done: a denial leaves all as it is.
     for (const threadId of new Set(ids)) {

@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../kernel/json.ts';
 import { ASSISTANT_SORTS } from '../../projections/assistant-queries.ts';
-import { json, jsonObject, limit, name, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
+import {
+  json,
+  jsonObject,
+  limit,
+  name,
+  offset,
+  oneOf,
+  optional,
+  ownMetadata,
+  select,
+  sortOrder,
+  uuid,
+} from './common.ts';
 import { runConfig } from './runs.ts';
 
 const description = z
@@ -19,7 +31,7 @@ const config = runConfig.transform(
 const content = {
   config: optional(config),
   context: optional(json),
-  metadata: optional(jsonObject),
+  metadata: optional(ownMetadata),
   name: optional(name),
   description: optional(description),
 };
@@ -52,6 +64,9 @@ export const assistantSearch = z.object(
   },
   'expected an object',
 );
+
+/** The conditions that an auth handler is shown and may change. */
+export const assistantConditions = assistantSearch.pick({ metadata: true, graph_id: true });
 
 export const assistantCount = z.object(filters, 'expected an object');
 

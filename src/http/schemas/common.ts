@@ -11,6 +11,13 @@ export const json = z.custom<Json>((value) => value !== undefined, 'expected a J
 export const jsonObject = z
   .custom<JsonObject>((value) => isObject(value), 'expected an object')
   .meta({ type: 'object' });
+/** Keys of metadata that name what belongs together; only the server writes them. */
+const SERVER_KEYS = ['assistant_id', 'run_id', 'thread_id', 'cron_id'];
+
+/** Metadata that a client writes; keys that only the server writes are dropped. */
+export const ownMetadata = jsonObject.transform((given): JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([key]) => !SERVER_KEYS.includes(key))),
+);
 export const uuid = z
   .string('expected a UUID')
   .refine(isUuid, 'expected a UUID')

@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
 import { CRON_SORTS } from '../../projections/cron-queries.ts';
-import { jsonObject, limit, name, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
+import {
+  jsonObject,
+  limit,
+  name,
+  offset,
+  oneOf,
+  optional,
+  ownMetadata,
+  select,
+  sortOrder,
+  uuid,
+} from './common.ts';
 import { runCreate } from './runs.ts';
 import { time } from './time.ts';
 
@@ -38,7 +49,7 @@ const own = {
   enabled: optional(z.boolean('expected true or false')),
   /** Of crons without a thread. */
   on_run_completed: optional(oneOf(['delete', 'keep'])),
-  metadata: optional(jsonObject),
+  metadata: optional(ownMetadata),
 };
 
 /** Members of the payload are checked here and kept as they were sent. */
@@ -84,3 +95,6 @@ export const cronSearch = z.object(
 );
 
 export const cronCount = z.object(filters, 'expected an object');
+
+/** The conditions that an auth handler is shown and may change. */
+export const cronConditions = cronCount.pick({ assistant_id: true, thread_id: true, metadata: true });

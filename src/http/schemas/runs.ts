@@ -10,6 +10,7 @@ import {
   offset,
   oneOf,
   optional,
+  ownMetadata,
   select,
   uuid,
 } from './common.ts';
@@ -64,7 +65,7 @@ export const runCreate = z.object(
     assistant_id: name,
     input: optional(json),
     command: optional(command),
-    metadata: optional(jsonObject),
+    metadata: optional(ownMetadata),
     config: optional(runConfig),
     context: optional(json),
     checkpoint: optional(checkpoint),
@@ -121,6 +122,9 @@ export const runList = z.object({
   metadata: optional(jsonObject),
   select: optional(select),
 });
+
+/** The conditions of a list of runs that an auth handler is shown and may change. */
+export const runConditions = runList.pick({ metadata: true, status: true });
 
 /** Either every run that waits or executes, or the listed ones of a thread. */
 export const cancelMany = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findTextProblem, isObject, type Json } from '../../kernel/json.ts';
-import { command, json, jsonObject, limit, list, name, optional } from './common.ts';
+import { command, json, jsonObject, limit, list, name, optional, ownMetadata } from './common.ts';
 
 /** Segments `node:<task id>` joined by `|`; empty for the thread's own state. */
 const namespace = z
@@ -44,7 +44,7 @@ export const stateUpdate = z.object(
   'expected an object',
 );
 
-export const statePatch = z.object({ metadata: optional(jsonObject) }, 'expected an object');
+export const statePatch = z.object({ metadata: optional(ownMetadata) }, 'expected an object');
 
 /** A checkpoint id alone, or an object that holds one: a checkpoint, or a config with one inside. */
 const before = z

@@ -3,7 +3,18 @@ import { THREAD_SORTS } from '../../projections/thread-conditions.ts';
 import { supersteps } from './thread-state.ts';
 import type { Ttl } from '../../thread/events.ts';
 import { parsePath } from '../extract.ts';
-import { jsonObject, limit, list, offset, oneOf, optional, select, sortOrder, uuid } from './common.ts';
+import {
+  jsonObject,
+  limit,
+  list,
+  offset,
+  oneOf,
+  optional,
+  ownMetadata,
+  select,
+  sortOrder,
+  uuid,
+} from './common.ts';
 
 /** Some 190 years. */
 const LONGEST_MINUTES = 100_000_000;
@@ -26,13 +37,13 @@ const ttl = z.union(
 
 export const threadCreate = z.object({
   thread_id: optional(uuid),
-  metadata: optional(jsonObject),
+  metadata: optional(ownMetadata),
   if_exists: optional(oneOf(['raise', 'do_nothing'])),
   supersteps: optional(supersteps),
   ttl: optional(ttl),
 });
 
-export const threadPatch = z.object({ metadata: optional(jsonObject), ttl: optional(ttl) });
+export const threadPatch = z.object({ metadata: optional(ownMetadata), ttl: optional(ttl) });
 
 export const threadGet = z.object({
   include: optional(list(oneOf(['ttl']), 10, 'expected a list of "ttl"')),
@@ -84,5 +95,8 @@ export const threadSearch = z.object({
   select: optional(select),
   extract: optional(extract),
 });
+
+/** The conditions that an auth handler is shown and may change. */
+export const threadConditions = threadSearch.pick({ ids: true, metadata: true, values: true, status: true });
 
 export type ThreadSearchBody = z.output<typeof threadSearch>;

@@ -1,0 +1,200 @@
+/** What auth handlers are given and may change; the numbers name sections of the official server's behaviour. */
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { PROJECT, withServer } from '../support/with-server.ts';
+import { config, hastyClock } from './scene.ts';
+
+const test = suite('conformance: payloads of auth handlers');
+
+const STEERED = {
+  config: config('platform.auth.json'),
+  overrides: { auth: { file: `${PROJECT}auth-variants.ts`, exportName: 'steered' } },
+  clock: hastyClock(),
+};
+const SHOWS = { 'x-verdict': 'shows' };
+
+test('a handler that stamps metadata in a search narrows search and count (official 4, A2)', () =>
+  withServer(STEERED, async (s) => {
+    // given: threads, runs, assistants and crons of two owners
+    const post = async (path: string, body: object) => (await s.request('POST', path, body)).json;
+    const own = { metadata: { mark: 'mine' } };
+    const foreign = { metadata: { mark: 'theirs' } };
+    const { thread_id: mine } = await post('/threads', own);
+    await post('/threads', foreign);
+    const { assistant_id: assistant } = await post('/assistants', { graph_id: 'echo', ...own });
+    await post('/assistants', { graph_id: 'echo', ...foreign });
+    const plan = { assistant_id: 'echo', schedule: '0 0 1 1 *' };
+    const { cron_id: cron } = await post('/runs/crons', { ...plan, ...own });
+    await post('/runs/crons', { ...plan, ...foreign });
+
+    // when: the handler stamps its mark into the payload of each search, and returns nothing
+    const narrowed = async (path: string, body: object = {}) =>
+      (await s.request('POST', path, body, { 'x-verdict': 'narrows' })).json;
+
+    // then: only what has the mark is found
+    const ids = (rows: Record<string, string>[], key: string) => rows.map((row) => row[key]);
+    assert.deepEqual(ids(await narrowed('/threads/search'), 'thread_id'), [mine]);
+    assert.deepEqual(ids(await narrowed('/threads/search', foreign), 'thread_id'), [mine]);
+    assert.equal(await narrowed('/threads/count'), 1);
+    assert.deepEqual(ids(await narrowed('/assistants/search'), 'assistant_id'), [assistant]);
+    assert.equal(await narrowed('/assistants/count'), 1);
+    assert.deepEqual(ids(await narrowed('/runs/crons/search'), 'cron_id'), [cron]);
+    assert.equal(await narrowed('/runs/crons/count'), 1);
+    assert.ok((await post('/threads/search', {})).length === 2, 'without the stamp both are found');
+  }));
+
+test('a handler of create_run sees the whole order of the run (official 4)', () =>
+  withServer(STEERED, async (s) => {
+    const body = {
+      assistant_id: 'echo',
+      command: { resume: 1 },
+      context: { tone: 'dry' },
+      stream_mode: ['updates'],
+      interrupt_before: ['a'],
+      feedback_keys: ['f'],
+      durability: 'sync',
+      stream_subgraphs: true,
+    };
+    const { json, status } = await s.request('POST', '/runs', body, SHOWS);
+    assert.equal(status, 403);
+    const [event, value] = JSON.parse(json.detail) as [string, { kwargs: Record<string, unknown> }];
+    assert.equal(event, 'threads:create_run');
+    const { config: _, ...kwargs } = value.kwargs;
+    assert.deepEqual(kwargs, {
+      input: null,
+      command: { resume: 1 },
+      context: { tone: 'dry' },
+      stream_mode: ['updates'],
+      interrupt_before: ['a'],
+      interrupt_after: null,
+      webhook: null,
+      feedback_keys: ['f'],
+      temporary: true,
+      subgraphs: true,
+      resumable: false,
+      checkpoint_during: null,
+      durability: 'sync',
+    });
+  }));
+
+test('searches, store calls and prunes show the handler every condition (official 4)', () =>
+  withServer(STEERED, async (s) => {
+    const { thread_id: thread } = (await s.request('POST', '/threads', {})).json;
+    const cases: [method: string, path: string, body: object | undefined, event: string, value: object][] = [
+      [
+        'POST',
+        '/threads/search',
+        {},
+        'threads:search',
+        { metadata: {}, values: {}, status: null, limit: 10, offset: 0 },
+      ],
+      [
+        'PUT',
+        '/store/items',
+        { namespace: ['a'], key: 'k', value: {}, index: ['x'], ttl: 5 },
+        'store:put',
+        { namespace: ['a'], key: 'k', value: {}, index: ['x'], ttl: 5 },
+      ],
+      [
+        'GET',
+        '/store/items?namespace=a&key=k&refresh_ttl=true',
+        undefined,
+        'store:get',
+        { namespace: ['a'], key: 'k', refresh_ttl: true },
+      ],
+      [
+        'POST',
+        '/store/items/search',
+        { namespace_prefix: ['a'], refresh_ttl: false },
+        'store:search',
+        { namespace: ['a'], filter: null, limit: 10, offset: 0, query: null, refresh_ttl: false },
+      ],
+      [
+        'POST',
+        '/threads/prune',
+        { thread_ids: [thread], strategy: 'delete' },
+        'threads:delete',
+        { thread_ids: [thread] },
+      ],
+    ];
+    for (const [method, path, body, event, value] of cases) {
+      const { json } = await s.request(method, path, body, SHOWS);
+      assert.deepEqual(JSON.parse(json.detail), [event, value], `${method} ${path}`);
+    }
+  }));
+
+test('a run names its own graph and assistant, whatever ran before on its thread (official 2.2)', () =>
+  withServer({ config: config('platform.json') }, async (s) => {
+    // given: a thread on which another assistant has run
+    const post = async (path: string, body: object) => (await s.request('POST', path, body)).json;
+    const other = await post('/assistants', { graph_id: 'sees', metadata: { of: 'assistant', a: 1 } });
+    const { thread_id: thread } = await post('/threads', { metadata: { of: 'thread', t: 1 } });
+    await post(`/threads/${thread}/runs/wait`, { assistant_id: 'echo', input: {} });
+
+    // when
+    const metadata = {
+      of: 'run',
+      run_id: 'forged',
+      thread_id: 'forged',
+      cron_id: 'forged',
+      assistant_id: 'forged',
+    };
+    const run = await post(`/threads/${thread}/runs`, {
+      assistant_id: other.assistant_id,
+      input: {},
+      metadata,
+    });
+
+    // then
+    const { assistant_id: assistant } = other;
+    const own = { graph_id: 'sees', assistant_id: assistant };
+    assert.deepEqual(run.metadata, { of: 'run', a: 1, t: 1, ...own });
+    const stateless = await post('/runs', { assistant_id: 'echo', input: {} });
+    assert.deepEqual(stateless.metadata, { created_by: 'system', assistant_id: stateless.assistant_id });
+    const named = await post(`/threads/${thread}/runs`, {
+      assistant_id: 'echo',
+      input: {},
+      metadata: { graph_id: 'mine' },
+    });
+    assert.equal(named.metadata.graph_id, 'mine');
+  }));
+
+test('clients do not write the metadata keys of the server (official 1.6)', () =>
+  withServer({ config: config('platform.json') }, async (s) => {
+    const forged = { assistant_id: 'f', run_id: 'f', thread_id: 'f', cron_id: 'f' };
+    const kept = { graph_id: 'g', user_id: 'u', created_by: 'c', owner: 'o', langgraph_x: 'l' };
+    const post = async (path: string, body: object) => (await s.request('POST', path, body)).json;
+    const metadata = { ...forged, ...kept };
+    const thread = await post('/threads', { metadata });
+    assert.deepEqual(thread.metadata, kept);
+    const { json } = await s.request('PATCH', `/threads/${thread.thread_id}`, {
+      metadata: { ...forged, more: 1 },
+    });
+    assert.deepEqual(json.metadata, { ...kept, more: 1 });
+    assert.deepEqual((await post('/assistants', { graph_id: 'echo', metadata })).metadata, kept);
+    const plan = { assistant_id: 'echo', schedule: '0 0 1 1 *', metadata };
+    assert.deepEqual((await post('/runs/crons', plan)).metadata, kept);
+  }));
+
+test('an assistant shows context and configurable alike, after create and patch (official 2.1)', () =>
+  withServer({ config: config('platform.json') }, async (s) => {
+    const settings = ({ config, context }: Record<string, unknown>) => ({ config, context });
+    const made = (await s.request('POST', '/assistants', { graph_id: 'echo', context: { a: 1 } })).json;
+    assert.deepEqual(settings(made), { config: { configurable: { a: 1 } }, context: { a: 1 } });
+    const patch = async (body: object) =>
+      settings((await s.request('PATCH', `/assistants/${made.assistant_id}`, body)).json);
+    assert.deepEqual(await patch({ config: { configurable: { b: 2 } } }), {
+      config: { configurable: { b: 2 } },
+      context: { b: 2 },
+    });
+    assert.deepEqual(await patch({ config: { tags: ['t'] } }), {
+      config: { tags: ['t'] },
+      context: { b: 2 },
+    });
+    assert.deepEqual(await patch({ context: { c: 3 } }), {
+      config: { tags: ['t'], configurable: { c: 3 } },
+      context: { c: 3 },
+    });
+  }));
+
+test.run();
