@@ -85,8 +85,6 @@ export interface NamespaceListing {
 
 /** All methods throw `LogUnavailable`, and `StoreProblem` where it says so. */
 export interface Store {
-  /** Whether a query ranks. Without an index it is passed over, as in the library's own stores. */
-  readonly ranks: boolean;
   get(namespace: Namespace, key: string, reading: Reading): Promise<ItemRecord | undefined>;
   /** One commit. Throws `StoreProblem` when embedding fails: nothing is written then. */
   write(changes: readonly (Put | Delete)[], caller: Caller): Promise<ItemsWritten>;
@@ -211,7 +209,6 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
   }
 
   return {
-    ranks: embedder !== undefined,
     async get(namespace, key, reading) {
       const [item] = await getItems(log.rows, [itemIdOf(namespace, key)], clock.now(), reading.access);
       if (item !== undefined) await refresh([item], reading);

@@ -47,7 +47,7 @@ export function findDueSlot(
   now: number,
   { mode, limit }: CatchUp,
 ): DueSlot | undefined {
-  if (nextAt === null || nextAt > now) return undefined;
+  if (!content.enabled || nextAt === null || nextAt > now) return undefined;
   if (now - nextAt <= LATE_MS) return { slot: nextAt, since: null, runs: true };
   const { endTime } = content;
   const isOver = endTime !== null && endTime < now;
@@ -96,15 +96,16 @@ export function decide(command: CronCommand, state: CronState): CronDecision {
 }
 
 function plan(content: CronContent, after: number): number | null {
-  return content.enabled ? within(content, nextSlot(content, after)) : null;
+  return within(content, nextSlot(content, after));
 }
 
 /** A slot that waits stays planned, unless what it was planned by has changed. */
 function replan({ content: before, nextAt, lastSlot }: LivingCron, content: CronContent, now: number) {
+  // A cron that is disabled keeps its next slot to show; enabling it plans anew, so that no slot of the pause comes.
   const isSame =
     before.schedule === content.schedule &&
     before.timezone === content.timezone &&
-    before.enabled === content.enabled;
+    (before.enabled || !content.enabled);
   if (isSame && nextAt !== null) return within(content, nextAt);
   return plan(content, Math.max(now, lastSlot ?? now));
 }

@@ -23,7 +23,7 @@ export interface CronContent {
   readonly metadata: JsonObject;
 }
 
-/** `nextAt`: the slot that is next, also when it is past already; null when none comes any more or it is paused. */
+/** `nextAt`: the slot that is next, also when it is past already; null when none comes any more. A disabled cron keeps it. */
 interface Planned {
   readonly cronId: string;
   readonly nextAt: number | null;

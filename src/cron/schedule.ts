@@ -9,14 +9,16 @@
 import { Cron } from 'croner';
 
 export interface Schedule {
-  /** Five fields, or six with seconds in front. */
+  /** Five fields, six with seconds in front, or a name such as `@daily`. */
   readonly schedule: string;
   /** An IANA name; null is UTC. */
   readonly timezone: string | null;
 }
 
 const LONGEST = 256;
-/** Without `?` and `@`: the first would be filled in from the moment of asking, the second is no list of fields. */
+/** Names of schedules, as crontab has them; `@reboot` is none. */
+const NICKNAME = /^ *@(yearly|annually|monthly|weekly|daily|midnight|hourly) *$/i;
+/** Without `?`, which would be filled in from the moment of asking. */
 const FIELDS = /^ *[\dA-Za-z*,/#+-]+( +[\dA-Za-z*,/#+-]+){4,5} *$/;
 const ZONE = /^[A-Za-z][\w+/-]*$/;
 
@@ -31,8 +33,8 @@ const open = ({ schedule, timezone }: Schedule): Cron =>
 /** Undefined when the expression can be used. */
 export function findScheduleProblem(schedule: string): string | undefined {
   if (schedule.length > LONGEST) return `expected at most ${LONGEST} characters`;
-  if (!FIELDS.test(schedule))
-    return 'expected five fields (minute, hour, day, month, weekday), or six with seconds in front';
+  if (!FIELDS.test(schedule) && !NICKNAME.test(schedule))
+    return 'expected five fields (minute, hour, day, month, weekday), six with seconds in front, or a name such as @daily';
   try {
     open({ schedule, timezone: null });
     return undefined;

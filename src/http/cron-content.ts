@@ -11,12 +11,18 @@ import type { ServerContext } from './context.ts';
 import { invalid } from './replies.ts';
 import { cronPayload, PAYLOAD_KEYS } from './schemas/crons.ts';
 
-/** The members of a request that its runs will be created with, as they were sent. */
-export const payloadOf = (body: Json | undefined): JsonObject =>
+/** The body as it was sent, with the cron's id among the settings of its runs. */
+export function payloadOf(cronId: string, body: Json | undefined): JsonObject {
+  const sent = isObject(body) ? body : {};
+  const config = isObject(sent['config']) ? sent['config'] : {};
+  const configurable = isObject(config['configurable']) ? config['configurable'] : {};
+  return { ...sent, config: { ...config, configurable: { ...configurable, cron_id: cronId } } };
+}
+
+/** The members of a payload that runs are created with; a null is a member that was not given. */
+export const orderOf = (payload: JsonObject): JsonObject =>
   Object.fromEntries(
-    Object.entries(isObject(body) ? body : {}).filter(
-      ([key, value]) => PAYLOAD_KEYS.includes(key) && value !== null,
-    ),
+    Object.entries(payload).filter(([key, value]) => PAYLOAD_KEYS.includes(key) && value !== null),
   );
 
 /** What may be written. A fault when the handler made of it what no client could send. */
@@ -25,15 +31,16 @@ export function grantedCron(
   before?: JsonObject,
 ): { payload: JsonObject; metadata: JsonObject; schedule?: string } {
   const { value } = granted;
-  const payload = cronPayload.safeParse(value['payload'] ?? {});
-  if (!payload.success)
-    throw new TypeError(`the auth handler left a payload that is not valid: ${payload.error.message}`);
+  const payload = value['payload'] ?? {};
+  const parsed = cronPayload.safeParse(payload);
+  if (!parsed.success || !isObject(payload))
+    throw new TypeError(`the auth handler left a payload that is not valid: ${parsed.error?.message}`);
   const { schedule } = value;
   const isGiven = schedule !== undefined && schedule !== null;
   if (isGiven && (typeof schedule !== 'string' || findScheduleProblem(schedule) !== undefined))
     throw new TypeError('the auth handler left a schedule that is not valid');
   return {
-    payload: payloadOf(value['payload']),
+    payload,
     metadata: grantedMetadata(granted, before),
     ...(isGiven && { schedule: schedule as string }),
   };

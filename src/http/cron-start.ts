@@ -12,6 +12,7 @@ import { getAssistant } from '../projections/assistant-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
 import type { ServerContext } from './context.ts';
+import { orderOf } from './cron-content.ts';
 import { HttpProblem, Outpaced } from './replies.ts';
 import { createRun } from './run-creation.ts';
 
@@ -35,7 +36,7 @@ export function createCronStart(context: ServerContext): StartCronRun {
     if (await isGone(order)) return { kind: 'gone' };
     const { cronId, content } = order.cron;
     const body: JsonObject = {
-      ...content.payload,
+      ...orderOf(content.payload),
       assistant_id: content.assistantId,
       metadata: content.metadata,
       ...(content.onRunCompleted === 'keep' && { on_completion: 'keep' }),

@@ -86,12 +86,15 @@ export const assistantBusy = (): HttpProblem =>
   );
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
 
+export const emptyBody = (): HttpProblem => new HttpProblem(400, 'Request body cannot be empty');
 export const noCron = (id: string): HttpProblem => new HttpProblem(404, `Cron with ID ${id} not found`);
 export const noWebhook = (): HttpProblem => new HttpProblem(404, 'Webhook not found');
 export const noBody = (): HttpProblem =>
   new HttpProblem(409, 'The body of the webhook is no longer kept: it cannot be sent again.');
 
 export const noItem = (): HttpProblem => new HttpProblem(404, 'Item not found');
+export const reservedRoot = (namespace: readonly string[]): HttpProblem =>
+  new HttpProblem(400, `Root label for namespace cannot be "langgraph". Got: ${namespace.join('.')}`);
 export const noNamespace = (): HttpProblem => new HttpProblem(400, 'Namespace is required');
 
 /** What the store could not do. */

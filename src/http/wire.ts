@@ -157,11 +157,7 @@ export function toCron(cron: CronRecord): JsonObject {
     updated_at: toTimestamp(cron.updatedAt),
     next_run_date: cron.nextAt === null ? null : toTimestamp(cron.nextAt),
     user_id: cron.userId,
-    payload: {
-      ...cron.payload,
-      ...(typeof webhook === 'string' && { webhook: maskUrl(webhook) }),
-      assistant_id: cron.assistantId,
-    },
+    payload: { ...cron.payload, ...(typeof webhook === 'string' && { webhook: maskUrl(webhook) }) },
     metadata: cron.metadata,
   };
 }

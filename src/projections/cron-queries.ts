@@ -125,7 +125,7 @@ export async function dueCrons(
 ): Promise<string[]> {
   return rows
     .all<{ cron_id: string }>(
-      `SELECT cron_id FROM crons WHERE next_at <= @now
+      `SELECT cron_id FROM crons WHERE enabled = 1 AND next_at <= @now
          AND cron_id NOT IN (SELECT value FROM json_each(@except)) ORDER BY next_at LIMIT @limit`,
       { now, limit, except: JSON.stringify(except) },
     )
@@ -133,7 +133,7 @@ export async function dueCrons(
 }
 
 export async function nextDueCron(rows: RowReader, after: number): Promise<number | undefined> {
-  const row = rows.get<{ at: number | null }>('SELECT min(next_at) AS at FROM crons WHERE next_at > @after', {
+  const row = rows.get<{ at: number | null }>('SELECT min(next_at) AS at FROM crons WHERE enabled = 1 AND next_at > @after', {
     after,
   });
   return row?.at ?? undefined;

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '15';
+export const VERSION = '16';
 
 export const TABLES = [
   'threads',
@@ -172,7 +172,7 @@ CREATE TABLE crons (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX crons_due ON crons (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX crons_due ON crons (next_at) WHERE enabled = 1;
 CREATE INDEX crons_by_thread ON crons (thread_id) WHERE thread_id IS NOT NULL;
 CREATE INDEX crons_by_assistant ON crons (assistant_id);
 `;

@@ -127,10 +127,12 @@ test('client.assistants.delete: given an assistant with runs and threads, when i
     await runs.wait(ran.thread_id, id, { input: {} });
     await runs.wait(other.thread_id, kept, { input: {} });
     const { status, json } = await s.request('DELETE', `/assistants/${kept}`);
-    assert.deepEqual([status, json], [200, [kept]]);
+    assert.deepEqual([status, json], [204, undefined]);
     assert.equal((await threads.get(other.thread_id)).thread_id, other.thread_id);
     await assistants.delete(id, { deleteThreads: true });
-    for (const { thread_id: thread } of [ran, marked]) await assert.rejects(threads.get(thread), /HTTP 404/);
+    await assert.rejects(threads.get(ran.thread_id), /HTTP 404/);
+    // A client cannot mark a thread as an assistant's.
+    assert.equal((await threads.get(marked.thread_id)).thread_id, marked.thread_id);
     for (const gone of [id, kept]) {
       await assert.rejects(assistants.get(gone), /HTTP 404/);
       await assert.rejects(assistants.getVersions(gone), /HTTP 404/);

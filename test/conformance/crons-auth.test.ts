@@ -70,6 +70,9 @@ const done = (s: TestServer, cronId: string, minutes: number) =>
       data.slot === START + minutes * MINUTE,
   );
 
+/** The settings that a cron's runs get of the server. */
+const settings = ({ cron_id }: { cron_id: string }) => ({ config: { configurable: { cron_id } } });
+
 test('A1 given a handler, when crons are made, read, changed, found and deleted, then it is asked for each with what it is about', () =>
   withScene(async ({ s, as, calls }) => {
     const alice = as('alice');
@@ -81,7 +84,7 @@ test('A1 given a handler, when crons are made, read, changed, found and deleted,
     const path = `/threads/${thread}/runs/crons`;
     const made = await send(s, 'POST', path, { ...asked, assistant_id: assistant }, alice);
     assert.deepEqual([made.user_id, made.metadata], ['alice', { m: 1, owner: 'alice' }]);
-    const [read, ofThread, create, ...none] = calls();
+    const [read, create, ofThread, ...none] = calls();
     assert.deepEqual(none, []);
     assert.deepEqual([read?.event, read?.value], ['assistants:read', { assistant_id: assistant }]);
     assert.deepEqual([ofThread?.event, ofThread?.value], ['threads:read', { thread_id: thread }]);
@@ -90,7 +93,7 @@ test('A1 given a handler, when crons are made, read, changed, found and deleted,
       by: 'alice',
       value: {
         ...{ cron_id: made.cron_id, thread_id: thread, user_id: 'alice', schedule: asked.schedule },
-        ...{ end_time: made.end_time, payload: { input: { n: 1 }, assistant_id: assistant } },
+        ...{ end_time: made.end_time, payload: { ...asked, assistant_id: assistant, ...settings(made) } },
         metadata: { m: 1 },
       },
     });
@@ -102,7 +105,10 @@ test('A1 given a handler, when crons are made, read, changed, found and deleted,
         url,
         { schedule: '0 0 2 1 *', input: 1 },
         'crons:update',
-        { cron_id: made.cron_id, schedule: '0 0 2 1 *', payload: { input: 1 }, metadata: {} },
+        {
+          ...{ cron_id: made.cron_id, schedule: '0 0 2 1 *', metadata: {} },
+          payload: { schedule: '0 0 2 1 *', input: 1 },
+        },
       ],
       [
         'POST',
@@ -157,7 +163,10 @@ test('A2 A4 given crons of two users, when they fire, then the handler is asked 
     // A newer secret of the maker counts from then on; somebody else's never does.
     const alices = crons.get('alice')!;
     await send(s, 'PATCH', `/runs/crons/${alices}`, { metadata: { m: 1 } }, as('alice', 'canary-new'));
-    assert.equal((await s.request('PATCH', `/runs/crons/${alices}`, {}, as('bob'))).status, 404);
+    assert.equal(
+      (await s.request('PATCH', `/runs/crons/${alices}`, { enabled: true }, as('bob'))).status,
+      404,
+    );
     clock.leap(MINUTE);
     const second = await done(s, alices, 2);
     assert.ok(second.type === 'CronFired');

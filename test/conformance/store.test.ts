@@ -223,11 +223,11 @@ test('given wrong requests, when they reach the store, then each is told what wa
       [422, 'DELETE', { namespace: ['.'], key: 'k' }, '', `${labels}.`],
       [422, 'POST', { namespace_prefix: [''] }, '/search', labels],
       [
-        422,
-        'POST',
-        { query: 'x' },
-        '/search',
-        'query: expected a server with store.index in its configuration',
+        400,
+        'PUT',
+        { namespace: ['langgraph', 'a'], key: 'k', value: {} },
+        '',
+        'Root label for namespace cannot be "langgraph". Got: langgraph.a',
       ],
       [422, 'POST', { limit: 0 }, '/search', 'limit: expected an integer from 1 to 1000'],
       [422, 'POST', { offset: -1 }, '/search', 'offset: expected an integer of 0 or more'],
@@ -281,6 +281,17 @@ test('given more items than one look takes, when they are searched and listed, t
     assert.deepEqual(
       last.map(({ value }) => value.i),
       [1, 0],
+    );
+  }));
+
+test('a query without an index finds items unranked (official 5.3)', () =>
+  withServer({}, async (s) => {
+    await s.request('PUT', '/store/items', { namespace: ['a'], key: 'k', value: { n: 1 } });
+    const { status, json } = await s.request('POST', '/store/items/search', { query: 'n' });
+    assert.equal(status, 200);
+    assert.deepEqual(
+      json.items.map(({ key, score }: { key: string; score: unknown }) => [key, score]),
+      [['k', null]],
     );
   }));
 

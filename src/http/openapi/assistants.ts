@@ -8,7 +8,7 @@ import {
   versionChoice,
   versionSearch,
 } from '../schemas/assistants.ts';
-import { json, PAGE_HEADERS, problems, type Operation } from './operation.ts';
+import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
 import { assistant, assistantVersion, drawing, graphSchemas, subgraphSchemas } from './shapes.ts';
 
 export const assistantOperations: readonly Operation[] = [
@@ -58,7 +58,7 @@ export const assistantOperations: readonly Operation[] = [
     tag: 'assistants',
     summary: 'Delete an assistant for good',
     query: assistantDeletion,
-    replies: { 200: json(z.array(z.string()), 'Its id'), ...problems(404, 409) },
+    replies: { 204: nothing('Deleted'), ...problems(404, 409) },
   },
   {
     method: 'post',

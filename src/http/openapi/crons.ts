@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cronCount, cronCreate, cronPatch, cronSearch } from '../schemas/crons.ts';
-import { json, PAGE_HEADERS, problems, type Operation } from './operation.ts';
+import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
 import { cron } from './shapes.ts';
 
 const create = (path: string, summary: string, description: string): Operation => ({
@@ -56,7 +56,7 @@ export const cronOperations: readonly Operation[] = [
     description:
       '`metadata` is merged key by key, everything else that is given replaces; `"end_time": null` takes the end away.',
     body: cronPatch,
-    replies: { 200: json(cron, 'The cron'), ...problems(404) },
+    replies: { 200: json(cron, 'The cron'), ...problems(400, 404) },
   },
   {
     method: 'delete',
@@ -64,6 +64,6 @@ export const cronOperations: readonly Operation[] = [
     tag: 'crons',
     summary: 'Delete a cron',
     description: 'Runs that it has started go on.',
-    replies: { 200: json(z.object({ cron_id: z.string() }), 'Its id'), ...problems(404) },
+    replies: { 204: nothing('Deleted'), ...problems(404) },
   },
 ];

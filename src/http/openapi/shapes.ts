@@ -199,7 +199,7 @@ export const cron = z
     updated_at: time,
     next_run_date: time.nullable().meta({ description: 'The slot that is next; null when none comes.' }),
     user_id: z.string().nullable(),
-    payload: jsonObject.meta({ description: 'What its runs are created with.' }),
+    payload: jsonObject.meta({ description: 'The request as it was sent; its runs are created with it.' }),
     metadata: jsonObject,
   })
   .meta({ id: 'Cron' });

@@ -17,7 +17,7 @@ import {
 import { deleteAssistant } from '../assistant-deletion.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
-import { assistantExists, noGraph, noVersion } from '../replies.ts';
+import { assistantExists, noContent, noGraph, noVersion } from '../replies.ts';
 import { assistantCreate, assistantDeletion, assistantPatch, versionChoice } from '../schemas/assistants.ts';
 import { mirror } from '../run-settings.ts';
 import { check } from '../schemas/common.ts';
@@ -109,7 +109,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
     });
     await findAssistantToChange(context, assistantId, filter);
     await deleteAssistant(context, c.var.actor, assistantId, withThreads === true);
-    return c.json([assistantId]);
+    return noContent();
   });
 
   return app;

@@ -6,14 +6,14 @@ import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { CronContent } from '../../cron/events.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { getCron, type CronRecord } from '../../projections/cron-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { isLiving } from '../../thread/state.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { checkTimes, grantedCron, newSecret, payloadOf, renewedSecret } from '../cron-content.ts';
-import { noCron, noThread } from '../replies.ts';
+import { emptyBody, noContent, noCron, noThread } from '../replies.ts';
 import { checkWebhook, findAssistantToRun } from '../run-creation.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { cronCreate, cronPatch } from '../schemas/crons.ts';
@@ -33,10 +33,6 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
     const request = check(cronCreate, body ?? {});
     checkWebhook(context, request.webhook);
     const { assistantId } = await findAssistantToRun(context, actor, request.assistant_id);
-    if (threadId !== null) {
-      const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
-    }
     const cronId = ids.uuid();
     const userId = actor.user?.identity ?? null;
     const endTime = request.end_time ?? null;
@@ -46,9 +42,13 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
       user_id: userId,
       schedule: request.schedule,
       end_time: endTime === null ? null : toTimestamp(endTime),
-      payload: { ...payloadOf(body), assistant_id: assistantId },
+      payload: payloadOf(cronId, body),
       metadata: request.metadata ?? {},
     });
+    if (threadId !== null) {
+      const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
+      if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+    }
     const { schedule = request.schedule, payload, metadata } = grantedCron(granted);
     const timezone = request.timezone ?? null;
     const now = clock.now();
@@ -82,13 +82,18 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
   app.patch('/runs/crons/:cron_id', async (c) => {
     const cronId = pathUuid(c.req.param('cron_id'), 'cron_id');
     const { actor, body } = c.var;
-    const request = check(cronPatch, body ?? {});
+    if (!isObject(body) || Object.keys(body).length === 0) throw emptyBody();
+    const request = check(cronPatch, body);
     checkWebhook(context, request.webhook);
     const { assistant_id: assistant, timezone, enabled, end_time: endTime } = request;
     const granted = await authorise(context, actor, 'crons:update', {
       cron_id: cronId,
       ...(request.schedule !== undefined && { schedule: request.schedule }),
-      payload: payloadOf(body),
+      ...(endTime !== undefined && { end_time: endTime === null ? null : toTimestamp(endTime) }),
+      ...(enabled !== undefined && { enabled }),
+      ...(request.on_run_completed !== undefined && { on_run_completed: request.on_run_completed }),
+      // A patch without a config leaves the settings, and the id among them, as they are.
+      payload: isObject(body['config']) ? payloadOf(cronId, body) : body,
       metadata: request.metadata ?? {},
     });
     const cron = await find(cronId, granted.filter);
@@ -121,7 +126,7 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
     await find(cronId, filter);
     const done = await crons.dispatch(cronId, { type: 'DeleteCron' });
     if (!done.ok) throw noCron(cronId);
-    return c.json({ cron_id: cronId });
+    return noContent();
   });
 
   return app;

@@ -10,11 +10,12 @@ import type { NamespaceMatch } from '../../projections/namespace-queries.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
-import { invalid, noContent, noItem, notAuthorized, storeRefused } from '../replies.ts';
+import { noContent, noItem, notAuthorized, storeRefused } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import {
   checkLabels,
   checkNamespace,
+  checkRoot,
   itemPlace,
   itemPut,
   itemSearch,
@@ -28,12 +29,12 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
 
   app.put('/store/items', async (c) => {
     const body = check(itemPut, c.var.body ?? {});
-    checkNamespace(body.namespace);
+    checkRoot(body.namespace);
     const { namespace, key, value } = body;
     const asked = { namespace, key, value, index: body.index ?? null, ttl: body.ttl ?? null };
     const granted = await authorise(context, c.var.actor, 'store:put', asked);
     const item = check(itemPut, { ...granted.value, ttl: granted.value['ttl'] ?? body.ttl });
-    checkNamespace(item.namespace);
+    checkRoot(item.namespace);
     // First what is to be: whoever may not write there learns nothing of what is there.
     if (!passes(item.value, item.namespace, item.key, granted.filter)) throw notAuthorized();
     const put = { kind: 'put', ...item } as const;
@@ -73,8 +74,6 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
     const granted = await authorise(context, c.var.actor, 'store:search', asked);
     const search = check(itemSearch, { ...granted.value, namespace_prefix: granted.value['namespace'] });
     checkLabels(search.namespace_prefix);
-    if (search.query !== undefined && !context.store.ranks)
-      throw invalid('query: expected a server with store.index in its configuration');
     const found = await store
       .search(
         {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findFilterProblem } from '../../item/filter.ts';
 import { findNamespaceProblem, MOST_LABELS } from '../../item/namespace.ts';
-import { invalid, noNamespace } from '../replies.ts';
+import { invalid, noNamespace, reservedRoot } from '../replies.ts';
 import { jsonObject, limit, list, name, offset, optional } from './common.ts';
 
 const labels = list(z.string('expected a string'), MOST_LABELS, 'expected a list of labels');
@@ -60,4 +60,10 @@ export function checkLabels(namespace: readonly string[]): readonly string[] {
 export function checkNamespace(namespace: readonly string[]): readonly string[] {
   if (namespace.length === 0) throw noNamespace();
   return checkLabels(namespace);
+}
+
+/** The library keeps the root label for itself: no graph could write there. */
+export function checkRoot(namespace: readonly string[]): void {
+  checkNamespace(namespace);
+  if (namespace[0] === 'langgraph') throw reservedRoot(namespace);
 }

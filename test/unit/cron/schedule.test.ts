@@ -142,7 +142,7 @@ test('given texts that are no schedule or no zone, when they are looked at, then
     '* * * *',
     '* * * * * * *',
     '61 * * * *',
-    '@daily',
+    '@reboot',
     '? * * * *',
     '* * * * X',
     '*\t* * * *',
