@@ -44,20 +44,16 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
     { runId, threadId }: RunRecord,
     all: readonly CheckpointOutline[],
     head: string | null,
-  ): Promise<ThreadEventMap['RunDeleted']['left']> {
+  ): Promise<Pick<ThreadEventMap['RunDeleted'], 'left' | 'stays'>> {
     const last = await lastEndedRun(log.rows, threadId);
     const own = all.findIndex((checkpoint) => checkpoint.runId === last?.runId);
     const at = all.findIndex(({ ns, checkpointId }) => ns === ROOT && checkpointId === head);
-    // A client wrote into the state after the last run: its interrupts are no longer those of the run.
+    // A client wrote into the state after the last run: what the thread shows is of that state.
     const isWritten = own !== -1 && at !== -1 && at < own;
-    const base = last?.runId === runId && !isWritten ? await lastEndedRun(log.rows, threadId, runId) : last;
-    if (!base?.outcome) return null;
-    if (!isWritten) return { runId: base.runId, outcome: base.outcome };
-    const interrupts = (await getThread(log.rows, threadId))?.interrupts ?? {};
-    const next = base.outcome.kind === 'success' ? base.outcome.next : [];
-    if (base.runId === runId || base.outcome.kind === 'success')
-      return { runId: null, outcome: { kind: 'success', next, interrupts } };
-    return { runId: base.runId, outcome: base.outcome };
+    const stays = isWritten ? await standingOf(threadId) : undefined;
+    if (stays !== undefined) return { left: null, stays };
+    const base = last?.runId === runId ? await lastEndedRun(log.rows, threadId, runId) : last;
+    return { left: base?.outcome ? { runId: base.runId, outcome: base.outcome } : null };
   }
 
   async function standingOf(threadId: string): Promise<Standing | undefined> {
@@ -87,9 +83,9 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
         const all = await log.payloads.outline(threadId);
         const staying = all.filter((checkpoint) => checkpoint.runId !== runId);
         const head = headOf(staying, isLiving(state) ? state.head : null);
-        const left = await shownAfter(run, all, head);
+        const shown = await shownAfter(run, all, head);
         const kept = leanedOn(staying, all, leansOn);
-        return [{ type: 'DeleteRun', runId, kept, head, left }];
+        return [{ type: 'DeleteRun', runId, kept, head, ...shown }];
       }),
 
     deleteRunRecord: (threadId, runId) =>

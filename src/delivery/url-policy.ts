@@ -109,8 +109,8 @@ const isLinkLocal = (address: string): boolean =>
 
 /** Why no socket may go to an address, or undefined. */
 export function findAddressProblem(address: string, policy: UrlPolicy): string | undefined {
-  if (isLinkLocal(address)) return `the address ${address} is link-local, a blocked IP range`;
-  if (policy.allowPrivate) return undefined;
+  if (policy.allowPrivate)
+    return isLinkLocal(address) ? `the address ${address} is link-local, a blocked IP range` : undefined;
   if (!isPublicAddress(address)) return `the address ${address} is not public`;
   const plain = (text: string): string => ipaddr.process(text).toNormalizedString();
   const own = policy.ownAddresses?.() ?? [];

@@ -15,6 +15,7 @@ import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing, Refusal } from '../thread/decide.ts';
 import type { Outcome } from '../thread/events.ts';
+import { runEndOf, stopReason } from '../thread/run-end.ts';
 import { openRunStore } from './run-store.ts';
 import type { Beat } from './beat.ts';
 import { openRunWrites } from './run-writes.ts';
@@ -192,14 +193,8 @@ function toFailure(error: unknown): Outcome {
 
 /** The last frame of a run that failed. */
 export function errorFrame(outcome: Outcome): Frame | undefined {
-  if (outcome.kind === 'error')
-    return {
-      event: 'error',
-      data: JSON.stringify({ error: outcome.error, message: outcome.message }),
-    };
-  if (outcome.kind === 'timeout')
-    return { event: 'error', data: JSON.stringify({ error: 'TimeoutError', message: outcome.message }) };
-  return undefined;
+  const { error, isFrame } = runEndOf(outcome, { attempt: 1, head: null });
+  return isFrame ? { event: 'error', data: JSON.stringify(error) } : undefined;
 }
 
 /** What a graph's end means for the run, given why it was told to stop, if it was. */
@@ -214,9 +209,9 @@ export function outcomeOf(
     case 'timeout':
       return { kind: 'timeout', message: `The run exceeded its time limit of ${timeoutMs / 1000} s.` };
     case 'rollback':
-      return { kind: 'rolled-back', reason: 'Rolled back by request.' };
+      return { kind: 'rolled-back', reason: stopReason.cancel('rollback') };
     default:
-      return { kind: 'cancelled', reason: 'Cancelled by request.' };
+      return { kind: 'cancelled', reason: stopReason.cancel('interrupt') };
   }
 }
 

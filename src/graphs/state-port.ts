@@ -55,6 +55,8 @@ export type Updated =
       readonly saved: readonly Saved[];
       /** The last checkpoint of the update. */
       readonly place: CheckpointRef;
+      /** Nodes of the root graph still to run after the update. */
+      readonly next: readonly string[];
       /** What the root state asks a person after the update, by task id. */
       readonly interrupts: Record<string, Interrupt[]>;
     }

@@ -1,4 +1,5 @@
 import type { RunRecord } from '../projections/run-queries.ts';
+import { stopReason } from '../thread/run-end.ts';
 import type { ServerContext } from './context.ts';
 
 /** `on_disconnect: "cancel"`: the client went away, so its run is told to stop. At shutdown everybody goes away. */
@@ -9,7 +10,7 @@ export function cancelAbandoned(
   if (context.stopping.aborted) return;
   context.threads
     .dispatch(threadId, [
-      { type: 'RequestCancel', runId, action: 'interrupt', reason: 'The client disconnected.' },
+      { type: 'RequestCancel', runId, action: 'interrupt', reason: stopReason.disconnect },
     ])
     .catch((error: unknown) => context.onFault(error, `cancelling run ${runId}`));
 }

@@ -86,6 +86,7 @@ export async function workOut(
         ...{ checkpointId: id, parentId, ns: at, step, source },
       })),
       head: root?.checkpointId ?? head?.checkpointId ?? null,
+      next: updated.next,
       interrupts: toJson(updated),
     },
   };

@@ -13,7 +13,7 @@ import type { RunRecord } from '../projections/run-queries.ts';
 import type { RunKwargs } from '../thread/events.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
-import { problemOf } from '../projections/threads.ts';
+import { runEndOf } from '../thread/run-end.ts';
 
 export function toThread(
   thread: ThreadRecord,
@@ -23,13 +23,14 @@ export function toThread(
     thread_id: thread.threadId,
     created_at: toTimestamp(thread.createdAt),
     updated_at: toTimestamp(thread.updatedAt),
-    ...(thread.stateUpdatedAt !== null && { state_updated_at: toTimestamp(thread.stateUpdatedAt) }),
+    state_updated_at: toTimestamp(thread.stateUpdatedAt ?? thread.createdAt),
     metadata: thread.metadata,
     status: thread.status,
     config: {},
     values: values ?? null,
     interrupts: thread.interrupts,
-    ...(thread.error !== null && { error: thread.error }),
+    // From the first run on, null after a good one.
+    ...((thread.stateUpdatedAt !== null || thread.error !== null) && { error: thread.error }),
   };
 }
 
@@ -59,9 +60,9 @@ export function toStorage(threadId: string, { checkpoints, channels, writes }: S
   };
 }
 
-/** `error` is there when the run did not succeed: what went wrong, or who stopped it and why. */
+/** `error` is there when the run did not succeed. */
 export function toRun(run: RunRecord): JsonObject {
-  const error = run.outcome && problemOf(run.outcome);
+  const error = run.outcome && runEndOf(run.outcome, run).error;
   return {
     run_id: run.runId,
     thread_id: run.threadId,
@@ -72,7 +73,7 @@ export function toRun(run: RunRecord): JsonObject {
     metadata: run.metadata,
     kwargs: toKwargs(run.kwargs, run.metadata),
     multitask_strategy: run.strategy,
-    ...(error !== null && { error }),
+    ...(error !== null && { error: { ...error } }),
   };
 }
 

@@ -133,9 +133,12 @@ export async function dueCrons(
 }
 
 export async function nextDueCron(rows: RowReader, after: number): Promise<number | undefined> {
-  const row = rows.get<{ at: number | null }>('SELECT min(next_at) AS at FROM crons WHERE enabled = 1 AND next_at > @after', {
-    after,
-  });
+  const row = rows.get<{ at: number | null }>(
+    'SELECT min(next_at) AS at FROM crons WHERE enabled = 1 AND next_at > @after',
+    {
+      after,
+    },
+  );
   return row?.at ?? undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Cell, RowReader } from '../log/rows.ts';
 import type { Bound, RunKwargs } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 import { CREATED, kwargsOf, RUN, toRecord, type Created, type RunRecord, type RunRow } from './run-record.ts';
-import type { RunStatus } from './threads.ts';
+import type { RunStatus } from '../thread/run-end.ts';
 
 export type { RunRecord };
 

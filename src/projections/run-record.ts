@@ -4,7 +4,7 @@ import { DamagedRow, fromStored } from '../kernel/stored-json.ts';
 import { readData } from '../log/events.ts';
 import type { Cell } from '../log/rows.ts';
 import type { MultitaskStrategy, Outcome, RunKwargs } from '../thread/events.ts';
-import type { RunStatus } from './threads.ts';
+import type { RunStatus } from '../thread/run-end.ts';
 
 export interface RunRecord {
   readonly runId: string;

@@ -1,13 +1,12 @@
 /** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
-import type { Json } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
+import { runEndOf, type RunEnd, type RunStatus } from '../thread/run-end.ts';
 import type { metadataColumns } from './metadata-pairs.ts';
 
 export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
-export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
 
 /** `columns`: what makes the columns of metadata. */
 export function projectThread(
@@ -103,27 +102,29 @@ export function projectThread(
         ? [thread(threadId, { head: event.data.checkpointId, state_updated_at: at, updated_at: at })]
         : [];
     case 'StateUpdated': {
-      const { head, interrupts } = event.data;
-      // The status stays: a thread that was interrupted goes on only through a run.
-      const set = { head, interrupts: JSON.stringify(interrupts), state_updated_at: at, updated_at: at };
-      return [thread(threadId, set)];
+      const { head, next, interrupts } = event.data;
+      const status: ThreadStatus = next.length > 0 ? 'interrupted' : 'idle';
+      const waiting = JSON.stringify(interrupts);
+      const set = { head, status, settled: status, interrupts: waiting, error: null };
+      return [thread(threadId, { ...set, state_updated_at: at, updated_at: at })];
     }
     case 'RunCompleted': {
       const { runId, attempt, outcome, remaining, head, rearm } = event.data;
-      // Rolled back or never begun: the thread is as it was before, and may still wait for an answer.
-      const traceless = outcome.kind === 'rolled-back' || attempt === 0;
+      const end = runEndOf(outcome, { attempt, head });
+      // The thread may still wait for an answer that was asked for before.
+      const traceless = end.thread === 'as-before';
       const busy = remaining > 0;
-      const ended: Cells = traceless ? {} : shown(outcome);
+      const ended: Cells = traceless ? {} : shown(outcome, end);
       ended['head'] = head;
       ended['updated_at'] = at;
-      if (outcome.kind === 'cancelled') ended['error'] = errorOf(outcome);
+      if (traceless && end.isTold) ended['error'] = errorOf(end);
       if (busy) ended['status'] = 'busy' satisfies ThreadStatus;
       if (rearm !== undefined) ended['expires_at'] = expiry(rearm, at);
       const left = thread(threadId, ended, traceless && !busy ? { status: 'settled' } : undefined);
       if (outcome.kind === 'rolled-back')
         return [{ op: 'drop', table: 'runs', key: { run_id: runId } }, left];
       const over: Cells = {
-        status: runStatus(outcome),
+        status: end.run,
         lease_id: null,
         ended_at: at,
         outcome: JSON.stringify(outcome),
@@ -139,7 +140,9 @@ export function projectThread(
         { op: 'drop', table: 'runs', key: { run_id: runId } },
         thread(threadId, {
           head,
-          ...(stays === undefined ? shown(left?.outcome) : standing(stays)),
+          ...(stays === undefined
+            ? shown(left?.outcome, left ? runEndOf(left.outcome, { attempt: 1, head }) : undefined)
+            : standing(stays)),
           updated_at: at,
         }),
       ];
@@ -213,47 +216,17 @@ const run = (runId: string, set: Row): RowWrite => ({
   set,
 });
 
-export function runStatus(outcome: Outcome): RunStatus {
-  switch (outcome.kind) {
-    case 'success':
-      return 'success';
-    case 'error':
-      return 'error';
-    case 'timeout':
-      return 'timeout';
-    case 'cancelled':
-    case 'rolled-back':
-      return 'interrupted';
-  }
-}
-
-/** What a thread shows of the run that ended last. */
-function shown(outcome: Outcome | undefined): Cells {
-  const status = outcome === undefined ? 'idle' : threadStatus(outcome);
-  if (outcome === undefined) return { status, settled: status, interrupts: '{}', error: null };
+/** What a thread shows of the run that ended last; undefined: of none. */
+function shown(outcome: Outcome | undefined, end: RunEnd | undefined): Cells {
+  if (outcome === undefined || end === undefined || end.thread === 'as-before')
+    return { status: 'idle', settled: 'idle', interrupts: '{}', error: null };
   const paused = outcome.kind === 'success' && outcome.next.length > 0;
   return {
-    status,
-    settled: status,
+    status: end.thread,
+    settled: end.thread,
     interrupts: paused ? JSON.stringify(outcome.interrupts) : '{}',
-    error: errorOf(outcome),
+    error: errorOf(end),
   };
 }
 
-function threadStatus(outcome: Outcome): ThreadStatus {
-  if (outcome.kind === 'error' || outcome.kind === 'timeout') return 'error';
-  return outcome.kind === 'success' && outcome.next.length > 0 ? 'interrupted' : 'idle';
-}
-
-function errorOf(outcome: Outcome): string | null {
-  const problem = problemOf(outcome);
-  return problem === null ? null : JSON.stringify(problem);
-}
-
-/** Why the run did not succeed: what went wrong, or in words who stopped it. */
-export function problemOf(outcome: Outcome): Json {
-  if (outcome.kind === 'error') return { error: outcome.error, message: outcome.message };
-  if (outcome.kind === 'timeout') return { error: 'TimeoutError', message: outcome.message };
-  // Nothing went wrong: somebody stopped it, and said why.
-  return outcome.kind === 'cancelled' ? outcome.reason : null;
-}
+const errorOf = ({ error }: RunEnd): string | null => (error === null ? null : JSON.stringify(error));

@@ -13,6 +13,7 @@ import type {
   ThreadEventMap,
   Ttl,
 } from './events.ts';
+import { stopReason } from './run-end.ts';
 import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
 
 export interface NewRun {
@@ -192,7 +193,7 @@ const busyWith = (state: LivingThread): Refusal => ({
 /** What `interrupt` and `rollback` do to the runs before the new one: the waiting end at once, the active is told. */
 function supersede({ strategy, runId }: NewRun, state: LivingThread, created: ThreadEvent): ThreadEvent[] {
   if (strategy !== 'interrupt' && strategy !== 'rollback') return [];
-  const reason = `Superseded by run ${runId} (${strategy}).`;
+  const reason = stopReason.superseded(runId, strategy);
   const facts = endAll(evolve(state, created), state.queue, cancelOutcome(strategy, reason));
   const active = activeOf(state);
   if (active !== undefined && !isStopping(state, strategy))

@@ -39,7 +39,8 @@ export type Outcome =
   | ({ readonly kind: 'success' } & Pause)
   | { readonly kind: 'error'; readonly error: string; readonly message: string }
   | { readonly kind: 'timeout'; readonly message: string }
-  | { readonly kind: 'cancelled'; readonly reason: string }
+  /** `next`: nodes still to run, undefined when the graph did not get to say. */
+  | { readonly kind: 'cancelled'; readonly reason: string; readonly next?: readonly string[] }
   | { readonly kind: 'rolled-back'; readonly reason: string };
 
 /** Where a checkpoint stands among the others. */
@@ -124,13 +125,14 @@ export interface ThreadEventMap {
     step: number;
     source: string;
   };
-  /** A client wrote into the state between runs. `head` and `interrupts` are the thread's from now on. */
+  /** A client wrote into the state between runs. `head`, `next` and `interrupts` are the thread's from now on. */
   StateUpdated: {
     threadId: string;
     updateId: string;
     /** What was saved, oldest first. */
     checkpoints: readonly CheckpointPlace[];
     head: string | null;
+    next: readonly string[];
     interrupts: JsonObject;
   };
   /** The one terminal fact of a run (X3). `remaining`: other runs of the thread still queued or running. */

@@ -33,7 +33,7 @@ test('given a running run, when it is cancelled and waited for, then it is inter
     await s.client.runs.cancel(threadId, runId, true);
     assert.equal((await s.client.runs.get(threadId, runId)).status, 'interrupted');
     const thread = await s.client.threads.get(threadId);
-    assert.equal(thread.status, 'idle');
+    assert.equal(thread.status, 'interrupted');
     // What was saved before stays.
     assert.deepEqual(textsOf(thread.values), ['gated']);
     const events = (await stream.rest()).map(({ event }) => event);

@@ -24,6 +24,12 @@ async function begun(s: TestServer, graph: string) {
   return { threadId, marks, runId, path: `/threads/${threadId}/runs/${runId}` };
 }
 
+/** What a run and its thread show after a cancel (official 1.2); the braces are part of the words. */
+const INTERRUPTED = {
+  error: 'UserInterrupt',
+  message: 'interrupt requested via POST /threads/{thread_id}/runs/{run_id}/cancel',
+};
+
 for (const graph of GRAPHS) {
   test(`client.runs.cancel: given ${graph}, when a cancel waits, then graph code was told and has stopped before the answer`, () =>
     withServer(STOPS, async (s) => {
@@ -33,7 +39,7 @@ for (const graph of GRAPHS) {
         await s.client.runs.cancel(threadId, runId, true, action);
         assert.deepEqual(marksOf(marks), ['begun', `told ${action}`, 'stopped']);
         const { values, status } = await s.client.threads.get(threadId);
-        assert.equal(status, 'idle');
+        assert.equal(status, action === 'rollback' ? 'idle' : 'interrupted');
         const kept = action === 'rollback' ? null : graph === 'heeds' ? ['begin'] : ['begin', 'kept'];
         assert.deepEqual(values && textsOf(values), kept);
       }
@@ -55,7 +61,11 @@ for (const graph of GRAPHS) {
         assert.deepEqual(marksOf(marks), [...once, 'begun', 'told interrupt', 'stopped']);
         const seen = await s.request('GET', `/threads/${threadId}/runs/${runId}`);
         if (strategy === 'rollback') assert.equal(seen.status, 404);
-        else assert.equal(seen.json.error, `Superseded by run ${next} (interrupt).`);
+        else
+          assert.deepEqual(seen.json.error, {
+            error: 'UserInterrupt',
+            message: `superseded by run ${next} (multitask_strategy=interrupt)`,
+          });
       }
     }));
 
@@ -142,7 +152,7 @@ test('given runs that are just about to start, when each is cancelled at once, t
       const ends = (await s.events()).filter(ended(runId));
       assert.equal(ends.length, 1);
       if (action === 'interrupt')
-        assert.equal((await s.request('GET', `${path}/${runId}`)).json.error, 'Cancelled through the API.');
+        assert.deepEqual((await s.request('GET', `${path}/${runId}`)).json.error, INTERRUPTED);
       else assert.equal((await s.request('GET', `${path}/${runId}`)).status, 404);
     }
     const thread = await s.client.threads.get(threadId);
@@ -155,15 +165,17 @@ test('given a run that is cancelled, when its reason is looked for, then the fac
     const { threadId, runId, marks, path } = await begun(s, 'heeds');
     await reached(marks, 'begun');
     await s.client.runs.cancel(threadId, runId, true);
-    const reason = 'Cancelled through the API.';
+    const reason = INTERRUPTED.message;
     const facts = (await s.events()).flatMap(({ type, data }) =>
       type === 'RunCancelRequested' || type === 'RunCompleted' ? [data] : [],
     );
     assert.equal(facts.length, 2);
     assert.ok('action' in facts[0]! && facts[0].reason === reason);
-    assert.deepEqual('outcome' in facts[1]! && facts[1].outcome, { kind: 'cancelled', reason });
-    assert.equal((await s.request('GET', path)).json.error, reason);
-    assert.equal((await s.request('GET', `/threads/${threadId}`)).json.error, reason);
+    const outcome = 'outcome' in facts[1]! ? facts[1].outcome : undefined;
+    assert.ok(outcome?.kind === 'cancelled' && outcome.reason === reason);
+    assert.deepEqual((await s.request('GET', path)).json.error, INTERRUPTED);
+    const thread = (await s.request('GET', `/threads/${threadId}`)).json;
+    assert.deepEqual([thread.status, thread.error], ['interrupted', INTERRUPTED]);
     const leaving = await openStream(`${s.url}/runs/stream`, {
       body: {
         assistant_id: 'heeds',
@@ -179,7 +191,10 @@ test('given a run that is cancelled, when its reason is looked for, then the fac
     const run = await s.until(({ type, data }) => type === 'RunCreated' && location.endsWith(data.runId));
     const { threadId: of } = run.data as { threadId: string };
     const { json } = await s.request('GET', `/threads/${of}${location}`);
-    assert.deepEqual([json.status, json.error], ['interrupted', 'The client disconnected.']);
+    assert.deepEqual(
+      [json.status, json.error.error, json.error.message],
+      ['interrupted', 'UserInterrupt', 'client disconnected from the run stream (on_disconnect=cancel)'],
+    );
   }));
 
 test('given running runs, when the server stops with time for them, then those that end are not handed over', () =>

@@ -72,7 +72,7 @@ test('given a function that asked, when its state is updated as the function, th
     const state = await update(s, threadId, { name: 'nobody' }, 'survey');
     assert.deepEqual([state.next, state.tasks], [[], []]);
     const thread = await s.client.threads.get(threadId);
-    assert.deepEqual([thread.status, thread.interrupts], ['interrupted', {}]);
+    assert.deepEqual([thread.status, thread.interrupts], ['idle', {}]);
     const values = await s.client.runs.wait(threadId, 'survey', { command: { resume: 'late' } });
     assert.deepEqual(values, { step: 'asking', name: 'nobody' });
   }));

@@ -132,7 +132,7 @@ test('given select, when threads are searched, then each record holds only those
     assert.deepEqual(picked.json, [{ thread_id: threadId, metadata: { a: 1 } }]);
     const comma = await s.request('GET', '/threads?select=thread_id,status');
     assert.deepEqual(comma.json, [{ thread_id: threadId, status: 'idle' }]);
-    assert.equal(Object.keys((await search(s, { select: [] })).json[0]).length, 8);
+    assert.equal(Object.keys((await search(s, { select: [] })).json[0]).length, 9);
   }));
 
 test('given any thread route, when it is asked for in the singular, then it is the same route', () =>

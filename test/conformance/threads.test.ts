@@ -26,7 +26,10 @@ test('given an empty object or no body at all, when a thread is created, then it
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       assert.match(created, TIMESTAMP);
       assert.equal(updated, created);
-      assert.deepEqual(rest, { metadata: {}, status: 'idle', config: {}, values: null, interrupts: {} });
+      assert.deepEqual(rest, {
+        ...{ metadata: {}, status: 'idle', config: {}, values: null, interrupts: {} },
+        state_updated_at: created,
+      });
       assert.deepEqual((await s.request('GET', `/threads/${id}`)).json, json);
     }
   }));

@@ -144,7 +144,7 @@ export function createWalk(s: TestServer): Walk {
       }
       case 'write': {
         const { status } = await s.request('POST', `${url}/state`, { values: { at: version } });
-        const update = { updateId: randomUUID(), checkpoints: [], head: null, interrupts: {} };
+        const update = { updateId: randomUUID(), checkpoints: [], head: null, next: [], interrupts: {} };
         return expect({ type: 'UpdateState', ...update }, status, 200, isLiving(state) ? 409 : 404);
       }
       case 'delete': {

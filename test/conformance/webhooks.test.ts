@@ -15,7 +15,6 @@ const OUTCOMES: {
   values: unknown;
   error: unknown;
   /** What the record says beside it: why a run was cancelled. */
-  reason?: string;
   run(s: TestServer, threadId: string, webhook: string): Promise<void>;
 }[] = [
   {
@@ -46,8 +45,10 @@ const OUTCOMES: {
     name: 'is cancelled while it runs',
     status: 'interrupted',
     values: ['gated'],
-    error: null,
-    reason: 'Cancelled through the API.',
+    error: {
+      error: 'UserInterrupt',
+      message: 'interrupt requested via POST /threads/{thread_id}/runs/{run_id}/cancel',
+    },
     run: async (s, threadId, webhook) => {
       const { runId } = await startGated(s, threadId, { webhook });
       await s.client.runs.cancel(threadId, runId, true);
@@ -57,8 +58,10 @@ const OUTCOMES: {
     name: 'is cancelled before it began',
     status: 'interrupted',
     values: null,
-    error: null,
-    reason: 'Cancelled through the API.',
+    error: {
+      error: 'UserInterrupt',
+      message: 'interrupt requested via POST /threads/{thread_id}/runs/{run_id}/cancel',
+    },
     run: async (s, threadId, webhook) => {
       const run = await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600, webhook });
       await s.client.runs.cancel(threadId, run.run_id, true);
@@ -79,7 +82,7 @@ const OUTCOMES: {
   },
 ];
 
-for (const { name, status, values, error, reason, run } of OUTCOMES)
+for (const { name, status, values, error, run } of OUTCOMES)
   test(`given a webhook, when its run ${name}, then one POST tells the run record with how it ended (W1)`, () =>
     withWebhookSink((sink) =>
       withServer({ overrides: status === 'timeout' ? { runTimeoutMs: 300 } : {} }, async (s) => {
@@ -108,7 +111,7 @@ for (const { name, status, values, error, reason, run } of OUTCOMES)
         );
         assert.deepEqual(told === null ? null : textsOf(told), values);
         assert.deepEqual(blamed, error);
-        assert.deepEqual(listed ?? null, error ?? reason ?? null);
+        assert.deepEqual(listed ?? null, error ?? null);
         for (const time of [updated, finished, sent]) assert.match(time, TIMESTAMP);
         if (name === 'is cancelled before it began') assert.equal(started, null);
         else assert.ok(TIMESTAMP.test(started) && started <= finished);
@@ -176,7 +179,7 @@ test('given a superseded run and one whose thread is deleted, when they end, the
       const posts = (await sink.next(2)).map((post) => [post.url, bodyOf(post).run_id, bodyOf(post).status]);
       assert.deepEqual(posts.sort(), [
         ['/gone', gone.runId, 'interrupted'],
-        ['/rolled', rolled.runId, 'interrupted'],
+        ['/rolled', rolled.runId, 'rollback'],
       ]);
     }),
   ));

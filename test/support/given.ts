@@ -80,6 +80,7 @@ export const fact = {
       updateId: 'update',
       checkpoints: [],
       head,
+      next: [],
       interrupts: {},
       ...given,
     },
@@ -139,7 +140,7 @@ export const ask = {
   }),
   updateState: (updateId: string, head: string): ThreadCommand => ({
     type: 'UpdateState',
-    ...{ updateId, head, interrupts: {} },
+    ...{ updateId, head, next: [], interrupts: {} },
     checkpoints: [{ checkpointId: head, parentId: null, ns: '', step: 0, source: 'update' }],
   }),
   complete: (runId: string, outcome: Outcome = SUCCESS, attempt = 1, leaseId = 'lease'): ThreadCommand => ({

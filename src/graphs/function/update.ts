@@ -45,11 +45,13 @@ export async function updateFunctionState(
   }
   if (base === undefined) throw new Error('There is nothing to update');
   const body = parseBody(base.body);
-  const { pending } = parseNotes((await buffer.load('')) ?? base);
+  const notes = parseNotes((await buffer.load('')) ?? base);
+  const { pending } = notes;
   return {
     kind: 'updated',
     saved: buffer.saved,
     place: { ns: '', id: base.checkpointId },
+    next: isOpen(base, body, notes) ? [order.graphId] : [],
     interrupts:
       pending === undefined || body === undefined
         ? {}

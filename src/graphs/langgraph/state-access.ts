@@ -94,7 +94,10 @@ export async function updateLangGraphState(
   }
   const root = await bound.getState({ configurable: { thread_id: order.threadId, checkpoint_ns: '' } });
   const { checkpoint_ns: ns = '', checkpoint_id: id = null } = place.configurable ?? {};
-  return { kind: 'updated', saved: buffer.saved, place: { ns, id }, interrupts: toInterrupts(root.tasks) };
+  return {
+    ...{ kind: 'updated', saved: buffer.saved, place: { ns, id } },
+    ...{ next: [...root.next], interrupts: toInterrupts(root.tasks) },
+  };
 }
 
 const openReader = (order: StateOrder, reviver: Reviver, store: CheckpointStore, ids: Ids): Saver =>

@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { runsToCancel } from '../../projections/run-queries.ts';
+import { stopReason } from '../../thread/run-end.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { partOf, toOnce } from '../once.ts';
@@ -51,7 +52,7 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
     );
     for (const { runId, threadId: at } of found) {
       const done = await threads.dispatch(at, [
-        { type: 'RequestCancel', runId, action, reason: 'Cancelled through the API.' },
+        { type: 'RequestCancel', runId, action, reason: stopReason.cancel(action) },
       ]);
       // One that has ended is what the client asked for.
       if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);

@@ -4,6 +4,7 @@ import type { EventName } from '../../auth/auth.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getRun, listRuns, type RunRecord } from '../../projections/run-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
+import { stopReason } from '../../thread/run-end.ts';
 import { cancelAbandoned } from '../abandon.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
@@ -157,7 +158,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       metadata: { run_ids: [c.req.param('run_id')], status: 'pending' },
     });
     const done = await threads.dispatch(run.threadId, [
-      { type: 'RequestCancel', runId: run.runId, action, reason: 'Cancelled through the API.' },
+      { type: 'RequestCancel', runId: run.runId, action, reason: stopReason.cancel(action) },
     ]);
     // A run that has ended meanwhile is what the client asked for.
     if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, run.threadId);

@@ -28,7 +28,7 @@ async function live({ log, clock, past }: TestLog, ...facts: ThreadEvent[]): Pro
 const at = (seconds: number): number => START + seconds * 1_000;
 const running = [fact.created(), fact.runCreated('a', { strategy: 'reject' }), fact.started('a')];
 
-test('given an interrupted thread, when its state is updated, then head, questions and times are new and the status stays', () =>
+test('a state update sets head, questions, times and the status of its new head (official 1.3)', () =>
   withLog(async (lent) => {
     const paused: Outcome = { kind: 'success', next: ['ask'], interrupts: { t: [{ id: 'i', value: 1 }] } };
     const { rows } = await live(
@@ -36,7 +36,7 @@ test('given an interrupted thread, when its state is updated, then head, questio
       ...running,
       fact.saved('a', 'c1'),
       fact.completed('a', { outcome: paused, head: 'c1' }),
-      fact.stateUpdated('c2', { interrupts: { u: [] } }),
+      fact.stateUpdated('c2', { next: ['ask'], interrupts: { u: [] } }),
     );
     const thread = await getThread(rows, THREAD);
     assert.deepEqual(
@@ -157,8 +157,14 @@ test('given every outcome, when a run ends with it, then the statuses and the er
       {},
       { error: 'TimeoutError', message: 'too long' },
     ],
-    [{ kind: 'cancelled', reason: 'asked' }, 'interrupted', 'idle', {}, 'asked'],
-    [{ kind: 'rolled-back', reason: 'asked' }, undefined, 'idle', {}, null],
+    [
+      { kind: 'cancelled', reason: 'asked', next: ['a'] },
+      ...['interrupted', 'interrupted', {}, { error: 'UserInterrupt', message: 'asked' }],
+    ] as never,
+    [
+      { kind: 'rolled-back', reason: 'asked' },
+      ...[undefined, 'idle', {}, { error: 'UserRollback', message: 'asked' }],
+    ] as never,
   ];
   for (const [outcome, run, thread, interrupts, error] of table)
     await withLog(async (lent) => {
@@ -197,7 +203,9 @@ test('given a thread whose run failed, when the next one leaves no trace, then i
         fact.completed('b', { attempt, outcome: { kind: 'rolled-back', reason: 'asked' } }),
       );
       const thread = await getThread(rows, THREAD);
-      assert.deepEqual([thread?.status, thread?.error], ['error', { error: 'E', message: 'm' }]);
+      const told = { error: 'UserRollback', message: 'asked' };
+      const error = attempt === 0 ? { error: 'E', message: 'm' } : told;
+      assert.deepEqual([thread?.status, thread?.error], ['error', error]);
     });
 });
 

@@ -55,7 +55,7 @@ test('X1 D3 given a busy thread, when a run comes with reject, then the refusal 
 });
 
 test('X3 given a run that executes and one that waits, when one comes with interrupt, then the waiting ends at once and the active is told', () => {
-  const reason = 'Superseded by run c (interrupt).';
+  const reason = 'superseded by run c (multitask_strategy=interrupt)';
   const cancelled = { kind: 'cancelled', reason } as const;
   const metadata = { graph_id: 'graph', assistant_id: 'assistant' };
   const state = given(...running, fact.saved('a', 'c1'))
@@ -70,7 +70,7 @@ test('X3 given a run that executes and one that waits, when one comes with inter
 });
 
 test('X3 given two runs that wait, when one comes with rollback, then both end and each says how many remain', () => {
-  const outcome = { kind: 'rolled-back', reason: 'Superseded by run c (rollback).' } as const;
+  const outcome = { kind: 'rolled-back', reason: 'superseded by run c (multitask_strategy=rollback)' } as const;
   const metadata = { graph_id: 'graph', assistant_id: 'assistant' };
   given(...queued)
     .when(ask.createRun('c', 'rollback'))

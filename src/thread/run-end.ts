@@ -1,0 +1,81 @@
+/**
+ * What the end of a run means: one table of outcome × whether the run had begun, read by projections, records,
+ * webhooks and streams. Pure.
+ *
+ * | outcome                   | run         | webhook     | thread                    | error of the thread |
+ * |---------------------------|-------------|-------------|---------------------------|---------------------|
+ * | success, nothing left     | success     | success     | idle                      | null                |
+ * | success, nodes left       | success     | success     | interrupted               | null                |
+ * | error                     | error       | error       | error                     | the graph's         |
+ * | timeout                   | timeout     | timeout     | error                     | TimeoutError        |
+ * | cancelled, begun          | interrupted | interrupted | interrupted if nodes left | UserInterrupt       |
+ * | cancelled, never begun    | interrupted | interrupted | as before                 | as before           |
+ * | rolled back, begun        | (gone)      | rollback    | as before                 | UserRollback        |
+ * | rolled back, never begun  | (gone)      | rollback    | as before                 | as before           |
+ */
+import type { CancelAction, Outcome } from './events.ts';
+
+export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
+
+export interface RunError {
+  readonly error: string;
+  readonly message: string;
+}
+
+export interface RunEnd {
+  readonly run: RunStatus;
+  readonly webhook: RunStatus | 'rollback';
+  readonly thread: 'idle' | 'interrupted' | 'error' | 'as-before';
+  /** Why the run did not succeed: in its record and its webhook. */
+  readonly error: RunError | null;
+  /** Whether the thread shows `error`; otherwise its error stays as it was. */
+  readonly isTold: boolean;
+  /** Whether `error` is the last frame of the run's stream. */
+  readonly isFrame: boolean;
+}
+
+/** `end`: members of `RunCompleted`. A run without an attempt has never begun. */
+export function runEndOf(
+  outcome: Outcome,
+  { attempt, head }: { readonly attempt: number; readonly head: string | null },
+): RunEnd {
+  const begun = attempt > 0;
+  switch (outcome.kind) {
+    case 'success': {
+      const thread = outcome.next.length > 0 ? 'interrupted' : 'idle';
+      return { run: 'success', webhook: 'success', thread, error: null, isTold: true, isFrame: false };
+    }
+    case 'error': {
+      const { error, message } = outcome;
+      return ended('error', { error, message });
+    }
+    case 'timeout':
+      return ended('timeout', { error: 'TimeoutError', message: outcome.message });
+    case 'cancelled': {
+      const error = { error: 'UserInterrupt', message: outcome.reason };
+      // Without word from the graph, a run that has saved something has something left to do.
+      const isLeft = outcome.next === undefined ? head !== null : outcome.next.length > 0;
+      const thread = !begun ? 'as-before' : isLeft ? 'interrupted' : 'idle';
+      return { run: 'interrupted', webhook: 'interrupted', thread, error, isTold: begun, isFrame: false };
+    }
+    case 'rolled-back': {
+      const error = { error: 'UserRollback', message: outcome.reason };
+      const isTold = begun;
+      return { run: 'interrupted', webhook: 'rollback', thread: 'as-before', error, isTold, isFrame: false };
+    }
+  }
+}
+
+const ended = (run: 'error' | 'timeout', error: RunError): RunEnd => ({
+  ...{ run, webhook: run, thread: 'error' },
+  ...{ error, isTold: true, isFrame: true },
+});
+
+/** Reasons of stops, in the words that clients of this interface know. The braces are part of them. */
+export const stopReason = {
+  cancel: (action: CancelAction): string =>
+    `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`,
+  disconnect: 'client disconnected from the run stream (on_disconnect=cancel)',
+  superseded: (runId: string, strategy: CancelAction): string =>
+    `superseded by run ${runId} (multitask_strategy=${strategy})`,
+} as const;
