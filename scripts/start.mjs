@@ -22,7 +22,6 @@ const ENTRIES = [
   'main',
   'sql-functions',
   'auth/auth',
-  'graphs/user-module-hooks',
   'graphs/pool/worker-entry',
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
@@ -109,7 +108,7 @@ async function findProgram() {
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR'].includes(error.code)) throw error;
     console.error(`The program runs from its sources: nothing can be written to ${BUILDS} (${error.code})`);
-    for (const api of ['tsx/esm/api', 'tsx/cjs/api']) (await import(api)).register();
+    (await import('tsx/esm/api')).register();
     return pathToFileURL(join(SOURCES, 'main.ts'));
   }
 }

@@ -1,4 +1,5 @@
 import type { ExportSpec } from './config/export-spec.ts';
+import { describeLoadError } from './graphs/load-error.ts';
 import { importUserModule } from './graphs/user-modules.ts';
 
 /**
@@ -22,7 +23,7 @@ export async function loadExport<T>(
   try {
     exported = await importUserModule(file);
   } catch (error) {
-    return blame(error instanceof Error ? error.message : String(error));
+    return blame(`the file throws on import: ${describeLoadError(error)}`);
   }
   if (!Object.hasOwn(exported, exportName))
     return blame(`it does not export "${exportName}", only ${Object.keys(exported).join(', ') || 'nothing'}`);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { systemClock } from '../kernel/clock.ts';
 import { roleOf, type GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
+import { describeLoadError } from './load-error.ts';
 import { importUserModule } from './user-modules.ts';
 
 export interface GraphSpec {
@@ -75,7 +76,7 @@ async function loadGraph({ file, exportName, leftOut }: GraphSpec): Promise<Grap
   try {
     exported = await importUserModule(file);
   } catch (error) {
-    return `the file throws on import: ${firstLine(error)}`;
+    return `the file throws on import: ${describeLoadError(error)}`;
   }
   if (!Object.hasOwn(exported, exportName)) {
     const names = Object.keys(exported).sort().join(', ');
@@ -91,20 +92,13 @@ async function toSource(name: string, exported: unknown): Promise<GraphSource | 
     const graph = toCompiledGraph(value);
     if (graph !== undefined) return { kind: 'graph', graph };
   } catch (error) {
-    return `the export "${name}" fails: ${firstLine(error)}`;
+    return `the export "${name}" fails: ${describeLoadError(error)}`;
   }
   if (typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))) {
     const fn = value as GraphFunction;
     return { kind: roleOf(fn), fn };
   }
   return `the export "${name}" is ${describe(value)}; expected a graph, a builder, a promise of one, or a function`;
-}
-
-/** One line; a compiler's first one only announces the next. */
-function firstLine(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const [first = '', second = ''] = text.split('\n');
-  return first.endsWith(':') ? `${first} ${second.trim()}` : first;
 }
 
 function describe(value: unknown): string {

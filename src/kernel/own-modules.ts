@@ -11,5 +11,9 @@ const root = new URL('../', import.meta.url);
 /** The address of a module, named by its path below `src` without extension. The build must list it as an entry. */
 export const ownModule = (path: string): URL => new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, root);
 
+/** Whether a file belongs to this program; its examples belong to a project that it serves. */
+export const isOwnModule = (url: string): boolean =>
+  url.startsWith(root.href) && !url.startsWith(new URL('examples/', root).href);
+
 /** The file of a script that needs no build, named by its path below `src` without extension: it is built as it is. */
 export const ownScript = (path: string): string => fileURLToPath(new URL(`${path}.cjs`, root));

@@ -123,8 +123,6 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     { setup, port: port2 },
     {
       transfer: [port2],
-      loadsProjects: true,
-      ...(graphs[0] && { libraries: { file: graphs[0].file, names: ['@langchain/langgraph'] } }),
       hardHeapMb,
       linkGate,
     },

@@ -205,18 +205,21 @@ test('given specs with every fault, when loaded, then all problems come back and
       const reasons = Object.fromEntries(problems.map(({ graphId, reason }) => [graphId, reason]));
       const syntax = reasons['syntax.ts:graph'] ?? '';
       delete reasons['syntax.ts:graph'];
-      assert.match(syntax, /^the file throws on import: /);
+      assert.match(
+        syntax,
+        /^the file throws on import: SyntaxError: .*syntax\.ts:1:22: Unexpected token\n 1 \| export/,
+      );
       const wanted = 'expected a graph, a builder, a promise of one, or a function';
       assert.deepEqual(reasons, {
         'none.mjs:graph': 'the file does not exist',
         'good.mjs:missing': 'there is no export "missing"; the file exports graph, text',
         'good.mjs:text': `the export "text" is a string; ${wanted}`,
-        'bad.mjs:graph': 'the file throws on import: RangeError: cannot start',
+        'bad.mjs:graph': `the file throws on import: RangeError: ${join(dir, 'bad.mjs')}:1:7: cannot start`,
         'odd.mjs:nothing': `the export "nothing" is null; ${wanted}`,
         'odd.mjs:Graph': `the export "Graph" is a class; ${wanted}`,
         'odd.mjs:plain': `the export "plain" is an object without the methods of a graph; ${wanted}`,
-        'odd.mjs:rejected': 'the export "rejected" fails: Error: late',
-        'odd.mjs:broken': 'the export "broken" fails: Error: no nodes',
+        'odd.mjs:rejected': `the export "rejected" fails: Error: ${join(dir, 'odd.mjs')}:2:48: late`,
+        'odd.mjs:broken': `the export "broken" fails: Error: ${join(dir, 'odd.mjs')}:3:51: no nodes`,
       });
       assert.ok(problems.every((problem) => problem.file.startsWith(dir)));
     },

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runChild } from '../../../scripts/run-child.ts';
-import { ownExports } from '../../../src/graphs/user-module-hooks.ts';
+import { ownExports } from '../../../src/graphs/modules/hooks.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 

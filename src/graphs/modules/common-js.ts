@@ -1,0 +1,99 @@
+/**
+ * Makes CommonJS of a file that is written with `import` and `export`, and gives an ES module the names of CommonJS. The
+ * rewriting itself is oxc's: each import becomes an object whose members are read where they are used, each export a
+ * getter, and both call functions that are declared here in front of the code.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { moduleRunnerTransformSync, transformSync } from 'oxc-transform';
+import { isTypeScript } from './extensions.ts';
+import { joinMaps } from './source-map.ts';
+import { toMap, transform, type Compiled } from './transform.ts';
+
+/**
+ * `import` of a CommonJS module finds its exports by name, and `module.exports` as the default where no compiler marked
+ * it; a module that is still loading shows each export as soon as it is there.
+ */
+const PRELUDE = `"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+const __vite_ssr_exports__ = exports;
+const __vite_ssr_import_meta__ = { filename: __filename, dirname: __dirname, url: require("node:url").pathToFileURL(__filename).href };
+const __vite_ssr_dynamic_import__ = (name, options) => import(name, options);
+const __vite_ssr_import__ = (name, options) => {
+  const found = require(name);
+  if (found?.__esModule || require("node:util").types.isModuleNamespaceObject(found)) return found;
+  if (Object(found) !== found) return { default: found };
+  return options === undefined ? { ...found, default: found } : Object.create(found, { default: { value: found } });
+};
+const __vite_ssr_exportAll__ = (found) => {
+  for (const key of Object.keys(found))
+    if (key !== "default" && !Object.hasOwn(exports, key))
+      Object.defineProperty(exports, key, { enumerable: true, configurable: true, get: () => found[key] });
+};`.replaceAll(/\n\s*/g, ' ');
+
+export function toCommonJs(file: string, compiled: Compiled): Compiled {
+  const { code, map } = moduleRunnerTransformSync(file, compiled.code, { sourcemap: true });
+  if (!code.includes('__vite_ssr_')) return compiled;
+  // As long as before, so that columns stay where they are.
+  const synchronous = code.replaceAll(
+    /^((?:\/\*.*?\*\/ ?)?const \w+ = )await (?=__vite_ssr_import__\()/gm,
+    '$1      ',
+  );
+  const joined = joinMaps(toMap(file, map!), compiled.map);
+  return lineAbove(PRELUDE, {
+    code: `${synchronous}\n${EXPORTS}${exportsOf(file, code).join(', ')} });`,
+    map: joined,
+  });
+}
+
+/** Never runs: Node reads here which names an ES module may import. */
+const EXPORTS = '0 && (module.exports = { ';
+
+function exportsOf(file: string, code: string): string[] {
+  const names = [...code.matchAll(/^Object\.defineProperty\(__vite_ssr_exports__, ("(?:[^"\\]|\\.)+")/gm)];
+  const others = [...code.matchAll(/^__vite_ssr_exportAll__\((\w+)\);$/gm)].flatMap(([, name]) => {
+    const [, request] = new RegExp(`^const ${name} = await __vite_ssr_import__\\((".*?")[,)]`, 'm').exec(
+      code,
+    )!;
+    return exportsOfOther(file, request!);
+  });
+  return [...names.map(([, name]) => `${name}: exports`), ...others];
+}
+
+/** Node follows `...require()` into JavaScript alone, so that the names of other files are listed here. */
+function exportsOfOther(file: string, request: string): string[] {
+  try {
+    const other = createRequire(file).resolve(JSON.parse(request) as string);
+    if (!isTypeScript(other)) return [`...require(${request})`];
+    const { code } = moduleRunnerTransformSync(
+      other,
+      transform(other, readFileSync(other, 'utf8'), 'commonjs').code,
+    );
+    return other === file ? [] : exportsOf(other, code);
+  } catch {
+    // Told where the file itself is loaded.
+    return [];
+  }
+}
+
+const COMMON_JS = {
+  require: 'process.getBuiltinModule("node:module").createRequire(import.meta.url)',
+  __dirname: 'import.meta.dirname',
+  __filename: 'import.meta.filename',
+} as const;
+
+/** Declares those names of CommonJS that an ES module uses without declaring them. */
+export function declareCommonJsNames(file: string, compiled: Compiled): Compiled {
+  if (!/\b(?:require|__dirname|__filename)\b/.test(compiled.code)) return compiled;
+  const free = Object.entries(COMMON_JS).filter(([name]) => {
+    const { code } = transformSync(`${file}.js`, compiled.code, { inject: { [name]: ['common-js:', name] } });
+    return /^import \{.*\} from "common-js:";$/m.test(code);
+  });
+  if (free.length === 0) return compiled;
+  return lineAbove(free.map(([name, value]) => `const ${name} = ${value};`).join(' '), compiled);
+}
+
+const lineAbove = (line: string, { code, map }: Compiled): Compiled => ({
+  code: `${line}\n${code}`,
+  map: { ...map, mappings: `;${map.mappings}` },
+});

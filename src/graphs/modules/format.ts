@@ -1,0 +1,32 @@
+/** Whether a file is an ES module or CommonJS, by its package.json and its text. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export type ModuleFormat = 'module' | 'commonjs';
+
+/** The `type` of the nearest package.json, as Node looks for it. */
+export function packageType(file: string): ModuleFormat | undefined {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const description = join(folder, 'package.json');
+    if (existsSync(description)) {
+      const { type } = JSON.parse(readFileSync(description, 'utf8')) as { type?: unknown };
+      return type === 'module' || type === 'commonjs' ? type : undefined;
+    }
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+export const hasModuleSyntax = (text: string): boolean =>
+  /^\s*(?:import|export)\b(?!\s*=)/m.test(withoutComments(text)) || /\bimport\.meta\b/.test(text);
+
+/** Code that does so was written for a compiler that emits CommonJS. */
+export const writesExports = (text: string): boolean => {
+  const code = withoutComments(text);
+  return (
+    /\bmodule\.exports\b|(?<![.\w$])exports\.[\w$]+\s*=[^=]|^\s*export\s*=/m.test(code) &&
+    !/\bimport\.meta\b/.test(code)
+  );
+};
+
+const withoutComments = (text: string): string =>
+  text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');

@@ -1,0 +1,73 @@
+/**
+ * Resolves what files of user projects import: `paths` and `baseUrl` of the nearest tsconfig.json, `.js` for a file that
+ * is `.ts`, no extension, folders. Whatever is not found that way is left to Node.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { isBuiltin, type ResolveFnOutput, type ResolveHookContext } from 'node:module';
+import { dirname, extname, join, resolve as resolvePath } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isTypeScript, OPTIONAL, SOURCES_OF } from './extensions.ts';
+import { findProjectSettings } from './settings.ts';
+
+type Context = ResolveHookContext & { parentURL: string };
+type Next = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
+
+export function resolveUserModule(specifier: string, context: Context, next: Next): ResolveFnOutput {
+  if (isBuiltin(specifier) || /^(?!file:)[a-z][a-z\d+.-]+:/i.test(specifier)) return next(specifier, context);
+  const parent = fileURLToPath(context.parentURL.replace(/[?#].*$/, ''));
+  const isWritten = isTypeScript(parent);
+  const accept = (file: string, query = ''): ResolveFnOutput =>
+    next(pathToFileURL(file).href + query, context);
+
+  if (/^(?:\.\.?(?:\/|$)|\/|file:)/.test(specifier)) {
+    const { path, query } = locate(specifier, parent, context);
+    const file = findFile(path, isWritten);
+    return file === undefined ? next(specifier, context) : accept(file, query);
+  }
+  const settings = findProjectSettings(parent);
+  if (isWritten || settings.allowJs)
+    for (const path of settings.pathsOf(specifier)) {
+      const file = findFile(path, isWritten);
+      if (file !== undefined) return accept(file);
+    }
+  try {
+    return next(specifier, context);
+  } catch (error) {
+    // A package without `exports` may be asked for a file without its extension, or export a source that was not built.
+    const { url } = Object(error) as { url?: unknown };
+    const file = typeof url === 'string' ? findFile(fileURLToPath(url), isWritten) : undefined;
+    if (file === undefined) throw error;
+    return accept(file);
+  }
+}
+
+function locate(specifier: string, parent: string, { parentURL, conditions }: Context) {
+  if (conditions.includes('require') && !specifier.startsWith('file:'))
+    return { path: resolvePath(dirname(parent), specifier), query: '' };
+  const url = new URL(specifier, parentURL);
+  return { path: fileURLToPath(new URL(url.pathname, url)), query: url.search + url.hash };
+}
+
+/** A TypeScript file means the source where both it and its output are there; a JavaScript file means what it says. */
+function findFile(path: string, sourcesFirst: boolean): string | undefined {
+  const extension = extname(path);
+  const stem = path.slice(0, path.length - extension.length);
+  const sources = (SOURCES_OF[extension] ?? []).map((other) => stem + other);
+  const exact = sourcesFirst ? [...sources, path] : [path, ...sources];
+  const found = [...exact, ...OPTIONAL.map((other) => path + other)].find(isFile);
+  if (found !== undefined || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return found;
+  const main = mainOf(path);
+  return (
+    (main === undefined ? undefined : findFile(join(path, main), sourcesFirst)) ??
+    OPTIONAL.map((other) => join(path, `index${other}`)).find(isFile)
+  );
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
+function mainOf(folder: string): string | undefined {
+  const file = join(folder, 'package.json');
+  if (!isFile(file)) return undefined;
+  const { main } = JSON.parse(readFileSync(file, 'utf8')) as { main?: unknown };
+  return typeof main === 'string' && join(folder, main) !== folder ? main : undefined;
+}

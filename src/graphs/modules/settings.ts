@@ -1,0 +1,45 @@
+/** What the nearest tsconfig.json says about a file, read once per tsconfig.json and thread. */
+import { dirname } from 'node:path';
+import { createPathsMatcher, getTsconfig, type TsConfigResult } from 'get-tsconfig';
+
+type CompilerOptions = NonNullable<TsConfigResult['config']['compilerOptions']>;
+
+export interface ProjectSettings {
+  readonly compilerOptions: CompilerOptions;
+  readonly allowJs: boolean;
+  /** The absolute paths, without any promise that they exist, that `paths` and `baseUrl` make of a specifier. */
+  pathsOf(specifier: string): readonly string[];
+}
+
+const NONE: ProjectSettings = { compilerOptions: {}, allowJs: false, pathsOf: () => [] };
+
+const files = new Map<string, unknown>();
+const byFolder = new Map<string, ProjectSettings>();
+const byConfig = new Map<string, ProjectSettings>();
+
+/** Throws when a tsconfig.json, or one that it extends, cannot be read. */
+export function findProjectSettings(file: string): ProjectSettings {
+  // The tsconfig.json of a package served its author, and may extend one that nobody else has.
+  if (file.includes('/node_modules/')) return NONE;
+  const folder = dirname(file);
+  const known = byFolder.get(folder);
+  if (known !== undefined) return known;
+  const found = toSettings(getTsconfig(file, 'tsconfig.json', files));
+  byFolder.set(folder, found);
+  return found;
+}
+
+function toSettings(tsconfig: TsConfigResult | null): ProjectSettings {
+  if (tsconfig === null) return NONE;
+  const known = byConfig.get(tsconfig.path);
+  if (known !== undefined) return known;
+  const { compilerOptions = {} } = tsconfig.config;
+  const match = createPathsMatcher(tsconfig);
+  const settings: ProjectSettings = {
+    compilerOptions,
+    allowJs: compilerOptions.allowJs === true || compilerOptions.checkJs === true,
+    pathsOf: (specifier) => match?.(specifier) ?? [],
+  };
+  byConfig.set(tsconfig.path, settings);
+  return settings;
+}

@@ -1,0 +1,83 @@
+/** Source maps: joins two of them, and hangs one on the code that it belongs to. */
+import type { Compiled, SourceMap } from './transform.ts';
+
+/** A place in the output, and in the source: lines and columns from 0. */
+type Segment = readonly [column: number, sourceLine: number, sourceColumn: number];
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+export function withSourceMap({ code, map }: Compiled): string {
+  const encoded = Buffer.from(JSON.stringify(map)).toString('base64');
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}`;
+}
+
+/** The map from the output of the second step to the source of the first. Names are dropped. */
+export function joinMaps(second: SourceMap, first: SourceMap): SourceMap {
+  const sources = decode(first.mappings);
+  const joined = decode(second.mappings).map((line) =>
+    line.flatMap(([column, between, at]): Segment[] => {
+      const found = sources[between]?.findLast(([start]) => start <= at);
+      return found === undefined ? [] : [[column, found[1], found[2]]];
+    }),
+  );
+  return { ...first, names: [], mappings: encode(joined) };
+}
+
+function decode(mappings: string): Segment[][] {
+  let [sourceLine, sourceColumn] = [0, 0];
+  return mappings.split(';').map((line) => {
+    let column = 0;
+    return line
+      .split(',')
+      .filter((segment) => segment !== '')
+      .flatMap((segment): Segment[] => {
+        const [ahead = 0, , down, right] = numbersOf(segment);
+        column += ahead;
+        if (down === undefined || right === undefined) return [];
+        return [[column, (sourceLine += down), (sourceColumn += right)]];
+      });
+  });
+}
+
+function encode(lines: readonly (readonly Segment[])[]): string {
+  let [lastLine, lastColumn] = [0, 0];
+  return lines
+    .map((line) => {
+      let last = 0;
+      return line
+        .map(([column, sourceLine, sourceColumn]) => {
+          const text = [column - last, 0, sourceLine - lastLine, sourceColumn - lastColumn]
+            .map(digitsOf)
+            .join('');
+          [last, lastLine, lastColumn] = [column, sourceLine, sourceColumn];
+          return text;
+        })
+        .join(',');
+    })
+    .join(';');
+}
+
+/** Base 64 numbers of variable length: five bits a digit, the sixth says that more follow, the lowest is the sign. */
+function numbersOf(segment: string): number[] {
+  const numbers: number[] = [];
+  let [value, shift] = [0, 0];
+  for (const character of segment) {
+    const digit = DIGITS.indexOf(character);
+    value |= (digit & 31) << shift;
+    shift += 5;
+    if (digit & 32) continue;
+    numbers.push(value & 1 ? -(value >>> 1) : value >>> 1);
+    [value, shift] = [0, 0];
+  }
+  return numbers;
+}
+
+function digitsOf(number: number): string {
+  let rest = number < 0 ? (-number << 1) | 1 : number << 1;
+  let text = '';
+  do {
+    text += DIGITS[(rest & 31) | (rest > 31 ? 32 : 0)];
+    rest >>>= 5;
+  } while (rest > 0);
+  return text;
+}

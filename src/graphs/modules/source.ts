@@ -1,0 +1,62 @@
+/** Turns a file of a user project into the source and the format that Node runs. */
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { isTypeScript } from './extensions.ts';
+import { declareCommonJsNames, toCommonJs } from './common-js.ts';
+import { hasModuleSyntax, packageType, writesExports, type ModuleFormat } from './format.ts';
+import { withSourceMap } from './source-map.ts';
+import { transform } from './transform.ts';
+
+export interface LoadedSource {
+  readonly format: ModuleFormat;
+  readonly source: string;
+}
+
+/**
+ * Undefined for what Node loads as it is. A `.ts` or `.js` file with module syntax whose package.json says nothing of its
+ * type is an ES module, so that top-level await works and the file shares its libraries with every other ES module; it
+ * may use `require`, `__dirname` and `__filename` as well. One that writes `module.exports` stays CommonJS.
+ */
+export function loadSource(file: string): LoadedSource | undefined {
+  const isWritten = isTypeScript(file);
+  const type = FORMAT_OF[extname(file)] ?? packageType(file);
+  if (!isWritten && (type === 'module' || !/\.c?js$/.test(file))) return undefined;
+  const text = readFileSync(file, 'utf8');
+  const isModular = hasModuleSyntax(text);
+  if (!isWritten && !isModular) return undefined;
+
+  const format = type ?? (isModular && !writesExports(text) ? 'module' : 'commonjs');
+  const compiled = transform(file, text, format);
+  if (format === 'commonjs') return { format, source: withSourceMap(toCommonJs(file, compiled)) };
+  return {
+    format,
+    source: withSourceMap(type === undefined ? declareCommonJsNames(file, compiled) : compiled),
+  };
+}
+
+const FORMAT_OF: Readonly<Record<string, ModuleFormat>> = {
+  '.mts': 'module',
+  '.mjs': 'module',
+  '.cts': 'commonjs',
+  '.cjs': 'commonjs',
+};
+
+/** An ES module that exports the file's value as `default` and its members by name; undefined if it is no JSON. */
+export function jsonModule(file: string): string | undefined {
+  const text = readFileSync(file, 'utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const keys = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+  const named = keys.filter((key) => key !== 'default' && key.isWellFormed());
+  return [
+    `const json = JSON.parse(${JSON.stringify(text)});`,
+    'export default json;',
+    ...named.map(
+      (key, i) => `const v${i} = json[${JSON.stringify(key)}]; export { v${i} as ${JSON.stringify(key)} };`,
+    ),
+  ].join('\n');
+}

@@ -1,0 +1,106 @@
+/** Compiles TypeScript and JSX to JavaScript as the nearest tsconfig.json asks for. */
+import { extname } from 'node:path';
+import {
+  transformSync,
+  type HelperMode,
+  type JsxOptions,
+  type OxcError,
+  type TransformOptions,
+} from 'oxc-transform';
+import { pathToFileURL } from 'node:url';
+import type { ModuleFormat } from './format.ts';
+import { findProjectSettings, type ProjectSettings } from './settings.ts';
+
+export interface SourceMap {
+  readonly version: number;
+  readonly sources: readonly string[];
+  readonly names: readonly string[];
+  readonly mappings: string;
+}
+
+export interface Compiled {
+  readonly code: string;
+  readonly map: SourceMap;
+}
+
+/** Throws a `SyntaxError` whose message begins with `file:line:column: ` and ends with the lines around that place. */
+export function transform(file: string, text: string, format: ModuleFormat): Compiled {
+  const options = toOptions(findProjectSettings(file).compilerOptions);
+  const { code, map, errors } = transformSync(file, text, {
+    ...options,
+    lang: LANGUAGES[extname(file)] ?? 'ts',
+    sourceType: format,
+    sourcemap: true,
+  });
+  const [error] = errors.filter(({ severity }) => severity === 'Error');
+  if (error !== undefined) throw toSyntaxError(file, text, error);
+  return { code, map: toMap(file, map!) };
+}
+
+/** A map that names the file alone: Node reads its text if it wants to show it. */
+export const toMap = (file: string, { version, names, mappings }: Omit<SourceMap, 'sources'>): SourceMap => ({
+  version,
+  names,
+  mappings,
+  sources: [pathToFileURL(file).href],
+});
+
+const LANGUAGES: Readonly<Record<string, 'js' | 'jsx' | 'tsx'>> = {
+  '.tsx': 'tsx',
+  '.jsx': 'jsx',
+  '.js': 'js',
+  '.cjs': 'js',
+};
+
+function toOptions(options: ProjectSettings['compilerOptions']): TransformOptions {
+  const { jsxFactory, jsxFragmentFactory } = options;
+  const definesFields =
+    options.useDefineForClassFields ?? !/^es(?:[356]|20(?:1\d|2[01]))$/i.test(options.target ?? '');
+  return {
+    typescript: {
+      onlyRemoveTypeImports: false,
+      removeClassFieldsWithoutInitializer: !definesFields,
+      ...(jsxFactory !== undefined && { jsxPragma: jsxFactory.split('.')[0]! }),
+      ...(jsxFragmentFactory !== undefined && { jsxPragmaFrag: jsxFragmentFactory.split('.')[0]! }),
+    },
+    assumptions: { setPublicClassFields: !definesFields },
+    decorator: {
+      legacy: options.experimentalDecorators === true,
+      emitDecoratorMetadata: options.emitDecoratorMetadata === true,
+    },
+    helpers: { mode: 'External' as HelperMode },
+    jsx: toJsx(options),
+  };
+}
+
+/** Without a word on JSX the runtime is `automatic`, which needs no import of its own in the file. */
+function toJsx({ jsx, jsxImportSource, jsxFactory, jsxFragmentFactory }: ProjectSettings['compilerOptions']) {
+  if (jsx !== 'react' && jsxFactory === undefined)
+    return {
+      runtime: 'automatic',
+      development: jsx === 'react-jsxdev',
+      ...(jsxImportSource !== undefined && { importSource: jsxImportSource }),
+    } satisfies JsxOptions;
+  return {
+    runtime: 'classic',
+    ...(jsxFactory !== undefined && { pragma: jsxFactory }),
+    ...(jsxFragmentFactory !== undefined && { pragmaFrag: jsxFragmentFactory }),
+  } satisfies JsxOptions;
+}
+
+function toSyntaxError(
+  file: string,
+  text: string,
+  { message, codeframe, labels, helpMessage }: OxcError,
+): Error {
+  const [, line, column] = /:(\d+):(\d+)\]/.exec(codeframe ?? '') ?? [];
+  const place = line === undefined ? placeOf(text, labels[0]?.start ?? 0) : `${line}:${column}`;
+  const help = helpMessage === null ? '' : ` (${helpMessage})`;
+  const frame = (codeframe ?? '').split('\n').filter((row) => /^\s*(?:\d+ )?[|:]/.test(row));
+  return new SyntaxError([`${file}:${place}: ${message}${help}`, ...frame].join('\n'));
+}
+
+function placeOf(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split('\n');
+  return `${lines.length}:${lines.at(-1)!.length + 1}`;
+}
