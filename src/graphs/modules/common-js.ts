@@ -4,9 +4,10 @@
  * getter, and both call functions that are declared here in front of the code.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { moduleRunnerTransformSync, transformSync } from 'oxc-transform';
 import { isTypeScript } from './extensions.ts';
+import { findFile } from './resolve.ts';
 import { joinMaps } from './source-map.ts';
 import { toMap, transform, type Compiled } from './transform.ts';
 
@@ -62,16 +63,14 @@ function exportsOf(file: string, code: string): string[] {
 
 /** Node follows `...require()` into JavaScript alone, so that the names of other files are listed here. */
 function exportsOfOther(file: string, request: string): string[] {
+  const specifier = JSON.parse(request) as string;
+  const other = specifier.startsWith('.') ? findFile(join(dirname(file), specifier), true) : undefined;
+  if (other === undefined || !isTypeScript(other)) return [`...require(${request})`];
   try {
-    const other = createRequire(file).resolve(JSON.parse(request) as string);
-    if (!isTypeScript(other)) return [`...require(${request})`];
-    const { code } = moduleRunnerTransformSync(
-      other,
-      transform(other, readFileSync(other, 'utf8'), 'commonjs').code,
-    );
-    return other === file ? [] : exportsOf(other, code);
+    const { code } = transform(other, readFileSync(other, 'utf8'), 'commonjs');
+    return exportsOf(other, moduleRunnerTransformSync(other, code).code);
   } catch {
-    // Told where the file itself is loaded.
+    // A file that cannot be compiled, or that exports itself through others, is told of where it is loaded.
     return [];
   }
 }

@@ -2,7 +2,7 @@
  * Resolves what files of user projects import: `paths` and `baseUrl` of the nearest tsconfig.json, `.js` for a file that
  * is `.ts`, no extension, folders. Whatever is not found that way is left to Node.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin, type ResolveFnOutput, type ResolveHookContext } from 'node:module';
 import { dirname, extname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,8 +16,11 @@ export function resolveUserModule(specifier: string, context: Context, next: Nex
   if (isBuiltin(specifier) || /^(?!file:)[a-z][a-z\d+.-]+:/i.test(specifier)) return next(specifier, context);
   const parent = fileURLToPath(context.parentURL.replace(/[?#].*$/, ''));
   const isWritten = isTypeScript(parent);
-  const accept = (file: string, query = ''): ResolveFnOutput =>
-    next(pathToFileURL(file).href + query, context);
+  // Like Node, so that a linked file is one module whatever it is reached by. CommonJS takes no address from `next`.
+  const accept = (file: string, query = ''): ResolveFnOutput => ({
+    url: pathToFileURL(realpathSync(file)).href + query,
+    shortCircuit: true,
+  });
 
   if (/^(?:\.\.?(?:\/|$)|\/|file:)/.test(specifier)) {
     const { path, query } = locate(specifier, parent, context);
@@ -49,7 +52,7 @@ function locate(specifier: string, parent: string, { parentURL, conditions }: Co
 }
 
 /** A TypeScript file means the source where both it and its output are there; a JavaScript file means what it says. */
-function findFile(path: string, sourcesFirst: boolean): string | undefined {
+export function findFile(path: string, sourcesFirst: boolean): string | undefined {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);
   const sources = (SOURCES_OF[extension] ?? []).map((other) => stem + other);

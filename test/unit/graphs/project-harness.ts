@@ -13,10 +13,14 @@ export const withProject = <T>(
   { libraries = false } = {},
 ): Promise<T> =>
   withTempDir(async (dir) => {
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(dir, name)), { recursive: true });
-      await writeFile(join(dir, name), text);
-    }
+    await writeFiles(dir, files);
     if (libraries) await symlink(PACKAGES, join(dir, 'node_modules'));
     return use(dir);
   });
+
+export async function writeFiles(dir: string, files: Record<string, string>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, name)), { recursive: true });
+    await writeFile(join(dir, name), text);
+  }
+}

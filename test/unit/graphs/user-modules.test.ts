@@ -29,25 +29,6 @@ test('given modules of every format outside of a package, when imported, then th
       assert.equal((await importUserModule(join(dir, name)))['value'], 'ok', name);
   }));
 
-test('given a project without this package, when its files import rewound/auth, then they get it', () =>
-  withProject(
-    {
-      'auth.ts': `import { Auth, HTTPException } from 'rewound/auth';
-        export const auth = new Auth(); export const E = HTTPException;`,
-      'auth.mjs': `import { Auth } from 'rewound/auth'; export const auth = new Auth();`,
-      'auth.cjs': `const { Auth } = require('rewound/auth'); exports.auth = new Auth();`,
-      'old.ts': `import { Auth } from 'rewound/auth'; export const auth = new Auth(); export const f = __filename;`,
-      'wrong.mjs': `import 'rewound/nothing';`,
-    },
-    async (dir) => {
-      for (const name of ['auth.ts', 'auth.mjs', 'auth.cjs', 'old.ts']) {
-        const { auth } = await importUserModule(join(dir, name));
-        assert.equal((auth as object).constructor.name, 'Auth', name);
-      }
-      await assert.rejects(importUserModule(join(dir, 'wrong.mjs')), /Cannot find package 'rewound'/);
-    },
-  ));
-
 test('given a file, when a library is imported in its name, then it is the instance that the file uses', () =>
   withProject(
     { 'uses.ts': `export { Send } from '@langchain/langgraph';` },
