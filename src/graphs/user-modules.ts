@@ -14,7 +14,9 @@ export async function importUserModule(file: string): Promise<Record<string, unk
   } catch (error) {
     throw explainSyntaxError(error);
   }
-  return { ...interopExports(namespace['default']), ...namespace };
+  const exported = commonJsExports(namespace);
+  // Marked by a compiler: its default is the one that the file exports.
+  return exported['__esModule'] === true ? { ...exported } : { ...exported, ...namespace };
 }
 
 /** Imports `specifier` as the file itself would, hence the very instance that the file uses. */
@@ -23,8 +25,9 @@ export async function importFrom(file: string, specifier: string): Promise<Recor
   return (await import(specifierFrom(pathToFileURL(file), specifier))) as Record<string, unknown>;
 }
 
-/** Node names only those exports of a CommonJS module that it can see in the text; the rest hang on `default`. */
-function interopExports(exported: unknown): Record<string, unknown> {
+/** Node names only those exports of a CommonJS module that it can see in the text, and calls the module its default. */
+function commonJsExports(namespace: Record<string, unknown>): Record<string, unknown> {
+  const exported = namespace['default'];
   if (typeof exported !== 'object' || exported === null) return {};
   const prototype: unknown = Object.getPrototypeOf(exported);
   return prototype === Object.prototype || prototype === null ? (exported as Record<string, unknown>) : {};

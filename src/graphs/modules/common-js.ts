@@ -19,7 +19,8 @@ const PRELUDE = `"use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 const __vite_ssr_exports__ = exports;
 const __vite_ssr_import_meta__ = { filename: __filename, dirname: __dirname, url: require("node:url").pathToFileURL(__filename).href };
-const __vite_ssr_dynamic_import__ = (name, options) => import(name, options);
+const __vite_ssr_dynamic_import__ = (name, options) =>
+  import(name, options).then((found) => (found.default?.__esModule ? found.default : found));
 const __vite_ssr_import__ = (name, options) => {
   const found = require(name);
   if (found?.__esModule || require("node:util").types.isModuleNamespaceObject(found)) return found;

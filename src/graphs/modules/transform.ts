@@ -25,16 +25,27 @@ export interface Compiled {
 
 /** Throws a `SyntaxError` whose message begins with `file:line:column: ` and ends with the lines around that place. */
 export function transform(file: string, text: string, format: ModuleFormat): Compiled {
-  const options = toOptions(findProjectSettings(file).compilerOptions);
-  const { code, map, errors } = transformSync(file, text, {
-    ...options,
+  const options: TransformOptions = {
+    ...toOptions(findProjectSettings(file).compilerOptions),
     lang: LANGUAGES[extname(file)] ?? 'ts',
     sourceType: format,
-    sourcemap: true,
-  });
+  };
+  const { code, map, errors } = transformSync(file, text, { ...options, sourcemap: true });
   const [error] = errors.filter(({ severity }) => severity === 'Error');
   if (error !== undefined) throw toSyntaxError(file, text, error);
+  if (options.decorator?.legacy !== true) refuseDecorators(file, text, options);
   return { code, map: toMap(file, map!) };
+}
+
+/** Node runs no decorators, and the compiler knows those of TypeScript alone. */
+function refuseDecorators(file: string, text: string, options: TransformOptions): void {
+  const found = /^\s*(?:export\s+(?:default\s+)?)?(?=@[\w$(])/m.exec(text);
+  if (found === null) return;
+  const { helpersUsed } = transformSync(file, text, { ...options, decorator: { legacy: true } });
+  if (helpersUsed['decorate'] === undefined) return;
+  const place = placeOf(text, found.index + found[0].length);
+  const advice = 'decorators run only with "experimentalDecorators": true in the nearest tsconfig.json';
+  throw new SyntaxError(`${file}:${place}: ${advice}`);
 }
 
 /** A map that names the file alone: Node reads its text if it wants to show it. */

@@ -212,6 +212,16 @@ export const CASES: readonly (readonly [title: string, files: Files, main: strin
     [1, 2, 3, 3, 4, 5, 6],
   ],
   [
+    'dynamic import and default export in CommonJS',
+    {
+      'package.json': COMMON,
+      'main.ts': `export const value = import('./late').then(({ default: late, x }) => [late, x]); export default 'main';`,
+      'late.ts': `export const x = 1; export default 'late';`,
+    },
+    'main.ts',
+    ['late', 1],
+  ],
+  [
     'a CommonJS package of TypeScript',
     {
       'package.json': COMMON,

@@ -17,7 +17,7 @@ const test = suite('module hooks');
 const BUILT = `
   const { importUserModule } = await import(process.argv[1]);
   for (const file of process.argv.slice(2))
-    console.log(JSON.stringify(await importUserModule(file).then((all) => all.value, String)));
+    console.log(JSON.stringify(await importUserModule(file).then(({ value }) => value).catch(String)));
 `;
 
 for (const [title, files, main, value] of CASES)
@@ -25,7 +25,7 @@ for (const [title, files, main, value] of CASES)
     withProject(files, async (dir) => {
       const exported = await importUserModule(join(dir, main));
       assert.ok('value' in exported);
-      if (value !== undefined) assert.deepEqual(exported['value'], value);
+      if (value !== undefined) assert.deepEqual(await exported['value'], value);
     }));
 
 test('a user project may use the same when the program is built', () =>
@@ -68,6 +68,15 @@ test('a CommonJS file with imports sees defaults, namespaces and exports that co
     assert.deepEqual(keys, ['b', 'default']);
     assert.deepEqual(rest, [3, 3, 'function', 'object', true]);
   }));
+
+test('the default export of a CommonJS file is what it says, not the module', () =>
+  withProject(
+    { 'package.json': COMMON, 'main.ts': `export default 'main';`, 'plain.js': `module.exports = { a: 1 };` },
+    async (dir) => {
+      assert.equal((await importUserModule(join(dir, 'main.ts')))['default'], 'main');
+      assert.deepEqual((await importUserModule(join(dir, 'plain.js')))['default'], { a: 1 });
+    },
+  ));
 
 test('TypeScript of a linked workspace package is loaded from its real place, once', () =>
   withProject(

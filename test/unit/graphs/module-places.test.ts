@@ -62,6 +62,11 @@ for (const [title, files, expected] of [
     "SyntaxError: main.ts:4:10: The requested module './part.ts' does not provide an export named 'none'",
   ],
   [
+    'decorators that nothing runs',
+    { 'main.ts': `/**\n * @tag\n */\nconst d = (x: unknown) => {};\n  @d class A {}` },
+    'SyntaxError: main.ts:5:3: decorators run only with "experimentalDecorators": true in the nearest tsconfig.json',
+  ],
+  [
     'a throw in another file',
     { 'main.ts': `import './part';`, 'part.ts': `type A = 1;\n\nthrow new TypeError('no key\\nat all');` },
     'TypeError: part.ts:3:7: no key',

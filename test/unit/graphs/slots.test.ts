@@ -53,7 +53,7 @@ const startRun = (pool: GraphPool, graphId: keyof typeof GRAPHS, threadId?: stri
   preparePoolRun(pool, {}, { graphId, ...(threadId !== undefined && { threadId }) }).start();
 
 for (const [way, file, word] of [
-  ['throws', THROWS, /"late" \(the file throws on import: Error: something is in the way\)/],
+  ['throws', THROWS, /"late" \(the file throws on import: Error: \S+:\d+:\d+: something is in the way\)/],
   ['waits for ever', HANGS, /"late" \(the file has not loaded within 2 s\)/],
   ['never gives its thread back', SPINS, /"late" \(it was left out, because/],
   ['ends its thread', ENDS, /"late" \(it was left out, because/],
