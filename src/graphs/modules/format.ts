@@ -17,13 +17,13 @@ export function packageType(file: string): ModuleFormat | undefined {
 }
 
 export const hasModuleSyntax = (text: string): boolean =>
-  /^\s*(?:import|export)\b(?!\s*=)/m.test(withoutComments(text)) || /\bimport\.meta\b/.test(text);
+  /^\s*(?:import|export)\b(?!\s*[=(:,.)])/m.test(withoutComments(text)) || /\bimport\.meta\b/.test(text);
 
 /** Code that does so was written for a compiler that emits CommonJS. */
 export const writesExports = (text: string): boolean => {
   const code = withoutComments(text);
   return (
-    /\bmodule\.exports\b|(?<![.\w$])exports\.[\w$]+\s*=[^=]|^\s*export\s*=/m.test(code) &&
+    /\bmodule\.exports\b|\brequire\.main\b|(?<![.\w$])exports\.[\w$]+\s*=[^=]|^\s*export\s*=/m.test(code) &&
     !/\bimport\.meta\b/.test(code)
   );
 };

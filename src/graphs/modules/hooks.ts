@@ -50,8 +50,9 @@ const load: LoadHookSync = (url, context, next) => {
   const isImport = !context.conditions.includes('require');
   const file = fileURLToPath(withoutQuery(url));
   if (file.endsWith('.json')) {
-    const source = isImport && context.importAttributes['type'] === undefined ? jsonModule(file) : undefined;
-    return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true };
+    // Node itself asks for `type`, which compilers that resolve JSON do not.
+    if (!isImport || context.importAttributes['type'] !== undefined) return next(url, context);
+    return { format: 'module', source: jsonModule(file), shortCircuit: true };
   }
   const loaded = loadSource(file);
   if (loaded === undefined) asWritten.add(file);

@@ -24,9 +24,19 @@ export function findProjectSettings(file: string): ProjectSettings {
   const folder = dirname(file);
   const known = byFolder.get(folder);
   if (known !== undefined) return known;
-  const found = toSettings(getTsconfig(file, 'tsconfig.json', files));
+  const found = toSettings(readTsconfig(file));
   byFolder.set(folder, found);
   return found;
+}
+
+function readTsconfig(file: string): TsConfigResult | null {
+  try {
+    return getTsconfig(file, 'tsconfig.json', files);
+  } catch (error) {
+    throw new Error(
+      `the tsconfig.json for ${file} cannot be read, or what it extends is not installed: ${(error as Error).message}`,
+    );
+  }
 }
 
 function toSettings(tsconfig: TsConfigResult | null): ProjectSettings {

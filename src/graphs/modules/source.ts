@@ -41,14 +41,14 @@ const FORMAT_OF: Readonly<Record<string, ModuleFormat>> = {
   '.cjs': 'commonjs',
 };
 
-/** An ES module that exports the file's value as `default` and its members by name; undefined if it is no JSON. */
-export function jsonModule(file: string): string | undefined {
-  const text = readFileSync(file, 'utf8');
+/** An ES module that exports the file's value as `default` and its members by name. */
+export function jsonModule(file: string): string {
+  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    throw new SyntaxError(`${file}: ${(error as SyntaxError).message}`);
   }
   const keys = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
   const named = keys.filter((key) => key !== 'default' && key.isWellFormed());

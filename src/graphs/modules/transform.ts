@@ -34,7 +34,8 @@ export function transform(file: string, text: string, format: ModuleFormat): Com
   const [error] = errors.filter(({ severity }) => severity === 'Error');
   if (error !== undefined) throw toSyntaxError(file, text, error);
   if (options.decorator?.legacy !== true) refuseDecorators(file, text, options);
-  return { code, map: toMap(file, map!) };
+  // An interpreter line must stay the first, which others may be put above.
+  return { code: code.replace(/^#!/, '//'), map: toMap(file, map!) };
 }
 
 /** Node runs no decorators, and the compiler knows those of TypeScript alone. */
@@ -107,7 +108,7 @@ function toSyntaxError(
   const [, line, column] = /:(\d+):(\d+)\]/.exec(codeframe ?? '') ?? [];
   const place = line === undefined ? placeOf(text, labels[0]?.start ?? 0) : `${line}:${column}`;
   const help = helpMessage === null ? '' : ` (${helpMessage})`;
-  const frame = (codeframe ?? '').split('\n').filter((row) => /^\s*(?:\d+ )?[|:]/.test(row));
+  const frame = (codeframe ?? '').split('\n').filter((row) => /^\s*(?:\d+ \||:)/.test(row));
   return new SyntaxError([`${file}:${place}: ${message}${help}`, ...frame].join('\n'));
 }
 

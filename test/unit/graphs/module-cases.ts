@@ -249,6 +249,31 @@ export const CASES: readonly (readonly [title: string, files: Files, main: strin
     ['main.ts', true, 1, ['string', 1], 1],
   ],
   [
+    'no type, words in CommonJS that begin statements of modules',
+    {
+      'main.js': `const all = Promise.all([
+          import('node:path'),
+        ]);
+        const words = {
+          import: require('node:fs'),
+          export: typeof module,
+        };
+        exports.value = [typeof words.import.statSync, words.export];`,
+    },
+    'main.js',
+    ['function', 'object'],
+  ],
+  [
+    'byte order marks and interpreter lines',
+    {
+      'main.ts': `\uFEFFimport { b } from './b'; import c from './c.json'; export const value = [b, c.c];`,
+      'b.ts': `#!/usr/bin/env node\nexport const b: string = __filename.at(-1);`,
+      'c.json': `\uFEFF{"c":2}`,
+    },
+    'main.ts',
+    ['s', 2],
+  ],
+  [
     'no type, import beside module.exports',
     {
       'main.ts': `import { basename } from 'node:path'; const value: string = basename('a/b'); module.exports = { value };`,

@@ -87,7 +87,8 @@ test('TypeScript of a linked workspace package is loaded from its real place, on
       'packages/shared/src/one.ts': `export enum One { A }`,
       'apps/agent/node_modules/.keep': '',
       'apps/agent/package.json': MODULE,
-      'apps/agent/main.ts': `import { One } from 'shared'; import { One as direct } from '../../packages/shared/src/one.js'; export const value = One === direct;`,
+      'apps/agent/main.ts': `import { One } from 'shared'; import { One as direct } from '../../packages/shared/src/one.js';
+        import { One as linked } from './node_modules/shared/src/one'; export const value = One === direct && One === linked;`,
     },
     async (dir) => {
       await symlink(join(dir, 'packages/shared'), join(dir, 'apps/agent/node_modules/shared'));

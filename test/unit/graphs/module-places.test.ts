@@ -62,6 +62,16 @@ for (const [title, files, expected] of [
     "SyntaxError: main.ts:4:10: The requested module './part.ts' does not provide an export named 'none'",
   ],
   [
+    'a tsconfig that extends what is missing',
+    { 'tsconfig.json': '{"extends":"none/tsconfig.json"}', 'main.ts': `export const a = 1;` },
+    "Error: the tsconfig.json for main.ts cannot be read, or what it extends is not installed: File 'none/tsconfig.json' not found.",
+  ],
+  [
+    'JSON',
+    { 'main.mts': `import all from './part.json'; console.log(all);`, 'part.json': '{"a":' },
+    'SyntaxError: part.json: Unexpected end of JSON input',
+  ],
+  [
     'decorators that nothing runs',
     { 'main.ts': `/**\n * @tag\n */\nconst d = (x: unknown) => {};\n  @d class A {}` },
     'SyntaxError: main.ts:5:3: decorators run only with "experimentalDecorators": true in the nearest tsconfig.json',
