@@ -3,16 +3,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isOwnModule } from '../kernel/own-modules.ts';
 
 /**
- * `Name: file:line:column: message` where the place is known, in one line; the lines around it follow if the file could
- * not be compiled. Some compilers announce their message in a line of its own, which is joined with the next.
+ * One line, `Name: file:line:column: message` where the place is known. The source lines around it follow if the file
+ * could not be compiled.
  */
 export function describeLoadError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const [first = '', ...rest] = error.message.split('\n');
+  const [first = ''] = error.message.split('\n');
   if (error instanceof SyntaxError && PLACED.test(first)) return `${error.name}: ${error.message}`;
   const place = placeOf(error.stack ?? '');
-  const message = first.endsWith(':') ? `${first} ${rest[0]?.trim() ?? ''}` : first;
-  return [error.name, ...(place === undefined ? [] : [place]), message].join(': ');
+  return [error.name, ...(place === undefined ? [] : [place]), first].join(': ');
 }
 
 const PLACED = /^.+:\d+:\d+: /;

@@ -15,7 +15,7 @@ export async function importUserModule(file: string): Promise<Record<string, unk
     throw explainSyntaxError(error);
   }
   const exported = commonJsExports(namespace);
-  // Marked by a compiler: its default is the one that the file exports.
+  // A compiler marked the module: its default is the one that the file exports.
   return exported['__esModule'] === true ? { ...exported } : { ...exported, ...namespace };
 }
 

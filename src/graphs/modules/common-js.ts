@@ -36,7 +36,7 @@ const __vite_ssr_exportAll__ = (found) => {
 export function toCommonJs(file: string, compiled: Compiled): Compiled {
   const { code, map } = moduleRunnerTransformSync(file, compiled.code, { sourcemap: true });
   if (!code.includes('__vite_ssr_')) return compiled;
-  // As long as before, so that columns stay where they are.
+  // The replacement has the same length, so that columns stay where they are.
   const synchronous = code.replaceAll(
     /^((?:\/\*.*?\*\/ ?)?const \w+ = )await (?=__vite_ssr_import__\()/gm,
     '$1      ',
@@ -48,7 +48,7 @@ export function toCommonJs(file: string, compiled: Compiled): Compiled {
   });
 }
 
-/** Never runs: Node reads here which names an ES module may import. */
+/** This code never runs: Node reads in it which names an ES module may import. */
 const EXPORTS = '0 && (module.exports = { ';
 
 function exportsOf(file: string, code: string): string[] {
@@ -71,7 +71,7 @@ function exportsOfOther(file: string, request: string): string[] {
     const { code } = transform(other, readFileSync(other, 'utf8'), 'commonjs');
     return exportsOf(other, moduleRunnerTransformSync(other, code).code);
   } catch {
-    // A file that cannot be compiled, or that exports itself through others, is told of where it is loaded.
+    // The error is reported when the file itself is loaded; a cycle of files ends here too.
     return [];
   }
 }
@@ -82,7 +82,7 @@ const COMMON_JS = {
   __filename: 'import.meta.filename',
 } as const;
 
-/** Declares those names of CommonJS that an ES module uses without declaring them. */
+/** Declares the names of CommonJS that an ES module uses and does not declare. */
 export function declareCommonJsNames(file: string, compiled: Compiled): Compiled {
   if (!/\b(?:require|__dirname|__filename)\b/.test(compiled.code)) return compiled;
   const free = Object.entries(COMMON_JS).filter(([name]) => {

@@ -6,7 +6,7 @@ type Decorator = (target: unknown, key?: string | symbol, descriptor?: PropertyD
 type ParameterDecorator = (target: unknown, key: string | symbol | undefined, index: number) => void;
 type Metadata = { metadata?: (key: string, value: unknown) => Decorator };
 
-/** `member`: undefined for a class, null for a method or accessor, whose descriptor is read from the target. */
+/** `member` is undefined for a class or field, null for a method or accessor, whose descriptor is read from the target. */
 function decorate(
   decorators: readonly (Decorator | undefined)[],
   target: object,
@@ -30,7 +30,7 @@ const decorateParam =
     apply(target, key, index);
   };
 
-/** `reflect-metadata` keeps it, if the project has it. */
+/** The metadata is kept if the project has loaded `reflect-metadata`. */
 const decorateMetadata = (key: string, value: unknown): Decorator | undefined =>
   (Reflect as Metadata).metadata?.(key, value);
 

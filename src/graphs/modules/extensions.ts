@@ -1,9 +1,9 @@
 /** File name extensions of modules, and which of them stand for one another. */
 
-/** Is compiled before it runs; JSX in a `.jsx` file counts. */
+/** Whether a file is compiled before it runs; `.jsx` files are. */
 export const isTypeScript = (file: string): boolean => /\.(?:[cm]?ts|tsx|jsx)$/.test(file);
 
-/** Written in an import, these mean the file that a compiler would make of one of the others. */
+/** An extension written in an import, and the sources whose output would have it. */
 export const SOURCES_OF: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx', '.jsx'],
   '.jsx': ['.tsx'],
@@ -11,5 +11,5 @@ export const SOURCES_OF: Readonly<Record<string, readonly string[]>> = {
   '.cjs': ['.cts'],
 };
 
-/** Left out in an import, tried in this order. */
+/** Extensions that an import may leave out, in the order in which they are tried. */
 export const OPTIONAL = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];

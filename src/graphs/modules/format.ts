@@ -19,7 +19,7 @@ export function packageType(file: string): ModuleFormat | undefined {
 export const hasModuleSyntax = (text: string): boolean =>
   /^\s*(?:import|export)\b(?!\s*[=(:,.)])/m.test(withoutComments(text)) || /\bimport\.meta\b/.test(text);
 
-/** Code that does so was written for a compiler that emits CommonJS. */
+/** Such code was written for a compiler that emits CommonJS. */
 export const writesExports = (text: string): boolean => {
   const code = withoutComments(text);
   return (

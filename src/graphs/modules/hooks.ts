@@ -50,7 +50,7 @@ const load: LoadHookSync = (url, context, next) => {
   const isImport = !context.conditions.includes('require');
   const file = fileURLToPath(withoutQuery(url));
   if (file.endsWith('.json')) {
-    // Node itself asks for `type`, which compilers that resolve JSON do not.
+    // Node requires an attribute `type`; compilers that resolve JSON do not, so files leave it out.
     if (!isImport || context.importAttributes['type'] !== undefined) return next(url, context);
     return { format: 'module', source: jsonModule(file), shortCircuit: true };
   }
@@ -70,7 +70,7 @@ const withoutQuery = (url: string): string => url.replace(/[?#].*$/, '');
 /** Files that Node compiles as they are. */
 const asWritten = new Set<string>();
 
-/** Node does not tell where an ES module has a syntax error: the compiler for TypeScript does. */
+/** Node does not say where an ES module has a syntax error, the compiler for TypeScript does. */
 export function explainSyntaxError(error: unknown): unknown {
   // A caret stands below the place where it is known.
   if (!(error instanceof SyntaxError) || /^[ :]*\^/m.test(error.stack ?? '')) return error;

@@ -1,6 +1,6 @@
 /**
  * Resolves what files of user projects import: `paths` and `baseUrl` of the nearest tsconfig.json, `.js` for a file that
- * is `.ts`, no extension, folders. Whatever is not found that way is left to Node.
+ * is `.ts`, no extension, folders. Node resolves the rest.
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin, type ResolveFnOutput, type ResolveHookContext } from 'node:module';
@@ -16,7 +16,7 @@ export function resolveUserModule(specifier: string, context: Context, next: Nex
   if (isBuiltin(specifier) || /^(?!file:)[a-z][a-z\d+.-]+:/i.test(specifier)) return next(specifier, context);
   const parent = fileURLToPath(context.parentURL.replace(/[?#].*$/, ''));
   const isWritten = isTypeScript(parent);
-  // Like Node, so that a linked file is one module whatever it is reached by. CommonJS takes no address from `next`.
+  // A linked file is one module, whichever path reaches it. `next` is not used: for `require` it takes no URL.
   const accept = (file: string, query = ''): ResolveFnOutput => ({
     url: pathToFileURL(realpathSync(file)).href + query,
     shortCircuit: true,

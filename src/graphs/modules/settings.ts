@@ -7,7 +7,7 @@ type CompilerOptions = NonNullable<TsConfigResult['config']['compilerOptions']>;
 export interface ProjectSettings {
   readonly compilerOptions: CompilerOptions;
   readonly allowJs: boolean;
-  /** The absolute paths, without any promise that they exist, that `paths` and `baseUrl` make of a specifier. */
+  /** Absolute paths that `paths` and `baseUrl` make of a specifier; they need not exist. */
   pathsOf(specifier: string): readonly string[];
 }
 
@@ -19,7 +19,7 @@ const byConfig = new Map<string, ProjectSettings>();
 
 /** Throws when a tsconfig.json, or one that it extends, cannot be read. */
 export function findProjectSettings(file: string): ProjectSettings {
-  // The tsconfig.json of a package served its author, and may extend one that nobody else has.
+  // The tsconfig.json of a package may extend one that only its author has installed.
   if (file.includes('/node_modules/')) return NONE;
   const folder = dirname(file);
   const known = byFolder.get(folder);

@@ -34,11 +34,11 @@ export function transform(file: string, text: string, format: ModuleFormat): Com
   const [error] = errors.filter(({ severity }) => severity === 'Error');
   if (error !== undefined) throw toSyntaxError(file, text, error);
   if (options.decorator?.legacy !== true) refuseDecorators(file, text, options);
-  // An interpreter line must stay the first, which others may be put above.
+  // An interpreter line becomes a comment: it is valid in the first line only, and lines may be added above it.
   return { code: code.replace(/^#!/, '//'), map: toMap(file, map!) };
 }
 
-/** Node runs no decorators, and the compiler knows those of TypeScript alone. */
+/** Node cannot run decorators, and oxc compiles legacy decorators only. */
 function refuseDecorators(file: string, text: string, options: TransformOptions): void {
   const found = /^\s*(?:export\s+(?:default\s+)?)?(?=@[\w$(])/m.exec(text);
   if (found === null) return;
@@ -49,7 +49,7 @@ function refuseDecorators(file: string, text: string, options: TransformOptions)
   throw new SyntaxError(`${file}:${place}: ${advice}`);
 }
 
-/** A map that names the file alone: Node reads its text if it wants to show it. */
+/** The map names the file and does not contain its text: Node reads the file to show a line. */
 export const toMap = (file: string, { version, names, mappings }: Omit<SourceMap, 'sources'>): SourceMap => ({
   version,
   names,
@@ -85,7 +85,7 @@ function toOptions(options: ProjectSettings['compilerOptions']): TransformOption
   };
 }
 
-/** Without a word on JSX the runtime is `automatic`, which needs no import of its own in the file. */
+/** The default runtime is `automatic`: it needs no import in the file. */
 function toJsx({ jsx, jsxImportSource, jsxFactory, jsxFragmentFactory }: ProjectSettings['compilerOptions']) {
   if (jsx !== 'react' && jsxFactory === undefined)
     return {

@@ -6,7 +6,7 @@ export const MODULE = '{"type":"module"}';
 export const COMMON = '{"type":"commonjs"}';
 const JSX = `exports.jsx = exports.jsxs = (type, props) => [type, props]; exports.Fragment = 'all';`;
 
-/** What projects may use: `main.*` exports `value`, which is to be what stands last. */
+/** Each case: title, files, the file to import, and the `value` that it exports (undefined: anything). */
 export const CASES: readonly (readonly [title: string, files: Files, main: string, value: unknown])[] = [
   [
     'enum and const enum',

@@ -31,7 +31,7 @@ for (const [title, files, main, value] of CASES)
 test('a user project may use the same when the program is built', () =>
   withTempDir(async (dir) => {
     const { build } = await import('esbuild');
-    // Where its imports find the packages.
+    // Imports of the build find the packages from this folder.
     const outdir = join(PACKAGES, `.cache/hooks-${process.pid}`);
     const src = fileURLToPath(new URL('../../../src/', import.meta.url));
     const entryPoints = ['graphs/user-modules.ts', 'auth/auth.ts'].map((name) => join(src, name));
