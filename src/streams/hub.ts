@@ -16,7 +16,7 @@ export interface RunPlace {
 export interface Hub {
   /** What is told of the run until it is closed. */
   follow(run: RunPlace): Follower;
-  /** Settles when a run of the thread starts or ends. Ask before reading, so that nothing falls between. */
+  /** Settles when a run of the thread starts or ends, or a client writes its state. Ask before reading, so that nothing falls between. */
   next(threadId: string): Wake;
   /** Settles when the run ends. For those who want nothing of it before. */
   end(runId: string): Wake;
@@ -28,6 +28,8 @@ export interface Hub {
   readers(): number;
   close(): void;
 }
+
+const WAKING: ReadonlySet<string> = new Set(['RunStarted', 'RunCompleted', 'StateUpdated', 'ThreadDeleted']);
 
 export function createHub(log: EventLog): Hub {
   const waiting = new Map<string, Set<() => void>>();
@@ -47,7 +49,7 @@ export function createHub(log: EventLog): Hub {
         for (const follower of following.get(data.runId) ?? []) follower.rouse();
         wake(endOf(data.runId));
       }
-      if (type === 'RunStarted' || type === 'RunCompleted' || type === 'ThreadDeleted') wake(data.threadId);
+      if (WAKING.has(type)) wake((data as { threadId: string }).threadId);
     }
   });
   function next(id: string): Wake {

@@ -1,5 +1,6 @@
 /**
- * Reads the streams of all runs of a thread, one after the other, from any place and for as long as the reader stays.
+ * Reads the streams of all runs of a thread, one after the other, and between them the states that clients wrote, from
+ * any place and for as long as the reader stays.
  *
  * S2 Everything is read from the log in the order of the runs' turns, so every reader sees the same under the same
  * ids: live, late, again, after a restart. Frames past their retention are gone, and so is a run that was rolled
@@ -9,23 +10,24 @@ import type { Clock } from '../kernel/clock.ts';
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { FrameText, StoredFrame } from '../log/payloads.ts';
-import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import { latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import { threadStream } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { lastTurn } from './last-turn.ts';
 import { pause } from './pause.ts';
 import type { RunStreams } from './run-stream.ts';
 import { isLargePage } from './shared-pages.ts';
 
-/** `run_modes`: all frames and `run_done`. `lifecycle`: `metadata` and `run_done`. `state_update`: the state after each run. */
+/** `run_modes`: all frames and the end of each run. `lifecycle`: both `metadata` frames of a run. `state_update`: what clients write. */
 export const THREAD_STREAM_MODES = ['run_modes', 'lifecycle', 'state_update'] as const;
 export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
-/** `id` is `<turn>-<frame>`, `<turn>-done` or `<turn>-state`: unique within the thread, for ever. */
+/** `id` is `<turn>-<frame>`, `<turn>-done` or `<version>-state`: unique within the thread, for ever. */
 export interface ThreadFrame extends FrameText {
   readonly id: string;
 }
 
-/** The last frame that a reader has seen. */
+/** The last frame that a reader has seen. `turn` is a version of the thread: of a run's turn, or of a state update. */
 interface Place {
   readonly turn: number;
   readonly index: number;
@@ -37,8 +39,8 @@ export interface ThreadStreamOptions {
   readonly after: string | undefined;
   /** Asked before each run: whether the reader may see the thread now. When not, the stream ends. */
   readonly visible: () => Promise<boolean>;
-  /** The state that the run left behind; undefined when there is none to show any more. */
-  readonly state: (run: RunRecord) => Promise<Sendable | undefined>;
+  /** The state at a checkpoint; undefined when there is none to show any more. */
+  readonly state: (checkpointId: string) => Promise<Sendable | undefined>;
   readonly signal: AbortSignal;
 }
 
@@ -49,6 +51,7 @@ export interface ThreadStreams {
 
 const DONE = 2 ** 52;
 const STATE = DONE + 1;
+const EVENTS_PER_READ = 200;
 
 export function createThreadStreams(
   log: EventLog,
@@ -60,11 +63,11 @@ export function createThreadStreams(
   const large = new WeakMap<readonly StoredFrame[], ThreadFrame[]>();
 
   async function start(threadId: string, id: string | undefined): Promise<Place> {
+    const newest = await lastTurn(log, threadId);
+    if (id !== undefined) return parsePlace(id, newest);
     const latest = await latestTurn(log.rows, threadId);
-    const newest = latest?.turn ?? 0;
-    if (id !== undefined) return parsePlace(id, await lastTurn(log, threadId));
-    const open = latest !== undefined && latest.endedAt === null;
-    return { turn: newest, index: open ? await log.payloads.lastFrame(latest.runId) : STATE };
+    if (latest?.turn == null || latest.endedAt !== null) return { turn: newest, index: STATE };
+    return { turn: latest.turn, index: await log.payloads.lastFrame(latest.runId) };
   }
 
   function placed(page: readonly StoredFrame[], idOf: (frame: number) => string): ThreadFrame[] {
@@ -78,7 +81,7 @@ export function createThreadStreams(
   async function* readRun(
     run: RunRecord,
     after: number,
-    { modes, signal, state }: ThreadStreamOptions,
+    { modes, signal }: ThreadStreamOptions,
   ): AsyncGenerator<ThreadFrame[]> {
     const all = modes.includes('run_modes');
     const ends = all || modes.includes('lifecycle');
@@ -92,23 +95,40 @@ export function createThreadStreams(
       }
       if (signal.aborted) return;
     }
-    const ended = await getRun(log.rows, run.runId);
-    if (after < DONE && ends) {
-      // Of a run that was rolled back nothing is left but what its readers have seen.
-      const data = JSON.stringify({ run_id: run.runId, status: ended?.status ?? 'interrupted' });
-      yield [{ event: 'run_done', data, id: id('done') }];
+    if (after >= DONE || !ends) return;
+    const data = JSON.stringify({ status: 'run_done', run_id: run.runId });
+    yield [{ event: 'metadata', data, id: id('done') }];
+  }
+
+  /** What clients wrote after version `after` and before version `before`. */
+  async function* readUpdates(
+    threadId: string,
+    [after, before]: readonly [number, number],
+    state: ThreadStreamOptions['state'],
+  ): AsyncGenerator<ThreadFrame[]> {
+    for (let from = after + 1; ;) {
+      const events = await log.readStream(threadStream(threadId), from, EVENTS_PER_READ);
+      for (const { type, data, meta } of events) {
+        if (meta.version >= before) return;
+        if (type !== 'StateUpdated' || data.head === null) continue;
+        const written = await state(data.head);
+        if (written === undefined) continue;
+        const shown = writeJson({ state: written, thread_id: threadId });
+        yield [{ event: 'state_update', data: shown, id: `${meta.version}-state` }];
+      }
+      const last = events.at(-1);
+      if (last === undefined) return;
+      from = last.meta.version + 1;
     }
-    if (after >= STATE || !modes.includes('state_update') || ended === undefined) return;
-    const left = await state(ended);
-    if (left !== undefined) yield [{ event: 'state_update', data: writeJson(left), id: id('state') }];
   }
 
   return {
     async *read(threadId, options) {
-      const { after, visible, signal } = options;
+      const { after, visible, signal, modes, state } = options;
       const place = await start(threadId, after);
       // The run of the place is entered again: there may be more of it.
       let turn = place.turn - 1;
+      let told = place.turn;
       while (!signal.aborted) {
         const wake = hub.next(threadId);
         if (!(await visible())) {
@@ -116,6 +136,10 @@ export function createThreadStreams(
           return;
         }
         const run = await nextTurn(log.rows, threadId, turn);
+        const newest = await lastTurn(log, threadId);
+        if (modes.includes('state_update'))
+          yield* readUpdates(threadId, [told, run?.turn ?? newest + 1], state);
+        told = Math.max(told, run?.turn ?? newest);
         if (run?.turn == null) {
           await pause(wake, clock, signal);
           continue;

@@ -1,5 +1,4 @@
 import * as assert from 'node:assert/strict';
-import type { ThreadState } from '@langchain/langgraph-sdk';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, MISSING, newThread, say, startGated } from './scene.ts';
@@ -24,9 +23,12 @@ async function until(reader: StreamReader, last: (frame: Frame) => boolean): Pro
   return frames;
 }
 
+const isDone = ({ event, data }: Frame): boolean =>
+  event === 'metadata' && (data as { status?: string }).status === 'run_done';
+
 const doneTimes = (times: number) => {
   let left = times;
-  return ({ event }: Frame): boolean => event === 'run_done' && --left === 0;
+  return (frame: Frame): boolean => isDone(frame) && --left === 0;
 };
 
 async function wait(s: TestServer, threadId: string, body: object): Promise<string> {
@@ -45,11 +47,10 @@ test('given runs one after the other, when a thread is read from its beginning, 
     ];
     const frames = await until(await open(s, threadId, '', '-'), doneTimes(3));
     const expected: Omit<Frame, 'id'>[] = [];
-    for (const [index, runId] of runs.entries()) {
+    for (const runId of runs) {
       const own = await readFrames(`${s.url}/threads/${threadId}/runs/${runId}/stream`);
       expected.push(...own.map(({ event, data }) => ({ event, data })));
-      const status = index === 1 ? 'error' : 'success';
-      expected.push({ event: 'run_done', data: { run_id: runId, status } });
+      expected.push({ event: 'metadata', data: { status: 'run_done', run_id: runId } });
     }
     assert.deepEqual(
       frames.map(({ event, data }) => ({ event, data })),
@@ -65,7 +66,7 @@ test('given a thread, when it is read again after each of its frames, then the r
     await wait(s, threadId, { assistant_id: 'echo' });
     const all = await until(await open(s, threadId, '', '-'), doneTimes(2));
     const check = async (from: number): Promise<void> => {
-      const times = all.slice(from + 1).filter(({ event }) => event === 'run_done').length;
+      const times = all.slice(from + 1).filter(isDone).length;
       const rest = await until(await open(s, threadId, '', all[from]!.id), doneTimes(times));
       assert.deepEqual(rest, all.slice(from + 1));
     };
@@ -89,8 +90,8 @@ test('given a thread that runs, when it is joined without an id, then the stream
     gated.open();
     const first = await until(reader, doneTimes(1));
     // What the run had told before is not told again, and neither is the run before it.
-    assert.ok(first.every(({ event }) => event !== 'metadata'));
-    assert.deepEqual(first.at(-1)!.data, { run_id: gated.runId, status: 'success' });
+    assert.ok(first.every((frame) => frame.event !== 'metadata' || isDone(frame)));
+    assert.deepEqual(first.at(-1)!.data, { status: 'run_done', run_id: gated.runId });
     const idle = await open(s, threadId);
     const later = await wait(s, threadId, { assistant_id: 'echo' });
     const frames = await until(idle, doneTimes(1));
@@ -110,34 +111,47 @@ test('given a thread without runs, when it is read, then the stream waits, and a
 test('given the modes of a thread stream, when one is asked for, then only its frames come, under the same ids', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);
-    const runId = await wait(s, threadId, { assistant_id: 'agent' });
+    await wait(s, threadId, { assistant_id: 'agent' });
     await wait(s, threadId, { assistant_id: 'approve' });
     const all = await until(await open(s, threadId, '', '-'), doneTimes(2));
-    const own = all.filter(({ event }) => event === 'metadata' || event === 'run_done');
+    const own = all.filter(({ event }) => event === 'metadata');
     for (const query of ['stream_modes=lifecycle', 'stream_mode=lifecycle', 'stream_modes=["lifecycle"]'])
       assert.deepEqual(await until(await open(s, threadId, `?${query}`, '-'), doneTimes(2)), own);
-    const states: Frame[] = [];
-    const reader = await open(s, threadId, '?stream_modes=state_update', '-');
-    while (states.length < 2) states.push((await reader.next())!);
-    reader.leave();
-    assert.deepEqual([...new Set(states.map(({ event }) => event))], ['state_update']);
-    const [first, second] = states.map(({ data }) => data as ThreadState<{ messages: unknown[] }>);
-    assert.ok(first !== undefined && second !== undefined);
-    assert.equal(first.metadata?.['run_id'], runId);
-    assert.deepEqual([first.next, first.values.messages.length], [[], 4]);
-    assert.deepEqual(second, (await s.request('GET', `/threads/${threadId}/state`)).json);
-    assert.equal((second as { interrupts?: unknown[] }).interrupts?.length, 1);
-    const both = '?stream_modes=state_update&stream_modes=run_modes,lifecycle';
-    const every = await until(await open(s, threadId, both, '-'), ({ id }) => id === states[1]!.id);
-    assert.deepEqual(
-      every.filter(({ event }) => event !== 'state_update'),
-      all,
-    );
-    assert.deepEqual(
-      every.filter(({ event }) => event === 'state_update'),
-      states,
-    );
     assert.equal((await s.request('GET', `/threads/${threadId}/stream?stream_modes=loud`)).status, 422);
+  }));
+
+test('state_update tells what clients write, in its place between runs (official 1.7)', () =>
+  withServer(MODES, async (s) => {
+    // given: a run, a state that a client writes, another run
+    const threadId = await newThread(s);
+    const live = await open(s, threadId, '?stream_modes=state_update,lifecycle');
+    await wait(s, threadId, { assistant_id: 'agent' });
+    await s.client.threads.updateState(threadId, { values: say('written') });
+    const written = (await s.request('GET', `/threads/${threadId}/state`)).json;
+    await wait(s, threadId, { assistant_id: 'agent' });
+
+    // when: it is read live, and again from its beginning and from each place
+    const told = await until(live, doneTimes(2));
+    const again = async (query: string, after: string, times = 2) =>
+      until(await open(s, threadId, query, after), doneTimes(times));
+
+    // then
+    assert.deepEqual(
+      told.map(({ event }) => event),
+      ['metadata', 'metadata', 'state_update', 'metadata', 'metadata'],
+    );
+    assert.deepEqual(told[2]!.data, { state: written, thread_id: threadId });
+    assert.deepEqual(await again('?stream_modes=state_update,lifecycle', '-'), told);
+    for (const from of [0, 1, 2, 3]) {
+      const times = told.slice(from + 1).filter(isDone).length;
+      const rest = await again('?stream_modes=lifecycle,state_update', told[from]!.id, times);
+      assert.deepEqual(rest, told.slice(from + 1), `after frame ${from}`);
+    }
+    const alone = await open(s, threadId, '?stream_modes=state_update', '-');
+    assert.deepEqual(await alone.next(), told[2]);
+    alone.leave();
+    const all = await again('?stream_modes=run_modes', '-');
+    assert.ok(all.every(({ event }) => event !== 'state_update'));
   }));
 
 test('given a thread that is deleted, when its stream is open, then it ends; of a missing thread there is none', () =>
@@ -186,9 +200,9 @@ test('client.threads.joinStream: given a run that is cancelled and one after it,
     leave.abort();
     assert.deepEqual(events, [
       ['metadata', { run_id: gated.runId, attempt: 1 }],
-      ['run_done', { run_id: gated.runId, status: 'interrupted' }],
+      ['metadata', { status: 'run_done', run_id: gated.runId }],
       ['metadata', { run_id: next.run_id, attempt: 1 }],
-      ['run_done', { run_id: next.run_id, status: 'success' }],
+      ['metadata', { status: 'run_done', run_id: next.run_id }],
     ]);
   }));
 

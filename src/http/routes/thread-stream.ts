@@ -1,9 +1,8 @@
 /** The stream of a thread: what all its runs do, for as long as the client listens. */
 import { Hono } from 'hono';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { Actor } from '../../auth/authenticate.ts';
 import type { Sendable } from '../../kernel/json-text.ts';
-import type { RunRecord } from '../../projections/run-queries.ts';
-import { getThread } from '../../projections/thread-queries.ts';
+import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
@@ -12,7 +11,7 @@ import { check, pathUuid } from '../schemas/common.ts';
 import { threadStreamQuery } from '../schemas/runs.ts';
 import type { HeldReply } from '../held-body.ts';
 import { sseReply } from '../sse.ts';
-import { checkpointsOf } from '../thread-graph.ts';
+import { checkpointsOf, findThreadGraph } from '../thread-graph.ts';
 import { toState } from '../wire.ts';
 
 export function threadStreamRoutes(context: ServerContext): Hono<Env> {
@@ -26,8 +25,9 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
       readQuery(new URL(c.req.url), { stream_modes: 'list', stream_mode: 'list' }),
     );
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
-    const visible = async (): Promise<boolean> => (await getThread(log.rows, threadId, filter)) !== undefined;
-    if (!(await visible())) throw noThread(threadId);
+    const find = () => getThread(log.rows, threadId, filter);
+    const thread = await find();
+    if (thread === undefined) throw noThread(threadId);
     const reply: HeldReply = {
       clock: context.clock,
       over: new AbortController(),
@@ -40,27 +40,24 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
     const frames = threadStreams.read(threadId, {
       modes,
       after: c.req.header('last-event-id'),
-      visible,
-      state: (run) => stateAfter(run),
+      visible: async () => (await find()) !== undefined,
+      state: (checkpointId) => stateAt(c.var.actor, thread, checkpointId),
       signal: reply.over.signal,
     });
     return sseReply(frames, reply);
   });
 
-  async function stateAfter({
-    head,
-    graphId,
-    threadId,
-    kwargs,
-    metadata,
-  }: RunRecord): Promise<Sendable | undefined> {
+  async function stateAt(
+    actor: Actor,
+    { threadId, metadata }: ThreadRecord,
+    checkpointId: string,
+  ): Promise<Sendable | undefined> {
     const checkpoints = checkpointsOf(context, threadId);
-    if (head === null || !context.graphs.graphIds.includes(graphId)) return undefined;
-    if ((await checkpoints.load('', head)) === undefined) return undefined;
-    const configurable = withoutPlace(kwargs.config['configurable']);
-    const config = { configurable, metadata };
+    if ((await checkpoints.load('', checkpointId)) === undefined) return undefined;
     try {
-      const order = { graphId, threadId, checkpointId: head, subgraphs: false, config };
+      const graph = await findThreadGraph(context, actor, threadId, metadata);
+      if (graph === undefined) return undefined;
+      const order = { ...graph, threadId, checkpointId, subgraphs: false };
       return toState(threadId, await context.graphs.state(order, checkpoints));
     } catch (error) {
       // The graph may have changed since: the stream goes on without this state.
@@ -71,11 +68,3 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
 
   return app;
 }
-
-/** Where a run began is not where it ended. */
-const withoutPlace = (configurable: Json | undefined): JsonObject =>
-  Object.fromEntries(
-    Object.entries(isObject(configurable) ? configurable : {}).filter(
-      ([key]) => !key.startsWith('checkpoint_'),
-    ),
-  );
