@@ -36,6 +36,7 @@ import { createEdge } from './http/edge.ts';
 import { createInheritance } from './http/header-rules.ts';
 import type { InProcessClient } from './http/in-process-client.ts';
 import { createMetrics } from './http/metrics.ts';
+import { createRequestCounts } from './http/request-metrics.ts';
 import { listen, type HttpServer } from './http/server.ts';
 import { limitDelivery, renderDelivery } from './http/delivery-body.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
@@ -197,6 +198,7 @@ export async function wireServer(
     const loopDelay = watchLoopDelay();
     stops.push(() => loopDelay.stop());
     let server: HttpServer | undefined;
+    const requestCounts = createRequestCounts(systemClock());
     const context: ServerContext = {
       log,
       threads,
@@ -220,7 +222,9 @@ export async function wireServer(
       asksHandler: handler !== undefined,
       http: config.http,
       inherit: createInheritance(config.http.configurableHeaders),
+      requestCounts,
       metrics: createMetrics({
+        requests: requestCounts.read,
         ...{ rows: log.rows, clock, loopDelay, readers: hub.readers },
         connections: async () => server?.connections() ?? 0,
       }),

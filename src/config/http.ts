@@ -176,7 +176,7 @@ export function toHttpConfig(
       expose: cors.expose_headers ?? [],
       maxAgeSecs: cors.max_age ?? 600,
     },
-    disabled: new Set(GROUPS.filter((group) => block[`disable_${group}`] === true)),
+    disabled: disabledGroups((group) => block[`disable_${group}`] === true),
     mountPrefix: prefix.replace(/\/$/, ''),
     configurableHeaders: toRule(block.configurable_headers),
     loggingHeaders: toRule(block.logging_headers),
@@ -192,4 +192,9 @@ function toRule(given: z.output<typeof headerRule>): HeaderRule {
     include: [...(given?.include ?? []), ...(given?.includes ?? [])],
     exclude: [...(given?.exclude ?? []), ...(given?.excludes ?? [])],
   };
+}
+
+/** Crons start runs: they go with them. */
+function disabledGroups(isDisabled: (group: Group) => boolean): ReadonlySet<Group> {
+  return new Set(GROUPS.filter((group) => isDisabled(group) || (group === 'crons' && isDisabled('runs'))));
 }

@@ -6,6 +6,8 @@ import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
+import { createKnownPaths } from './known-paths.ts';
+import { OPERATIONS } from './openapi/operations.ts';
 import { pathOf, pluralPath, withoutPrefix } from './paths.ts';
 import {
   HttpProblem,
@@ -15,7 +17,9 @@ import {
   noRoute,
   notSearched,
   problemReply,
+  redirect,
   unavailable,
+  wrongMethod,
 } from './replies.ts';
 import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
@@ -47,6 +51,7 @@ export function createApp(context: ServerContext): Hono<Env> {
     },
   });
 
+  app.use('*', context.requestCounts.count);
   app.use('*', async (c, next) => {
     await next();
     // HEAD runs the route of GET and drops the body: one that waits has to hear that nobody reads it.
@@ -75,7 +80,15 @@ export function createApp(context: ServerContext): Hono<Env> {
 
   if (context.allowTruncate) app.route('/', truncateRoutes(context));
 
-  app.notFound(() => problemReply(noRoute()));
+  const known = createKnownPaths(OPERATIONS);
+  app.notFound((c) => {
+    const { path } = c.req;
+    const methods = known.methodsOf(path);
+    if (methods !== undefined) return problemReply(wrongMethod(methods));
+    if (path.length > 1 && path.endsWith('/') && known.methodsOf(path.slice(0, -1)) !== undefined)
+      return redirect(path.slice(0, -1) + new URL(c.req.url).search);
+    return problemReply(noRoute());
+  });
   app.onError((error) => {
     if (error instanceof HttpProblem) return problemReply(error);
     if (error instanceof SearchRefused) return problemReply(notSearched(error));

@@ -23,6 +23,7 @@ import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Metrics } from './metrics.ts';
+import type { RequestCounts } from './request-metrics.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ThreadEvents } from '../streams/thread-events.ts';
 import type { Ttl } from '../thread/events.ts';
@@ -53,6 +54,7 @@ export interface ServerContext {
   readonly bodyBudget: BodyBudget;
   readonly http: HttpConfig;
   readonly metrics: Metrics;
+  readonly requestCounts: RequestCounts;
   /** What the description of the interface needs beyond its operations. */
   readonly describe: Pick<DocumentOptions, 'apiKey' | 'merge'>;
   /** The headers that runs of this request find in their `configurable`. */

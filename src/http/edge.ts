@@ -30,7 +30,11 @@ export function createEdge(
   const { clock, http, onRequest } = context;
   const prefix = http.mountPrefix;
   const edge = new Hono<Env>({
-    getPath: (request) => withoutPrefix(pathOf(request.url), prefix) ?? OUTSIDE,
+    getPath(request) {
+      const path = pathOf(request.url);
+      // Load balancers ask for the health of the server, whatever the prefix of its routes.
+      return withoutPrefix(path, prefix) ?? (path === '/ok' ? path : OUTSIDE);
+    },
   });
   const logged = createHeaderFilter(http.loggingHeaders);
 

@@ -6,6 +6,7 @@
  * - `rewound_webhook_deliveries{status}`: `owed` ones are still to be delivered
  * - `rewound_stream_readers`: replies that wait for something to happen to a run
  * - `rewound_open_connections`: sockets of clients
+ * - `rewound_http_requests_total{method,path,status}`, `rewound_http_request_seconds_total{…}`: by route, until the reply began
  * - `process_resident_memory_bytes`, `process_heap_bytes`, `process_cpu_seconds_total`, `process_uptime_seconds`
  * - `nodejs_eventloop_delay_seconds{stat}`: `mean`, `p99`, `max` since the reading before
  */
@@ -14,6 +15,7 @@ import { dueTime, type Clock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import type { LoopDelay } from '../kernel/loop-delay.ts';
 import type { RowReader } from '../log/rows.ts';
+import type { RequestCount } from './request-metrics.ts';
 import { countAll } from '../projections/counts.ts';
 
 interface Metric {
@@ -34,6 +36,7 @@ export interface MetricsOptions {
   readonly loopDelay: LoopDelay;
   readonly readers: () => number;
   readonly connections: () => Promise<number>;
+  readonly requests: () => readonly RequestCount[];
 }
 
 /** Anybody may ask, and counting takes the time of the reader thread. */
@@ -70,6 +73,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       ),
       gauge(`${PRODUCT}_stream_readers`, 'Replies that wait for a run.', options.readers()),
       gauge(`${PRODUCT}_open_connections`, 'Sockets of clients.', connections),
+      ...requestFamilies(options.requests()),
       gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
       gauge('process_heap_bytes', 'Used heap of the main thread.', heapUsed),
       {
@@ -99,6 +103,24 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
+function requestFamilies(counts: readonly RequestCount[]): readonly Metric[] {
+  const family = (name: string, help: string, valueOf: (count: RequestCount) => number): Metric => ({
+    ...{ name: `${PRODUCT}_${name}`, help, type: 'counter' },
+    samples: counts.map((count) => {
+      const { method, path, status } = count;
+      return { labels: { method, path, status: String(status) }, value: valueOf(count) };
+    }),
+  });
+  return [
+    family('http_requests_total', 'Requests by method, route and status.', ({ count }) => count),
+    family(
+      'http_request_seconds_total',
+      'Sum of their latencies until the reply began.',
+      ({ seconds }) => seconds,
+    ),
+  ];
+}
+
 const withZeros = (known: readonly string[], found: Readonly<Record<string, number>>) => ({
   ...Object.fromEntries(known.map((name) => [name, 0])),
   ...found,
@@ -117,11 +139,13 @@ export function toPrometheus(metrics: readonly Metric[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Name to a number, or to numbers by label value. */
+/** Name to a number, or to numbers by label values, joined by spaces. */
 export function toJsonMetrics(metrics: readonly Metric[]): JsonObject {
   return Object.fromEntries(
     metrics.map(({ name, samples }): [string, Json] => {
-      const byLabel = samples.map(({ labels, value }) => [Object.values(labels)[0], value] as const);
+      const byLabel = samples.map(
+        ({ labels, value }) => [Object.values(labels).join(' ') || undefined, value] as const,
+      );
       return [name, byLabel[0]?.[0] === undefined ? (byLabel[0]?.[1] ?? 0) : Object.fromEntries(byLabel)];
     }),
   );

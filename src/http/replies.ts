@@ -40,6 +40,12 @@ export const encodedBody = (encoding: string): HttpProblem =>
     connection: 'close',
   });
 
+export const wrongMethod = (methods: readonly string[]): HttpProblem =>
+  new HttpProblem(405, 'Method Not Allowed', { allow: methods.join(', ') });
+/** Leads to another path, with the same method and body. */
+export const redirect = (location: string): Response =>
+  new Response(null, { status: 307, headers: { location } });
+
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
 
@@ -87,6 +93,8 @@ export const assistantBusy = (): HttpProblem =>
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
 
 export const emptyBody = (): HttpProblem => new HttpProblem(400, 'Request body cannot be empty');
+export const noThreadToResume = (): HttpProblem =>
+  new HttpProblem(400, 'You must provide a thread_id when resuming.');
 export const noCron = (id: string): HttpProblem => new HttpProblem(404, `Cron with ID ${id} not found`);
 export const noWebhook = (): HttpProblem => new HttpProblem(404, 'Webhook not found');
 export const noBody = (): HttpProblem =>

@@ -24,7 +24,16 @@ import { authorise, grantedMetadata, type Granted } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { answerOf, findPlace, isAnswer, type Place } from './answering.ts';
 import { findAccepted, type Once } from './once.ts';
-import { invalid, noAssistantFor, noGraph, noRun, noThread, refused, ThreadMoved } from './replies.ts';
+import {
+  invalid,
+  noAssistantFor,
+  noGraph,
+  noRun,
+  noThread,
+  noThreadToResume,
+  refused,
+  ThreadMoved,
+} from './replies.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
@@ -88,6 +97,8 @@ export async function prepareRun(
   // A thread that is made for the run has no checkpoint to begin at.
   const request =
     threadId === undefined ? { ...asked, checkpoint: undefined, checkpoint_id: undefined } : asked;
+  if (threadId === undefined && slot === undefined && request.command?.resume !== undefined)
+    throw noThreadToResume();
   checkWebhook(context, request.webhook);
   const assistant = await findAssistantToRun(context, actor, request.assistant_id);
   const runId = slot?.runId ?? context.ids.uuid();

@@ -163,13 +163,23 @@ export function toCron(cron: CronRecord): JsonObject {
   };
 }
 
+/** Clients read the ids of checkpoints inside the objects or at the top. */
+function checkpointIds(checkpoint: JsonObject | null, parent: JsonObject | null): JsonObject {
+  return {
+    checkpoint,
+    parent_checkpoint: parent,
+    checkpoint_id: checkpoint?.['checkpoint_id'] ?? null,
+    parent_checkpoint_id: parent?.['checkpoint_id'] ?? null,
+  };
+}
+
 /** The state of a thread that was never run. */
 export const emptyState: JsonObject = {
   values: {},
   next: [],
   tasks: [],
-  checkpoint: null,
-  parent_checkpoint: null,
+  ...checkpointIds(null, null),
+  metadata: null,
   created_at: null,
   interrupts: [],
 };
@@ -179,9 +189,11 @@ export function toState(threadId: string, state: GraphState): Record<string, Sen
     values: state.values,
     next: [...state.next],
     tasks: state.tasks.map((task) => toTask(threadId, task)),
-    checkpoint: toCheckpoint(threadId, state.checkpoint),
-    parent_checkpoint: toCheckpoint(threadId, state.parentCheckpoint),
-    ...(state.metadata && { metadata: state.metadata }),
+    ...checkpointIds(
+      toCheckpoint(threadId, state.checkpoint),
+      toCheckpoint(threadId, state.parentCheckpoint),
+    ),
+    metadata: state.metadata ?? null,
     created_at: state.createdAt,
     interrupts: state.interrupts.map(toInterrupt),
   };

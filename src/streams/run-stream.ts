@@ -9,6 +9,7 @@ import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { endOfRun, type EndedRun } from '../projections/run-end-queries.ts';
+import { runEndOf } from '../thread/run-end.ts';
 import type { Hub, RunPlace } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages } from './run-pages.ts';
@@ -65,9 +66,8 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       const outcome = run?.outcome ?? undefined;
       if (run === undefined || outcome === undefined)
         return { __error__: { error: 'RunGone', message: 'The run was rolled back or deleted.' } };
-      if (outcome.kind === 'error') return { __error__: { error: outcome.error, message: outcome.message } };
-      if (outcome.kind === 'timeout')
-        return { __error__: { error: 'TimeoutError', message: outcome.message } };
+      const { error, isFrame } = runEndOf(outcome, { attempt: 1, head: run.head });
+      if (error !== null && isFrame) return { __error__: { ...error } };
       const values = run.head === null ? undefined : await log.payloads.values(run.threadId, run.head);
       // A workflow may have returned nothing.
       const answer = values === undefined || values.text === 'null' ? {} : values;

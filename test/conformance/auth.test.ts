@@ -81,7 +81,7 @@ test('given good credentials, when every route is called, then none answers 401 
       const expected = request.route.endsWith('/copy') ? [409] : [200, 202, 204, 403, 404, 422, 426];
       assert.ok(expected.includes(answer.status), `${request.route}: ${answer.text}`);
     }
-    assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true });
+    assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true, services: {} });
     assert.equal((await s.request('GET', '/info')).json.flags.assistants, true);
   }));
 

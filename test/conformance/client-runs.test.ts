@@ -155,7 +155,7 @@ test('client.runs.cancel: given a run that waits, when it is cancelled, then it 
     // The stream just ends: to be stopped is no error.
     assert.ok((await parts).every(({ event }) => event !== 'error'));
     const thread = await s.client.threads.get(threadId);
-    assert.deepEqual([thread.status, textsOf(thread.values)], ['idle', ['gated']]);
+    assert.deepEqual([thread.status, textsOf(thread.values)], ['interrupted', ['gated']]);
   }));
 
 test.run();

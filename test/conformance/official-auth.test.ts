@@ -47,7 +47,7 @@ test('a handler of create_run sees the whole order of the run (official 4)', () 
   withServer(STEERED, async (s) => {
     const body = {
       assistant_id: 'echo',
-      command: { resume: 1 },
+      command: { goto: 'a' },
       context: { tone: 'dry' },
       stream_mode: ['updates'],
       interrupt_before: ['a'],
@@ -62,7 +62,7 @@ test('a handler of create_run sees the whole order of the run (official 4)', () 
     const { config: _, ...kwargs } = value.kwargs;
     assert.deepEqual(kwargs, {
       input: null,
-      command: { resume: 1 },
+      command: { goto: 'a' },
       context: { tone: 'dry' },
       stream_mode: ['updates'],
       interrupt_before: ['a'],

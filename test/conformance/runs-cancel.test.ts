@@ -11,14 +11,16 @@ test('given a pending run, when it is cancelled, then it is interrupted at once 
     for (const [query, status] of [
       ['', 202],
       ['?wait=0&action=interrupt', 202],
-      ['?wait=1', 204],
-      ['?wait=true', 204],
+      ['?wait=1', 200],
+      ['?wait=true', 200],
     ] as const) {
       const threadId = await newThread(s);
       const run = await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600 });
       const path = `/threads/${threadId}/runs/${run.run_id}`;
       const answer = await s.request('POST', `${path}/cancel${query}`);
-      assert.deepEqual([answer.status, answer.text], [status, ''], query);
+      assert.deepEqual([answer.status, answer.text], [status, status === 200 ? '{}' : ''], query);
+      const named = answer.headers.get('content-location');
+      assert.equal(named, status === 200 ? path : null, query);
       assert.equal((await s.request('GET', path)).json.status, 'interrupted');
       assert.equal((await s.client.threads.get(threadId)).status, 'idle');
       assert.deepEqual(await s.client.runs.join(threadId, run.run_id), {});
@@ -53,7 +55,7 @@ test('given a running run, when it is cancelled twice and joined, then there is 
     );
     assert.deepEqual(
       answers.map(({ status }) => status),
-      [202, 202, 204, 204],
+      [202, 202, 200, 200],
     );
     const facts = (await s.events()).map(({ type }) => type);
     assert.equal(facts.filter((type) => type === 'RunCancelRequested').length, 1);
@@ -86,7 +88,7 @@ test('given a finished run, when it is cancelled, then that is accepted and chan
       for (const [query, status] of [
         ['', 202],
         ['?action=rollback', 202],
-        ['?wait=1', 204],
+        ['?wait=1', 200],
       ] as const) {
         const path = `/threads/${threadId}/runs/${run!.run_id}/cancel${query}`;
         assert.equal((await s.request('POST', path)).status, status);

@@ -10,11 +10,17 @@ const test = suite('conformance: the server itself');
 
 test('given a server, when it is asked how it is and what it is, then it tells', () =>
   withServer({}, async (s) => {
-    assert.deepEqual((await s.request('GET', '/ok')).json, { ok: true });
-    assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true });
+    assert.deepEqual((await s.request('GET', '/ok')).json, { ok: true, services: {} });
+    assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true, services: {} });
     const { json } = await s.request('GET', '/info');
     assert.equal(typeof json.version, 'string');
-    assert.deepEqual(json.flags, { assistants: true, crons: true, langsmith: false });
+    assert.deepEqual(json.flags, {
+      assistants: true,
+      crons: true,
+      langsmith: false,
+      langsmith_tracing_replicas: false,
+      langsmith_tracing_session_on_runs: false,
+    });
   }));
 
 test('given a server whose log does not answer, when it is asked how it is, then it says so only when it is to look', () =>
@@ -22,7 +28,7 @@ test('given a server whose log does not answer, when it is asked how it is, then
     for (const path of ['/ok', '/', '/ok?check_db=0'])
       assert.equal((await s.request('GET', path)).status, 200);
     await s.server.log.close();
-    assert.deepEqual((await s.request('GET', '/ok')).json, { ok: true });
+    assert.deepEqual((await s.request('GET', '/ok')).json, { ok: true, services: {} });
     for (const path of ['/ok?check_db=1', '/?check_db=true']) {
       const { status, json } = await s.request('GET', path);
       assert.deepEqual([status, json], [500, { detail: 'The log does not answer.' }]);
@@ -52,7 +58,10 @@ test('given runs and deliveries, when the metrics are read, then they count them
       assert.match(text, /^# TYPE rewound_runs gauge$/m);
       assert.match(text, /^rewound_runs\{status="success"\} 1$/m);
       for (const line of text.trimEnd().split('\n'))
-        assert.match(line, /^# (HELP|TYPE) [a-z_]+ .+$|^[a-z_]+(\{[a-z]+="[a-z0-9]+"\})? [\d.e+-]+$/);
+        assert.match(
+          line,
+          /^# (HELP|TYPE) [a-z_]+ .+$|^[a-z_]+(\{[a-z]+="[^"]+"(,[a-z]+="[^"]+")*\})? [\d.e+-]+$/,
+        );
       assert.equal((await s.request('GET', '/metrics?format=xml')).status, 422);
     }),
   ));

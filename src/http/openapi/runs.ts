@@ -138,7 +138,7 @@ export const runOperations: readonly Operation[] = [
     query: cancelQuery,
     replies: {
       202: nothing('Asked for'),
-      204: nothing('The run has ended, with `wait`'),
+      200: json(z.object({}), 'The run has ended, with `wait`', RUN_HEADERS),
       ...problems(404),
     },
   },

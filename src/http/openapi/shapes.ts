@@ -9,6 +9,10 @@ export const problem = z
   .object({ detail: z.string() })
   .meta({ id: 'Problem', description: 'Why a request was refused, in words for a person.' });
 
+const runError = z
+  .object({ error: z.string(), message: z.string() })
+  .meta({ id: 'RunError', description: 'Why a run did not succeed.' });
+
 const interrupt = z
   .object({ id: z.string(), value: json })
   .meta({ id: 'Interrupt', description: 'A question of the graph, answered by `command.resume`.' });
@@ -27,13 +31,13 @@ export const thread = z
     thread_id: id,
     created_at: time,
     updated_at: time,
-    state_updated_at: time.optional(),
+    state_updated_at: time,
     metadata: jsonObject,
     status: z.enum(['idle', 'busy', 'interrupted', 'error']),
     config: jsonObject,
     values: json.nullable().meta({ description: 'The state; null before the first run.' }),
     interrupts: z.record(z.string(), z.array(interrupt)),
-    error: json.optional(),
+    error: runError.nullish().meta({ description: 'From the first run on.' }),
     ttl: z
       .object({
         strategy: z.enum(['delete', 'keep_latest']),
@@ -82,7 +86,9 @@ export const threadState: z.ZodType = z
     tasks: z.array(task),
     checkpoint: checkpoint.nullable(),
     parent_checkpoint: checkpoint.nullable(),
-    metadata: jsonObject.optional(),
+    checkpoint_id: z.string().nullable(),
+    parent_checkpoint_id: z.string().nullable(),
+    metadata: jsonObject.nullable(),
     created_at: z.string().nullable(),
     interrupts: z.array(interrupt),
   })
@@ -99,10 +105,7 @@ export const run = z
     metadata: jsonObject,
     kwargs: jsonObject.meta({ description: 'What the run was created with.' }),
     multitask_strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
-    error: json.optional().meta({
-      description:
-        'Of a run that did not succeed: `{"error", "message"}`, or the text that says why it was cancelled.',
-    }),
+    error: runError.optional().meta({ description: 'Of a run that did not succeed.' }),
   })
   .meta({ id: 'Run' });
 

@@ -3,12 +3,19 @@ import { metricsQuery, okQuery } from '../schemas/system.ts';
 import { json, text, type Operation } from './operation.ts';
 import { problem } from './shapes.ts';
 
-const ok = z.object({ ok: z.literal(true) });
+const ok = z.object({ ok: z.literal(true), services: z.object({}).optional() });
 
 const info = z.object({
   version: z.string(),
   context: z.literal('js'),
   flags: z.record(z.string(), z.boolean()),
+  host: z.object({
+    kind: z.string(),
+    project_id: z.string().nullable(),
+    host_revision_id: z.string().nullable(),
+    revision_id: z.string().nullable(),
+    tenant_id: z.string().nullable(),
+  }),
   metadata: z.record(z.string(), z.unknown()),
 });
 

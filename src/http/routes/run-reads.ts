@@ -10,7 +10,7 @@ import { authorise, grantedSearch } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { listReply } from '../list-reply.ts';
 import { readQuery } from '../query.ts';
-import { accepted, HttpProblem, noContent, noRun, noThread, refused, stopping } from '../replies.ts';
+import { accepted, HttpProblem, jsonReply, noRun, noThread, refused, stopping } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cancelQuery, joinQuery, runConditions, runList } from '../schemas/runs.ts';
 import type { HeldReply } from '../held-body.ts';
@@ -39,12 +39,12 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     return run;
   }
 
-  /** `location` is where a reply that broke off goes on. */
+  /** `rest`: where a reply that broke off goes on. */
   function holdReply(
     c: Context<Env>,
     run: RunRecord,
     cancelOnDisconnect: boolean,
-    headers: { location?: string } = {},
+    rest: 'join' | 'stream',
   ): HeldReply {
     return {
       clock: context.clock,
@@ -52,7 +52,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       stopping: context.stopping,
       expiresAt: c.var.actor.expiresAt,
       outgoing: c.env.outgoing,
-      headers,
+      headers: placeOf(c, run, rest),
       // Who asks for the headers alone leaves at once.
       ...(cancelOnDisconnect && c.req.method !== 'HEAD' && { onLeave: () => cancelAbandoned(context, run) }),
     };
@@ -105,7 +105,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
   const join = async (c: Context<Env>): Promise<Response> => {
     const options = joinOptions(c);
     const run = await find(c);
-    const reply = holdReply(c, run, options.cancel_on_disconnect === true);
+    const reply = holdReply(c, run, options.cancel_on_disconnect === true, 'join');
     return waitReply(async () => streams.result(await streams.ended(run.runId, reply.over.signal)), reply);
   };
   app.get('/threads/:thread_id/runs/:run_id/join', join);
@@ -129,9 +129,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
         headers: {},
       });
     }
-    const reply = holdReply(c, run, options.cancel_on_disconnect === true, {
-      location: `${c.req.param('thread_id') === undefined ? '' : `/threads/${run.threadId}`}/runs/${run.runId}/stream`,
-    });
+    const reply = holdReply(c, run, options.cancel_on_disconnect === true, 'stream');
     const after = await resumePoint(c.req.header('last-event-id'), run.runId);
     const modes = options.stream_mode;
     return sseReply(
@@ -165,10 +163,19 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     if (query.wait !== true) return accepted();
     const ended = await streams.ended(run.runId, context.stopping);
     if (ended === undefined && context.stopping.aborted) throw stopping();
-    return noContent();
+    return jsonReply({}, 200, placeOf(c, run, 'join'));
   });
 
   return app;
+}
+
+/** `Content-Location` names the run; `Location` keeps the form of the path that was asked. */
+function placeOf(c: Context<Env>, { threadId, runId }: RunRecord, rest: 'join' | 'stream') {
+  const base = c.req.param('thread_id') === undefined ? '' : `/threads/${threadId}`;
+  return {
+    'content-location': `/threads/${threadId}/runs/${runId}`,
+    location: `${base}/runs/${runId}/${rest}`,
+  };
 }
 
 function isOfModes(event: string, modes: readonly string[]): boolean {

@@ -45,7 +45,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
         context.onFault(error, 'looking after the log');
         throw notWell();
       }
-    return jsonReply({ ok: true });
+    return jsonReply({ ok: true, services: {} });
   };
   app.get('/ok', (c) => ok(c.req.url));
   app.get('/', (c) => ok(c.req.url));
@@ -58,6 +58,12 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
         assistants: !disabled.has('assistants'),
         crons: operations.some(({ tag }) => tag === 'crons'),
         langsmith: false,
+        langsmith_tracing_replicas: false,
+        langsmith_tracing_session_on_runs: false,
+      },
+      host: {
+        ...{ kind: 'self-hosted', project_id: null, host_revision_id: null },
+        ...{ revision_id: null, tenant_id: null },
       },
       metadata: {},
     }),

@@ -92,9 +92,13 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       ...place,
       supersteps: [[update]],
     });
-    // Clients read the place under either name, and their types know only the second.
+    // Clients read the place under any of these names.
     const configurable = { thread_id: threadId, checkpoint_ns: updated.ns, checkpoint_id: updated.id };
-    return c.json({ checkpoint: toCheckpoint(threadId, updated), configurable });
+    return c.json({
+      checkpoint: toCheckpoint(threadId, updated),
+      configurable,
+      checkpoint_id: updated.id,
+    });
   });
 
   app.patch('/threads/:thread_id/state', async (c) => {

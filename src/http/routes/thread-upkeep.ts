@@ -1,6 +1,5 @@
 /** Threads copied, pruned and measured; runs deleted. */
 import { Hono } from 'hono';
-import type { JsonObject } from '../../kernel/json.ts';
 import { getRun } from '../../projections/run-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
@@ -22,10 +21,10 @@ export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
     const threadId = context.ids.uuid();
     const granted = await authorise(context, c.var.actor, 'threads:create', {
       thread_id: threadId,
-      metadata: { ...original.metadata, thread_id: threadId },
+      metadata: original.metadata,
       if_exists: 'raise',
     });
-    const metadata: JsonObject = { ...grantedMetadata(granted), thread_id: threadId };
+    const metadata = grantedMetadata(granted);
     const ttl = context.defaultTtl;
     const done = await upkeep.copy(from, { threadId, metadata, ...(ttl && { ttl }) });
     if (!done.ok)

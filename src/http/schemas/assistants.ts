@@ -10,7 +10,7 @@ import {
   oneOf,
   optional,
   ownMetadata,
-  select,
+  selectOf,
   sortOrder,
   uuid,
 } from './common.ts';
@@ -60,7 +60,20 @@ export const assistantSearch = z.object(
     sort_order: sortOrder,
     limit: limit(10),
     offset,
-    select: optional(select),
+    select: optional(
+      selectOf([
+        'assistant_id',
+        'graph_id',
+        'name',
+        'description',
+        'config',
+        'context',
+        'metadata',
+        'version',
+        'created_at',
+        'updated_at',
+      ]),
+    ),
   },
   'expected an object',
 );

@@ -42,8 +42,17 @@ export const name = z
 export const list = <T extends z.ZodType>(item: T, most: number, message: string) =>
   z.array(item, message).max(most, `${message}, at most ${most}`);
 
-/** The members of a record that are wanted. */
-export const select = list(name, 100, 'expected a list of field names');
+/** The members of a record that are wanted; the message names all there are. */
+export const selectOf = (fields: readonly [string, ...string[]]) =>
+  list(oneOf(fields), 100, `expected a list of ${fields.join(', ')}`);
+
+/** A page of any length. */
+export const openLimit = (byDefault: number) =>
+  z
+    .int('expected an integer of 1 or more')
+    .min(1, 'expected an integer of 1 or more')
+    .nullish()
+    .transform((value) => value ?? byDefault);
 
 export const limit = (byDefault: number) =>
   z

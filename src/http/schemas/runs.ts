@@ -4,14 +4,14 @@ import {
   command,
   json,
   jsonObject,
-  limit,
+  openLimit,
   list,
   name,
   offset,
   oneOf,
   optional,
   ownMetadata,
-  select,
+  selectOf,
   uuid,
 } from './common.ts';
 
@@ -116,11 +116,24 @@ export const runBatch = list(runCreate, 1000, 'expected a list of runs').min(1, 
 export type RunCreate = z.output<typeof runCreate>;
 
 export const runList = z.object({
-  limit: limit(10),
+  limit: openLimit(10),
   offset,
   status: optional(oneOf(['pending', 'running', 'success', 'error', 'timeout', 'interrupted'])),
   metadata: optional(jsonObject),
-  select: optional(select),
+  select: optional(
+    selectOf([
+      'run_id',
+      'thread_id',
+      'assistant_id',
+      'created_at',
+      'updated_at',
+      'status',
+      'metadata',
+      'kwargs',
+      'multitask_strategy',
+      'error',
+    ]),
+  ),
 });
 
 /** The conditions of a list of runs that an auth handler is shown and may change. */
@@ -136,6 +149,10 @@ export const cancelMany = z
   .refine(({ status, run_ids }) => status !== undefined || run_ids !== undefined, {
     path: ['status'],
     message: 'expected "pending", "running" or "all", or run_ids with their thread_id',
+  })
+  .refine(({ status, run_ids }) => status === undefined || run_ids === undefined, {
+    path: ['run_ids'],
+    message: 'expected either run_ids or status',
   })
   .refine(
     ({ status, thread_id, run_ids }) =>

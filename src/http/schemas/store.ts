@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findFilterProblem } from '../../item/filter.ts';
 import { findNamespaceProblem, MOST_LABELS } from '../../item/namespace.ts';
 import { invalid, noNamespace, reservedRoot } from '../replies.ts';
-import { jsonObject, limit, list, name, offset, optional } from './common.ts';
+import { jsonObject, limit, list, name, offset, openLimit, optional } from './common.ts';
 
 const labels = list(z.string('expected a string'), MOST_LABELS, 'expected a list of labels');
 
@@ -35,7 +35,7 @@ const text = optional(z.string('expected a string').min(1, 'expected at least 1 
 export const itemSearch = z.object({
   namespace_prefix: labels.nullish().transform((value) => value ?? []),
   filter,
-  limit: limit(10),
+  limit: openLimit(10),
   offset,
   query: text,
   refresh_ttl: optional(z.boolean('expected true or false')),

@@ -11,7 +11,7 @@ import {
   oneOf,
   optional,
   ownMetadata,
-  select,
+  selectOf,
   sortOrder,
   uuid,
 } from './common.ts';
@@ -92,7 +92,21 @@ export const threadSearch = z.object({
   sort_order: sortOrder,
   limit: limit(10),
   offset,
-  select: optional(select),
+  select: optional(
+    selectOf([
+      'thread_id',
+      'created_at',
+      'updated_at',
+      'state_updated_at',
+      'metadata',
+      'config',
+      'context',
+      'status',
+      'values',
+      'interrupts',
+      'error',
+    ]),
+  ),
   extract: optional(extract),
 });
 
