@@ -44,20 +44,6 @@ const ARROWS: Record<string, readonly string[]> = {
   'examples/demo.ts': ['*'],
 };
 
-/** What threads begin with that have no compiler. */
-const UNCOMPILED: ReadonlySet<string> = new Set([
-  'graphs/pool/crypto-guard.cjs',
-  'graphs/pool/hook-guard.cjs',
-  'graphs/pool/descriptor-guard.cjs',
-  'graphs/pool/like.cjs',
-  'graphs/pool/list-guard.cjs',
-  'graphs/pool/thread-guard.cjs',
-  'graphs/pool/thread-limit.cjs',
-  'graphs/pool/thread-options.cjs',
-  'graphs/pool/wasi-guard.cjs',
-  'kernel/link-gate.cjs',
-]);
-
 /** Packages that only these places (and the examples) may import. */
 const PACKAGES: Record<string, readonly string[]> = {
   'better-sqlite3': ['log/sqlite/library.ts'],
@@ -66,7 +52,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   croner: ['cron/'],
   xstate: ['thread/machine.ts', 'actors/'],
   nanoid: ['kernel/'],
-  crypto: ['kernel/', 'graphs/pool/crypto-guard.cjs'],
+  crypto: ['kernel/'],
   timers: ['kernel/'],
 };
 
@@ -108,14 +94,13 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
     if (lines > LONGEST_FILE) report(lines, `is longer than ${LONGEST_FILE} lines`);
     if (basename(file) === 'index.ts') report(1, 'is a barrel: import from the file that has what you need');
 
-    const isUncompiled = UNCOMPILED.has(file.replace(/^src\//, ''));
     const imports = readImports(text, code).map(({ specifier, offset }) => ({
       specifier,
       line: lineOf(text, offset),
     }));
     for (const { specifier, line } of imports)
-      if (/^\.\.?(\/|$)/.test(specifier) && !(isUncompiled ? /\.cjs$/ : /\.(ts|json)$/).test(specifier))
-        report(line, `imports ${specifier} without ${isUncompiled ? '.cjs' : '.ts'}`);
+      if (/^\.\.?(\/|$)/.test(specifier) && !/\.(ts|json)$/.test(specifier))
+        report(line, `imports ${specifier} without .ts`);
 
     if (!file.startsWith('src/')) continue;
     const place = file.slice('src/'.length);
@@ -124,8 +109,7 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
       report(1, `belongs to no layer: add "${layerOf(place)}" to the table in scripts/layers.ts`);
       continue;
     }
-    if (!file.endsWith('.ts') && layerOf(place) !== 'examples' && !UNCOMPILED.has(place))
-      report(1, 'is not TypeScript');
+    if (!file.endsWith('.ts') && layerOf(place) !== 'examples') report(1, 'is not TypeScript');
     for (const { specifier, line } of imports) {
       const to = targetOf(place, specifier);
       if (to === undefined) {

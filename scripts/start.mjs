@@ -7,8 +7,8 @@
  * made from. Where nothing can be written the program runs from its sources.
  */
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -29,27 +29,11 @@ const ENTRIES = [
   'projections/projection',
 ];
 
-/** What threads begin with that have no compiler. */
-const SCRIPTS = [
-  ...[
-    'crypto-guard',
-    'descriptor-guard',
-    'hook-guard',
-    'like',
-    'list-guard',
-    'thread-guard',
-    'thread-limit',
-    'thread-options',
-    'wasi-guard',
-  ].map((name) => `graphs/pool/${name}.cjs`),
-  'kernel/link-gate.cjs',
-];
-
 /** What the build is made from; times rather than contents, because this is asked at every start. */
 function fingerprint() {
   const hash = createHash('sha256');
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') || SCRIPTS.includes(name))
+    .filter((name) => name.endsWith('.ts'))
     .sort()
     .map((name) => join(SOURCES, name));
   for (const file of [...files, fileURLToPath(import.meta.url)]) {
@@ -76,10 +60,6 @@ async function buildInto(folder) {
     target: 'node24',
     logLevel: 'warning',
   });
-  for (const name of SCRIPTS) {
-    mkdirSync(dirname(join(unfinished, name)), { recursive: true });
-    copyFileSync(join(SOURCES, name), join(unfinished, name));
-  }
   try {
     renameSync(unfinished, folder);
   } catch (error) {

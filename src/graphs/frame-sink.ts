@@ -1,4 +1,3 @@
-import { append } from './append.ts';
 import type { Frame } from './port.ts';
 
 /** Hands frames to the server in order, together where several wait. */
@@ -70,7 +69,7 @@ export function openFrameSink(
   return {
     push(event, data) {
       if (!open) return;
-      append(waiting, { event, data });
+      waiting.push({ event, data });
       pump ??= run();
     },
     handOver() {

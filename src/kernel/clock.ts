@@ -15,8 +15,6 @@ export interface Clock {
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 export function systemClock(): Clock {
-  // As they are now: code of a graph in the same thread may replace them.
-  const { setTimeout, clearTimeout } = globalThis;
   const monotonic = performance.now.bind(performance);
   return {
     now: () => Date.now(),

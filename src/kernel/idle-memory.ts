@@ -7,11 +7,6 @@ import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
 import type { Clock } from './clock.ts';
 
-// As they are now: code of a graph in the same thread may replace them. And not what the process tells of itself, which
-// reads a file: it throws when there may be no more of them.
-const { getHeapStatistics } = v8;
-const { eventLoopUtilization } = performance;
-
 const LOOK_MS = 1_000;
 /** A thread rests that was busy for less than this part of the time, */
 const BUSY = 0.05;
@@ -65,14 +60,15 @@ export function tendIdleMemory(options: IdleMemoryOptions): () => void {
 }
 
 function totalHeapSize(): number {
-  return getHeapStatistics().total_heap_size;
+  // `process.memoryUsage` reads a file, and throws when the process may open no more of them.
+  return v8.getHeapStatistics().total_heap_size;
 }
 
 function loopBusy(): () => number {
-  let last = eventLoopUtilization();
+  let last = performance.eventLoopUtilization();
   return () => {
-    const now = eventLoopUtilization();
-    const { utilization } = eventLoopUtilization(now, last);
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
     return utilization;
   };

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { within } from '../../src/kernel/within.ts';
-import { ENV_AS_STARTED, FLAGS_AS_STARTED } from '../support/as-started.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -133,7 +132,7 @@ export async function asServer(program: Program): Promise<ServerProgram> {
 }
 
 function spawnProgram({ args = [], env = {}, cwd = ROOT, script = MAIN, before }: Launch): Program {
-  const loader = script.endsWith('.ts') ? LOADER : FLAGS_AS_STARTED;
+  const loader = script.endsWith('.ts') ? LOADER : [];
   const command = [process.execPath, ...loader, script, ...args];
   const shell = before === undefined ? command : ['bash', '-c', `${before}; exec "$@"`, 'bash', ...command];
   const child = spawn(shell[0]!, shell.slice(1), {
@@ -142,7 +141,6 @@ function spawnProgram({ args = [], env = {}, cwd = ROOT, script = MAIN, before }
     // And time to stop, which a busy machine takes.
     env: {
       ...withoutSettings(process.env),
-      ...ENV_AS_STARTED,
       PLATFORM_WORKERS: '1',
       PLATFORM_STOP_GRACE_SECS: '5',
       ...env,

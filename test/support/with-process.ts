@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { ENV_AS_STARTED, FLAGS_AS_STARTED } from './as-started.ts';
 import { PROJECT } from './with-server.ts';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,19 +34,8 @@ export async function startProcess({
 }: ProcessOptions): Promise<ServerProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [
-      ...FLAGS_AS_STARTED,
-      join(ROOT, 'scripts/start.mjs'),
-      'serve',
-      '--config',
-      config,
-      '--port',
-      '0',
-      '--data',
-      dir,
-      ...args,
-    ],
-    { cwd: ROOT, env: { ...process.env, ...ENV_AS_STARTED, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    [join(ROOT, 'scripts/start.mjs'), 'serve', '--config', config, '--port', '0', '--data', dir, ...args],
+    { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   const exited = once(child, 'exit').then(([code]) => code as number | null);

@@ -7,13 +7,12 @@
  */
 import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/within.ts';
-import { openWorkerMemory } from '../../kernel/worker-memory.ts';
+import { openThreadDebugger } from '../../kernel/thread-debugger.ts';
 import { GraphsUnavailable } from '../port.ts';
 import { currentJob, NO_JOB } from './current-job.ts';
 import type { GraphWorker } from './graph-worker.ts';
-import { createFileGuard } from './file-guard.ts';
+import { areFilesFree } from './free-files.ts';
 import { createLeftovers } from './leftovers.ts';
-import { createMemoryGuard } from './memory-guard.ts';
 import { openSlots } from './slots.ts';
 import type { Loaded } from './sides.ts';
 import { SPOILED } from './worker-end.ts';
@@ -21,7 +20,6 @@ import { SPOILED } from './worker-end.ts';
 export interface CrewOptions {
   /** How many workers, at least 1. */
   readonly size: number;
-  readonly heapMb: number;
   readonly clock: Clock;
   /** `isTrial`: nobody depends on it. */
   readonly spawn: (isTrial?: boolean) => GraphWorker;
@@ -71,27 +69,20 @@ const CLOSE_MS = 1_000;
 
 /** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { size, heapMb, clock, onFault, onHeld } = options;
+  const { size, clock, onFault, onHeld } = options;
   const apart = new Set<GraphWorker>();
   let coming = 0;
   const homes = new Map<string, GraphWorker>();
   const waiting = new Set<() => void>();
   /** Their threads are there, also those of workers that were ended. */
   const alive = new Set<GraphWorker>();
-  /** Those of them that are to end. */
-  const ending = new Set<GraphWorker>();
   let closed = false;
-  const memory = openWorkerMemory();
+  const threads = openThreadDebugger();
 
   function spawn(isTrial?: boolean): GraphWorker {
     const worker = options.spawn(isTrial);
     alive.add(worker);
-    // One that ends by itself is gone already.
-    void worker.ended.then(() => alive.has(worker) && ending.add(worker));
-    void worker.exited.then(() => {
-      alive.delete(worker);
-      ending.delete(worker);
-    });
+    void worker.exited.then(() => alive.delete(worker));
     return worker;
   }
 
@@ -110,7 +101,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
 
   const first = spawn();
   const loaded = await first.loaded.catch((error: unknown) => {
-    memory.close();
+    threads.close();
     throw error;
   });
   const places = openSlots({ clock, spawn, whole: loaded, onFault, onChange: wakeAll });
@@ -122,9 +113,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     ...places.followed(),
     ...apart,
   ];
-  const guard = createMemoryGuard(heapMb, clock, memory, all, ending);
-  const leftovers = createLeftovers(clock, memory);
-  const files = createFileGuard(clock, all);
+  const leftovers = createLeftovers(clock, threads);
 
   /** One at a time, unless all are there. */
   function grow(): void {
@@ -141,7 +130,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   function askForHolder(worker: GraphWorker): void {
     if (holders.has(worker)) return;
     holders.set(worker, NO_JOB);
-    void currentJob(memory, worker.threadId).then((job) => holders.set(worker, job ?? NO_JOB));
+    void currentJob(threads, worker.threadId).then((job) => holders.set(worker, job ?? NO_JOB));
   }
 
   /** For how long a run has waited to stop on a worker whose event loop stands still. */
@@ -176,7 +165,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       const { next } = slot;
       if (slot.ready) leftovers.look(slot.worker);
       const { worker } = slot;
-      if (worker.isSpoiled() && worker.load === 0 && files.hasRoom()) worker.end(SPOILED);
+      if (worker.isSpoiled() && worker.load === 0 && areFilesFree()) worker.end(SPOILED);
       if (isAnybodyThere && worker.isSilent()) worker.giveBack();
       const waits = overdue(slot.worker);
       if (waits > DOUBT_MS) slot.next ??= spawn();
@@ -191,8 +180,6 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       overdue(worker);
     }
     apart.forEach(overdue);
-    guard.look();
-    files.look();
     if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
   }
 
@@ -260,7 +247,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       cancelWatch();
       cancelGrowth();
       places.close();
-      memory.close();
+      threads.close();
       for (const worker of all())
         worker.end({ by: 'close', error: 'Stopped', message: 'the server is stopping' });
       wakeAll();

@@ -7,8 +7,6 @@
  */
 import { MessageChannel } from 'node:worker_threads';
 import type { Clock } from '../../kernel/clock.ts';
-import { openLinkGate } from '../../kernel/link-gate.ts';
-import { LEAVE } from '../../kernel/worker-memory.ts';
 import { startWorker } from '../../kernel/worker.ts';
 import { toErrorEnd } from '../failure.ts';
 import type { GraphSpec } from '../loader.ts';
@@ -25,27 +23,22 @@ import type { SourceReport } from '../schemas/source-report.ts';
 import { Unloadable } from '../unloadable.ts';
 import { endThread } from './end-thread.ts';
 import { lostBefore, lostBy, type Job } from './job.ts';
-import { rememberNatives } from './natives.ts';
 import { openOffers } from './offers.ts';
 import { openPulse } from './pulse.ts';
 import { openRpc, type Methods } from './rpc.ts';
 import { createServerSide } from './server-side.ts';
-import { toRemote, WORKER_NOTES, type KnownHead } from './sides.ts';
+import { LEAVE, toRemote, WORKER_NOTES, type KnownHead } from './sides.ts';
 import type { Loaded, Question, WorkerSide } from './sides.ts';
 import { died, diedOf, type WorkerEnd } from './worker-end.ts';
 
 export interface GraphWorkerOptions {
   readonly graphs: readonly GraphSpec[];
   readonly base: string;
-  /** In MiB; the second is where V8 gives up. */
+  /** The limit of V8's heap, in MiB. */
   readonly heapMb: number;
-  readonly hardHeapMb: number;
   /** How long it may take to load the graphs, and a module, in milliseconds. */
   readonly loadMs: number;
   readonly moduleMs: number | undefined;
-  readonly secret: string;
-  /** Found again in the threads that the worker starts. */
-  readonly mark: string;
   /** Real time, whatever the server's clock says: threads live in it. */
   readonly clock: Clock;
   readonly fetch: typeof fetch;
@@ -57,14 +50,9 @@ export interface GraphWorker {
   /** Rejects when the worker ends before it has loaded the graphs. */
   readonly loaded: Promise<Loaded>;
   readonly ended: Promise<WorkerEnd>;
-  /** The thread has been told to end, a moment after `ended`. */
-  readonly told: Promise<void>;
-  /** Tells the thread again: it misses the first time when it answers the debugger in that moment. */
-  tellAgain(): void;
   /** The thread is gone; may come long after `ended` when native code holds it. */
   readonly exited: Promise<void>;
   readonly threadId: number;
-  readonly mark: string;
   /** Runs and questions under way. */
   readonly load: number;
   /** Whether somebody waits for this run or question. */
@@ -102,29 +90,25 @@ export interface GraphWorker {
   stopWaits(): number;
   /** For how long its event loop has worked since it started, in milliseconds. */
   busy(): number;
-  /** With a `verdict` its runs are told that, once it is known; the worker ends at once all the same. */
-  end(end: WorkerEnd, verdict?: Promise<WorkerEnd>): void;
+  end(end: WorkerEnd): void;
 }
 
-const CLOSED_MS = 300;
 /** What a worker takes at most to make a state of a checkpoint's text, on a slow machine. */
 const MS_PER_CHARACTER = 150 / 1e6;
 
 export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
-  const { clock, graphs, base, heapMb, hardHeapMb, loadMs, secret, mark, onStray } = options;
+  const { clock, graphs, base, heapMb, loadMs, onStray } = options;
   const jobs = new Map<number, Job>();
   const pulse = openPulse(clock);
   const offers = openOffers(pulse.shared);
   const { port1: port, port2 } = new MessageChannel();
-  const setup = { graphs, moduleMs: options.moduleMs, base, pulse: pulse.shared, secret, heapMb, mark };
-  const linkGate = openLinkGate();
+  const setup = { graphs, moduleMs: options.moduleMs, base, pulse: pulse.shared };
   const worker = startWorker(
     'graphs/pool/worker-entry',
     { setup, port: port2 },
     {
       transfer: [port2],
-      hardHeapMb,
-      linkGate,
+      heapMb,
     },
   );
   const { threadId } = worker;
@@ -140,10 +124,10 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   loaded.catch(() => undefined);
   const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  const told = ended.then(({ by }) => {
-    // One that eats memory has no time left, and one that stands still hears nothing.
+  void ended.then(({ by }) => {
+    // A worker that is out of memory has no time left, and one that stands still hears nothing.
     const ask = by === 'itself' || pulse.isSilent() ? undefined : () => port.postMessage(LEAVE);
-    return endThread({ worker, port, exited, linkGate, clock, ask });
+    return endThread({ worker, port, exited, clock, ask });
   });
 
   const { server, leftoverFor, ...replies } = createServerSide({
@@ -158,21 +142,10 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const rpc = openRpc((batch) => port.postMessage(batch), { ...server } as Methods);
   const side = toRemote<WorkerSide>(rpc, WORKER_NOTES);
 
-  port.on('message', (said: unknown) => {
-    if (over !== undefined) return;
-    try {
-      const [token, batch] = said as readonly unknown[];
-      if (token !== secret) throw new Error('it is not from the worker itself');
-      rpc.receive(batch);
-    } catch (error) {
-      end(died('WorkerFault', `A graph worker said what makes no sense: ${String(error)}`));
-    }
+  port.on('message', (batch: unknown) => {
+    if (over === undefined) rpc.receive(batch);
   });
-  // It also closes with the thread, whose own words say more and come a moment later.
-  port.on('close', () =>
-    clock.after(CLOSED_MS, () => end(died('WorkerFault', 'A graph closed the channel of its worker'))),
-  );
-  worker.on('error', (thrown: unknown) => (fault ??= diedOf(thrown)));
+  worker.on('error', (thrown: unknown) => (fault ??= diedOf(thrown, heapMb)));
   worker.on('exit', (code) =>
     end(fault ?? died('WorkerExit', `The worker of the graph ended itself with code ${code}`)),
   );
@@ -188,18 +161,14 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
     return unbegun.map(([, job]) => job);
   }
 
-  function end(how: WorkerEnd, verdict?: Promise<WorkerEnd>): void {
+  function end(how: WorkerEnd): void {
     if (over !== undefined) return;
     over = how;
     cancelLimit();
     const unbegun = takeBack();
     const left = [...jobs];
     jobs.clear();
-    const tell = (last: WorkerEnd): void => {
-      for (const [id, job] of left) job.lose(lostBy(last, id, job, runs === 1));
-    };
-    if (verdict === undefined) tell(how);
-    else void verdict.then(tell);
+    for (const [id, job] of left) job.lose(lostBy(how, id, job, runs === 1));
     rpc.close(new GraphsUnavailable(how.message));
     replies.close();
     onFailed(new GraphsUnavailable(how.message));
@@ -212,11 +181,8 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   return {
     loaded,
     ended,
-    told,
-    tellAgain: () => void worker.terminate(),
     exited,
     threadId,
-    mark,
     get load() {
       return jobs.size;
     },
@@ -276,12 +242,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
       for (const job of takeBack()) job.giveBack?.();
     },
     base: (url) => side.base(url),
-    look() {
-      const replaced = pulse.look();
-      if (replaced === 0) return;
-      const name = rememberNatives().nameOf(replaced);
-      end(died('WorkerSpoiled', `A graph replaced or froze ${name}, which all code of its worker rests on`));
-    },
+    look: pulse.look,
     isSpoiled: () => spoiled,
     isSilent: pulse.isSilent,
     silence: pulse.silence,

@@ -7,7 +7,7 @@
  * run that is not over may take as long as it likes.
  */
 import type { Clock } from '../../kernel/clock.ts';
-import type { WorkerMemory } from '../../kernel/worker-memory.ts';
+import type { ThreadDebugger } from '../../kernel/thread-debugger.ts';
 import { currentJob, NO_JOB } from './current-job.ts';
 import type { GraphWorker } from './graph-worker.ts';
 import type { WorkerEnd } from './worker-end.ts';
@@ -30,7 +30,7 @@ const END: WorkerEnd = {
   message: 'What a run or a question left behind kept its worker busy, so the worker was ended',
 };
 
-export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
+export function createLeftovers(clock: Clock, threads: Pick<ThreadDebugger, 'evaluate'>): Leftovers {
   /** When it answered last; never, as long as it has not. */
   const asked = new WeakMap<GraphWorker, number>();
   /** When it said for the first time that it works for no job. */
@@ -53,7 +53,7 @@ export function createLeftovers(clock: Clock, memory: WorkerMemory): Leftovers {
 
   async function ask(worker: GraphWorker): Promise<void> {
     asked.set(worker, Infinity);
-    const job = await currentJob(memory, worker.threadId);
+    const job = await currentJob(threads, worker.threadId);
     const now = clock.monotonic();
     asked.set(worker, now);
     const since = aimless.get(worker);

@@ -19,11 +19,10 @@ export function openOffers(shared: SharedArrayBuffer): Offers {
   };
 }
 
-/** For the worker, which begins what was offered only when this says so. Bound when it starts: graph code may replace `Atomics`. */
+/** For the worker, which begins what was offered only when this says so. */
 export function openTaking(shared: SharedArrayBuffer): (job: number) => boolean {
   const places = new Int32Array(shared);
-  const { compareExchange } = Atomics;
-  return (job) => compareExchange(places, placeOf(job, places), job, 0) === job;
+  return (job) => Atomics.compareExchange(places, placeOf(job, places), job, 0) === job;
 }
 
 const placeOf = (job: number, { length }: Int32Array): number => OFFERS + (job % (length - OFFERS));

@@ -28,7 +28,7 @@ export type ThreadOutput = Writable & { _writev(chunks: readonly Chunk[], done: 
 
 /** Called before any code of the project is there: it may replace `write`, as libraries that capture output do. */
 export function limitOutput(stream: ThreadOutput): void {
-  const send = guardPort(stream, stream._writev.bind(stream));
+  const send = stream._writev.bind(stream);
   const write = stream.write.bind(stream) as (...given: readonly unknown[]) => boolean;
   /** That wait, the ones on their way apart. */
   let writes = 0;
@@ -78,61 +78,6 @@ export function limitOutput(stream: ThreadOutput): void {
     return !stream.writableNeedDrain;
   };
 }
-
-interface Port {
-  postMessage(message: unknown): void;
-  ref(): void;
-  unref(): void;
-}
-const guarded = new WeakMap<object, ReturnType<typeof toGuarded>>();
-
-/**
- * The port that Node's stream writes to lies on the stream, and the server's own thread reads whatever comes by it: in its
- * place lies one that takes what is sent from here alone. Node counts there which streams wait.
- */
-function guardPort(stream: ThreadOutput, send: ThreadOutput['_writev']): ThreadOutput['_writev'] {
-  const guard = hidePort(stream);
-  return guard === undefined ? send : (chunks, done) => guard.send(() => send(chunks, done));
-}
-
-/** Of any stream of the thread's: that of its input is the same. */
-export function hidePort(stream: object): ReturnType<typeof toGuarded> | undefined {
-  const key = symbolOf(stream, 'kPort');
-  if (key === undefined) return undefined;
-  const real = (stream as Record<symbol, Port>)[key]!;
-  const guard = guarded.get(real) ?? toGuarded(real);
-  guarded.set(real, guard);
-  Object.defineProperty(stream, key, { value: guard.port, writable: false, configurable: false });
-  return guard;
-}
-
-function toGuarded(real: Port) {
-  const post = real.postMessage.bind(real);
-  const count = symbolOf(real, 'kWaitingStreams');
-  let isSending = false;
-  const port = {
-    postMessage(message: unknown): void {
-      if (isSending) post(message);
-    },
-    ref: real.ref.bind(real),
-    unref: real.unref.bind(real),
-    ...(count !== undefined && { [count]: 0 }),
-  };
-  return {
-    port,
-    send(work: () => void): void {
-      isSending = true;
-      try {
-        work();
-      } finally {
-        isSending = false;
-      }
-    },
-  };
-}
-
-const symbolOf = (object: object, name: string): symbol | undefined =>
-  Object.getOwnPropertySymbols(object).find(({ description }) => description === name);
 
 type Text = string | ArrayBufferView;
 const isText = (chunk: unknown): chunk is Text => typeof chunk === 'string' || ArrayBuffer.isView(chunk);

@@ -6,9 +6,7 @@
  * runs, each of them is tried again in a worker of its own: there the guilty one is alone, and the others are safe. So
  * is one that kept its worker to itself while another run of it had to stop.
  */
-import { totalmem } from 'node:os';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
-import { randomIds } from '../../kernel/ids.ts';
 import { JsonText } from '../../kernel/json-text.ts';
 import type { GraphSpec } from '../loader.ts';
 import {
@@ -68,9 +66,6 @@ const MOST_SUSPECTS = 1_000;
 /** The worker is there and has not answered: another one would take as long. */
 class LateAnswer extends GraphsUnavailable {}
 
-/** A single allocation that V8 has no room for ends the whole process: so it gets room, and somebody watches. */
-const hardHeapMb = (heapMb: number): number => heapMb + Math.min(8_192, Math.floor(totalmem() / 2 ** 21));
-
 /** What nearly every run asks for first goes along with its order; one that cannot be read is asked for again. */
 async function headOf(order: RunOrder, link: RunLink): Promise<KnownHead | undefined> {
   if (typeof order.config.configurable['checkpoint_id'] === 'string') return undefined;
@@ -95,17 +90,13 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const clock = systemClock();
   const { patience = clock } = options;
   let base = '';
-  const ids = randomIds(clock);
   const limit = createLoadLimit(clock, options.laterLimit);
   const plan = createLoadPlan(options.graphs);
   const spawn = (isTrial = false): GraphWorker => {
     const graphs = plan.next(isTrial);
     const worker = startGraphWorker({
       ...{ graphs, base, clock, loadMs: limit.ms, moduleMs: limit.moduleMs },
-      secret: ids.token(),
-      mark: ids.token(),
       heapMb,
-      hardHeapMb: hardHeapMb(heapMb),
       fetch: options.fetch,
       readSource: options.readSource,
       onStray: onFault,
@@ -114,7 +105,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     plan.watch(graphs, worker);
     return worker;
   };
-  const crew = await openCrew({ size: workers, heapMb, clock, spawn, onFault, onHeld });
+  const crew = await openCrew({ size: workers, clock, spawn, onFault, onHeld });
   const suspects = new Set<string>();
 
   /**

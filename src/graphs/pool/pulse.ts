@@ -1,14 +1,14 @@
 /** Whether the event loop of a worker turns, read from memory that both threads share: asking would need its loop. */
 import type { Clock } from '../../kernel/clock.ts';
-import { BEATS, PULSE_BYTES, REPLACED } from './sides.ts';
+import { BEATS, PULSE_BYTES } from './sides.ts';
 
 export interface Pulse {
   /** For the worker. */
   readonly shared: SharedArrayBuffer;
   /** The worker has only now begun to turn. */
   begin(): void;
-  /** Reads what is there; returns the place among the natives of one that graph code replaced, or 0. */
-  look(): number;
+  /** Reads what is there; called all the time. */
+  look(): void;
   /** It has not turned for a while. */
   isSilent(): boolean;
   /** For how long it has not, in milliseconds. */
@@ -45,7 +45,6 @@ export function openPulse(clock: Clock): Pulse {
       // A process that itself stood still knows nothing of the others.
       if (beat !== last.beat || now - last.looked > SILENT_MS) last = { beat, at: now, looked: now };
       else last.looked = now;
-      return Atomics.load(numbers, REPLACED);
     },
     isSilent: () => silence() > SILENT_MS,
     silence,

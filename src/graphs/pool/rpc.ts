@@ -5,8 +5,6 @@
  * Arguments and answers are plain data. Of an error its name, message and stack arrive; whoever has to know it
  * recognises it by its name.
  */
-
-import { append } from '../append.ts';
 import { shorten } from '../failure.ts';
 
 /** `[id, method, args]` asks; with id 0 no answer is wanted. `[id, answer]` and `[id, undefined, error]` answer. */
@@ -28,7 +26,7 @@ export interface Rpc {
   call<T>(method: string, ...args: readonly unknown[]): Promise<T>;
   /** Says something that wants no answer. */
   note(method: string, ...args: readonly unknown[]): void;
-  /** What came from the other side. Throws when it makes no sense. */
+  /** What came from the other side. */
   receive(batch: unknown): void;
   /** Calls under way and to come reject with `error`; nothing is sent any more. */
   close(error: Error): void;
@@ -41,17 +39,15 @@ interface Waiting {
 
 /** `post` throws for what cannot be copied. `methods` may be filled until the first message is received. */
 export function openRpc(post: (batch: readonly Message[]) => void, methods: Methods): Rpc {
-  // As it is now: code of a graph may replace it.
-  const { queueMicrotask } = globalThis;
-  /** By their id. It has no methods that graph code could replace. */
-  const waiting = Object.create(null) as Record<number, Waiting>;
+  /** By their id. */
+  const waiting = new Map<number, Waiting>();
   let queued: Message[] = [];
   let last = 0;
   let closed: Error | undefined;
 
   function send(message: Message): void {
     if (closed !== undefined) return;
-    append(queued, message);
+    queued.push(message);
     if (queued.length === 1) queueMicrotask(flush);
   }
 
@@ -82,8 +78,8 @@ export function openRpc(post: (batch: readonly Message[]) => void, methods: Meth
   }
 
   function settle(id: number): Waiting | undefined {
-    const found = waiting[id];
-    delete waiting[id];
+    const found = waiting.get(id);
+    waiting.delete(id);
     return found;
   }
 
@@ -103,7 +99,7 @@ export function openRpc(post: (batch: readonly Message[]) => void, methods: Meth
     call: <T>(method: string, ...args: readonly unknown[]) =>
       new Promise<T>((resolve, reject) => {
         if (closed !== undefined) return reject(closed);
-        waiting[++last] = { resolve: resolve as (value: unknown) => void, reject };
+        waiting.set(++last, { resolve: resolve as (value: unknown) => void, reject });
         send(['ask', last, method, args]);
       }),
     note: (method, ...args) => send(['ask', 0, method, args]),
@@ -117,7 +113,7 @@ export function openRpc(post: (batch: readonly Message[]) => void, methods: Meth
     },
     close(error) {
       closed ??= error;
-      for (const id in waiting) settle(Number(id))?.reject(closed);
+      for (const id of [...waiting.keys()]) settle(id)?.reject(closed);
     },
   };
 }

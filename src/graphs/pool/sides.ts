@@ -27,25 +27,20 @@ export interface WorkerSetup {
   readonly base: string;
   /** 32-bit numbers: what stands where is said below. */
   readonly pulse: SharedArrayBuffer;
-  /** What the worker says begins with it: graph code may come by the channel, but not by this. */
-  readonly secret: string;
-  /** How much memory the graphs may use, in MiB: nothing larger is handed over, for the server would need it as well. */
-  readonly heapMb: number;
-  /** Inherited by the threads that graph code starts, so that their memory is found to be this worker's. */
-  readonly mark: string;
 }
 
 /** Raised by the worker while its event loop turns. */
 export const BEATS = 0;
-/** What graph code has replaced of the natives, by its place there; 0 for nothing. */
-export const REPLACED = 1;
 /** From here on the runs that were given to the worker and that it has not begun, by their job (offers.ts). */
-export const OFFERS = 2;
+export const OFFERS = 1;
 /** For more runs than anybody gives to a worker before it begins one. */
-export const PULSE_BYTES = 4 * (OFFERS + 1_021);
+export const PULSE_BYTES = 4 * (OFFERS + 1_022);
 
 /** By the symbol of this name a worker tells the debugger for which job its code works. */
 export const CURRENT_JOB = 'rewound.job';
+
+/** Asks a worker, over its channel, to end its thread. */
+export const LEAVE = 'leave';
 
 /** What a worker says once it has loaded the graphs. */
 export interface Loaded {

@@ -19,9 +19,12 @@ export const SPOILED: WorkerEnd = {
 };
 
 /** The end of a thread that nobody in it caught `thrown`, which may be anything that can be thrown. */
-export function diedOf(thrown: unknown): WorkerEnd {
+export function diedOf(thrown: unknown, heapMb: number): WorkerEnd {
   const { code } = Object(thrown) as { code?: unknown };
   return code === 'ERR_WORKER_OUT_OF_MEMORY'
-    ? died('WorkerHeapLimit', 'The worker of the graph ran out of memory')
+    ? died(
+        'WorkerHeapLimit',
+        `The worker of the graph used more memory than its ${heapMb} MB (PLATFORM_WORKER_HEAP_MB)`,
+      )
     : died('WorkerFault', `The worker of the graph failed: ${toWords(thrown)}`);
 }

@@ -15,16 +15,6 @@ const MOST_CHARACTERS = 131_072;
 /** Questions and changes of the store under way: graph code may ask for ten thousand items in one breath. */
 const MOST_ASKED = 32;
 
-/** The string may have been cheap in the graph; the server would hold each of its characters. */
-class WorkerHeapLimit extends Error {
-  constructor(characters: number, heapMb: number) {
-    super(
-      `A value of ${characters} characters is more than the ${heapMb} MB of a worker (PLATFORM_WORKER_HEAP_MB)`,
-    );
-    this.name = 'WorkerHeapLimit';
-  }
-}
-
 export interface WorkerHostOptions {
   readonly host: InProcessGraphs;
   readonly describer: GraphDescriber;
@@ -33,14 +23,12 @@ export interface WorkerHostOptions {
   readonly onBase: (url: string) => void;
   /** Whether a run that was offered is this worker's to begin. */
   readonly take: (job: number) => boolean;
-  /** What is larger is not handed over, in MiB. */
-  readonly heapMb: number;
 }
 
 export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
-  const { host, describer, server, guard, onBase, take, heapMb } = options;
-  /** By the job. It has no methods that graph code could replace. */
-  const stops = Object.create(null) as Record<number, (reason: StopReason) => void>;
+  const { host, describer, server, guard, onBase, take } = options;
+  /** By the job. */
+  const stops = new Map<number, (reason: StopReason) => void>();
 
   const readerOf = (job: number): CheckpointReader => ({
     load: (ns, checkpointId) => server.load(job, ns, checkpointId),
@@ -53,7 +41,6 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     let unheard = { writes: 0, characters: 0 };
     /** Most writes want no answer: the server takes them in order, the end of the run after all of them. */
     const write = async (given: JobWrite, characters: number): Promise<void> => {
-      if (characters > heapMb * 2 ** 20) throw new WorkerHeapLimit(characters, heapMb);
       if (given.kind !== 'frames') head = undefined;
       unheard = { writes: unheard.writes + 1, characters: unheard.characters + characters };
       const isRoom = unheard.writes < MOST_UNHEARD && unheard.characters < MOST_CHARACTERS;
@@ -107,10 +94,10 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
         },
       };
       return guard.inside(guarded, async () => {
-        stops[job] = (reason) => {
+        stops.set(job, (reason) => {
           asked = true;
           guard.inside(guarded, () => stop.abort(reason));
-        };
+        });
         try {
           let working = false;
           let told = false;
@@ -127,7 +114,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
           return stray === undefined || asked ? end : toErrorEnd(stray.thrown);
         } finally {
           asked = true;
-          delete stops[job];
+          stops.delete(job);
         }
       });
     },
@@ -143,7 +130,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     drawing: (job, order, xray) => answer(job, order, () => describer.drawing(order, xray)),
     schemas: (job, order) => answer(job, order, () => describer.schemas(order)),
     subgraphs: (job, order) => answer(job, order, () => describer.subgraphs(order)),
-    abort: (job, reason) => stops[job]?.(reason),
+    abort: (job, reason) => stops.get(job)?.(reason),
     base: onBase,
   };
 }

@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert';
 import { createLeftovers } from '../../../src/graphs/pool/leftovers.ts';
 import type { GraphWorker } from '../../../src/graphs/pool/graph-worker.ts';
-import type { WorkerMemory } from '../../../src/kernel/worker-memory.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -24,7 +23,7 @@ function given(answer: () => Promise<unknown>) {
     state.asked += 1;
     return answer();
   };
-  const leftovers = createLeftovers(clock, { evaluate } as unknown as WorkerMemory);
+  const leftovers = createLeftovers(clock, { evaluate });
   return {
     state,
     turn: () => void (turnedAt = clock.monotonic()),
@@ -49,7 +48,7 @@ test('X4 given a worker without a job whose event loop turns, when it is busy fo
       ...{ busy: () => busy, end: () => void at.push(now) },
     } as unknown as GraphWorker;
     const clock = { ...createManualClock(), monotonic: () => now };
-    const leftovers = createLeftovers(clock, {} as WorkerMemory);
+    const leftovers = createLeftovers(clock, { evaluate: async () => undefined });
     for (; now <= 100_000; now += 500, busy += 500 * part) leftovers.look(worker);
     return at;
   };

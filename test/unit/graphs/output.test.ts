@@ -119,18 +119,4 @@ test('given lines on both outputs, when the thread exits right after them, then 
   assert.deepEqual([out, err], ['0\n1\n2\n3\n4\n', '0\n1\n2\n3\n4\n']);
 });
 
-test('X4 given code that finds the port behind its output, when it sends by it, then nothing arrives, and what it prints does', async () => {
-  const { out, err } = await printedBy(`
-    const send = (stream, chunk) => {
-      const key = Object.getOwnPropertySymbols(stream).find(({ description }) => description === 'kPort');
-      stream[key].postMessage({ type: 'stdioPayload', stream: 'stdout', chunks: [{ chunk, encoding: 'utf8' }] });
-    };
-    process.stdout.write('printed\\n', () => send(process.stdout, 'from a callback'));
-    send(process.stdout, 'past the bounds');
-    process.stderr.write('as well\\n');
-    send(process.stderr, 'past the bounds');
-  `);
-  assert.deepEqual([out, err], ['printed\n', 'as well\n']);
-});
-
 test.run();

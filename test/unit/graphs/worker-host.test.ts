@@ -38,7 +38,6 @@ test('X4 given a graph that asks its store for a thousand things in one breath, 
     guard: { inside: (_run, work) => work() } as Guard,
     onBase: () => undefined,
     take: () => true,
-    heapMb: 64,
   });
   assert.equal((await run(1, {} as RunOrder, true)).kind, 'success');
   assert.deepEqual(
