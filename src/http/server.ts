@@ -48,7 +48,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
   const { fetch, host, port, clock, prepare, patience, onFault } = options;
   const { headersMs, requestMs, stalledMs } = patience;
   const inTurn = shareTurns();
-  // Node 20 does not ask: what it does instead is undone in plain-request.ts.
+  // Node before 24.9 does not ask: plain-request.ts undoes what it does instead.
   const upgrades = {
     shouldUpgradeCallback: (request: IncomingMessage): boolean =>
       server.listenerCount('upgrade') > 0 && asksForWebSocket(request),

@@ -9,7 +9,7 @@
  */
 import type { Prepare } from './statements.ts';
 
-export const NAMES = `
+const NAMES = `
 CREATE TABLE checkpoint_names (
   id INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE checkpoint_names (
 ) STRICT;
 `;
 
-export const WRITES = `
+const WRITES = `
 CREATE TABLE write_rows (
   id INTEGER PRIMARY KEY,
   ns TEXT NOT NULL,
@@ -56,7 +56,7 @@ export const baseRow = (blob: string): string =>
 export const baseVersion = (blob: string): string =>
   `coalesce((SELECT below.version FROM blob_rows AS below WHERE below.id = ${baseRow(blob)}), ${blob}.base)`;
 
-export const CHECKPOINT_VIEWS = `
+const CHECKPOINT_VIEWS = `
 CREATE VIEW checkpoints AS
   SELECT saved.id AS seq, thread_id, ns, saved.checkpoint, own.name AS checkpoint_name,
     ${idOf('own.name')} AS checkpoint_id, ${idOf('above.name')} AS parent_id, ${idOf('ran.name')} AS run_id, at, packed,
@@ -95,7 +95,7 @@ CREATE TABLE checkpoint_rows (
   run INTEGER NOT NULL,
   at INTEGER NOT NULL,
   -- checkpoint-text.ts
-  packed ANY NOT NULL,
+  packed TEXT NOT NULL,
   -- The row whose text the packed one differs from, if there is one; that row itself has none.
   base INTEGER,
   UNIQUE (checkpoint, ns)

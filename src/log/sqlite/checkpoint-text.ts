@@ -1,12 +1,9 @@
 /**
  * What a checkpoint is besides its values, as one text in little space. Most of it is the same in every checkpoint of
  * its thread, or stands in the row already: a packed text is what differs (token-difference.ts) from the text of an
- * earlier row and the row's ids, and that of the earlier row what differs from a text that all know.
- *
- * A packed text that is bytes is of an earlier version of this program: raw DEFLATE, against both. One that is text
- * and no difference is the text itself.
+ * earlier row and the row's ids, and that of the earlier row what differs from a text that all know. A packed text
+ * that is no difference is the text itself.
  */
-import { inflateRawSync } from 'node:zlib';
 import { fromDifference, toBase, toDifference, type Base } from './token-difference.ts';
 
 export interface CheckpointParts {
@@ -25,7 +22,7 @@ export interface CheckpointIds {
 }
 
 export interface PackedCheckpoint extends CheckpointIds {
-  readonly packed: string | Uint8Array;
+  readonly packed: string;
   /** What is packed in the row that it differs from; NULL without one, empty when that is gone. */
   readonly base: string | null;
 }
@@ -86,7 +83,6 @@ export function openTexts(): (row: PackedCheckpoint) => string {
   let last: { readonly base: string; readonly pieces: readonly string[] } | undefined;
   return (row) => {
     const { packed, base } = row;
-    if (typeof packed !== 'string') return inflate(row, packed);
     if (!packed.startsWith(MARK)) return packed;
     if (base === null) return readWhole(packed);
     if (base === '') throw new Error(`checkpoint ${row.checkpoint_id} leans on one that is gone`);
@@ -117,23 +113,7 @@ export function openMetadata() {
     checkpoint_id: string,
     parent_id: string | null,
     run_id: string,
-    packed: string | Uint8Array,
+    packed: string,
     base: string | null,
   ): string => read({ thread_id, checkpoint_id, parent_id, run_id, packed, base }).metadata;
-}
-
-/** What bytes are a difference against, with the ids of the row behind it. */
-const INFLATED =
-  '{"kind":"function","runId":"","turn":{"input":"","done":0,"answers":[],"patches":[]}}' +
-  '{"source":"update","step":-1,"parents":{"":""},"source":"fork","writes":null' +
-  '{"run_id":"","run_attempt":1,"graph_id":"agent","assistant_id":"","thread_id":"","source":"input","step":1,"parents":{}}' +
-  '{"source":"loop","step":1,"parents":{},"run_id":"","run_attempt":1,"graph_id":"agent","assistant_id":"","thread_id":""}\n' +
-  '{"__start__":"00000000","messages":"0000000000.","branch:to:":"000000","__pregel_tasks":"0000000001."}\n' +
-  '["messages"]\n' +
-  '{"v":4,"id":"","ts":"2026-01-01T00:00:00.000Z","channel_versions":{"__start__":"00000000","messages":"0000000000.",' +
-  '"branch:to:":"000000"},"versions_seen":{"__input__":{},"__start__":{"__start__":"0000000000."},"":{"branch:to:":"00000000.';
-
-function inflate({ thread_id, checkpoint_id, parent_id, run_id }: CheckpointIds, packed: Uint8Array): string {
-  const dictionary = Buffer.from(`${INFLATED}${thread_id} ${run_id} ${parent_id ?? ''} ${checkpoint_id}`);
-  return inflateRawSync(packed, { windowBits: 13, dictionary }).toString();
 }

@@ -49,21 +49,11 @@ CREATE TABLE frame_rows (
   id INTEGER NOT NULL,
   event TEXT NOT NULL,
   data TEXT NOT NULL,
-  at INTEGER NOT NULL DEFAULT 0,
+  at INTEGER NOT NULL,
   -- The row of frame_states that has its text, if it is not here.
   state INTEGER,
   PRIMARY KEY (run_id, id)
 ) STRICT, WITHOUT ROWID;
 ${TAIL}
-${VIEW}
-`;
-
-/** From version 9. */
-export const SPLIT_FRAMES = `
-ALTER TABLE frames RENAME TO frame_rows;
-${TAIL}
-INSERT INTO frame_runs SELECT DISTINCT thread_id, run_id FROM frame_rows;
-DROP INDEX frames_by_thread;
-ALTER TABLE frame_rows DROP COLUMN thread_id;
 ${VIEW}
 `;

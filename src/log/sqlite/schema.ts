@@ -1,13 +1,12 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import type { Connection } from './connection.ts';
 import { CHECKPOINTS } from './checkpoint-tables.ts';
-import { COMPACT_CHECKPOINTS, SHORTEN_CHECKPOINTS } from './checkpoint-upgrades.ts';
-import { FRAME_STATES, FRAMES, SPLIT_FRAMES } from './frame-tables.ts';
+import { FRAME_STATES, FRAMES } from './frame-tables.ts';
 import { CRON_SECRETS } from './secrets.ts';
 
-/** Marks the file as ours: "thwl". */
-const APPLICATION_ID = 0x7468776c;
-const SCHEMA_VERSION = 11;
+/** "rwnd" in ASCII; marks the file as an event log of this program. */
+const APPLICATION_ID = 0x72776e64;
+const SCHEMA_VERSION = 12;
 
 export const EVENTS = `
 CREATE TABLE events (
@@ -59,21 +58,6 @@ CREATE TABLE item_vectors (
 ) STRICT;
 `;
 
-/** From version 10. */
-const ADD_ROW_IDS = `
-ALTER TABLE bodies RENAME TO old_bodies;
-ALTER TABLE item_values RENAME TO old_values;
-ALTER TABLE item_vectors RENAME TO old_vectors;
-${BODIES}
-${ITEMS}
-INSERT INTO bodies SELECT * FROM old_bodies;
-INSERT INTO item_values SELECT * FROM old_values;
-INSERT INTO item_vectors SELECT * FROM old_vectors;
-DROP TABLE old_bodies;
-DROP TABLE old_values;
-DROP TABLE old_vectors;
-`;
-
 const REQUESTS = `
 CREATE TABLE requests (
   key TEXT PRIMARY KEY,
@@ -88,24 +72,7 @@ CREATE INDEX requests_by_age ON requests (at);
 /** Finds old command ids among very many. */
 const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
 
-/** What leads from each version to the next one, in order, from version 1 on. */
-const STEPS: readonly string[] = [
-  'ALTER TABLE frames ADD COLUMN at INTEGER NOT NULL DEFAULT 0',
-  ITEMS,
-  COMMANDS_BY_AGE,
-  REQUESTS,
-  CRON_SECRETS,
-  `ALTER TABLE frames ADD COLUMN state INTEGER; ${FRAME_STATES}`,
-  COMPACT_CHECKPOINTS,
-  SHORTEN_CHECKPOINTS,
-  SPLIT_FRAMES,
-  ADD_ROW_IDS,
-];
-
-/**
- * Creates the log's tables in a new file, and brings those of an earlier version up to date; refuses a file of another
- * program or of a later version of this one.
- */
+/** Creates the tables in a new file; refuses a file of another program or of another version of this one. */
 export function prepareSchema(db: Connection): void {
   const found = db.pragma('user_version', { simple: true }) as number;
   if (found === 0) {
@@ -124,20 +91,18 @@ export function prepareSchema(db: Connection): void {
     })();
     return;
   }
-  if (db.pragma('application_id', { simple: true }) === APPLICATION_ID && found < SCHEMA_VERSION)
-    db.transaction(() => {
-      for (const step of STEPS.slice(found - 1)) db.exec(step);
-      db.pragma(`user_version = ${SCHEMA_VERSION}`);
-    })();
   assertSchema(db);
 }
 
 export function assertSchema(db: Connection): void {
-  const application = db.pragma('application_id', { simple: true });
-  const version = db.pragma('user_version', { simple: true });
-  if (application !== APPLICATION_ID) throw new Error(`${db.name} is not an event log of this program`);
-  if (version !== SCHEMA_VERSION)
-    throw new Error(
-      `${db.name} has schema version ${String(version)}, this program reads version ${SCHEMA_VERSION}`,
-    );
+  const application = db.pragma('application_id', { simple: true }) as number;
+  const version = db.pragma('user_version', { simple: true }) as number;
+  if (application === APPLICATION_ID && version === SCHEMA_VERSION) return;
+  throw new Error(
+    `${db.name}: found a file of ${describeSchema(application, version)}, expected an event log of ` +
+      `${describeSchema(APPLICATION_ID, SCHEMA_VERSION)}; move the folder away, or use the version of the program that wrote it`,
+  );
 }
+
+const describeSchema = (application: number, version: number): string =>
+  `application id 0x${application.toString(16)} with schema version ${version}`;

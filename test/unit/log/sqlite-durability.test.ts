@@ -9,11 +9,9 @@ import { openConnection } from '../../../src/log/sqlite/connection.ts';
 import { DataDirectoryBusy } from '../../../src/log/sqlite/lock.ts';
 import { LOG_FILE, openSqliteLog } from '../../../src/log/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
-import { append, batch, committed, textsOf } from '../../support/batches.ts';
+import { append, batch, committed } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { lengthenCheckpoints } from '../../support/long-checkpoints.ts';
-import { joinFrames } from '../../support/version-9.ts';
 import { functions, withLog } from '../../support/with-log.ts';
 
 const test = suite('log/sqlite, durability');
@@ -178,113 +176,32 @@ test('given a log that was closed, when another process opens it, then it may', 
     assert.deepEqual(await inChild('open', dir), { opened: true });
   }));
 
-test('L1 given a file of another program or version, when it is opened, then it is refused and the lock is free again', () =>
-  withLog(
-    async ({ dir, log, behind }) => {
-      const open = () =>
-        openSqliteLog({ dir, projection, functions, clock: createManualClock(1), onFault: assert.ifError });
-      await log.close();
-      behind((db) => db.pragma('user_version = 99'));
-      assert.throws(open, /schema version 99/);
-      assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
-      behind((db) => db.pragma('user_version = 11'));
-      behind((db) => db.pragma('application_id = 7'));
-      assert.throws(open, /is not an event log of this program/);
-      behind((db) => db.pragma(`application_id = ${0x7468776c}`));
-      await open().close();
-    },
-    { projection },
-  ));
-
-test('given a log of an earlier version, when it is opened, then its frames can be read and it takes new ones', () =>
-  withLog(
-    async ({ log, behind, reopen }) => {
-      const frames = (first: number) => ({
-        commandId: `frames ${first}`,
-        appends: [],
-        payloads: [
-          { kind: 'frames', runId: 'r', threadId: 't', first, frames: [{ event: 'values', data: '{}' }] },
-        ] as const,
-      });
-      await log.commit(frames(0));
-      await log.close();
-      behind((db) => {
-        joinFrames(db);
-        db.exec('ALTER TABLE frames DROP COLUMN at; DROP TABLE item_values; DROP TABLE item_vectors');
-        db.exec('DROP INDEX commands_by_age; DROP TABLE requests; DROP TABLE cron_secrets');
-        db.exec('ALTER TABLE frames DROP COLUMN state; DROP TABLE frame_states');
-        lengthenCheckpoints(db);
-        db.pragma('user_version = 1');
-      });
-      const again = await reopen();
-      await again.commit(frames(1));
-      const times = (await again.payloads.frames('r', -1, 10)).map(({ id, at }) => [id, at > 0]);
-      assert.deepEqual(times, [
-        [0, false],
-        [1, true],
-      ]);
-      const forget = { kind: 'forget-thread-frames', threadId: 't' } as const;
-      await again.commit({ commandId: 'forget', appends: [], payloads: [forget] });
-      assert.equal(await again.payloads.lastFrame('r'), -1);
-    },
-    { projection },
-  ));
-
-test('L3 given a file of version 2, when it is opened, then it has the tables of items and all that it had', () =>
-  withLog(
-    async (given) => {
-      await given.log.commit(batch([append('s', 0, 'a')]));
-      await given.log.close();
-      given.behind((db) => {
-        joinFrames(db);
-        db.exec('DROP TABLE item_values; DROP TABLE item_vectors; DROP INDEX commands_by_age');
-        db.exec('DROP TABLE requests; DROP TABLE cron_secrets');
-        db.exec('ALTER TABLE frames DROP COLUMN state; DROP TABLE frame_states');
-        lengthenCheckpoints(db);
-        db.pragma('user_version = 2');
-      });
-      const log = await given.reopen();
-      const payloads = [{ kind: 'item-value', itemId: 'i', data: '{}' } as const];
-      assert.equal((await log.commit(batch([append('s', 1, 'b')], { payloads }))).kind, 'committed');
-      assert.deepEqual(textsOf(await log.readStream('s', 1, 10)), ['a', 'b']);
-    },
-    { projection },
-  ));
-
-test('L3 given a file of version 10, when it is opened, then bodies and items have row ids and all that they had', () =>
-  withLog(
-    async ({ log, behind, reopen }) => {
-      const payloads = [
-        { kind: 'body', deliveryId: 'd', threadId: 't', data: '{"body":1}' },
-        { kind: 'item-value', itemId: 'i', data: '{"value":1}' },
-        { kind: 'item-vectors', itemId: 'i', vectors: ['[1]', '[2]'] },
-      ] as const;
-      await log.commit(batch([append('s', 0, 'a')], { payloads }));
-      await log.close();
-      const tables = ['bodies', 'item_values', 'item_vectors'];
-      const contents = () =>
-        behind((db) => tables.map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()));
-      const written = contents();
-      behind((db) => {
-        for (const table of tables) {
-          const ddl = db.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').pluck().get(table) as string;
-          db.exec(`ALTER TABLE ${table} RENAME TO new_${table}; ${ddl}, WITHOUT ROWID`);
-          db.exec(`INSERT INTO ${table} SELECT * FROM new_${table}; DROP TABLE new_${table}`);
-        }
-        db.pragma('user_version = 10');
-      });
-      const again = await reopen();
-      assert.deepEqual(contents(), written);
-      assert.deepEqual(
-        written.map(({ length }) => length),
-        [1, 1, 2],
-      );
-      const names = (table: string) =>
-        behind((db) => db.prepare(`SELECT rowid FROM ${table}`).pluck().all().length);
-      assert.deepEqual(tables.map(names), [1, 1, 2]);
-      assert.equal(await again.payloads.body('d'), '{"body":1}');
-    },
-    { projection },
-  ));
+for (const [what, pragma, found] of [
+  ['an earlier version', 'user_version = 11', '0x72776e64 with schema version 11'],
+  ['a later version', 'user_version = 99', '0x72776e64 with schema version 99'],
+  ['another application', `application_id = ${0x7468776c}`, '0x7468776c with schema version 12'],
+] as const)
+  test(`a log file of ${what} is refused with one line that says what to do, and is left unlocked (L1)`, () =>
+    withLog(
+      async ({ dir, log, behind, reopen }) => {
+        // given
+        await log.close();
+        const before = (name: string) => behind((db) => db.pragma(name, { simple: true }));
+        const marks = ['user_version', 'application_id'].map((name) => `${name} = ${String(before(name))}`);
+        behind((db) => db.pragma(pragma));
+        // when
+        const open = () =>
+          openSqliteLog({ dir, projection, functions, clock: createManualClock(1), onFault: assert.ifError });
+        // then
+        const line =
+          `${join(dir, LOG_FILE)}: found a file of application id ${found}, expected an event log of application id ` +
+          '0x72776e64 with schema version 12; move the folder away, or use the version of the program that wrote it';
+        assert.throws(open, { message: line });
+        assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
+        for (const mark of marks) behind((db) => db.pragma(mark));
+        await (await reopen()).close();
+      },
+      { projection },
+    ));
 
 test.run();

@@ -49,7 +49,7 @@ test('R1 given no log, or a file of something else, when its past is opened, the
     assert.throws(open, /not a database/);
     rmSync(join(dir, LOG_FILE));
     writeFileSync(join(dir, LOG_FILE), '');
-    assert.throws(open, /is not an event log of this program/);
+    assert.throws(open, /expected an event log of/);
   }));
 
 async function replay(...args: string[]): Promise<{ code: number; lines: string[] }> {
