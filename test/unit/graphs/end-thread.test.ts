@@ -58,14 +58,19 @@ test('a thread that misses its termination is terminated again until it is gone,
       return ++calls > 12 ? worker.terminate() : Promise.resolve(0);
     },
   } as unknown as Worker;
-  // when it is ended
-  const clock = createManualClock();
-  await endThread({ worker: deaf, port, exited, clock, ask: undefined });
-  for (let again = 0; again < 12; again++) await clock.advance(500);
-  // then it is gone, and nothing is left to do
-  await exited;
-  assert.equal([calls, clock.pending(), warnings], [13, [], []]);
-  process.off('warning', onWarning);
+  try {
+    // when it is ended
+    const clock = createManualClock();
+    await endThread({ worker: deaf, port, exited, clock, ask: undefined });
+    for (let again = 0; again < 12; again++) await clock.advance(500);
+    // then it is gone, and nothing is left to do
+    assert.is(calls, 13);
+    await exited;
+    assert.equal([clock.pending(), warnings], [[], []]);
+  } finally {
+    process.off('warning', onWarning);
+    await worker.terminate();
+  }
 });
 
 test.run();
