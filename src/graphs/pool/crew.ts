@@ -11,7 +11,6 @@ import { openThreadDebugger } from '../../kernel/thread-debugger.ts';
 import { GraphsUnavailable } from '../port.ts';
 import { currentJob, NO_JOB } from './current-job.ts';
 import type { GraphWorker } from './graph-worker.ts';
-import { areFilesFree } from './free-files.ts';
 import { createLeftovers } from './leftovers.ts';
 import { openSlots } from './slots.ts';
 import type { Loaded } from './sides.ts';
@@ -165,7 +164,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       const { next } = slot;
       if (slot.ready) leftovers.look(slot.worker);
       const { worker } = slot;
-      if (worker.isSpoiled() && worker.load === 0 && areFilesFree()) worker.end(SPOILED);
+      if (worker.isSpoiled() && worker.load === 0) worker.end(SPOILED);
       if (isAnybodyThere && worker.isSilent()) worker.giveBack();
       const waits = overdue(slot.worker);
       if (waits > DOUBT_MS) slot.next ??= spawn();
