@@ -2,8 +2,6 @@
  * Where the modules of this program lie that are started or imported by their address. Built (scripts/start.mjs) or
  * not, they have the same places below one root, and this module lies one folder below it.
  */
-import { fileURLToPath } from 'node:url';
-
 export const isBuilt = !import.meta.url.endsWith('.ts');
 
 const root = new URL('../', import.meta.url);
@@ -14,6 +12,3 @@ export const ownModule = (path: string): URL => new URL(`${path}.${isBuilt ? 'js
 /** Whether a file belongs to this program; its examples belong to a project that it serves. */
 export const isOwnModule = (url: string): boolean =>
   url.startsWith(root.href) && !url.startsWith(new URL('examples/', root).href);
-
-/** The file of a script that needs no build, named by its path below `src` without extension: it is built as it is. */
-export const ownScript = (path: string): string => fileURLToPath(new URL(`${path}.cjs`, root));
