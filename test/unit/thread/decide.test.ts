@@ -70,7 +70,10 @@ test('X3 given a run that executes and one that waits, when one comes with inter
 });
 
 test('X3 given two runs that wait, when one comes with rollback, then both end and each says how many remain', () => {
-  const outcome = { kind: 'rolled-back', reason: 'superseded by run c (multitask_strategy=rollback)' } as const;
+  const outcome = {
+    kind: 'rolled-back',
+    reason: 'superseded by run c (multitask_strategy=rollback)',
+  } as const;
   const metadata = { graph_id: 'graph', assistant_id: 'assistant' };
   given(...queued)
     .when(ask.createRun('c', 'rollback'))
