@@ -10,7 +10,7 @@ import type { EventName } from './auth.ts';
 import type { Actor } from './authenticate.ts';
 import { lookupKeys } from './coverage.ts';
 import { withinDeadline } from './deadline.ts';
-import { parseFilter, type Filter } from './filters.ts';
+import { ObjectInFilter, parseFilter, type Filter } from './filters.ts';
 import type { AuthHandler } from './handler.ts';
 import { toPlain } from './plain.ts';
 import { refuse, refuseFaulty, toRefusal, type Refusal } from './refusal.ts';
@@ -73,7 +73,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     } catch (error) {
       const refusal = toRefusal(error);
       if (refusal === undefined) onFault(error);
-      return refusal ?? refuseFaulty();
+      return refusal ?? refuseFaulty(error instanceof ObjectInFilter ? error.message : undefined);
     }
   };
 }

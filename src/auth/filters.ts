@@ -29,6 +29,21 @@ export class FilterError extends Error {
   }
 }
 
+/**
+ * A key is compared with an object, which is nearly always the whole user instead of a field of it. Its message is
+ * told to clients: it holds the handler's own key and no value.
+ */
+export class ObjectInFilter extends FilterError {
+  constructor(path: string) {
+    super(
+      path,
+      'expected a string, a number, true, false, null, {"$eq": …} or {"$contains": …}, found an object; ' +
+        'use one of its fields, such as user.identity',
+    );
+    this.name = 'ObjectInFilter';
+  }
+}
+
 const LOGIC_LEVELS = 2;
 
 /** Turns a handler's filter into its normal form, a fresh copy; undefined and `{}` give `[]`. Throws `FilterError`. */
@@ -78,6 +93,7 @@ function parseCondition(key: string, raw: unknown, parent: string, levels: numbe
   if (key === '$and') return { op: 'every', of: parseBranches(raw, path, levels) };
   if (key.startsWith('$')) throw new FilterError(path, 'unknown operator');
   if (isScalar(raw)) return { op: 'equal', key, value: raw };
+  if (isObjectValue(raw)) throw new ObjectInFilter(path);
   const entries = readEntries(raw, path);
   if (entries.length !== 1) throw new FilterError(path, `expected one operator, found ${entries.length}`);
   const [operator, operand] = entries[0]!;
@@ -116,6 +132,13 @@ function readEntries(raw: unknown, path: string): [string, unknown][] {
     return [key, raw[key]];
   });
 }
+
+/** An object with members and no operator among them. */
+const isObjectValue = (raw: unknown): boolean => {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return false;
+  const keys = Reflect.ownKeys(raw);
+  return keys.length > 0 && keys.every((key) => typeof key === 'string' && !key.startsWith('$'));
+};
 
 const isScalar = (value: unknown): value is Scalar =>
   value === null ||

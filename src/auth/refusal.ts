@@ -1,6 +1,6 @@
 /**
  * How auth says no. What the client reads is either what a handler chose to tell it (HTTPException) or a fixed text:
- * A2 whatever goes wrong denies, A4 and no error's own text leaves through here.
+ * A2 whatever goes wrong denies, A4 and no text of an error that the project's code threw leaves through here.
  */
 import { STATUS_CODES } from 'node:http';
 
@@ -13,8 +13,8 @@ export interface Refusal {
 
 export const refuse = (status: number, detail: string): Refusal => ({ ok: false, status, detail });
 
-/** For whatever is a fault of the handler; the cause goes to `onFault` only. */
-export const refuseFaulty = (): Refusal => refuse(500, 'Internal server error');
+/** A fault of the handler. The cause goes to `onFault` only, unless `detail` is a text of this program without values. */
+export const refuseFaulty = (detail = 'Internal server error'): Refusal => refuse(500, detail);
 
 /** These describe the reply's body, which is the server's. */
 const SERVER_OWNED = [

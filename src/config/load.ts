@@ -15,6 +15,9 @@ import { toWebhooksConfig } from './webhooks.ts';
 /** Looked for in this order when no file is named. */
 const NAMES = ['platform.json', 'langgraph.json'];
 
+/** Clients of this interface (chat pages, hosted studios) look here unless told otherwise. */
+const DEFAULT_PORT = 2024;
+
 /** A hundred years: what is more in milliseconds has no meaning as a time. */
 const MOST_SECS = 3_155_760_000;
 
@@ -102,7 +105,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     },
     host:
       overrides.host ?? settings.text(settings.which('PLATFORM_HOST', 'LANGGRAPH_SERVER_HOST'), '127.0.0.1'),
-    port: settings.number(settings.which('PLATFORM_PORT', 'LANGGRAPH_SERVER_PORT', 'PORT'), 8123, {
+    port: settings.number(settings.which('PLATFORM_PORT', 'LANGGRAPH_SERVER_PORT', 'PORT'), DEFAULT_PORT, {
       max: 65_535,
       given: overrides.port,
       label: '--port',

@@ -1,5 +1,5 @@
 /**
- * The whole flow with the official client: `npm run demo`, or `npm run demo -- --url http://127.0.0.1:8123` against a
+ * The whole flow with the official client: `npm run demo`, or `npm run demo -- --url http://127.0.0.1:2024` against a
  * server that runs already. Its own server keeps its data in a temporary directory and may send webhooks to loopback.
  */
 import { createServer } from 'node:http';

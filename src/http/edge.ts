@@ -5,7 +5,7 @@
  * A1 The built-in routes authenticate for themselves (`access.ts`), after the custom app changed the request or not;
  * here, only what the configuration puts in front of the custom app is authenticated.
  */
-import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { Hono, type Context, type HonoRequest, type MiddlewareHandler } from 'hono';
 import { identify, isPublic } from './access.ts';
 import { readBytes } from './body.ts';
 import type { Admitted, Env, ServerContext } from './context.ts';
@@ -117,6 +117,22 @@ async function bodyAfter(
   return bytes ?? new Uint8Array();
 }
 
+/**
+ * All middlewares get one parsed body, and `bodyAfter` reads it from the cache: what one of them changes in it in
+ * place reaches the route. The library's own `json` parses the text anew for each call.
+ */
+function shareParsedBody(request: HonoRequest): void {
+  const { bodyCache } = request;
+  request.json = () => {
+    if (bodyCache.json !== undefined) return bodyCache.json;
+    const parsed = request.text().then((text) => JSON.parse(text) as unknown);
+    // The route tells the client what is wrong with it.
+    parsed.catch(() => delete bodyCache.json);
+    bodyCache.json = parsed;
+    return parsed as Promise<any>;
+  };
+}
+
 function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp): void {
   const { customRouteAuth, order } = context.http;
   const guard: MiddlewareHandler<Env> = async (c, next) => {
@@ -138,6 +154,7 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
       const { url, headers, signal } = raw;
       c.req.raw = new Request(url, { method, headers, signal, body: bytes });
       c.env.admitted = { bytes, request: c.req.raw };
+      shareParsedBody(c.req);
     }
     await next();
   });

@@ -3,6 +3,8 @@ import type { Json } from '../kernel/json.ts';
 import { encodeJson, type Sendable } from '../kernel/json-text.ts';
 import { heldResponse, type HeldReply, type Step } from './held-body.ts';
 
+/** A block of its own: parsers that split the stream at empty lines find no event in the same block. */
+const HEARTBEAT = ': heartbeat\n\n';
 /** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
 const HEARTBEAT_MS = 5_000;
 /** Before the answer: white space that keeps proxies from giving up. */
@@ -59,7 +61,7 @@ function eventReply<Page>(
 ): Response {
   return heldResponse(reply, {
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
-    idle: ': heartbeat\n',
+    idle: HEARTBEAT,
     everyMs: HEARTBEAT_MS,
     async produce() {
       const page = await pages.next();

@@ -61,6 +61,19 @@ test('given a middleware that replaces the body, when a run is created, then the
     assert.equal((await s.request('POST', '/custom/echo', 'any text')).text, 'any text');
   }));
 
+test('a change that a middleware makes in the parsed body reaches the route', () =>
+  withServer(APP, async (s) => {
+    const threadId = await newThread(s);
+    const body = { metadata: { by: 'client', more: 1 } };
+    for (const more of [{ 'x-in-place': '1' }, { 'x-in-place': '1', 'x-look': '1' }]) {
+      const { json } = await s.request('PATCH', `/threads/${threadId}`, body, more);
+      assert.deepEqual(json.metadata, { by: 'a change in place', more: 1 });
+    }
+    const broken = await s.request('PATCH', `/threads/${threadId}`, '{', { 'x-in-place': '1' });
+    assert.equal(broken.status, 422);
+    assert.match(broken.json.detail, /^body: expected JSON/);
+  }));
+
 test('given a middleware that changes, replaces or copies a reply that streams, when a run streams or is waited for, then its reply is sent', () =>
   withServer(APP, async (s) => {
     const body = { assistant_id: 'steps', input: say('hi'), stream_mode: ['values'] };

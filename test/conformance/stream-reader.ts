@@ -44,6 +44,7 @@ export async function openStream(url: string, options: StreamOptions = {}): Prom
       if (end >= 0) {
         const block = received.slice(taken, end);
         taken = end + 2;
+        if (isComment(block)) continue;
         return parseFrame(block);
       }
       const { done, value } = await reader.read();
@@ -81,11 +82,14 @@ export const dataOf = (frames: readonly Frame[], name: string): any[] =>
   frames.filter(({ event }) => event === name).map(({ data }) => data);
 
 /** What was sent, without the comments that keep the connection alive: the same for every reader. */
-export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\n/gm, '');
+export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\n\n?/gm, '');
+
+/** A heartbeat is a block of its own. */
+const isComment = (block: string): boolean => /^:[^\n]*$/.test(block);
 
 /** Throws for a frame that is not exactly event, data and id on one line each. */
 function parseFrame(block: string): Frame {
-  const match = /^event: (.+)\ndata: (.+)\nid: (.+)$/.exec(withoutComments(`${block}\n`).trimEnd());
+  const match = /^event: (.+)\ndata: (.+)\nid: (.+)$/.exec(block);
   if (match === null) throw new Error(`not a frame: ${JSON.stringify(block)}`);
   const [, event, data, id] = match;
   return { event: event!, data: JSON.parse(data!) as unknown, id: id! };

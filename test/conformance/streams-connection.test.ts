@@ -23,17 +23,16 @@ async function readUntil(response: Response, enough: (text: string) => boolean):
   return text;
 }
 
-const beats = (text: string): number => text.split(': heartbeat\n').length - 1;
+const beats = (text: string): number => text.split(': heartbeat\n\n').length - 1;
 
-test('given a silent run, when it is streamed, then heartbeats are single comment lines that the client does not see', () =>
+test('a heartbeat is a block of its own with one comment line, which clients do not see', () =>
   withServer({ clock: hastyClock() }, async (s) => {
     const threadId = await newThread(s);
     const { runId, open } = await startGated(s, threadId);
     const path = `/threads/${threadId}/runs/${runId}/stream`;
     const response = await fetch(`${s.url}${path}`);
     const text = await readUntil(response, (sofar) => beats(sofar) >= 4);
-    // A blank line after a comment would be an empty event to the client.
-    assert.match(text, /^: heartbeat\nevent: metadata\n.*\n(: heartbeat\n){3,}$/s);
+    assert.match(text, /^: heartbeat\n\nevent: metadata\n.*\n(: heartbeat\n\n){3,}$/s);
     open();
     const rest = await readUntil(response, (sofar) => /echo|through/.test(sofar) && sofar.endsWith('\n\n'));
     assert.match(withoutComments(rest), /^event: values\n/);

@@ -85,8 +85,9 @@ export async function openEvents(
     for (;;) {
       const end = text.indexOf('\n\n');
       if (end >= 0) {
-        const block = text.slice(0, end + 2).replace(/^:[^\n]*\n/gm, '');
+        const block = text.slice(0, end + 2);
         text = text.slice(end + 2);
+        if (block.startsWith(':')) continue;
         texts.push(block);
         const match = /^id: (\d+-\d+)\nevent: ([a-z.]+)\ndata: (.*)\n\n$/.exec(block);
         assert.ok(match, `not an event: ${JSON.stringify(block)}`);

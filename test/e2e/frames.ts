@@ -21,6 +21,7 @@ export async function collect(
     const blocks = (rest + chunk.value).split('\n\n');
     rest = blocks.pop()!;
     for (const block of blocks) {
+      if (block.startsWith(':')) continue;
       const frame = parse(block);
       frames.push(frame);
       await onFrame(frame);
@@ -43,10 +44,7 @@ export const assertDense = (frames: readonly ReceivedFrame[]): void =>
 
 function parse(block: string): ReceivedFrame {
   const fields = new Map(
-    block
-      .split('\n')
-      .filter((line) => !line.startsWith(':'))
-      .map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
   );
   return { id: Number(fields.get('id')), event: fields.get('event') ?? '', data: fields.get('data') ?? '' };
 }

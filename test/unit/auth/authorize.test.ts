@@ -177,6 +177,19 @@ for (const { name, create, exception } of AUTH_CLASSES) {
       }
     });
 
+  test(`${name}: a filter that compares with an object is a 500 that names the key and hints at user.identity (A2)`, async () => {
+    const user = { identity: 'alice', email: 'canary' };
+    const instance = Object.assign(new (class User {})(), user);
+    for (const answer of [{ owner: user }, { owner: instance }, { $or: [{ a: 1 }, { owner: user }] }]) {
+      const { ask } = answering(() => answer);
+      const decision = await ask();
+      assert.ok(!decision.ok);
+      assert.equal(decision.status, 500);
+      assert.match(decision.detail, /owner": expected .* found an object; use .* user\.identity$/);
+      assert.doesNotMatch(decision.detail, /canary|email/);
+    }
+  });
+
   test(`given ${name}, when an answer makes no sense, then the report names the event`, async () => {
     const { ask, faults } = answering(() => 'allow');
     await ask();
