@@ -20,7 +20,9 @@ export interface Actor {
   readonly user?: AuthUser;
   /** The user's permissions. */
   readonly scopes: readonly string[];
-  /** Headers of the request that its runs inherit: for graph code alone, like the user's secrets. */
+  /** Headers of the request that its runs find in their `configurable`, where clients can read them. */
+  readonly openHeaders?: Readonly<Record<string, string>>;
+  /** Headers of the request that its runs inherit in secret: for graph code alone, like the user's secrets. */
   readonly inherited?: Readonly<Record<string, string>>;
   /** Milliseconds since 1970: what is still open then is ended. */
   readonly expiresAt?: number;

@@ -24,6 +24,12 @@ export interface HeaderRule {
   readonly exclude: readonly string[];
 }
 
+/** As `HeaderRule`; without `include` the default set of headers. */
+export interface InheritanceRule {
+  readonly include?: readonly string[];
+  readonly exclude: readonly string[];
+}
+
 export interface CorsConfig {
   /** `*` alone, or origins. */
   readonly origins: readonly string[];
@@ -50,7 +56,7 @@ export interface HttpConfig {
   /** Empty, or `/` and segments without a slash at the end. */
   readonly mountPrefix: string;
   /** Headers that runs find in their `configurable`. */
-  readonly configurableHeaders: HeaderRule;
+  readonly configurableHeaders: InheritanceRule;
   /** Headers that request log lines show. */
   readonly loggingHeaders: HeaderRule;
 }
@@ -178,7 +184,7 @@ export function toHttpConfig(
     },
     disabled: disabledGroups((group) => block[`disable_${group}`] === true),
     mountPrefix: prefix.replace(/\/$/, ''),
-    configurableHeaders: toRule(block.configurable_headers),
+    configurableHeaders: toInheritanceRule(block.configurable_headers),
     loggingHeaders: toRule(block.logging_headers),
   };
 }
@@ -197,4 +203,10 @@ function toRule(given: z.output<typeof headerRule>): HeaderRule {
 /** Crons start runs: they go with them. */
 function disabledGroups(isDisabled: (group: Group) => boolean): ReadonlySet<Group> {
   return new Set(GROUPS.filter((group) => isDisabled(group) || (group === 'crons' && isDisabled('runs'))));
+}
+
+function toInheritanceRule(given: z.output<typeof headerRule>): InheritanceRule {
+  const { include, exclude } = toRule(given);
+  const namesSome = given?.include !== undefined || given?.includes !== undefined;
+  return namesSome ? { include, exclude } : { exclude };
 }

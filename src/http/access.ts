@@ -56,8 +56,12 @@ export async function identify(
   const shown = context.asksHandler ? new Request(url, { method, headers, body: bytes ?? null }) : request;
   const result = await context.authenticate(shown);
   if (!result.ok) throw new HttpProblem(result.status, result.detail, result.headers);
-  const inherited = context.inherit(headers);
-  return Object.keys(inherited).length === 0 ? result.actor : { ...result.actor, inherited };
+  const { open, secret } = context.inherit(headers);
+  return {
+    ...result.actor,
+    ...(Object.keys(open).length > 0 && { openHeaders: open }),
+    ...(Object.keys(secret).length > 0 && { inherited: secret }),
+  };
 }
 
 export interface Granted {

@@ -22,6 +22,7 @@ import type { EventLog } from '../log/log.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
+import type { Inherit } from './header-rules.ts';
 import type { Metrics } from './metrics.ts';
 import type { RequestCounts } from './request-metrics.ts';
 import type { DocumentOptions } from './openapi/document.ts';
@@ -58,7 +59,7 @@ export interface ServerContext {
   /** What the description of the interface needs beyond its operations. */
   readonly describe: Pick<DocumentOptions, 'apiKey' | 'merge'>;
   /** The headers that runs of this request find in their `configurable`. */
-  readonly inherit: (headers: Headers) => Record<string, string>;
+  readonly inherit: Inherit;
   /** What new threads get when their maker says nothing. */
   readonly defaultTtl?: Ttl | undefined;
   /** Whether everything may be deleted at once, by somebody on this machine. */

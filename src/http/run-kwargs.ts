@@ -1,7 +1,8 @@
 /**
  * What a run is asked to do, from the request and the assistant.
  *
- * Settings are merged in `run-settings.ts`; members of `configurable` that only the server sets come last.
+ * Settings are merged in `run-settings.ts`; the request's open headers come next, and last the members of
+ * `configurable` that only the server sets.
  * A4 Clients can read this: it never holds more of the user than the identity.
  */
 import type { Actor } from '../auth/authenticate.ts';
@@ -59,6 +60,7 @@ function toConfigurable(
   const { checkpoint_id: forkId = id, checkpoint_ns: ns, checkpoint_map: map } = checkpoint ?? {};
   return defined({
     ...Object.fromEntries(free),
+    ...actor.openHeaders,
     ...(forkId !== undefined && { checkpoint_id: forkId }),
     ...(ns !== undefined && { checkpoint_ns: ns }),
     ...(map !== undefined && { checkpoint_map: map }),

@@ -101,6 +101,33 @@ test('given no rule for headers, when a graph runs, then it sees none', () =>
     assert.deepEqual(json.seen.names, []);
   }));
 
+test('without a rule an ordinary request leaves its headers in configurable and no secret row (A4)', () =>
+  withServer({}, async (s) => {
+    const create = async (headers: Record<string, string>) => {
+      const { json: thread } = await s.request('POST', '/threads', {});
+      const body = {
+        assistant_id: 'echo',
+        input: say('hi'),
+        after_seconds: 60,
+        config: { configurable: { 'x-page': 'forged' } },
+      };
+      return (await s.request('POST', `/threads/${thread.thread_id}/runs`, body, headers)).json;
+    };
+    const plain = await create({
+      'user-agent': 'browser',
+      'x-page': '7',
+      'accept-language': 'en',
+      cookie: 'a=b',
+    });
+    const { configurable } = plain.kwargs.config;
+    assert.deepEqual([configurable['user-agent'], configurable['x-page']], ['browser', '7']);
+    assert.ok(!('accept-language' in configurable) && !('cookie' in configurable));
+    assert.equal(await s.server.log.payloads.secret(plain.run_id), undefined);
+    const secret = await create({ 'user-agent': 'browser', 'x-csrf-token': 'canary-header-twelve' });
+    assertClean(JSON.stringify(secret), 'the run');
+    assert.match((await s.server.log.payloads.secret(secret.run_id)) ?? '', /canary-header-twelve/);
+  }));
+
 test('given headers that may be logged, when requests come, then each has one line with these and no secrets', () =>
   withServer({ config: config('platform.edge.json') }, async (s) => {
     await s.request('GET', '/threads?token=canary', undefined, {

@@ -80,6 +80,7 @@ function open(options: SqliteLogOptions): EventLog {
     const shredder = createShredder({
       db,
       later: clock.after,
+      now: clock.monotonic,
       between: reader?.between,
       leftBehind,
       onFault,

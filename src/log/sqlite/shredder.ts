@@ -17,7 +17,6 @@ const ERASING: ReadonlySet<string> = new Set([
   'purge-stream',
   'forget-checkpoints',
   'keep-checkpoints',
-  'erase-cron-secret',
 ]);
 
 export type Later = (ms: number, fn: () => void) => () => void;
@@ -36,6 +35,8 @@ const LARGEST_AT_CLOSE = 268_435_456;
 
 /** Long enough for a burst of run ends to share one pass. */
 const AFTER_MS = 500;
+/** Every end of a run with a secret erases one: their passes begin at least this far apart. */
+const SECRETS_EVERY_MS = 30_000;
 /** A disk that failed gets some time, and whoever reads of it some rest. */
 const AFTER_FAULT_MS = 10_000;
 
@@ -49,6 +50,8 @@ export interface Shredder {
 export interface ShredderOptions {
   readonly db: Connection;
   readonly later: Later;
+  /** Milliseconds of the clock that `later` goes by. */
+  readonly now: () => number;
   /** Runs what it is given when no reader of this process is at work. */
   readonly between?: ((turn: () => void) => void) | undefined;
   /** There was a write-ahead log before the database was opened. */
@@ -57,10 +60,13 @@ export interface ShredderOptions {
 }
 
 export function createShredder(options: ShredderOptions): Shredder {
-  const { db, later, between = (turn) => turn(), leftBehind, onFault } = options;
+  const { db, later, now, between = (turn) => turn(), leftBehind, onFault } = options;
   const scrubber = openScrubber(db.name);
   const { monotonic } = systemClock();
   let cancel: (() => void) | undefined;
+  /** When the pass that `cancel` would cancel begins, and when the last one did. */
+  let begins = 0;
+  let began = -Infinity;
   let closed = false;
   let scrubbing = false;
   /** Erased since the pages were last gone through. */
@@ -72,7 +78,11 @@ export function createShredder(options: ShredderOptions): Shredder {
   const unsure = db.prepare('SELECT count(*) FROM secrets').pluck().get() !== 0;
 
   function soon(ms = AFTER_MS): void {
-    cancel ??= later(ms, () => between(attempt));
+    const at = now() + ms;
+    if (cancel !== undefined && begins <= at) return;
+    cancel?.();
+    begins = at;
+    cancel = later(ms, () => between(attempt));
   }
 
   /** A disk that fails here has lost nothing, since every commit is in the log; what was erased is still owed. */
@@ -90,6 +100,7 @@ export function createShredder(options: ShredderOptions): Shredder {
     // A reader may hold on to a frame (a replay, a backup); this connection waits for nobody.
     const busy = (db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy ?? 1;
     if (busy !== 0) return soon();
+    began = now();
     // A page in the cache still has its old middle, and would be written back with it.
     db.pragma('shrink_memory');
     isDue = true;
@@ -116,7 +127,7 @@ export function createShredder(options: ShredderOptions): Shredder {
   async function scrub(): Promise<void> {
     scrubbing = true;
     isDue = false;
-    const began = monotonic();
+    const started = monotonic();
     const turn = startTurn();
     let page: number | undefined = 0;
     while (page !== undefined && !closed) {
@@ -125,7 +136,7 @@ export function createShredder(options: ShredderOptions): Shredder {
     }
     if (closed) return;
     scrubbing = false;
-    restUntil = monotonic() + (monotonic() - began) * PAUSES;
+    restUntil = monotonic() + (monotonic() - started) * PAUSES;
     scrubSoon();
   }
 
@@ -138,10 +149,11 @@ export function createShredder(options: ShredderOptions): Shredder {
       for (const { payloads = [] } of batches)
         for (const write of payloads) {
           if (write.kind === 'secret') secretive.add(write.runId);
-          const erases =
-            ERASING.has(write.kind) ||
+          if (ERASING.has(write.kind)) soon();
+          const erasesSecret =
+            write.kind === 'erase-cron-secret' ||
             (write.kind === 'erase-secret' && (secretive.delete(write.runId) || unsure));
-          if (erases) soon();
+          if (erasesSecret) soon(Math.max(AFTER_MS, began + SECRETS_EVERY_MS - now()));
         }
     },
     close() {

@@ -34,7 +34,7 @@ test('given no http block, when loaded, then anybody may call, nothing is switch
     cors: { origins: ['*'], methods: [], headers: [], credentials: false, expose: [], maxAgeSecs: 600 },
     disabled: new Set(),
     mountPrefix: '',
-    configurableHeaders: { include: [], exclude: [] },
+    configurableHeaders: { exclude: [] },
     loggingHeaders: { include: [], exclude: [] },
   });
   assert.deepEqual(log, { level: 'warn', json: true });

@@ -27,7 +27,20 @@ test('A4 given any rule, when headers are chosen, then credentials never are, an
   const all = createHeaderFilter({ include: ['*', 'cookie', 'Authorization'], exclude: [] })(headers);
   assert.ok(!Object.values(all).includes('secret'));
   const inherited = createInheritance({ include: ['*'], exclude: [] })(headers);
-  assert.deepEqual(Object.keys(inherited).sort(), ['accept', 'x-one', 'x-two', 'x.one']);
+  assert.deepEqual(Object.keys(inherited.secret).sort(), ['accept', 'x-one', 'x-two', 'x.one']);
+  assert.deepEqual(inherited.open, {});
+});
+
+test('by default x-* and user-agent are inherited, those that look like credentials in secret (A4)', () => {
+  const secret = ['auth-scheme', 'csrf-token', 'my-secret', 'signing-key', 'cookie-2', 'session', 'password'];
+  const sent = new Headers([
+    ...[...headers].filter(([name]) => name.startsWith('x') || name === 'accept'),
+    ['user-agent', 'browser'],
+    ...secret.map((name): [string, string] => [`X-${name}`, 'c']),
+  ]);
+  const inherited = createInheritance({ exclude: ['x-two'] })(sent);
+  assert.deepEqual(inherited.open, { 'user-agent': 'browser', 'x-one': '1' });
+  assert.deepEqual(Object.keys(inherited.secret).sort(), secret.map((name) => `x-${name}`).sort());
 });
 
 test('given wildcards, when headers are chosen, then only a star is special, case counts for nothing, and what is excluded stays out', () => {

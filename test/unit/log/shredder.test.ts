@@ -35,6 +35,37 @@ test('A4 L3 given a reader that holds on to the log, when a secret was erased, t
     { projection: fakeProjection() },
   ));
 
+test('erased secrets share one pass in 30 s, and a deletion does not wait for it (A4, L3)', () =>
+  withLog(
+    async ({ log, dir, clock }) => {
+      const data = 'a secret of one of many runs';
+      const isThere = (): boolean => readFileSync(join(dir, `${LOG_FILE}-wal`)).includes(data);
+      const runOnce = async (runId: string): Promise<void> => {
+        await log.commit(batch([], { payloads: [{ kind: 'secret', runId, threadId: 't', data }] }));
+        committed(await log.commit(batch([], { payloads: [{ kind: 'erase-secret', runId }] })));
+      };
+      await runOnce('r1');
+      await clock.advance(600);
+      assert.ok(!isThere());
+      for (const runId of ['r2', 'r3']) {
+        await runOnce(runId);
+        await clock.advance(10_000);
+        assert.ok(isThere());
+        assert.equal(clock.pending().length, 1);
+      }
+      await clock.advance(10_000);
+      assert.ok(!isThere());
+      await runOnce('r4');
+      await log.commit(
+        batch([], { payloads: [{ kind: 'purge-thread', threadId: 't', stream: 't', tombstone: 0 }] }),
+      );
+      await clock.advance(600);
+      assert.ok(!isThere());
+      assert.equal(clock.pending().length, 0);
+    },
+    { projection: fakeProjection() },
+  ));
+
 test('A4 L3 given an erasure right before a crash, when the log is opened again, then what was erased is gone at once', () =>
   withLog(
     ({ log, dir }) =>
