@@ -51,6 +51,7 @@ test('given everything a run can be told, when it is created, then its record te
           metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2, ...own },
           configurable: {
             mine: 1,
+            'user-agent': 'node',
             langsmith_project: 'x',
             run_id: runId,
             thread_id: threadId,

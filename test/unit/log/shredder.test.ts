@@ -51,7 +51,6 @@ test('erased secrets share one pass in 30 s, and a deletion does not wait for it
         await runOnce(runId);
         await clock.advance(10_000);
         assert.ok(isThere());
-        assert.equal(clock.pending().length, 1);
       }
       await clock.advance(10_000);
       assert.ok(!isThere());
@@ -61,7 +60,6 @@ test('erased secrets share one pass in 30 s, and a deletion does not wait for it
       );
       await clock.advance(600);
       assert.ok(!isThere());
-      assert.equal(clock.pending().length, 0);
     },
     { projection: fakeProjection() },
   ));
