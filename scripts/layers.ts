@@ -36,6 +36,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'main.ts': ['*'],
   'logger.ts': ['config'],
   'load-export.ts': ['config', 'graphs'],
+  'load-embeddings.ts': ['config', 'graphs', 'load-export.ts'],
   'serve.ts': ['*'],
   'wiring.ts': ['*'],
   // What queries call by name, gathered for the main and the reader thread alike.

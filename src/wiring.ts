@@ -27,6 +27,7 @@ import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
 import type { Graphs, OpenGraphsOptions } from './graphs/open-graphs.ts';
+import { loadEmbeddings } from './load-embeddings.ts';
 import { loadExport } from './load-export.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/cron-start.ts';
@@ -48,9 +49,6 @@ import { projection, projectionModule } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 import { openStreams } from './streams/open-streams.ts';
 import { openSockets } from './ws/sockets.ts';
-
-/** What `store.index.embed` has to be. */
-const EMBEDS = 'function (texts) => vectors, nor an object with embedDocuments';
 
 /** Bodies of the largest size that may arrive at the same time. */
 const BODIES_AT_ONCE = 8;
@@ -114,7 +112,7 @@ export async function wireServer(
   const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', found);
   const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', found);
   const embed = config.store.index?.embed;
-  const embedTexts = await loadExport('store.index.embed', embed, recogniseEmbedTexts, EMBEDS, found);
+  const embedTexts = await loadEmbeddings(embed, recogniseEmbedTexts, found);
   if (found.length > 0) {
     await stopAll();
     throw new ConfigError(found);
@@ -155,7 +153,11 @@ export async function wireServer(
     const assistants = createAssistants({ log, ids });
     const { catchUp: mode, catchUpLimit: limit } = config.crons;
     const crons = createCrons({ log, clock, ids, catchUp: { mode, limit } });
-    await ensureSystemAssistants(assistants, config.graphs, config.assistantDefaults);
+    await ensureSystemAssistants(
+      assistants,
+      [...config.graphs, ...config.unserved],
+      config.assistantDefaults,
+    );
     await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
 
     const { hub, ...streams } = openStreams(log, clock);
@@ -219,6 +221,7 @@ export async function wireServer(
         onFault: (error) => onFault(error, 'auth'),
         onWarning: options.onWarning,
       }),
+      unserved: new Map(config.unserved.map(({ id, reason }) => [id, reason])),
       asksHandler: handler !== undefined,
       http: config.http,
       inherit: createInheritance(config.http.configurableHeaders),

@@ -1,5 +1,6 @@
 /** Everything the server was told, checked and frozen. */
 import type { JsonObject } from '../kernel/json.ts';
+import type { EmbeddingSpec } from './embedding-spec.ts';
 import type { ExportSpec } from './export-spec.ts';
 import type { HttpConfig } from './http.ts';
 import type { AssistantDefaults, LogLevel } from './settings.ts';
@@ -8,6 +9,12 @@ import type { WebhooksConfig } from './webhooks.ts';
 export interface Config {
   readonly configFile: string;
   readonly graphs: readonly (ExportSpec & { readonly id: string; readonly description?: string })[];
+  /** Graphs that the file names and this server does not run, each with the reason. */
+  readonly unserved: readonly {
+    readonly id: string;
+    readonly description?: string;
+    readonly reason: string;
+  }[];
   readonly auth?: ExportSpec;
   /** What `auth.openapi` adds to the description of the interface. */
   readonly authOpenapi?: JsonObject;
@@ -29,7 +36,7 @@ export interface Config {
     /** Search by meaning; there is none without it. */
     readonly index?: {
       readonly dims: number;
-      readonly embed: ExportSpec;
+      readonly embed: EmbeddingSpec;
       readonly fields: readonly string[];
     };
   };

@@ -1,8 +1,9 @@
 /** The configuration file's shape. */
 import { z } from 'zod';
 import { exportSpec } from './export-spec.ts';
-import { httpBlock, HTTP_KEYS } from './http.ts';
-import { WEBHOOK_KEYS, webhooksBlock } from './webhooks.ts';
+import { embeddingSpec } from './embedding-spec.ts';
+import { httpBlock } from './http.ts';
+import { webhooksBlock } from './webhooks.ts';
 
 const members = z.record(z.string(), z.json(), 'expected an object').optional();
 
@@ -31,9 +32,15 @@ export const configFile = z.looseObject(
       graph,
       'expected an object of graph names and "<file>:<variable>"',
     ),
-    /** A file of `NAME=value` lines, or the variables themselves. The process environment wins. */
+    /**
+     * A file of `NAME=value` lines, the variables themselves, or the names of variables that the process environment
+     * has. The process environment wins.
+     */
     env: z
-      .union([z.string(), z.record(z.string(), z.coerce.string())], 'expected a file path or an object')
+      .union(
+        [z.string(), z.array(z.string()), z.record(z.string(), z.coerce.string())],
+        'expected a file path, an object or a list of names',
+      )
       .optional(),
     auth: z
       .looseObject(
@@ -113,13 +120,7 @@ export const configFile = z.looseObject(
             .looseObject(
               {
                 dims: z.int('expected a number of dimensions').min(1).max(65_536),
-                embed: z
-                  .string('expected "<file>:<function>"')
-                  .regex(
-                    /^(\.{0,2}\/[^:]+|[^:]+\.[cm]?[jt]sx?)(:[^:]+)?$/,
-                    'expected "<file>:<function>", relative to this file; embedding models of providers ' +
-                      '("provider:model") are not built in, call one from a function of yours',
-                  ),
+                embed: embeddingSpec,
                 /** Parts of a value that are embedded; `$` is the whole. */
                 fields: z.array(z.string('expected a path'), 'expected a list of paths').min(1).optional(),
               },
@@ -164,45 +165,3 @@ export const configFile = z.looseObject(
 );
 
 export type ConfigFile = z.output<typeof configFile>;
-
-/** Keys that the file may hold and that mean something to this server, as dotted paths. */
-const KNOWN = new Set([
-  'dependencies',
-  'graphs',
-  'env',
-  'auth.path',
-  'auth.openapi',
-  'auth.disable_studio_auth',
-  'auth.cache.cache_keys',
-  'auth.cache.ttl_seconds',
-  'auth.cache.max_size',
-  ...HTTP_KEYS,
-  ...WEBHOOK_KEYS,
-  'store.index.dims',
-  'store.index.embed',
-  'store.index.fields',
-  'crons.catch_up',
-  'crons.catch_up_limit',
-  'checkpointer.ttl.strategy',
-  'checkpointer.ttl.default_ttl',
-  'checkpointer.ttl.sweep_interval_minutes',
-  'checkpointer.ttl.sweep_limit',
-  'store.ttl.refresh_on_read',
-  'store.ttl.default_ttl',
-  'store.ttl.sweep_interval_minutes',
-  // These speak to tools that build or run the project elsewhere.
-  '$schema',
-  'node_version',
-  'python_version',
-]);
-
-/** The keys of the file that nothing here reads: told at start, because a silently ignored setting is a trap. */
-export function ignoredKeys(file: Record<string, unknown>, prefix = ''): string[] {
-  return Object.entries(file).flatMap(([key, value]) => {
-    const path = prefix === '' ? key : `${prefix}.${key}`;
-    if (KNOWN.has(path)) return [];
-    const nested = [...KNOWN].some((known) => known.startsWith(`${path}.`));
-    if (!nested || typeof value !== 'object' || value === null) return [path];
-    return ignoredKeys(value as Record<string, unknown>, path);
-  });
-}

@@ -5,10 +5,12 @@ import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import type { JsonObject } from '../kernel/json.ts';
 import { ConfigError, type Config, type Overrides } from './config.ts';
+import { toEmbeddingSpec } from './embedding-spec.ts';
 import { toExportSpec } from './export-spec.ts';
-import { configFile, ignoredKeys, type ConfigFile } from './file.ts';
+import { configFile, type ConfigFile } from './file.ts';
 import { checkForeign } from './foreign.ts';
 import { toHttpConfig } from './http.ts';
+import { keyWarnings } from './known-keys.ts';
 import { createSettings, type Environment } from './settings.ts';
 import { toWebhooksConfig } from './webhooks.ts';
 
@@ -17,6 +19,9 @@ const NAMES = ['platform.json', 'langgraph.json'];
 
 /** Clients of this interface (chat pages, hosted studios) look here unless told otherwise. */
 const DEFAULT_PORT = 2024;
+
+/** Source files of graphs that a Python interpreter runs. */
+const PYTHON = /\.(py|pyx|pyd|pyi)$/;
 
 /** A hundred years: what is more in milliseconds has no meaning as a time. */
 const MOST_SECS = 3_155_760_000;
@@ -36,16 +41,26 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const file = parsed.data;
   const problems: string[] = [];
   const dir = dirname(path);
-  const warnings = ignoredKeys(raw as Record<string, unknown>).map(
-    (key) => `${path}: ${key} is not supported and has no effect`,
-  );
-  const fileEnv = readEnv(file.env, dir, path, warnings);
+  const warnings = keyWarnings(raw as Record<string, unknown>).map((text) => `${path}: ${text}`);
+  const fileEnv = readEnv(file.env, dir, path, warnings, processEnv);
   const env: Environment = { ...fileEnv, ...processEnv };
   const settings = createSettings(env, problems);
   for (const [index, dependency] of (file.dependencies ?? []).entries())
     if (dependency.startsWith('.') && !existsSync(join(dir, dependency)))
       warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
-  if (Object.keys(file.graphs).length === 0) problems.push(`${path}: graphs: expected at least one graph`);
+  const all = Object.entries(file.graphs).map(([id, spec]) => ({
+    id,
+    ...toExportSpec(typeof spec === 'string' ? spec : spec.path, dir),
+    ...(typeof spec !== 'string' && spec.description !== undefined && { description: spec.description }),
+  }));
+  const graphs = all.filter(({ file }) => !PYTHON.test(file));
+  const unserved = all
+    .filter(({ file }) => PYTHON.test(file))
+    .map((graph) => ({ ...graph, reason: 'it is Python, which is not supported yet' }));
+  for (const { id, file, reason } of unserved)
+    warnings.push(`${path}: graphs.${id} (${file}) is not served: ${reason}`);
+  if (graphs.length === 0)
+    problems.push(`${path}: graphs: expected at least one graph in JavaScript or TypeScript`);
 
   checkForeign(env, problems, warnings);
 
@@ -63,11 +78,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const cache = file.auth?.cache;
   const config: Config = {
     configFile: path,
-    graphs: Object.entries(file.graphs).map(([id, spec]) => ({
-      id,
-      ...toExportSpec(typeof spec === 'string' ? spec : spec.path, dir),
-      ...(typeof spec !== 'string' && spec.description !== undefined && { description: spec.description }),
-    })),
+    ...{ graphs, unserved },
     ...(file.auth && { auth: toExportSpec(file.auth.path, dir) }),
     ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),
     http: toHttpConfig(file.http ?? {}, settings, problems, warnings, (spec) => toExportSpec(spec, dir)),
@@ -94,7 +105,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
       ...(file.store?.index && {
         index: {
           dims: file.store.index.dims,
-          embed: toExportSpec(file.store.index.embed, dir),
+          embed: toEmbeddingSpec(file.store.index.embed, dir, path),
           fields: file.store.index.fields ?? ['$'],
         },
       }),
@@ -190,8 +201,14 @@ function readEnv(
   dir: string,
   path: string,
   warnings: string[],
+  processEnv: Environment,
 ): Readonly<Record<string, string>> {
   if (env === undefined) return {};
+  if (Array.isArray(env)) {
+    for (const name of env.filter((each) => processEnv[each] === undefined))
+      warnings.push(`${path}: env: the environment has no variable ${name}`);
+    return {};
+  }
   if (typeof env !== 'string') return env;
   const file = resolve(dir, env);
   if (existsSync(file)) return parseEnv(readFileSync(file));

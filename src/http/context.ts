@@ -36,6 +36,8 @@ export interface ServerContext {
   readonly crons: Crons;
   readonly describer: GraphDescriber;
   readonly graphs: GraphHost & StateHost;
+  /** Why a graph of the configuration is not served, by its name. */
+  readonly unserved: ReadonlyMap<string, string>;
   readonly store: Store;
   readonly upkeep: Upkeep;
   readonly deliveries: Deliveries;

@@ -77,6 +77,8 @@ export const noThread = (id: string): HttpProblem => new HttpProblem(404, `Threa
 export const noRun = (): HttpProblem => new HttpProblem(404, 'Run not found');
 export const noAssistant = (): HttpProblem => new HttpProblem(404, 'Assistant not found');
 export const noGraph = (id: string): HttpProblem => new HttpProblem(404, `Graph "${id}" not found`);
+export const notServed = (id: string, reason: string): HttpProblem =>
+  new HttpProblem(422, `Graph "${id}" is not served: ${reason}`);
 export const noAssistantFor = (id: string): HttpProblem =>
   new HttpProblem(
     404,

@@ -27,7 +27,6 @@ import { findAccepted, type Once } from './once.ts';
 import {
   invalid,
   noAssistantFor,
-  noGraph,
   noRun,
   noThread,
   noThreadToResume,
@@ -35,6 +34,7 @@ import {
   ThreadMoved,
 } from './replies.ts';
 import { toRunKwargs } from './run-kwargs.ts';
+import { checkServed } from './served-graph.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
 import { toKwargs } from './wire.ts';
@@ -274,7 +274,7 @@ export async function findAssistantToRun(
     if (found === undefined || (await getAssistant(rows, assistantId, filter)) === undefined)
       throw noAssistantFor(given);
   }
-  if (!context.graphs.graphIds.includes(found.graphId)) throw noGraph(found.graphId);
+  checkServed(context, found.graphId);
   return found;
 }
 

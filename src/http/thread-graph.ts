@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
 import { boundGraph } from '../projections/run-queries.ts';
 import type { ServerContext } from './context.ts';
-import { noGraph } from './replies.ts';
+import { checkServed } from './served-graph.ts';
 
 export interface ThreadGraph {
   readonly graphId: string;
@@ -29,7 +29,7 @@ export async function findThreadGraph(
   const named = metadata['graph_id'];
   const graphId = last?.graphId ?? (typeof named === 'string' ? named : undefined);
   if (graphId === undefined) return undefined;
-  if (!context.graphs.graphIds.includes(graphId)) throw noGraph(graphId);
+  checkServed(context, graphId);
   const assistant = await (last === undefined
     ? namedAssistant(context, actor, metadata['assistant_id'])
     : getAssistant(context.log.rows, last.assistantId));

@@ -124,8 +124,12 @@ test('given a configuration of an index, when it names a provider, a missing exp
         return error.problems.join('\n');
       }
     };
-    const provider = problemsOf({ dims: 1536, embed: 'openai:text-embedding-3-small' });
-    assert.match(provider, /store\.index\.embed: expected "<file>:<function>".*providers.*not built in/);
+    assert.equal(problemsOf({ dims: 1536, embed: 'openai:text-embedding-3-small' }), '');
+    const provider = problemsOf({ dims: 1536, embed: 'nobody:text' });
+    assert.match(
+      provider,
+      /store\.index\.embed: expected "<file>:<function>".*openai, .*found "nobody:text"/,
+    );
     assert.match(problemsOf({ dims: 0, embed: './embed.ts:embed' }), /store\.index\.dims/);
     assert.match(problemsOf({ embed: './embed.ts:embed' }), /store\.index\.dims/);
     for (const embed of ['./embed.ts:embed', 'embed.ts:embed', './lib/embed.mjs', '../e.js:x'])

@@ -17,10 +17,11 @@ import {
 import { deleteAssistant } from '../assistant-deletion.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
-import { assistantExists, noContent, noGraph, noVersion } from '../replies.ts';
+import { assistantExists, noContent, noVersion } from '../replies.ts';
 import { assistantCreate, assistantDeletion, assistantPatch, versionChoice } from '../schemas/assistants.ts';
 import { mirror } from '../run-settings.ts';
 import { check } from '../schemas/common.ts';
+import { checkServed } from '../served-graph.ts';
 import { toAssistant } from '../wire.ts';
 
 export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
@@ -28,7 +29,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
   const { log, graphs, ids } = context;
 
   const checkGraph = (graphId: string | undefined): void => {
-    if (graphId !== undefined && !graphs.graphIds.includes(graphId)) throw noGraph(graphId);
+    if (graphId !== undefined) checkServed(context, graphId);
   };
 
   async function change(assistantId: string, command: AssistantCommand): Promise<JsonObject> {

@@ -6,7 +6,7 @@ import { authorise } from '../access.ts';
 import { findAssistant, toAssistantId } from '../assistant-access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
-import { noGraph } from '../replies.ts';
+import { checkServed } from '../served-graph.ts';
 
 export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -20,7 +20,7 @@ export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
     });
     const assistant = await findAssistant(context, assistantId, filter);
     const { graphId, config } = assistant;
-    if (!context.graphs.graphIds.includes(graphId)) throw noGraph(graphId);
+    checkServed(context, graphId);
     const { configurable } = config;
     return { graphId, configurable: isObject(configurable) ? configurable : {}, context: assistant.context };
   }

@@ -1,0 +1,68 @@
+/** Embedding models named as `"<provider>:<model>"`, made with the project's own copy of the provider's package. */
+import { dirname, join } from 'node:path';
+import type { EmbeddingProvider, EmbeddingSpec } from './config/embedding-spec.ts';
+import { importFrom } from './graphs/user-modules.ts';
+import { loadExport } from './load-export.ts';
+
+const EMBEDS = 'function (texts) => vectors, nor an object with embedDocuments';
+
+interface Provider {
+  readonly package: string;
+  readonly className: string;
+  /** The option that takes the model's name, besides `model`. */
+  readonly also?: string;
+}
+
+const PROVIDERS: Readonly<Record<EmbeddingProvider, Provider>> = {
+  openai: { package: '@langchain/openai', className: 'OpenAIEmbeddings' },
+  azure_openai: {
+    package: '@langchain/openai',
+    className: 'AzureOpenAIEmbeddings',
+    also: 'azureOpenAIApiEmbeddingsDeploymentName',
+  },
+  google_genai: { package: '@langchain/google-genai', className: 'GoogleGenerativeAIEmbeddings' },
+  cohere: { package: '@langchain/cohere', className: 'CohereEmbeddings' },
+  mistralai: { package: '@langchain/mistralai', className: 'MistralAIEmbeddings' },
+  ollama: { package: '@langchain/ollama', className: 'OllamaEmbeddings' },
+};
+
+/** As `loadExport`: undefined when there is none, or with one more problem. */
+export async function loadEmbeddings<T>(
+  spec: EmbeddingSpec | undefined,
+  recognise: (exported: unknown) => T | undefined,
+  problems: string[],
+): Promise<T | undefined> {
+  const key = 'store.index.embed';
+  if (spec === undefined || !('provider' in spec)) return loadExport(key, spec, recognise, EMBEDS, problems);
+  const { provider, model, configFile } = spec;
+  const { package: name, className, also } = PROVIDERS[provider];
+  const dir = dirname(configFile);
+  const blame = (reason: string): undefined => {
+    problems.push(`${key} ("${provider}:${model}"): ${reason}`);
+    return undefined;
+  };
+  let Model: unknown;
+  try {
+    // The file need not be there: packages are looked for from its folder upwards.
+    Model = (await importFrom(join(dir, 'package.json'), name))[className];
+  } catch (error) {
+    const isMissing = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(
+      String((error as NodeJS.ErrnoException).code),
+    );
+    const { message } = error as Error;
+    return blame(
+      isMissing && message.includes(name)
+        ? `the package ${name} is not installed in ${dir}; run "npm install ${name}" there`
+        : `the package ${name} does not load: ${message}`,
+    );
+  }
+  if (typeof Model !== 'function')
+    return blame(`the package ${name} in ${dir} does not export ${className}; install its newest version`);
+  try {
+    const options = { model, ...(also !== undefined && { [also]: model }) };
+    const made: unknown = new (Model as new (options: object) => unknown)(options);
+    return recognise(made) ?? blame(`${className} of ${name} has no method embedDocuments`);
+  } catch (error) {
+    return blame(error instanceof Error ? error.message : String(error));
+  }
+}
