@@ -1,9 +1,11 @@
 /** Commands of the process; the only reader of arguments and signals. */
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError } from './config/config.ts';
+import { addressOf, ConfigError } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { systemClock } from './kernel/clock.ts';
 import { tendIdleMemory } from './kernel/idle-memory.ts';
+import { publishAddress } from './kernel/server-address.ts';
 import { DiskFailed } from './log/disk.ts';
 import { createLogger } from './logger.ts';
 
@@ -41,6 +43,10 @@ async function serve(args: string[]): Promise<void> {
   });
   const config = loadConfig(values, process.env, process.cwd());
   Object.assign(process.env, config.env);
+  // Graph code finds files of its project by relative paths, and graph workers cannot change their directory.
+  process.chdir(dirname(config.configFile));
+  // Graph workers copy the environment when they start; a free port is known only once it is taken.
+  if (config.port !== 0) publishAddress(process.env, addressOf(config));
   const logger = createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
 
@@ -111,6 +117,7 @@ async function serve(args: string[]): Promise<void> {
   process.on('SIGINT', stop);
 
   const server = await starting.finally(() => (started = true));
+  publishAddress(process.env, server.url);
   tendIdleMemory({ clock });
   console.log(`Serving on    ${server.url}
 Graphs        ${server.graphIds.join(', ')}

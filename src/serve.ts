@@ -2,7 +2,7 @@
  * The composition root. What takes longest begins first: the graphs load in a worker, while this thread loads the rest
  * of the program, which is wired in `wiring.ts`.
  */
-import type { Config } from './config/config.ts';
+import { addressOf, type Config } from './config/config.ts';
 import { createPlaces } from './effects/places.ts';
 import { openGraphs } from './graphs/open-graphs.ts';
 import { publishInProcess } from './http/in-process-client.ts';
@@ -21,7 +21,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const { clock = systemClock(), onFault } = options;
   const ids = randomIds(clock);
   // Before the first graph is loaded, which may look for it.
-  const inProcess = publishInProcess(`http://${config.host}:${config.port}${config.http.mountPrefix}`);
+  const inProcess = publishInProcess(addressOf(config));
   const places = createPlaces(config.concurrency);
   const graphs = openGraphs({
     ...{ graphs: config.graphs, clock, ids, onFault, fetch: lendWhileWaiting(inProcess.fetch, places) },

@@ -87,6 +87,10 @@ export interface Config {
   readonly warnings: readonly string[];
 }
 
+/** Where the interface begins, as far as it is known before the server listens. */
+export const addressOf = ({ host, port, http }: Pick<Config, 'host' | 'port' | 'http'>): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}${http.mountPrefix}`;
+
 /** What the command line may override. */
 export interface Overrides {
   readonly config?: string | undefined;

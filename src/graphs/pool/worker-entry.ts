@@ -7,6 +7,7 @@ import { workerData, type MessagePort } from 'node:worker_threads';
 import { systemClock } from '../../kernel/clock.ts';
 import { tendIdleMemory } from '../../kernel/idle-memory.ts';
 import { randomIds } from '../../kernel/ids.ts';
+import { publishAddress } from '../../kernel/server-address.ts';
 import { openInProcessGraphs } from '../in-process.ts';
 import { loadGraphs } from '../loader.ts';
 import { openDescriber } from '../schemas/describer.ts';
@@ -35,7 +36,11 @@ async function main({ setup, port }: { setup: WorkerSetup; port: MessagePort }):
   );
   // The guard replaces it below.
   const { exit } = process;
-  const onBase = publishRemoteFetch(server, setup.base);
+  const onRemoteBase = publishRemoteFetch(server, setup.base);
+  const onBase = (url: string): void => {
+    publishAddress(process.env, url);
+    onRemoteBase(url);
+  };
   const { graphs, problems } = await loadGraphs([...setup.graphs], setup.moduleMs);
   guard.lock();
 
