@@ -2,6 +2,7 @@
  * The composition root. What takes longest begins first: the graphs load in a worker, while this thread loads the rest
  * of the program, which is wired in `wiring.ts`.
  */
+import { join } from 'node:path';
 import { addressOf, type Config } from './config/config.ts';
 import { createPlaces } from './effects/places.ts';
 import { openGraphs } from './graphs/open-graphs.ts';
@@ -28,6 +29,8 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     workers: config.workers.count,
     heapMb: config.workers.heapMb,
     schemaTimeoutMs: config.schemaTimeoutMs,
+    // Each build lies at an address of its own.
+    schemaCache: { dir: join(config.dataDir, 'schemas'), version: `${VERSION} ${import.meta.url}` },
     ...(options.onHeld && { onHeld: options.onHeld }),
   });
   // It is waited for below.

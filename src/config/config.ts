@@ -77,7 +77,7 @@ export interface Config {
   /** `POST /internal/truncate` is there: for development and tests. */
   readonly allowTruncate: boolean;
   readonly log: { readonly level: LogLevel; readonly json: boolean };
-  /** How long reading the types of one source file of graphs may take. */
+  /** Processor time for reading the types of one source file of graphs. */
   readonly schemaTimeoutMs: number;
   /** Default config and context of the graphs' system assistants. */
   readonly assistantDefaults: AssistantDefaults;

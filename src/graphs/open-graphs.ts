@@ -11,6 +11,7 @@ import type { GraphDescriber } from './schema-port.ts';
 import { shareQuestions } from './shared-questions.ts';
 import { openDescriber } from './schemas/describer.ts';
 import { createSourceAnalysis } from './schemas/source-analysis.ts';
+import type { SourceCache } from './schemas/source-report.ts';
 import type { StateHost } from './state-port.ts';
 
 export interface OpenGraphsOptions {
@@ -23,8 +24,10 @@ export interface OpenGraphsOptions {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** How long the reading of one source file may take, in milliseconds. */
+  /** Processor time for the reading of one source file, in milliseconds. */
   readonly schemaTimeoutMs: number;
+  /** Where what was read of source files is kept. */
+  readonly schemaCache: SourceCache;
   readonly onFault: (error: unknown, context: string) => void;
   /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
   readonly onHeld?: (gone: Promise<unknown>) => void;
@@ -43,9 +46,9 @@ export interface Graphs extends GraphHost, StateHost {
 export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   const { graphs: specs, workers, clock, ids, onFault } = options;
   const analysis = createSourceAnalysis({
-    clock,
     exports: specs,
     limitMs: options.schemaTimeoutMs,
+    cache: options.schemaCache,
     onFault: (error) => onFault(error, 'reading what types say of graphs'),
   });
   const readSource = analysis.read.bind(analysis);

@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /** SHA-256 in base64, as content security policies name what they allow: two texts with one digest cannot be found. */
-export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64');
+export const sha256 = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('base64');
 
 /** HMAC-SHA256 in base64; the key is base64 too. */
 export const hmacSha256 = (key: string, text: string): string =>

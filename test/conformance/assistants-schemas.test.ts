@@ -113,7 +113,7 @@ test('given a limit that no reading of types keeps, when schemas are asked for, 
       assert.deepEqual(input.properties.messages, {});
       assert.deepEqual(own.properties, {});
       assert.equal(s.faults.length, faults);
-      assert.match(String(s.faults.at(-1)), /schemas\.ts took longer than 1 ms/);
+      assert.match(String(s.faults.at(-1)), /schemas\.ts took more than 1 ms of processor time/);
     }
     // What is known at run time needs no reading.
     assert.deepEqual((await schemasOf(s, 'plainZod')).state_schema.required, ['messages', 'tags']);

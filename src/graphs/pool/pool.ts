@@ -92,13 +92,19 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   let base = '';
   const limit = createLoadLimit(clock, options.laterLimit);
   const plan = createLoadPlan(options.graphs);
+  /** Sources that are being read, for questions that wait for it: on a busy machine it takes its time. */
+  let reading = 0;
+  const readSource: GraphPoolOptions['readSource'] = (file, exportName) => {
+    reading += 1;
+    return options.readSource(file, exportName).finally(() => (reading -= 1));
+  };
   const spawn = (isTrial = false): GraphWorker => {
     const graphs = plan.next(isTrial);
     const worker = startGraphWorker({
       ...{ graphs, base, clock, loadMs: limit.ms, moduleMs: limit.moduleMs },
       heapMb,
       fetch: options.fetch,
-      readSource: options.readSource,
+      readSource,
       onStray: onFault,
     });
     limit.watch(worker.loaded);
@@ -121,12 +127,17 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     let cancel: () => void = () => undefined;
     const asked = worker.ask(question, checkpoints);
     const late = new Promise<never>((_, reject) => {
-      cancel = patience.after(ASK_MS, () => {
+      const expire = (): void => {
+        if (reading > 0) {
+          cancel = patience.after(ASK_MS, expire);
+          return;
+        }
         const message = `The graph did not answer within ${ASK_MS / 1000} s`;
         reject(new LateAnswer(message));
         asked.leave();
         if (worker.isSilent()) worker.end({ by: 'stop', error: 'WorkerUnresponsive', message });
-      });
+      };
+      cancel = patience.after(ASK_MS, expire);
     });
     const answer = Promise.race([asked.answer, late]).finally(cancel);
     const leave = (): void => {

@@ -20,7 +20,8 @@ export interface Compiler {
   readonly ModuleKind: { readonly ESNext: number };
   readonly ModuleResolutionKind: { readonly Bundler: number };
   readonly JsxEmit: { readonly Preserve: number };
-  createProgram(files: readonly string[], options: object): Program;
+  createCompilerHost(options: object): { readFile(path: string): string | undefined };
+  createProgram(files: readonly string[], options: object, host: object): Program;
   findConfigFile(folder: string, fileExists: (path: string) => boolean): string | undefined;
   readConfigFile(
     path: string,

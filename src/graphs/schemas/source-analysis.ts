@@ -1,55 +1,62 @@
 /**
- * Reads what the source of graphs says about them, in threads: never on the event loop, one file at a time, within a
- * limit of time, and once per file. A reading that failed is told and not kept, so the next question tries again.
+ * Reads what the source of graphs says about them, each file in a process of its own, one at a time, and once. X4 The
+ * compiler takes seconds without a pause and up to a gigabyte: neither the server nor a graph worker has it. A busy
+ * machine makes a question wait; only processor time is limited. A reading that failed is told and not kept, so the
+ * next question tries again.
  */
-import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../kernel/clock.ts';
+import type { ChildProcess } from 'node:child_process';
+import { startProcess } from '../../kernel/child-process.ts';
 import { createMailbox } from '../../kernel/mailbox.ts';
-import { startWorker } from '../../kernel/worker.ts';
-import type { FileReport, SourceQuestion, SourceReport } from './source-report.ts';
+import type {
+  FileReport,
+  SourceAnswer,
+  SourceCache,
+  SourceQuestion,
+  SourceReport,
+  SourceTask,
+} from './source-report.ts';
 
 export interface SourceAnalysis {
-  /** Undefined when the source says nothing or could not be read in time; never rejects. */
+  /** Undefined when the source says nothing or could not be read; never rejects. */
   read(file: string, exportName: string): Promise<SourceReport | undefined>;
   close(): Promise<void>;
 }
 
 export interface SourceAnalysisOptions {
-  readonly clock: Pick<Clock, 'after'>;
   /** All exports that may be asked for, by file: they are read together, which costs hardly more than one. */
   readonly exports: readonly { readonly file: string; readonly exportName: string }[];
-  /** Milliseconds for one file. */
+  /** Milliseconds of processor time for one file. */
   readonly limitMs: number;
+  readonly cache: SourceCache;
   /** Hears why a file could not be read. */
   readonly onFault: (error: unknown) => void;
 }
 
 export function createSourceAnalysis(options: SourceAnalysisOptions): SourceAnalysis {
-  const { clock, exports, limitMs, onFault } = options;
+  const { exports, limitMs, cache, onFault } = options;
   const reports = new Map<string, Promise<FileReport>>();
   const mailbox = createMailbox();
-  let running: Worker | undefined;
+  let running: ChildProcess | undefined;
   let closed = false;
 
   function analyse(question: SourceQuestion): Promise<FileReport> {
     if (closed) return Promise.resolve({});
     return new Promise<FileReport>((resolve, reject) => {
-      const worker = (running = startWorker('graphs/schemas/source-entry', question));
-      worker.unref();
-      const cancel = clock.after(limitMs, () => {
-        reject(new Error(`reading ${question.file} took longer than ${limitMs} ms`));
-        void worker.terminate();
-      });
-      const settle = (done: () => void): void => {
-        cancel();
-        running = undefined;
-        done();
-      };
-      worker.once('message', (report: FileReport) => settle(() => resolve(report)));
-      worker.once('error', (error) => settle(() => reject(error)));
-      worker.once('exit', () =>
-        settle(() => (closed ? resolve({}) : reject(new Error(`reading ${question.file} ended early`)))),
+      const child = (running = startProcess('graphs/schemas/source-entry'));
+      const { file } = question;
+      child.once('message', (answer: SourceAnswer) =>
+        'report' in answer ? resolve(answer.report) : reject(new Error(`reading ${file}: ${answer.problem}`)),
       );
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        running = undefined;
+        if (closed) return resolve({});
+        const isLimit = signal === 'SIGKILL';
+        const reason = isLimit ? `took more than ${limitMs} ms of processor time` : `ended early (${code})`;
+        reject(new Error(`reading ${file} ${reason}`));
+      });
+      const task: SourceTask = { question, cache, limitMs };
+      child.send(task, (error) => error !== null && reject(error));
     });
   }
 
@@ -74,7 +81,12 @@ export function createSourceAnalysis(options: SourceAnalysisOptions): SourceAnal
     },
     async close() {
       closed = true;
-      await running?.terminate();
+      const child = running;
+      if (child === undefined) return;
+      await new Promise((resolve) => {
+        child.once('exit', resolve);
+        child.kill('SIGKILL');
+      });
     },
   };
 }

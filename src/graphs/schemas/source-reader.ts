@@ -1,5 +1,5 @@
 /**
- * What the types in a project's source say about the graphs it exports. Runs in a thread of its own: the compiler
+ * What the types in a project's source say about the graphs it exports. Runs in a process of its own: the compiler
  * takes seconds and does not pause.
  */
 import { dirname } from 'node:path';
@@ -16,10 +16,23 @@ import {
 import type { FileReport, SourceQuestion, SourceReport } from './source-report.ts';
 import { createTypeSchemas, type TypeSchemas } from './type-schema.ts';
 
-/** Throws when the file cannot be read as a module. */
-export function readSourceFile({ file, exportNames }: SourceQuestion): FileReport {
+/**
+ * Throws when the file cannot be read as a module. `note` hears the path of every file that was read, and of those
+ * that would have been read as its `tsconfig.json`.
+ */
+export function readSourceFile(
+  { file, exportNames }: SourceQuestion,
+  note: (path: string) => void = () => undefined,
+): FileReport {
   const compiler = loadCompiler();
-  const program = compiler.createProgram([file], optionsFor(compiler, file));
+  const options = optionsFor(compiler, file, note);
+  const host = compiler.createCompilerHost(options);
+  const { readFile } = host;
+  host.readFile = (path) => {
+    note(path);
+    return readFile(path);
+  };
+  const program = compiler.createProgram([file], options, host);
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(file);
   const module = source && checker.getSymbolAtLocation(source);
@@ -38,9 +51,17 @@ export function readSourceFile({ file, exportNames }: SourceQuestion): FileRepor
 }
 
 /** The project's own options, made to type-check whatever the loader would run. */
-function optionsFor(compiler: Compiler, file: string): object {
-  const { sys } = compiler;
-  const path = compiler.findConfigFile(dirname(file), (at) => sys.fileExists(at));
+function optionsFor(compiler: Compiler, file: string, note: (path: string) => void): object {
+  const sys = Object.assign(Object.create(compiler.sys) as Compiler['sys'], {
+    readFile(path: string) {
+      note(path);
+      return compiler.sys.readFile(path);
+    },
+  });
+  const path = compiler.findConfigFile(dirname(file), (at) => {
+    note(at);
+    return sys.fileExists(at);
+  });
   const parsed =
     path === undefined
       ? undefined

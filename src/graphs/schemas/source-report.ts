@@ -1,4 +1,4 @@
-/** What the analysis of a source file says about one of its exports; plain data, for it crosses threads. */
+/** What the analysis of a source file says about its exports; plain data, for it crosses processes. */
 import type { GraphSchemas } from '../schema-port.ts';
 
 export interface SourceReport {
@@ -16,3 +16,22 @@ export interface SourceQuestion {
   readonly file: string;
   readonly exportNames: readonly string[];
 }
+
+/** Where reports are kept. */
+export interface SourceCache {
+  /** Made when the first report is kept. */
+  readonly dir: string;
+  /** Of the program that reads: reports of another one are not used. */
+  readonly version: string;
+}
+
+/** Message to the process that reads. */
+export interface SourceTask {
+  readonly question: SourceQuestion;
+  readonly cache: SourceCache;
+  /** Milliseconds of processor time. */
+  readonly limitMs: number;
+}
+
+/** Message from the process that reads. */
+export type SourceAnswer = { readonly report: FileReport } | { readonly problem: string };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSourceAnalysis } from '../../../src/graphs/schemas/source-analysis.ts';
+import { readThrough } from '../../../src/graphs/schemas/source-cache.ts';
 import { readSourceFile } from '../../../src/graphs/schemas/source-reader.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
@@ -135,42 +136,71 @@ test('given JavaScript, and paths of a tsconfig with a mistake in the code, when
     },
   ));
 
-test('given a reading that takes too long or fails, when it is asked for again, then it is tried anew, and a good one is kept', () =>
+test('a reading that takes too much processor time or fails is told and tried anew, and a good one is kept', () =>
   inProject(
     { 'graph.ts': `${GRAPH} export declare const graph: Graph<{ a: string }>;`, 'empty.ts': '' },
     async (dir) => {
       const faults: string[] = [];
-      let patience = 0;
-      const file = join(dir, 'graph.ts');
-      const analysis = createSourceAnalysis({
-        exports: [
-          { file, exportName: 'graph' },
-          { file: join(dir, 'empty.ts'), exportName: 'graph' },
-        ],
-        limitMs: 5,
-        clock: {
-          after(_, fn) {
-            const timer = setTimeout(fn, patience);
-            return () => clearTimeout(timer);
-          },
-        },
-        onFault: (error) => faults.push((error as Error).message),
-      });
-      assert.equal(await analysis.read(file, 'graph'), undefined);
-      assert.deepEqual(faults, [`reading ${file} took longer than 5 ms`]);
-      patience = 100_000;
+      const [file, empty] = [join(dir, 'graph.ts'), join(dir, 'empty.ts')];
+      const open = (limitMs: number) =>
+        createSourceAnalysis({
+          exports: [file, empty].map((each) => ({ file: each, exportName: 'graph' })),
+          limitMs,
+          cache: { dir: join(dir, 'cache'), version: '1' },
+          onFault: (error) => faults.push((error as Error).message),
+        });
+      const hasty = open(5);
+      for (const count of [1, 2]) {
+        assert.equal(await hasty.read(file, 'graph'), undefined);
+        assert.deepEqual(
+          faults,
+          Array.from({ length: count }, () => `reading ${file} took more than 5 ms of processor time`),
+        );
+      }
+      faults.length = 0;
+      const analysis = open(100_000);
       const [first, second] = await Promise.all([analysis.read(file, 'graph'), analysis.read(file, 'graph')]);
       assert.equal(first?.kind, 'graph');
       assert.equal(second, first);
       assert.equal(await analysis.read(file, 'graph'), first);
       assert.equal(await analysis.read(file, 'other'), undefined);
-      assert.equal(await analysis.read(join(dir, 'empty.ts'), 'graph'), undefined);
-      assert.match(faults[1] ?? '', /empty\.ts is no module/);
-      assert.equal(faults.length, 2);
-      const under = analysis.read(join(dir, 'empty.ts'), 'graph');
+      assert.equal(await analysis.read(empty, 'graph'), undefined);
+      assert.match(faults[0] ?? '', /empty\.ts is no module/);
+      assert.equal(faults.length, 1);
+      assert.deepEqual(await open(100_000).read(file, 'graph'), first);
+      const under = analysis.read(empty, 'graph');
       await analysis.close();
       assert.equal(await under, undefined);
-      assert.equal(await analysis.read(join(dir, 'empty.ts'), 'graph'), undefined);
+      assert.equal(await analysis.read(empty, 'graph'), undefined);
+    },
+  ));
+
+test('a source is read once for each content of its program, and anew when any of it changes', () =>
+  inProject(
+    {
+      'graph.ts': `${GRAPH} import type { State } from './state.ts'; export declare const graph: Graph<State>;`,
+      'state.ts': 'export interface State { a: string }',
+    },
+    (dir) => {
+      const question = { file: join(dir, 'graph.ts'), exportNames: ['graph'] };
+      let readings = 0;
+      const read = (version = '1'): string[] => {
+        const cache = { dir: join(dir, 'cache'), version };
+        const { graph } = readThrough(cache, question, (note) => {
+          readings += 1;
+          return readSourceFile(question, note);
+        });
+        return Object.keys((graph?.schemas.state as any).properties);
+      };
+      assert.deepEqual([read(), read(), readings], [['a'], ['a'], 1]);
+      writeFileSync(join(dir, 'state.ts'), 'export interface State { b: string }');
+      assert.deepEqual([read(), read(), readings], [['b'], ['b'], 2]);
+      writeFileSync(join(dir, 'tsconfig.json'), '{ "compilerOptions": { "paths": {} } }');
+      assert.deepEqual([read(), read(), readings], [['b'], ['b'], 3]);
+      assert.deepEqual([read('2'), readings], [['b'], 4]);
+      // A file that is no report is written anew.
+      for (const name of readdirSync(join(dir, 'cache'))) writeFileSync(join(dir, 'cache', name), '{');
+      assert.deepEqual([read(), read(), readings], [['b'], ['b'], 5]);
     },
   ));
 
