@@ -14,7 +14,7 @@ const NODE = ['--import', import.meta.resolve('tsx')];
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
-  format: ['node_modules/.bin/prettier', '--check', '.'],
+  format: ['node_modules/.bin/prettier', '--check', '--cache', '--cache-strategy', 'content', '.'],
   types: ['node_modules/.bin/tsc', '--noEmit'],
   layers: [process.execPath, ...NODE, script('layers.ts')],
   titles: [process.execPath, ...NODE, script('titles.ts')],

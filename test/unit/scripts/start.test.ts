@@ -15,7 +15,7 @@ const USAGE = /^Usage: npm start/m;
 /** A copy of the program whose packages are those of this one. */
 async function withCopy(use: (dir: string) => Promise<void>): Promise<void> {
   await withTempDir(async (dir) => {
-    for (const name of ['src', 'scripts/start.mjs', 'package.json'])
+    for (const name of ['src', 'scripts/start.mjs', 'scripts/check-node.mjs', 'package.json'])
       cpSync(join(ROOT, name), join(dir, name), { recursive: true });
     mkdirSync(join(dir, 'node_modules'));
     for (const name of readdirSync(join(ROOT, 'node_modules')))
@@ -42,7 +42,7 @@ test('given sources, when the program starts, then it is built once, and again a
       .filter((name) => name.endsWith('.ts'))
       .flatMap((name) => [
         ...readFileSync(join(dir, 'src', name), 'utf8').matchAll(
-          /\b(?:ownModule|startWorker)\(\s*'([^']+)'/g,
+          /\b(?:ownModule|startWorker|startProcess)\(\s*'([^']+)'/g,
         ),
       ])
       .map(([, path]) => path!);
@@ -53,6 +53,18 @@ test('given sources, when the program starts, then it is built once, and again a
     assert.equal((await start(dir, '--build')).output, '');
     assert.equal(readdirSync(builds).length, 2);
   }));
+
+test('an older Node gets one line that says what is needed, and exit code 2', async () => {
+  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
+  const preload = `data:text/javascript,${encodeURIComponent(older)}`;
+  const { code, output } = await runChild(
+    process.execPath,
+    ['--import', preload, join(ROOT, 'scripts/start.mjs'), 'serve'],
+    { timeoutMs: 30_000, signal: new AbortController().signal },
+  );
+  assert.equal(code, 2);
+  assert.match(output, /^Node\.js: found 20\.19\.0 \(.*\), expected 24 or later; install it .*\n$/);
+});
 
 test('given a place where nothing can be written, when the program starts, then it runs from its sources', () =>
   withCopy(async (dir) => {
