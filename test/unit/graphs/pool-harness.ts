@@ -5,7 +5,7 @@ import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/m
 import { NO_STORE, toOrder } from './harness.ts';
 
 interface PoolSpec extends Partial<
-  Pick<GraphPoolOptions, 'workers' | 'onFault' | 'patience' | 'laterLimit'>
+  Pick<GraphPoolOptions, 'workers' | 'onFault' | 'patience' | 'laterLimit' | 'readSource'>
 > {
   /** By graph id the name under which the file exports it. */
   readonly graphs: Readonly<Record<string, string>>;
