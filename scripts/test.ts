@@ -22,7 +22,8 @@ const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
 /** How many files of a stage share a process at most. Those of the last stages watch processes and their memory. */
 const TOGETHER: Record<string, number> = { unit: 12, model: 1, conformance: 8, faults: 1, e2e: 1 };
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(TOGETHER)];
-const AT_ONCE = 2;
+/** Processes at once. More than cores fill the time in which tests wait, and make tests of timing less sure. */
+const AT_ONCE = Number(process.env['TEST_LANES'] ?? 2);
 /** A stage has at least this many processes when it has the files, so that none of them is long alone at the end. */
 const FEWEST = 8;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSourceAnalysis } from '../../../src/graphs/schemas/source-analysis.ts';
 import { readThrough } from '../../../src/graphs/schemas/source-cache.ts';
@@ -175,32 +175,44 @@ test('a reading that takes too much processor time or fails is told and tried an
     },
   ));
 
-test('a source is read once for each content of its program, and anew when any of it changes', () =>
+test('a report is kept for as long as no file that its reading read or missed has changed', () =>
+  inProject({ 'graph.ts': '', 'state.ts': 'a' }, (dir) => {
+    const [graph, state, tsconfig] = ['graph.ts', 'state.ts', 'tsconfig.json'].map((name) => join(dir, name));
+    let readings = 0;
+    const read = (version = '1'): string => {
+      const question = { file: graph!, exportNames: ['graph'] };
+      const report = readThrough({ dir: join(dir, 'cache'), version }, question, (note) => {
+        readings += 1;
+        [graph, state, tsconfig].forEach((path) => note(path!));
+        const title = readFileSync(state!, 'utf8');
+        return { graph: { kind: 'graph', schemas: { state: { title } }, subgraphs: {} } };
+      });
+      return String(report['graph']?.schemas.state?.['title']);
+    };
+    assert.deepEqual([read(), read(), readings], ['a', 'a', 1]);
+    writeFileSync(state!, 'b');
+    assert.deepEqual([read(), read(), readings], ['b', 'b', 2]);
+    writeFileSync(tsconfig!, '{}');
+    assert.deepEqual([read(), read(), readings], ['b', 'b', 3]);
+    assert.deepEqual([read('2'), readings], ['b', 4]);
+    // A file that is no report is written anew.
+    for (const name of readdirSync(join(dir, 'cache'))) writeFileSync(join(dir, 'cache', name), '{');
+    assert.deepEqual([read(), read(), readings], ['b', 'b', 5]);
+  }));
+
+test('a reading notes every file of its program and where it looked for options', () =>
   inProject(
     {
-      'graph.ts': `${GRAPH} import type { State } from './state.ts'; export declare const graph: Graph<State>;`,
-      'state.ts': 'export interface State { a: string }',
+      'lib/graph.ts': `${GRAPH} import type { S } from './state.ts'; export declare const graph: Graph<S>;`,
+      'lib/state.ts': 'export interface S { a: string }',
+      'tsconfig.json': '{ "extends": "./base.json" }',
+      'base.json': '{}',
     },
     (dir) => {
-      const question = { file: join(dir, 'graph.ts'), exportNames: ['graph'] };
-      let readings = 0;
-      const read = (version = '1'): string[] => {
-        const cache = { dir: join(dir, 'cache'), version };
-        const { graph } = readThrough(cache, question, (note) => {
-          readings += 1;
-          return readSourceFile(question, note);
-        });
-        return Object.keys((graph?.schemas.state as any).properties);
-      };
-      assert.deepEqual([read(), read(), readings], [['a'], ['a'], 1]);
-      writeFileSync(join(dir, 'state.ts'), 'export interface State { b: string }');
-      assert.deepEqual([read(), read(), readings], [['b'], ['b'], 2]);
-      writeFileSync(join(dir, 'tsconfig.json'), '{ "compilerOptions": { "paths": {} } }');
-      assert.deepEqual([read(), read(), readings], [['b'], ['b'], 3]);
-      assert.deepEqual([read('2'), readings], [['b'], 4]);
-      // A file that is no report is written anew.
-      for (const name of readdirSync(join(dir, 'cache'))) writeFileSync(join(dir, 'cache', name), '{');
-      assert.deepEqual([read(), read(), readings], [['b'], ['b'], 5]);
+      const noted = new Set<string>();
+      readSourceFile({ file: join(dir, 'lib/graph.ts'), exportNames: [] }, (path) => noted.add(path));
+      for (const name of ['lib/graph.ts', 'lib/state.ts', 'lib/tsconfig.json', 'tsconfig.json', 'base.json'])
+        assert.ok(noted.has(join(dir, name)), name);
     },
   ));
 
