@@ -24,7 +24,7 @@ const ARROWS: Record<string, readonly string[]> = {
   effects: [...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts'],
   graphs: ['kernel'],
   protocol: ['kernel'],
-  streams: ['kernel', 'thread/events.ts', 'log', 'projections', 'protocol'],
+  streams: ['kernel', 'thread/events.ts', 'thread/run-end.ts', 'log', 'projections', 'protocol'],
   auth: ['kernel'],
   config: ['kernel'],
   http: [

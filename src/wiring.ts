@@ -38,7 +38,7 @@ import { createInheritance } from './http/header-rules.ts';
 import type { InProcessClient } from './http/in-process-client.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createRequestCounts } from './http/request-metrics.ts';
-import { listen, type HttpServer } from './http/server.ts';
+import { addressProblem, listen, type HttpServer } from './http/server.ts';
 import { limitDelivery, renderDelivery } from './http/delivery-body.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import type { Ids } from './kernel/ids.ts';
@@ -294,9 +294,3 @@ export async function wireServer(
 
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
-
-function addressProblem(error: unknown, host: string, port: number): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${message})`;
-  return `port ${port} of ${host} ${reason}; choose another address with --host and --port`;
-}

@@ -2,7 +2,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Clock } from '../kernel/clock.ts';
-import type { Env } from './context.ts';
 
 export interface RequestCount {
   readonly method: string;
@@ -15,7 +14,7 @@ export interface RequestCount {
 }
 
 export interface RequestCounts {
-  readonly count: MiddlewareHandler<Env>;
+  readonly count: MiddlewareHandler;
   read(): readonly RequestCount[];
 }
 

@@ -9,10 +9,9 @@ import type { Actor } from '../auth/authenticate.ts';
 import type { CronOrder } from '../actors/crons.ts';
 import type { Dispatched } from '../actors/threads.ts';
 import { systemAssistantId } from '../actors/assistants.ts';
-import { checkWebhookUrl } from '../delivery/url-policy.ts';
 import { dueTime } from '../kernel/clock.ts';
 import { isUuid } from '../kernel/ids.ts';
-import { findTextProblem, type Json, type JsonObject } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
@@ -24,15 +23,8 @@ import { authorise, grantedMetadata, type Granted } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { answerOf, findPlace, isAnswer, type Place } from './answering.ts';
 import { findAccepted, type Once } from './once.ts';
-import {
-  invalid,
-  noAssistantFor,
-  noRun,
-  noThread,
-  noThreadToResume,
-  refused,
-  ThreadMoved,
-} from './replies.ts';
+import { noAssistantFor, noRun, noThread, noThreadToResume, refused, ThreadMoved } from './replies.ts';
+import { checkPlace, checkWebhook } from './run-checks.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { checkServed } from './served-graph.ts';
 import { check } from './schemas/common.ts';
@@ -231,32 +223,6 @@ async function findAgain(
   const visible = await getRun(context.log.rows, runId, { filter });
   if (visible === undefined) throw noRun();
   return visible;
-}
-
-/**
- * A run that starts elsewhere than at the head starts at a checkpoint that is there: none would mean from nothing.
- * A3 `threadId` is undefined for a thread that the caller does not see, and then no checkpoint is there.
- */
-async function checkPlace(
-  { log }: ServerContext,
-  threadId: string | undefined,
-  { config }: RunKwargs,
-): Promise<void> {
-  const configurable = config['configurable'] as JsonObject;
-  const { checkpoint_id: id, checkpoint_ns: ns } = configurable;
-  for (const [field, value] of Object.entries({ checkpoint_id: id, checkpoint_ns: ns }))
-    if (value !== undefined && value !== null && (typeof value !== 'string' || findTextProblem(value)))
-      throw invalid(`${field}: expected plain text`);
-  if (typeof id !== 'string' || id === '' || (typeof ns === 'string' && ns !== '')) return;
-  if (threadId === undefined || (await log.payloads.checkpoint(threadId, '', id)) === undefined)
-    throw invalid(`checkpoint_id: the thread has no checkpoint ${id}`);
-}
-
-/** W4 Throws a 422 that names the rule. Whatever keeps a URL for later asks it. */
-export function checkWebhook(context: ServerContext, url: string | undefined): void {
-  if (url === undefined || context.urlPolicy === undefined) return;
-  const checked = checkWebhookUrl(url, context.urlPolicy);
-  if (!checked.ok) throw invalid(`webhook: ${checked.problem}`);
 }
 
 /** Throws a 404 for one that is not there, not for this caller, or of a graph that is not served. */

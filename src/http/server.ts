@@ -115,3 +115,10 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     },
   };
 }
+
+/** Why the server cannot listen, in words for the person who started it. */
+export function addressProblem(error: unknown, host: string, port: number): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${message})`;
+  return `port ${port} of ${host} ${reason}; choose another address with --host and --port`;
+}
