@@ -1,13 +1,14 @@
 /**
- * The README's table of what clients can do, made from the titles of the tests that drive them: a title that begins
+ * The table of what clients can do in `test/conformance/README.md`, made from the titles of the tests that drive them: a title that begins
  * with `client.threads.copy: ` or `RemoteGraph.getState, RemoteGraph.updateState: ` is a proof for what it names.
  * `node --import tsx scripts/capabilities.ts` writes the table between its marks; a test compares them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readTitles, type Titled } from './titles.ts';
 
+const FOLDER = 'test/conformance';
 const SUBJECT = /^(?:client\.[a-z]+\.\w+|(?:RemoteGraph|useStream)\.\w+)$/;
 const BEGIN = '<!-- capabilities: begin -->';
 const END = '<!-- capabilities: end -->';
@@ -32,22 +33,22 @@ export function renderTable(proofs: ReadonlyMap<string, readonly Titled[]>): str
   const rows = [...proofs].map(([subject, tests]) => {
     const proven = tests.map(({ title, file }) => {
       const promise = title.slice(title.indexOf(': ') + 2).replaceAll('|', '\\|');
-      return `[${promise}](${file})`;
+      return `[${promise}](${relative(FOLDER, file)})`;
     });
     return `| \`${subject}\` | ${proven.join('<br>')} |`;
   });
   return ['| Method | What its tests show |', '| --- | --- |', ...rows].join('\n');
 }
 
-/** The README with the table between its marks. Throws when a mark is missing. */
+/** The text with the table between its marks. Throws when a mark is missing. */
 export function placeTable(readme: string, table: string): string {
   const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`README.md: expected ${BEGIN} and ${END}`);
+  if (begin < 0 || end < begin) throw new Error(`${FOLDER}/README.md: expected ${BEGIN} and ${END}`);
   return `${readme.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${readme.slice(end)}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const file = join(process.cwd(), 'README.md');
+  const file = join(process.cwd(), FOLDER, 'README.md');
   const table = renderTable(readCapabilities(process.cwd()));
   writeFileSync(file, placeTable(readFileSync(file, 'utf8'), table));
   console.log(table);
