@@ -5,6 +5,12 @@ export interface CompiledGraph {
   readonly streamChannelsAsIs: string | readonly string[];
   readonly nodes: Readonly<Record<string, { readonly tags?: readonly string[] }>>;
   readonly interruptAfter?: '*' | readonly string[];
+  /** Its defaults. */
+  readonly config?: { readonly metadata?: Readonly<Record<string, unknown>> };
+  checkpointer?: unknown;
+  store?: unknown;
+  /** A copy with the config as its default: the same nodes, fields of its own. */
+  withConfig(config: object): CompiledGraph;
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: object): AsyncIterable<unknown>;
   getState(config: object, options?: object): Promise<Snapshot>;
@@ -40,7 +46,8 @@ export interface SnapshotConfig {
 
 /**
  * The graph that an exported or returned value stands for: a compiled graph, a builder (compiled here), or a wrapper
- * with a compiled graph as its `graph`. Undefined for anything else. Throws what `compile()` throws.
+ * with a compiled graph as its `graph`, such as `createAgent` returns. Undefined for anything else. Throws what
+ * `compile()` throws.
  */
 export function toCompiledGraph(value: unknown): CompiledGraph | undefined {
   if (isCompiledGraph(value)) return value;
@@ -53,8 +60,10 @@ export function toCompiledGraph(value: unknown): CompiledGraph | undefined {
   return isCompiledGraph(inner) ? inner : undefined;
 }
 
+/** A wrapper may have the methods as well; only the graph itself has channels. */
 const isCompiledGraph = (value: unknown): value is CompiledGraph =>
-  hasMethods(value, ['stream', 'streamEvents', 'getState']);
+  hasMethods(value, ['stream', 'streamEvents', 'getState', 'withConfig']) &&
+  (value as Partial<CompiledGraph>).streamChannelsAsIs !== undefined;
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;

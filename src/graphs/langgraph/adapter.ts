@@ -8,11 +8,10 @@ import { toCheckpointMetadata } from '../run-config.ts';
 import { createGraphStore } from '../store.ts';
 import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
-import { bind, toView, valueChannels } from './binding.ts';
+import { bind, metadataOf, toView, valueChannels } from './binding.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
 import { needsEvents, toInput, toOptions } from './invocation.ts';
-import { openNodeWork } from './node-work.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
@@ -26,35 +25,31 @@ export async function runLangGraph(
   ids: Ids,
 ): Promise<RunEnd> {
   const saves = openBackgroundSaves(attempt.store, attempt.fail);
+  const metadata = { ...metadataOf(graph), ...toCheckpointMetadata(order) };
   const saver = openSaver({
     threadId: order.threadId,
     store: order.durability === 'sync' ? attempt.store : saves.store,
     decode: createDecoder(reviver),
     ids,
     runId: order.runId,
-    metadata: toCheckpointMetadata(order),
+    metadata,
     valueChannels: valueChannels(graph),
     fail: attempt.fail,
   });
-  const work = openNodeWork();
-  const bound = bind(work.watch(graph), saver, createGraphStore(attempt.items, reviver.store?.()));
+  const bound = bind(graph, saver, createGraphStore(attempt.items, reviver.store?.()));
   const settled = await settleAnswers(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.answer);
   const input = toInput(settled.order, reviver);
   const options = toOptions(await holdBehind(graph, saver, order), attempt.signal);
-  const frames = createFrameMaker(order);
+  const frames = createFrameMaker(order, metadata);
   const withEvents = needsEvents(order.streamModes);
-  try {
-    const chunks = withEvents
-      ? bound.streamEvents(input, { ...options, version: 'v2' })
-      : await bound.stream(input, options);
-    for await (const chunk of chunks) {
-      const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
-      for (const { event, data } of made) attempt.frames.push(event, data);
-      await attempt.frames.ready();
-    }
-  } finally {
-    if (attempt.signal.aborted) await work.settled();
+  const chunks = withEvents
+    ? bound.streamEvents(input, { ...options, version: 'v2' })
+    : await bound.stream(input, options);
+  for await (const chunk of chunks) {
+    const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
+    for (const { event, data } of made) attempt.frames.push(event, data);
+    await attempt.frames.ready();
   }
   await saves.settled();
   return readEnd(graph, saver, order);

@@ -1,13 +1,20 @@
-/** A graph object is shared by all that use it, so each use works on a shallow copy with a checkpoint saver of its own. */
+/** A graph object serves all runs at once, so each run works on the library's own copy, which gets that run's saver. */
+import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import { INTERRUPT, isNote, RESUME } from '../state-port.ts';
+import { toWire } from '../wire.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 
-export const bind = (graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store?: object): CompiledGraph =>
-  Object.assign(Object.create(Object.getPrototypeOf(graph) as object) as CompiledGraph, graph, {
-    checkpointer: saver,
-    ...(store && { store }),
-  });
+export function bind(graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store?: object): CompiledGraph {
+  const copy = graph.withConfig({});
+  copy.checkpointer = saver;
+  if (store !== undefined) copy.store = store;
+  return copy;
+}
+
+/** The author's own metadata, which the graph's checkpoints carry. */
+export const metadataOf = ({ config }: CompiledGraph): JsonObject =>
+  config?.metadata === undefined ? {} : (toWire(config.metadata) as JsonObject);
 
 /** The channels whose values make up the state of the root graph. */
 export function valueChannels(graph: CompiledGraph): string[] {

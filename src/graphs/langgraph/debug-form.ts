@@ -5,7 +5,6 @@
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { RunOrder } from '../port.ts';
 import { publicConfigurable, publicMetadata } from '../private-keys.ts';
-import { toCheckpointMetadata } from '../run-config.ts';
 import { toWire } from '../wire.ts';
 
 export interface DebugForm {
@@ -17,7 +16,8 @@ export interface DebugForm {
   entry(payload: unknown): Json;
 }
 
-export function createDebugForm(order: RunOrder): DebugForm {
+/** `ofRun`: the metadata of the run's checkpoints. */
+export function createDebugForm(order: RunOrder, ofRun: JsonObject): DebugForm {
   const task = (payload: unknown): Json => {
     const wire = asObject(toWire(payload));
     const { metadata } = wire;
@@ -33,7 +33,7 @@ export function createDebugForm(order: RunOrder): DebugForm {
     return {
       ...wire,
       // As the history has it: the checkpoint that a run goes on from may be another run's.
-      metadata: own['run_id'] === undefined ? { ...toCheckpointMetadata(order), ...own } : own,
+      metadata: own['run_id'] === undefined ? { ...ofRun, ...own } : own,
       tasks: (Array.isArray(tasks) ? tasks : []).map(toTask),
       config: toConfig(asConfig(config) ?? {}, order),
       parent_config: parent === undefined ? null : toConfig(parent, order),

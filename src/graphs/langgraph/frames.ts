@@ -23,11 +23,12 @@ interface RunnableEvent {
   readonly data?: { readonly chunk?: unknown };
 }
 
-export function createFrameMaker(order: RunOrder): FrameMaker {
+/** `metadata`: that of the run's checkpoints. */
+export function createFrameMaker(order: RunOrder, metadata: JsonObject): FrameMaker {
   const wanted = new Set(toRuntimeModes(order.streamModes));
   const wantsEvents = order.streamModes.includes('events');
   const accumulated = order.streamModes.includes('messages') ? openAccumulated() : undefined;
-  const debug = createDebugForm(order);
+  const debug = createDebugForm(order, metadata);
 
   const withPublicMetadata = (wire: Json): Json =>
     isObject(wire) ? publicMetadata(wire, order.config) : wire;
@@ -69,7 +70,7 @@ export function createFrameMaker(order: RunOrder): FrameMaker {
   return {
     chunk,
     event(value) {
-      const { event, run_id: runId, tags, data, metadata } = value as RunnableEvent;
+      const { event, run_id: runId, tags, data, metadata: about } = value as RunnableEvent;
       if (tags?.includes('langsmith:hidden')) return [];
       if (event === 'on_chain_stream') {
         if (runId === order.runId) return chunk(data?.chunk);
@@ -77,7 +78,7 @@ export function createFrameMaker(order: RunOrder): FrameMaker {
       }
       const isShown = event === 'on_chat_model_stream' && !tags?.includes('nostream');
       const partial = isShown
-        ? accumulated?.streamed(data?.chunk, () => withPublicMetadata(toWire(metadata)))
+        ? accumulated?.streamed(data?.chunk, () => withPublicMetadata(toWire(about)))
         : undefined;
       if (!wantsEvents) return partial ?? [];
       const wire = toWire(value) as JsonObject;

@@ -8,7 +8,7 @@ import { openAnswer } from '../history-pages.ts';
 import type { CheckpointReader, CheckpointStore, GraphState, StateOrder } from '../port.ts';
 import { publicConfigurable, toConfigurable } from '../private-keys.ts';
 import type { History, HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
-import { bind, toView, valueChannels, withoutResults } from './binding.ts';
+import { bind, metadataOf, toView, valueChannels, withoutResults } from './binding.ts';
 import { toCommand } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
@@ -72,6 +72,7 @@ export async function updateLangGraphState(
     ids,
     runId: order.updateId,
     metadata: {
+      ...metadataOf(graph),
       ...publicConfigurable(order.config.configurable),
       ...order.config.metadata,
       thread_id: order.threadId,

@@ -98,7 +98,7 @@ test('given only events, when a graph runs, then no other frame is sent', async 
   assert.deepEqual(new Set(frames.map((frame) => frame.event)), new Set(['events']));
 });
 
-test('given messages of a subgraph, when streamed, then the frame has the namespace that the runtime gives it: that of the node', async () => {
+test('given messages of a subgraph, when streamed, then the frame has the namespace of its graph', async () => {
   const child = chat('yo');
   const graph = new StateGraph(MessagesAnnotation)
     .addNode('outer', child)
