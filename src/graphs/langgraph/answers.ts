@@ -1,32 +1,8 @@
-/**
- * The answers of a run to the questions that wait. The runtime remembers which task got an answer but not from whom,
- * so a run that is repeated after a crash could answer the next question with the words meant for the one before.
- */
+/** The answers of a run to the questions that wait: see answer-notes.ts for those of a run that is repeated. */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { createDecoder, encode } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
-import type { CheckpointReader, LoadedCheckpoint, PendingWrite, RunOrder } from '../port.ts';
-import { ANSWERED_BY, INTERRUPT, RESUME } from '../state-port.ts';
-
-/** The task that stands for the run's own input. */
-export const NULL_TASK = '00000000-0000-0000-0000-000000000000';
-const ANSWERED_INDEX = -5;
-
-export const toAnsweredWrite = (taskId: string, runId: string): PendingWrite => ({
-  taskId,
-  ...{ channel: ANSWERED_BY, idx: ANSWERED_INDEX },
-  data: encode(runId),
-});
-
-/**
- * The task of the root graph that works in a namespace, such as `agent:<task>|tools:<task>`: its question is that of the
- * subgraph. A subgraph that keeps its state from run to run does not say in whose task it is.
- */
-export const rootTaskOf = (ns: string): string => ns.split('|', 1)[0]?.split(':')[1] ?? NULL_TASK;
-
-/** An answer without an address belongs to the run that brought it; a later run must not find it. */
-export const isForRuntime = ({ taskId, channel }: PendingWrite): boolean =>
-  channel !== ANSWERED_BY && !(channel === RESUME && taskId === NULL_TASK);
+import type { CheckpointReader, RunOrder } from '../port.ts';
+import { notesOf } from './answer-notes.ts';
 
 /** What a run is to give to whom. */
 export interface Settled {
@@ -50,36 +26,16 @@ export async function settleAnswers(
   const resume = order.command?.resume ?? null;
   if (order.resume || resume === null) return { order };
   const at = order.attempt > 1 ? await store.load('', placeOf(order)) : undefined;
-  const used = at === undefined ? [] : tasksAnsweredBy(order.runId, at);
-  if (at !== undefined && used.length > 0)
-    return { order: withAnswer(order, isObject(resume) ? unused(resume, used, at) : null) };
+  const used = notesOf(order.runId, at?.writes ?? []);
+  if (used.length > 0) {
+    const ids = used.flatMap(({ questions }) => questions);
+    return { order: withAnswer(order, isObject(resume) ? without(resume, ids) : null) };
+  }
   return Boolean(resume) ? { order } : addressed(order, resume, graph);
 }
 
-/**
- * Not those that are named like a question: as writes of such a task the runtime keeps answers by interrupt id before
- * anybody has used them.
- */
-function tasksAnsweredBy(runId: string, { writes }: LoadedCheckpoint): string[] {
-  const questions = questionsOf(writes).map(({ id }) => id);
-  return writes
-    .filter(({ channel, data }) => channel === ANSWERED_BY && data === encode(runId))
-    .map(({ taskId }) => taskId)
-    .filter((taskId) => !questions.includes(taskId));
-}
-
-function questionsOf(writes: readonly PendingWrite[]): { readonly taskId: string; readonly id?: string }[] {
-  const decode = createDecoder();
-  return writes
-    .filter(({ channel }) => channel === INTERRUPT)
-    .map(({ taskId, data }) => ({ taskId, ...(decode(data) as { id?: string }) }));
-}
-
-/** Answers by interrupt id without those of the tasks that have used theirs; null if none is left. */
-function unused(answers: JsonObject, used: readonly string[], { writes }: LoadedCheckpoint): Json {
-  const ids = questionsOf(writes)
-    .filter(({ taskId }) => used.includes(taskId))
-    .map(({ id }) => id);
+/** Answers by question without these; null if none is left. */
+function without(answers: JsonObject, ids: readonly string[]): Json {
   const left = Object.entries(answers).filter(([id]) => !ids.includes(id));
   return left.length === 0 ? null : Object.fromEntries(left);
 }

@@ -17,7 +17,7 @@ import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts'
 import { ERROR, INTERRUPT, RESUME, SENDS } from '../state-port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
-import { isForRuntime, NULL_TASK, rootTaskOf, toAnsweredWrite } from './answers.ts';
+import { isForRuntime, openAnswerNotes, rootTaskOf, usesAnswer } from './answer-notes.ts';
 import { readDeltaHistory, unwrapSnapshot } from './delta-history.ts';
 import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import { isIn, placeIn } from './other-threads.ts';
@@ -61,6 +61,7 @@ export function openSaver(options: SaverOptions): Saver {
   const recent = new Map<string, Map<string, Write[]>>();
   let last: Saved | undefined;
   const given: Write[] = [];
+  const notes = openAnswerNotes(options.runId);
   /** The root graph's checkpoint that was read last: its tasks work from it until one is saved. */
   let read: string | undefined;
 
@@ -193,6 +194,7 @@ export function openSaver(options: SaverOptions): Saver {
       const { ns } = placeIn(threadId, config);
       const id = config.configurable?.checkpoint_id;
       const loaded = await store.load(ns, id === '' ? undefined : id);
+      if (loaded !== undefined) notes.read(loaded);
       if (ns === '') read = loaded?.checkpointId;
       const tuple = loaded && (await toTuple(config, loaded));
       if (ns === '' && !id) tuple?.pendingWrites.push(...given);
@@ -254,14 +256,15 @@ export function openSaver(options: SaverOptions): Saver {
           data: encode(channel === ERROR ? shortenNote(value) : value),
         }));
         // What graph code answers in a thread of its own is not the run's.
-        const usesAnswer =
-          prefix === '' && taskId !== NULL_TASK && writes.some(([channel]) => channel === RESUME);
-        if (usesAnswer) stored.push(toAnsweredWrite(taskId, options.runId));
+        const isAnswered = prefix === '' && usesAnswer(taskId, writes);
+        if (isAnswered) stored.push(notes.answered(ns, taskId));
         const saved = [store.saveWrites(ns, checkpointId, stored)];
         const root = last?.checkpoint.id ?? read;
         // In the same breath, so in the same commit: a repeated run looks for it there.
-        if (usesAnswer && ns !== '' && root !== undefined)
-          saved.push(store.saveWrites('', root, [toAnsweredWrite(rootTaskOf(called), options.runId)]));
+        if (isAnswered && ns !== '' && root !== undefined)
+          saved.push(
+            store.saveWrites('', root, [notes.answered(ns, taskId, { taskId: rootTaskOf(called) })]),
+          );
         await Promise.all(saved);
       } catch (error) {
         fail(error);

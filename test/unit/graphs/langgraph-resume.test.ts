@@ -252,4 +252,68 @@ test('X5 given an answer at a past checkpoint that asks again, when the run is r
   }
 });
 
+test('X5 a question stored under langgraph 1.4 is answered, and a repeated run does not answer the next', async () => {
+  const bench = openBench(ask(['a?', 'b?', 'c?']));
+  await bench.run({ input: START });
+  const first = (await bench.state()).interrupts[0]!.id;
+  await bench.run({ command: { resume: 'A' } });
+  // Given the second question as that line writes it: one bare object, under the id of the task's first question.
+  const stored = bench.checkpoints.writes.find(({ channel }) => channel === '__interrupt__')!;
+  const question = { ...stored, data: JSON.stringify({ id: first, value: 'b?' }) };
+  await bench.checkpoints.saveWrites('', stored.checkpointId, [question]);
+  assert.deepEqual((await bench.state()).interrupts, [{ id: first, value: 'b?' }]);
+  const order = {
+    runId: '01990000-0000-7000-8000-000000000001',
+    command: { resume: { [first]: 'B' } },
+  };
+  for (const attempt of [1, 2]) {
+    await bench.restart().run({ ...order, attempt });
+    assert.equal((await bench.state()).interrupts[0]?.value, 'c?', `attempt ${attempt}`);
+  }
+  await bench.restart().run({ command: { resume: 'C' } });
+  assert.deepEqual((await bench.state()).values, { log: [], answer: ['A', 'B', 'C'] });
+});
+
+test('X5 a repeated run gives those of its answers that no task used, also within one subgraph', async () => {
+  let dies = true;
+  const asks = (name: string) => async () => {
+    const answer = interrupt(name) as string;
+    if (name === 'right' && dies) await new Promise(() => undefined);
+    return { log: [`${name} ${answer} ${String(interrupt(`${name} again`))}`] };
+  };
+  const inner = new StateGraph(Log)
+    .addNode('left', asks('left'))
+    .addNode('right', asks('right'))
+    .addEdge('__start__', 'left')
+    .addEdge('__start__', 'right')
+    .compile();
+  const bench = openBench(new StateGraph(Log).addNode('sub', inner).addEdge('__start__', 'sub').compile());
+  await bench.run({ input: START });
+  const answers = (given: string) => async () =>
+    Object.fromEntries(
+      (await bench.state()).interrupts.map(({ id, value }) => [id, `${String(value)} ${given}`]),
+    );
+  // When the process dies after `left` has used its answer and before `right` has.
+  const dying = new AbortController();
+  const saveWrites = bench.checkpoints.saveWrites.bind(bench.checkpoints);
+  bench.checkpoints.saveWrites = async (ns, id, writes) => {
+    await saveWrites(ns, id, writes);
+    if (ns !== '' && writes.some(({ channel }) => channel === '__interrupt__')) dying.abort('shutdown');
+  };
+  const order = {
+    runId: '01990000-0000-7000-8000-000000000001',
+    command: { resume: await answers('one')() },
+  };
+  assert.equal((await bench.run(order, { signal: dying.signal })).end.kind, 'stopped');
+  bench.checkpoints.saveWrites = saveWrites;
+  dies = false;
+  await bench.restart().run({ ...order, attempt: 2 });
+  const asked = (await bench.state()).interrupts.map(({ value }) => value);
+  assert.deepEqual(asked.sort(), ['left again', 'right again']);
+  await bench.restart().run({ command: { resume: await answers('two')() } });
+  assert.deepEqual((await bench.state()).values, {
+    log: ['left left one left again two', 'right right one right again two'],
+  });
+});
+
 test.run();
