@@ -11,6 +11,7 @@ import type {
   PendingWrite,
 } from './port.ts';
 import type { Saved } from './state-port.ts';
+import { compareWrites } from './write-order.ts';
 
 export interface CheckpointBuffer extends CheckpointStore {
   readonly saved: readonly Saved[];
@@ -35,9 +36,7 @@ export function createCheckpointBuffer(base: CheckpointReader, now: () => number
     for (const each of saved)
       if (each.kind === 'writes' && each.ns === ns && each.checkpointId === id)
         for (const write of each.writes) writes.set(`${write.taskId} ${write.idx}`, write);
-    return [...writes.values()].sort((a, b) =>
-      a.taskId === b.taskId ? a.idx - b.idx : a.taskId < b.taskId ? -1 : 1,
-    );
+    return [...writes.values()].sort(compareWrites);
   }
 
   const toLoaded = ({ checkpoint, at }: (typeof checkpoints)[number]): LoadedCheckpoint => ({

@@ -119,6 +119,8 @@ export interface ChannelBlob {
 
 export interface PendingWrite {
   readonly taskId: string;
+  /** Empty if absent. Writes are read in the order of their paths, then of their tasks and indices. */
+  readonly taskPath?: string;
   readonly idx: number;
   readonly channel: string;
   readonly data: string;

@@ -43,6 +43,8 @@ export interface StoredCheckpoint extends Omit<CheckpointText, 'channelVersions'
 
 export interface WriteText {
   readonly taskId: string;
+  /** Empty if absent. Writes are read in the order of their paths, then of their tasks and indices. */
+  readonly taskPath?: string;
   readonly idx: number;
   readonly channel: string;
   readonly data: string;

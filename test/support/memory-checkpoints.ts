@@ -8,6 +8,7 @@ import type {
   NewCheckpoint,
   PendingWrite,
 } from '../../src/graphs/port.ts';
+import { compareWrites } from '../../src/graphs/write-order.ts';
 
 export interface MemoryCheckpoints extends CheckpointStore {
   /** Everything saved, oldest first. */
@@ -42,8 +43,8 @@ export function createMemoryCheckpoints(): MemoryCheckpoints {
     valueChannels: checkpoint.valueChannels,
     writes: [...writes.values()]
       .filter((write) => write.ns === checkpoint.ns && write.checkpointId === checkpoint.checkpointId)
-      .sort((a, b) => (a.taskId < b.taskId ? -1 : a.taskId > b.taskId ? 1 : a.idx - b.idx))
-      .map(({ taskId, idx, channel, data }) => ({ taskId, idx, channel, data })),
+      .sort(compareWrites)
+      .map(({ ns: _, checkpointId: __, ...write }) => write),
     at: Date.UTC(2026, 0, 1) + saved.indexOf(checkpoint),
   });
   const newestFirst = (): NewCheckpoint[] =>

@@ -1,4 +1,4 @@
-import type { CheckpointTuple, DeltaHistory, Saver, SaverConfig, Write } from './saver-contract.ts';
+import type { CheckpointTuple, DeltaHistory, Saver, SaverConfig } from './saver-contract.ts';
 
 /** Walks the parents of the checkpoint that `config` names, once for all channels. */
 export async function readDeltaHistory(
@@ -15,7 +15,7 @@ export async function readDeltaHistory(
     if (tuple === undefined) break;
     for (const channel of open) {
       const entry = history[channel] ?? { writes: [] };
-      entry.writes.unshift(...writesOf(tuple, channel));
+      entry.writes.unshift(...tuple.pendingWrites.filter((write) => write[1] === channel));
       if (Object.hasOwn(tuple.checkpoint.channel_values, channel)) {
         entry.seed = tuple.checkpoint.channel_values[channel];
         open.delete(channel);
@@ -24,12 +24,6 @@ export async function readDeltaHistory(
     next = tuple.parentConfig;
   }
   return history;
-}
-
-/** In the order in which the runtime applies them: by task, then as written. */
-function writesOf(tuple: CheckpointTuple, channel: string): Write[] {
-  const writes = tuple.pendingWrites.filter((write) => write[1] === channel);
-  return writes.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
 /** The runtime marks a full copy of an append-only channel by a class; the bare value means the same to it. */

@@ -48,7 +48,9 @@ export async function holdBehind(graph: CompiledGraph, saver: Saver, order: RunO
   const head = await saver.getTuple({ configurable: { thread_id: order.threadId, checkpoint_ns: '' } });
   if (head?.metadata['run_id'] !== order.runId || head.metadata['source'] !== 'loop') return order;
   const isPlace = (node: string): boolean =>
-    places === '*' ? graph.nodes[node]?.tags?.includes(HIDDEN) !== true : places.includes(node);
+    places === '*'
+      ? Object.hasOwn(graph.nodes, node) && graph.nodes[node]?.tags?.includes(HIDDEN) !== true
+      : places.includes(node);
   const isBehind = order.durability === 'exit' ? isPaused(head) : (await lastStep(saver, head)).some(isPlace);
   return isBehind ? { ...order, interruptBefore: Object.keys(graph.nodes) } : order;
 }

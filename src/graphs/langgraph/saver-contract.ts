@@ -46,7 +46,13 @@ export interface Saver {
     metadata: Record<string, unknown>,
     newVersions: Record<string, string | number>,
   ): Promise<SaverConfig>;
-  putWrites(config: SaverConfig, writes: (readonly [string, unknown])[], taskId: string): Promise<void>;
+  /** The path orders the tasks of a step. A runtime that gives none orders them by their ids. */
+  putWrites(
+    config: SaverConfig,
+    writes: (readonly [string, unknown])[],
+    taskId: string,
+    taskPath?: string,
+  ): Promise<void>;
   deleteThread(threadId: string): Promise<void>;
   /** Bound by the runtime for each use: see step-versions.ts. */
   getNextVersion(current: string | number | undefined): string;

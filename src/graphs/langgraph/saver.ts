@@ -13,13 +13,14 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { encode } from '../codec.ts';
 import { shortenNote } from '../failure.ts';
 import { listInPieces } from '../history-pages.ts';
-import type { ChannelBlob, CheckpointStore, LoadedCheckpoint } from '../port.ts';
+import type { ChannelBlob, CheckpointStore, LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { ERROR, INTERRUPT, RESUME, SENDS } from '../state-port.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
 import { isForRuntime, openAnswerNotes, rootTaskOf, usesAnswer } from './answer-notes.ts';
 import { readDeltaHistory, unwrapSnapshot } from './delta-history.ts';
 import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
+import { openLastCheckpoint } from './last-checkpoint.ts';
 import { isIn, placeIn } from './other-threads.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
@@ -37,14 +38,6 @@ export interface SaverOptions {
   readonly fail: (error: unknown) => void;
 }
 
-/** The newest checkpoint of the root graph, from which its tuple is made when somebody asks. */
-interface Saved {
-  readonly config: SaverConfig;
-  readonly checkpoint: Checkpoint;
-  readonly metadata: JsonObject;
-  readonly parentId: string | null;
-}
-
 /** Writes of a task under these channels replace each other; all others keep their place in the task's list. */
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
   [ERROR, -1],
@@ -54,12 +47,15 @@ const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
 ]);
 
 export function openSaver(options: SaverOptions): Saver {
-  const { threadId, store, decode, ids, fail } = options;
+  const { threadId, store, decode, ids } = options;
   /** By namespace: the newest checkpoint seen and the texts of its channels that the runtime gives no version. */
   const unversioned = new Map<string, Map<string, ChannelBlob>>();
-  /** By checkpoint of the root graph and by task, which may be thousands. */
-  const recent = new Map<string, Map<string, Write[]>>();
-  let last: Saved | undefined;
+  const last = openLastCheckpoint();
+  let hasFailed = false;
+  const refuse = (error: unknown): void => {
+    hasFailed = true;
+    options.fail(error);
+  };
   const given: Write[] = [];
   const notes = openAnswerNotes(options.runId);
   /** The root graph's checkpoint that was read last: its tasks work from it until one is saved. */
@@ -161,7 +157,7 @@ export function openSaver(options: SaverOptions): Saver {
     const runtime = toWire(metadata) as { source?: string; step?: number; [key: string]: Json | undefined };
     const { source = 'loop', step = -1, parents = {} } = runtime;
     const stored = { ...runtime, ...options.metadata, source, step, parents } as JsonObject;
-    if (ns === '') rememberLast(config, checkpoint, stored, parentId);
+    if (ns === '') last.saved({ config, checkpoint, metadata: stored, parentId });
     await store.save({
       ns,
       checkpointId: checkpoint.id,
@@ -173,17 +169,6 @@ export function openSaver(options: SaverOptions): Saver {
       step,
       source,
     });
-  };
-
-  const rememberLast = (
-    config: SaverConfig,
-    checkpoint: Checkpoint,
-    metadata: JsonObject,
-    parentId: string | null,
-  ): void => {
-    last = { config, checkpoint, metadata, parentId };
-    // The runtime saves behind its own back: writes of a later checkpoint may have come already.
-    for (const id of recent.keys()) if (id < checkpoint.id) recent.delete(id);
   };
 
   const saver: Saver = {
@@ -225,41 +210,37 @@ export function openSaver(options: SaverOptions): Saver {
       }
     },
     async put(config, checkpoint, metadata, newVersions) {
-      if (isOnlyHeld(checkpoint, config.configurable?.checkpoint_id)) return locate(config, checkpoint.id);
+      const isHeld = isOnlyHeld(checkpoint, config.configurable?.checkpoint_id);
+      if (isHeld || hasFailed) return locate(config, checkpoint.id);
       try {
         await save(config, withoutHold(checkpoint), metadata, newVersions);
       } catch (error) {
-        fail(error);
+        refuse(error);
       }
       return locate(config, checkpoint.id);
     },
-    async putWrites(config, writes, taskId) {
+    async putWrites(config, writes, taskId, taskPath = '') {
       const { called, ns, prefix } = placeIn(threadId, config);
       const checkpointId = config.configurable?.checkpoint_id;
       if (checkpointId === undefined)
         throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');
       try {
-        if (ns === '') {
-          const known = recent.get(checkpointId) ?? new Map<string, Write[]>();
-          recent.set(checkpointId, known);
-          // What it wrote last comes last.
-          known.delete(taskId);
-          known.set(
-            taskId,
-            writes.map(([channel, value]): Write => [taskId, channel, value]),
-          );
-        }
-        const stored = writes.map(([channel, value], index) => ({
-          taskId,
+        const key = { taskId, ...(taskPath !== '' && { taskPath }) };
+        const placed = writes.map(([channel, value], index) => ({
+          ...key,
           idx: FIXED_INDEX.get(channel) ?? index,
-          channel,
-          data: encode(channel === ERROR ? shortenNote(value) : value),
+          ...{ channel, value },
+        }));
+        if (ns === '') last.wrote(checkpointId, placed);
+        const stored = placed.map(({ value, ...write }): PendingWrite => ({
+          ...write,
+          data: encode(write.channel === ERROR ? shortenNote(value) : value),
         }));
         // What graph code answers in a thread of its own is not the run's.
         const isAnswered = prefix === '' && usesAnswer(taskId, writes);
         if (isAnswered) stored.push(notes.answered(ns, taskId));
         const saved = [store.saveWrites(ns, checkpointId, stored)];
-        const root = last?.checkpoint.id ?? read;
+        const root = last.id ?? read;
         // In the same breath, so in the same commit: a repeated run looks for it there.
         if (isAnswered && ns !== '' && root !== undefined)
           saved.push(
@@ -267,7 +248,7 @@ export function openSaver(options: SaverOptions): Saver {
           );
         await Promise.all(saved);
       } catch (error) {
-        fail(error);
+        refuse(error);
       }
     },
     async deleteThread() {
@@ -277,17 +258,7 @@ export function openSaver(options: SaverOptions): Saver {
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
     give: (taskId, answer) => void given.push([taskId, RESUME, [answer]]),
-    lastTuple() {
-      if (last === undefined) return undefined;
-      const { config, checkpoint, metadata, parentId } = last;
-      return {
-        config: locate(config, checkpoint.id),
-        checkpoint,
-        metadata,
-        ...(parentId === null ? {} : { parentConfig: locate(config, parentId) }),
-        pendingWrites: [...(recent.get(checkpoint.id)?.values() ?? [])].flat(),
-      };
-    },
+    lastTuple: () => last.tuple(locate),
   };
   return saver;
 }

@@ -24,6 +24,8 @@ CREATE TABLE write_rows (
   ns TEXT NOT NULL,
   checkpoint INTEGER NOT NULL,
   task ANY NOT NULL,
+  -- Orders the tasks of a step before their ids do.
+  task_path TEXT NOT NULL DEFAULT '',
   idx INTEGER NOT NULL,
   run INTEGER NOT NULL,
   channel TEXT NOT NULL,
@@ -38,7 +40,8 @@ CREATE INDEX write_rows_by_checkpoint ON write_rows (checkpoint);
 CREATE INDEX write_rows_by_base ON write_rows (base) WHERE base IS NOT NULL;
 `;
 
-const idOf = (column: string): string => {
+/** The text of an id. */
+export const idOf = (column: string): string => {
   const hex = [
     [1, 8],
     [9, 4],
@@ -75,7 +78,7 @@ CREATE VIEW channel_blobs AS
   JOIN blob_rows AS blob ON blob.thread = checkpoint_threads.id
   JOIN checkpoint_names AS ran ON ran.id = blob.run;
 CREATE VIEW checkpoint_writes AS
-  SELECT written.id, thread_id, ns, ${idOf('own.name')} AS checkpoint_id, ${idOf('task')} AS task_id, idx,
+  SELECT written.id, thread_id, ns, ${idOf('own.name')} AS checkpoint_id, ${idOf('task')} AS task_id, task_path, idx,
     ${idOf('ran.name')} AS run_id, channel, base, head, start, kept, data
   FROM checkpoint_threads
   JOIN checkpoint_names AS own ON own.thread = checkpoint_threads.id

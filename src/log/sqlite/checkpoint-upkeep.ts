@@ -128,8 +128,8 @@ export function copyCheckpoints(
      WHERE thread = @thread AND base GLOB '#*'`,
   ).run({ thread });
   prepare(
-    `INSERT INTO write_rows (ns, checkpoint, task, idx, run, channel, base, head, start, kept, data)
-     SELECT ns, ${named('checkpoint')}, task, idx, ${named('run')}, channel, ${copied('written.base')},
+    `INSERT INTO write_rows (ns, checkpoint, task, task_path, idx, run, channel, base, head, start, kept, data)
+     SELECT ns, ${named('checkpoint')}, task, task_path, idx, ${named('run')}, channel, ${copied('written.base')},
        head, start, kept, data
      FROM write_rows AS written
      WHERE checkpoint IN (SELECT id FROM checkpoint_names WHERE thread = @source)`,

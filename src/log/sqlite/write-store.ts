@@ -8,7 +8,7 @@
  */
 import type { ChannelText, PayloadWrite, WriteText } from '../payloads.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
-import { findName, findThread, toId, toName } from './checkpoint-tables.ts';
+import { findName, findThread, idOf, toId, toName } from './checkpoint-tables.ts';
 import type { Prepare } from './statements.ts';
 import { findOverlap } from './text-difference.ts';
 
@@ -55,15 +55,15 @@ export function writeWrites(
   const rows = keys.writes(checkpoint, ns, () => rowsOf(prepare, checkpoint, ns));
   const drop = prepare('DELETE FROM write_rows WHERE id = ?');
   const insert = prepare(
-    `INSERT INTO write_rows (ns, checkpoint, task, idx, run, channel, data)
-     VALUES (@ns, @checkpoint, @task, @idx, @run, @channel, @data)`,
+    `INSERT INTO write_rows (ns, checkpoint, task, task_path, idx, run, channel, data)
+     VALUES (@ns, @checkpoint, @task, @taskPath, @idx, @run, @channel, @data)`,
   );
-  for (const { taskId, idx, channel, data } of writes) {
+  for (const { taskId, taskPath = '', idx, channel, data } of writes) {
     const key = keyOf(taskId, idx);
     const earlier = rows.get(key);
     if (earlier !== undefined) drop.run(earlier);
     const task = toName(taskId);
-    const { lastInsertRowid } = insert.run({ ns, checkpoint, task, idx, run, channel, data });
+    const { lastInsertRowid } = insert.run({ ns, checkpoint, task, taskPath, idx, run, channel, data });
     rows.set(key, Number(lastInsertRowid));
   }
 }
@@ -78,7 +78,7 @@ function rowsOf(prepare: Prepare, checkpoint: number, ns: string): Map<string, n
   return new Map(found.map(({ id, task, idx }) => [keyOf(toId(task), idx), id]));
 }
 
-/** In order of tasks and of their writes. */
+/** In the order in which the graph's runtime applies them: by path, task and index, texts by code point. */
 export function readWrites(
   prepare: Prepare,
   threadId: string,
@@ -89,12 +89,18 @@ export function readWrites(
   const checkpoint = thread === undefined ? undefined : findName(prepare, thread, checkpointId);
   if (checkpoint === undefined) return [];
   const rows = prepare(
-    `SELECT task, idx, written.channel, written.head, written.start, written.kept, written.data, blob.data AS below
+    `SELECT task, task_path, idx, written.channel, written.head, written.start, written.kept, written.data, blob.data AS below
      FROM write_rows AS written LEFT JOIN blob_rows AS blob ON blob.id = written.base
-     WHERE written.checkpoint = ? AND written.ns = ? ORDER BY task, idx`,
-  ).all(checkpoint, ns) as (LeaningRow & { task: string | Buffer; idx: number; channel: string })[];
+     WHERE written.checkpoint = ? AND written.ns = ? ORDER BY task_path, ${idOf('task')}, idx`,
+  ).all(checkpoint, ns) as (LeaningRow & {
+    task: string | Buffer;
+    task_path: string;
+    idx: number;
+    channel: string;
+  })[];
   return rows.map((row) => ({
     taskId: toId(row.task),
+    ...(row.task_path !== '' && { taskPath: row.task_path }),
     idx: row.idx,
     channel: row.channel,
     data: fill(row),
