@@ -2,6 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
+import { dataOf, streamRun } from './stream-reader.ts';
 import { config, newThread, say, textsOf } from './scene.ts';
 
 const test = suite('conformance: agents');
@@ -40,6 +41,25 @@ test('the defaults that an author gave an agent hold', () =>
     const { metadata } = await s.client.threads.getState(threadId);
     assert.equal((metadata as { made_by?: string }).made_by, 'author');
     await assert.rejects(s.client.runs.wait(threadId, 'brief', { input: say('hi') }), /GraphRecursionError/);
+  }));
+
+test('the mode messages shows every message under one id, that of its first piece and of the state', () =>
+  withServer(AGENTS, async (s) => {
+    const threadId = await newThread(s);
+    const frames = await streamRun(s, threadId, {
+      ...{ assistant_id: 'streams', input: say('hi'), stream_mode: ['messages'] },
+    });
+    const told = frames
+      .filter(({ event }) => event === 'messages/metadata')
+      .flatMap(({ data }) => Object.keys(data as object));
+    const grown = new Set(dataOf(frames, 'messages/partial').map(([{ id }]) => id as string));
+    const whole = dataOf(frames, 'messages/complete')
+      .flat()
+      .filter(({ type }) => type === 'ai')
+      .map(({ id }) => id as string);
+    assert.deepEqual(told, ['model-1', 'model-3']);
+    assert.deepEqual([[...grown], whole], [told, told]);
+    assert.equal(dataOf(frames, 'messages/partial').at(-1)[0].content, ANSWER.at(-1));
   }));
 
 test.run();

@@ -2,13 +2,17 @@
  * The stream mode `messages`: every message as it grows, and once more when it stands in the state. `messages-tuple`
  * sends the pieces instead, so both can be asked for at once.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Frame } from '../port.ts';
 import { toWire } from '../wire.ts';
 
 export interface Accumulated {
-  /** A piece that a model streamed: what the message looks like with it, after its metadata the first time. */
-  streamed(piece: unknown, metadata: () => Json): readonly Frame[];
+  /**
+   * A piece that a call of a model streamed: what the message looks like with it, after its metadata the first time.
+   * All pieces of a call are one message with the id of its first piece, as it gets into the state: providers leave
+   * the id out of some pieces, and the library makes up one for those.
+   */
+  streamed(callId: string, piece: unknown, metadata: () => Json): readonly Frame[];
   /** The graph's values: those of their messages that were not complete before, in one frame. */
   completed(values: unknown): readonly Frame[];
 }
@@ -19,27 +23,26 @@ interface Piece {
 }
 
 export function openAccumulated(): Accumulated {
+  /** By call of a model. */
   const growing = new Map<string, Piece>();
   const done = new Set<string>();
   return {
-    streamed(given, metadata) {
+    streamed(callId, given, metadata) {
       const piece = given as Piece | undefined;
-      const id = piece?.id;
-      if (piece === undefined || typeof id !== 'string') return [];
-      const before = growing.get(id);
+      if (typeof piece?.id !== 'string') return [];
+      const before = growing.get(callId);
       const now = before?.concat?.(piece) ?? piece;
-      growing.set(id, now);
-      const partial = frame('messages/partial', [toWire(now)]);
+      const id = before?.id ?? piece.id;
+      growing.set(callId, now);
+      const partial = frame('messages/partial', [{ ...(toWire(now) as JsonObject), id }]);
       return before === undefined
         ? [frame('messages/metadata', { [id]: { metadata: metadata() } }), partial]
         : [partial];
     },
     completed(values) {
       const fresh = messagesOf(values).filter(({ id }) => typeof id === 'string' && !done.has(id));
-      for (const { id } of fresh) {
-        done.add(id!);
-        growing.delete(id!);
-      }
+      for (const { id } of fresh) done.add(id!);
+      for (const [callId, { id }] of growing) if (id !== undefined && done.has(id)) growing.delete(callId);
       return fresh.length === 0 ? [] : [frame('messages/complete', fresh.map(toWire))];
     },
   };

@@ -78,7 +78,7 @@ export function createFrameMaker(order: RunOrder, metadata: JsonObject): FrameMa
       }
       const isShown = event === 'on_chat_model_stream' && !tags?.includes('nostream');
       const partial = isShown
-        ? accumulated?.streamed(data?.chunk, () => withPublicMetadata(toWire(about)))
+        ? accumulated?.streamed(runId ?? '', data?.chunk, () => withPublicMetadata(toWire(about)))
         : undefined;
       if (!wantsEvents) return partial ?? [];
       const wire = toWire(value) as JsonObject;
