@@ -30,8 +30,11 @@ export class Fenced extends Error {
 
 export interface Execution {
   readonly link: RunLink;
-  /** Ends the run with its outcome; an error is the stream's last frame, in the same commit. */
-  finish(outcome: Outcome): Promise<void>;
+  /**
+   * Ends the run with its outcome; an error is the stream's last frame, in the same commit, and so are the values that
+   * no checkpoint holds (`untracked`, JSON text).
+   */
+  finish(outcome: Outcome, untracked?: string): Promise<void>;
   /** Puts the run back into the queue without counting the attempt as lost. */
   handBack(reason: string): Promise<void>;
   /** The thread that it ran in is gone: ends the run that is to blame, and has the others try again. */
@@ -136,9 +139,11 @@ export function createExecution(options: ExecutionOptions): Execution {
     throw new Error(`the end of the attempt was refused: ${done.refusal.code}`);
   }
 
-  async function complete(outcome: Outcome): Promise<Dispatched> {
+  async function complete(outcome: Outcome, untracked?: string): Promise<Dispatched> {
     const frame = errorFrame(outcome);
-    const payloads = frame === undefined ? [] : [framesWrite([frame])];
+    const payloads: PayloadWrite[] = frame === undefined ? [] : [framesWrite([frame])];
+    if (untracked !== undefined)
+      payloads.push({ kind: 'untracked-values', runId, threadId, data: untracked });
     return writes.close({ type: 'CompleteRun', outcome, ...executing }, payloads);
   }
 
@@ -150,9 +155,9 @@ export function createExecution(options: ExecutionOptions): Execution {
         if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });
       },
     },
-    async finish(outcome) {
+    async finish(outcome, untracked) {
       await close(
-        () => complete(outcome),
+        () => complete(outcome, untracked),
         (error) => complete(toFailure(error)),
       );
     },

@@ -232,7 +232,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
     else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxAttempts);
-    else await execution.finish(outcomeOf(end, reason, limitMs));
+    else
+      await execution.finish(
+        outcomeOf(end, reason, limitMs),
+        end.kind === 'success' ? end.untracked : undefined,
+      );
   }
 
   function watch(): void {

@@ -83,6 +83,8 @@ export type RunEnd =
       readonly kind: 'success';
       readonly next: readonly string[];
       readonly interrupts: Record<string, Interrupt[]>;
+      /** JSON text of an object: the values that the run showed at its end and that no checkpoint holds. */
+      readonly untracked?: string;
     }
   | { readonly kind: 'error'; readonly error: string; readonly message: string }
   | { readonly kind: 'stopped' };

@@ -62,6 +62,8 @@ export type PayloadWrite =
   | { kind: 'grant-lease'; runId: string; attempt: number; leaseId: string }
   | { kind: 'end-lease'; runId: string }
   | { kind: 'frames'; runId: string; threadId: string; first: number; frames: readonly FrameText[] }
+  /** The values that a run showed at its end and that no checkpoint holds, as JSON text; erased with its frames. */
+  | { kind: 'untracked-values'; runId: string; threadId: string; data: string }
   | { kind: 'checkpoint'; threadId: string; runId: string; checkpoint: CheckpointText }
   | {
       kind: 'checkpoint-writes';
@@ -159,6 +161,8 @@ export interface PayloadReader {
   frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;
   /** The highest frame id of the run, -1 before the first. */
   lastFrame(runId: string): Promise<number>;
+  /** What the run showed at its end and no checkpoint holds: JSON text of an object. */
+  untracked(runId: string): Promise<string | undefined>;
   secret(runId: string): Promise<string | undefined>;
   cronSecret(cronId: string): Promise<string | undefined>;
   body(deliveryId: string): Promise<string | undefined>;

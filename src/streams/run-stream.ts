@@ -4,7 +4,7 @@
  * S3 A reader holds one page; it asks for the next when it has passed that one on.
  */
 import type { Clock } from '../kernel/clock.ts';
-import { isObject, type Json } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
@@ -21,8 +21,9 @@ export interface RunStreams {
   ended(runId: string, signal: AbortSignal): Promise<EndedRun | undefined>;
   /**
    * What `wait` and `join` answer for an ended run: what its last frame of the mode `values` shows. It is read from
-   * the thread's head, so it needs neither that mode nor the frames; only what was done beside a task that asks is in
-   * no checkpoint yet, and is answered while the frames are kept.
+   * the thread's head and from the values that the run left outside its checkpoints, so it needs neither that mode nor
+   * the frames; only what was done beside a task that asks is in no checkpoint yet, and is answered while the frames are
+   * kept.
    */
   result(run: EndedRun | undefined): Promise<Json | JsonText>;
 }
@@ -73,9 +74,15 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       const answer = values === undefined || values.text === 'null' ? {} : values;
       if (outcome.kind !== 'success') return answer;
       const interrupts = Object.values(outcome.interrupts).flat();
-      if (interrupts.length === 0) return answer;
-      const shown = (await valuesBesideQuestions(run.runId)) ?? values?.parse();
-      return { ...(isObject(shown) && shown), __interrupt__: interrupts };
+      const untracked = await log.payloads.untracked(run.runId);
+      if (interrupts.length === 0 && untracked === undefined) return answer;
+      const beside = interrupts.length === 0 ? undefined : await valuesBesideQuestions(run.runId);
+      const shown = beside ?? values?.parse();
+      return {
+        ...(isObject(shown) && shown),
+        ...(untracked !== undefined && (JSON.parse(untracked) as JsonObject)),
+        ...(interrupts.length > 0 && { __interrupt__: interrupts }),
+      };
     },
   };
 

@@ -62,4 +62,36 @@ test('the mode messages shows every message under one id, that of its first piec
     assert.equal(dataOf(frames, 'messages/partial').at(-1)[0].content, ANSWER.at(-1));
   }));
 
+test('wait and join answer the structured response, which no checkpoint has, also after a restart', () =>
+  withServer(AGENTS, async (s) => {
+    const threadId = await newThread(s);
+    const structuredResponse = { found: 'news of hi' };
+    for (const streamMode of ['updates', 'messages']) {
+      const { run_id: runId } = await s.client.runs.create(threadId, 'structured', {
+        ...{ input: say('hi'), streamMode: streamMode as 'updates' },
+      });
+      const joined = (await s.client.runs.join(threadId, runId)) as Record<string, unknown>;
+      assert.deepEqual(joined['structuredResponse'], structuredResponse);
+      assert.ok(textsOf(joined).includes('news of hi'));
+      await s.restart();
+      assert.deepEqual(await s.client.runs.join(threadId, runId), joined);
+    }
+    const waited = await s.client.runs.wait(null, 'structured', { input: say('hi') });
+    assert.deepEqual((waited as Record<string, unknown>)['structuredResponse'], structuredResponse);
+    const { values } = await s.client.threads.getState(threadId);
+    assert.equal('structuredResponse' in (values as object), false);
+  }));
+
+test('values that no checkpoint has are erased with the frames of their run', () =>
+  withServer(AGENTS, async (s) => {
+    for (const erase of ['run', 'thread'] as const) {
+      const threadId = await newThread(s);
+      const { run_id: runId } = await s.client.runs.create(threadId, 'structured', { input: say('hi') });
+      await s.client.runs.join(threadId, runId);
+      assert.match((await s.server.log.payloads.untracked(runId)) ?? '', /structuredResponse/);
+      await (erase === 'run' ? s.client.runs.delete(threadId, runId) : s.client.threads.delete(threadId));
+      assert.equal(await s.server.log.payloads.untracked(runId), undefined);
+    }
+  }));
+
 test.run();

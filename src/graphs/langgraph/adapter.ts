@@ -6,9 +6,10 @@ import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunEnd, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { createGraphStore } from '../store.ts';
+import { toWire } from '../wire.ts';
 import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
-import { bind, metadataOf, toView, valueChannels } from './binding.ts';
+import { bind, metadataOf, toView, untrackedChannels, valueChannels } from './binding.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
 import { needsEvents, toInput, toOptions } from './invocation.ts';
@@ -40,7 +41,9 @@ export async function runLangGraph(
   const settled = await settleAnswers(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.answer);
   const input = toInput(settled.order, reviver);
-  const options = toOptions(await holdBehind(graph, saver, order), attempt.signal);
+  const untracked = untrackedChannels(graph);
+  const held = await holdBehind(graph, saver, order);
+  const options = toOptions(held, attempt.signal, untracked.length > 0);
   const frames = createFrameMaker(order, metadata);
   const withEvents = needsEvents(order.streamModes);
   const chunks = withEvents
@@ -52,14 +55,22 @@ export async function runLangGraph(
     await attempt.frames.ready();
   }
   await saves.settled();
-  return readEnd(graph, saver, order);
+  const end = await readEnd(graph, saver, order);
+  const left = valuesOf(frames.shown, untracked);
+  return left === undefined ? end : { ...end, untracked: left };
+}
+
+function valuesOf(shown: unknown, names: readonly string[]): string | undefined {
+  const values = (shown ?? {}) as Record<string, unknown>;
+  const left = names.flatMap((name) => (values[name] === undefined ? [] : [[name, toWire(values[name])]]));
+  return left.length === 0 ? undefined : JSON.stringify(Object.fromEntries(left));
 }
 
 /** The last checkpoint is still in memory, so this reads nothing back unless the run saved none. */
-async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder): Promise<RunEnd> {
+async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
   const { next, tasks } = await bind(graph, view).getState({
     configurable: { thread_id: order.threadId, checkpoint_ns: '' },
   });
-  return { kind: 'success', next: [...next], interrupts: toInterrupts(tasks) };
+  return { kind: 'success' as const, next: [...next], interrupts: toInterrupts(tasks) };
 }

@@ -22,6 +22,10 @@ export function valueChannels(graph: CompiledGraph): string[] {
   return typeof channels === 'string' ? [channels] : [...channels];
 }
 
+/** Those of them that the runtime keeps out of checkpoints. */
+export const untrackedChannels = (graph: CompiledGraph): string[] =>
+  valueChannels(graph).filter((name) => graph.channels?.[name]?.lc_graph_name === 'UntrackedValue');
+
 /** A task that has a result only waits for its siblings: its question was answered and must not be asked again. */
 function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
   const done = new Set(

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { chunkType, isMessage } from '../message-form.ts';
 import type { Frame, RunOrder } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
+import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { openAccumulated } from './accumulated-messages.ts';
 import { createDebugForm } from './debug-form.ts';
@@ -13,6 +14,8 @@ export interface FrameMaker {
   chunk(chunk: unknown): readonly Frame[];
   /** An event of `graph.streamEvents`; the chunks of the graph itself travel inside such events. */
   event(event: unknown): readonly Frame[];
+  /** The state that the graph showed last, if the runtime was asked for states. */
+  readonly shown: unknown;
 }
 
 interface RunnableEvent {
@@ -28,6 +31,7 @@ export function createFrameMaker(order: RunOrder, metadata: JsonObject): FrameMa
   const wanted = new Set(toRuntimeModes(order.streamModes));
   const wantsEvents = order.streamModes.includes('events');
   const accumulated = order.streamModes.includes('messages') ? openAccumulated() : undefined;
+  let shown: unknown;
   const debug = createDebugForm(order, metadata);
 
   const withPublicMetadata = (wire: Json): Json =>
@@ -63,12 +67,18 @@ export function createFrameMaker(order: RunOrder, metadata: JsonObject): FrameMa
         ? [{ event: [mode, ...namespace].join('|'), data: JSON.stringify(toWire(payload)) }]
         : [];
     const frames = wanted.has(mode) ? [toFrame(namespace, mode, payload)] : [];
-    if (mode === 'values' && namespace.length === 0) frames.push(...(accumulated?.completed(payload) ?? []));
+    if (mode === 'values' && namespace.length === 0) {
+      if (!isQuestion(payload)) shown = payload;
+      frames.push(...(accumulated?.completed(payload) ?? []));
+    }
     return frames;
   };
 
   return {
     chunk,
+    get shown() {
+      return shown;
+    },
     event(value) {
       const { event, run_id: runId, tags, data, metadata: about } = value as RunnableEvent;
       if (tags?.includes('langsmith:hidden')) return [];
@@ -87,6 +97,10 @@ export function createFrameMaker(order: RunOrder, metadata: JsonObject): FrameMa
     },
   };
 }
+
+/** A question is told in the mode of states, in the place of one. */
+const isQuestion = (payload: unknown): boolean =>
+  typeof payload === 'object' && payload !== null && INTERRUPT in payload;
 
 /** Pieces of a message keep the name of their class, so that clients know to append them. */
 function toMessageChunk(message: unknown): Json {

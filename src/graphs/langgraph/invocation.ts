@@ -44,8 +44,12 @@ export const toRuntimeModes = (modes: readonly StreamMode[]): string[] => [
 export const needsEvents = (modes: readonly StreamMode[]): boolean =>
   modes.includes('events') || modes.includes('messages');
 
-/** Options that are absent stay out: the runtime takes `undefined` for a value and forgets the graph's own default. */
-export function toOptions(order: RunOrder, signal: AbortSignal): object {
+/**
+ * `needsValues`: the state is to be streamed whatever the client asked for.
+ *
+ * Options that are absent stay out: the runtime takes `undefined` for a value and forgets the graph's own default.
+ */
+export function toOptions(order: RunOrder, signal: AbortSignal, needsValues: boolean): object {
   const { interruptBefore, interruptAfter, durability, context, config } = order;
   const modes = toRuntimeModes(order.streamModes);
   return {
@@ -53,9 +57,10 @@ export function toOptions(order: RunOrder, signal: AbortSignal): object {
     runId: order.runId,
     tags: [...(config.tags ?? [])],
     signal,
-    // The runtime insists on a mode, and complete messages are found in the values; what nobody asked for is dropped.
+    // The runtime insists on a mode, and complete messages are found in the values. Frames of a mode that the client did
+    // not ask for are dropped.
     streamMode:
-      modes.length === 0 || order.streamModes.includes('messages')
+      modes.length === 0 || needsValues || order.streamModes.includes('messages')
         ? [...new Set([...modes, 'values'])]
         : modes,
     subgraphs: order.streamSubgraphs,

@@ -130,6 +130,7 @@ export function forgetFrames(
   ).run(runId);
   prepare('DELETE FROM frame_rows WHERE run_id = ?').run(runId);
   prepare('DELETE FROM frame_runs WHERE thread_id = ? AND run_id = ?').run(threadId, runId);
+  prepare('DELETE FROM untracked_values WHERE run_id = ?').run(runId);
 }
 
 export function forgetThreadFrames(prepare: Prepare, tail: FrameTail, threadId: string): void {
@@ -138,7 +139,7 @@ export function forgetThreadFrames(prepare: Prepare, tail: FrameTail, threadId: 
     tail.forget(runId);
     prepare('DELETE FROM frame_rows WHERE run_id = ?').run(runId);
   }
-  for (const table of ['frame_runs', 'frame_states'])
+  for (const table of ['frame_runs', 'frame_states', 'untracked_values'])
     prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
 }
 

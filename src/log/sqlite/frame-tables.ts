@@ -1,4 +1,5 @@
 /** The tables of frames: frame-store.ts writes and reads them. */
+import { UNTRACKED_VALUES } from './untracked-values.ts';
 
 /** Rows are too long for a table without row ids. */
 export const FRAME_STATES = `
@@ -32,7 +33,7 @@ CREATE TABLE frame_runs (
   run_id TEXT NOT NULL,
   PRIMARY KEY (thread_id, run_id)
 ) STRICT, WITHOUT ROWID;
-`;
+${UNTRACKED_VALUES}`;
 
 /** For whoever looks at a few runs of a file at rest; a run that is open is sought through the whole tail. */
 const VIEW = `

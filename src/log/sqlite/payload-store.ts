@@ -26,6 +26,7 @@ import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
+import { readUntracked, writeUntracked } from './untracked-values.ts';
 import { readWrites, writeWrites } from './write-store.ts';
 
 export interface PayloadWriter {
@@ -73,12 +74,12 @@ function writePayload(
     case 'frames':
       writeFrames(prepare, tail, write, at, ending.has(write.runId));
       return;
+    case 'untracked-values':
+      return writeUntracked(prepare, write);
     case 'checkpoint':
-      writeCheckpoint(prepare, keys, write, at);
-      return;
+      return writeCheckpoint(prepare, keys, write, at);
     case 'checkpoint-writes':
-      writeWrites(prepare, keys, write);
-      return;
+      return writeWrites(prepare, keys, write);
     case 'secret':
     case 'erase-secret':
     case 'cron-secret':
@@ -108,8 +109,7 @@ function writePayload(
       prepare('INSERT INTO requests VALUES (@key, @digest, @runId, @threadId, @at)').run({ ...write, at });
       return;
     case 'forget-commands':
-      forgetCommands(prepare, write);
-      return;
+      return forgetCommands(prepare, write);
     case 'forget-checkpoints':
       forgetCheckpoints(prepare, keys, write);
       return;
@@ -126,11 +126,9 @@ function writePayload(
       forgetThreadFrames(prepare, tail, write.threadId);
       return;
     case 'forget-frames':
-      forgetFrames(prepare, tail, write);
-      return;
+      return forgetFrames(prepare, tail, write);
     case 'purge-stream':
-      purgeStream(prepare, write);
-      return;
+      return purgeStream(prepare, write);
     case 'purge-thread':
       prepare('DELETE FROM secrets WHERE thread_id = @threadId').run(write);
       purgeCheckpoints(prepare, write.threadId);
@@ -245,6 +243,7 @@ export function createPayloadReader(
     frames: async (runId, after, limit) =>
       readFrames(prepare, rowsOf, runId, { after, limit, largest: LARGEST_PAGE }),
     lastFrame: async (runId) => findLastFrame(prepare, rowsOf, runId),
+    untracked: async (runId) => readUntracked(prepare, runId),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),
     async body(deliveryId) {
