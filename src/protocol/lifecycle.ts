@@ -16,6 +16,11 @@ export interface Lifecycle {
   enter(namespace: Namespace): Draft[];
   /** A task of a graph was created: what it is called, and for which tool call. */
   noteTask(graph: Namespace, task: JsonObject): void;
+  /**
+   * Where the events of a tool call stand: in the task of the graph that carries it out. Since langgraph 1.7 the
+   * runtime names the graph only, before that it names the task.
+   */
+  placeOfCall(graph: Namespace, callId: string): Namespace;
   /** A task of a graph is over, and so is everything below it. */
   leaveTask(graph: Namespace, task: { readonly name: string; readonly id: string }): Draft[];
   /** Some task of this node is over. */
@@ -32,6 +37,7 @@ export function openLifecycle(graphId: string): Lifecycle {
   /** What agents call themselves, by namespace; and the tool calls that tasks were made for, by task id. */
   const names = new Map<string, string>();
   const calls = new Map<string, string>();
+  const callTasks = new Map<string, Namespace>();
 
   function tell(node: Node, status: Status, more: JsonObject = {}): Draft {
     node.status = status;
@@ -73,12 +79,20 @@ export function openLifecycle(graphId: string): Lifecycle {
       }
       return told;
     },
-    noteTask(graph, { id, input, metadata }) {
+    noteTask(graph, { id, name: node, input, metadata }) {
       const name = isObject(metadata) ? metadata['lc_agent_name'] : undefined;
       const key = namespaceKey(graph);
       if (typeof name === 'string' && name !== '' && !names.has(key)) names.set(key, name);
       const callId = toolCallOf(input);
-      if (typeof id === 'string' && callId !== undefined) calls.set(id, callId);
+      if (typeof id !== 'string' || callId === undefined) return;
+      calls.set(id, callId);
+      callTasks.set(callKey(graph, callId), [...graph, `${String(node)}:${id}`]);
+    },
+    placeOfCall(graph, callId) {
+      const [, taskId = ''] = splitSegment(graph.at(-1) ?? '');
+      if (calls.get(taskId) === callId) return graph;
+      const task = callTasks.get(callKey(graph, callId));
+      return task ?? (graph.length === 0 ? graph : [...graph, `tools:${callId}`]);
     },
     leaveTask: (graph, { name, id }) => leave([...graph, `${name}:${id}`], 'completed'),
     leaveNode(graph, node) {
@@ -102,10 +116,12 @@ function splitSegment(segment: string): [string, string?] {
   return colon < 0 ? [segment] : [segment.slice(0, colon), segment.slice(colon + 1)];
 }
 
-/** The tool call that a task carries out, in either of the two forms in which tool nodes get it. */
+const callKey = (graph: Namespace, callId: string): string => `${namespaceKey(graph)} ${callId}`;
+
+/** The tool call that a task carries out, in any of the forms in which tool nodes get it. */
 function toolCallOf(input: Json | undefined): string | undefined {
   const call = isObject(input)
-    ? input['tool_call']
+    ? (input['lg_tool_call'] ?? input['tool_call'])
     : Array.isArray(input)
       ? input.find((each) => isObject(each) && typeof each['id'] === 'string')
       : undefined;

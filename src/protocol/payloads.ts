@@ -22,7 +22,7 @@ function idOf(config: Json | undefined): Json | undefined {
   return isObject(configurable) ? configurable['checkpoint_id'] : undefined;
 }
 
-export function toTool(data: Json): JsonObject {
+export function toTool(data: Json): JsonObject & { readonly tool_call_id: string } {
   const { event, toolCallId, name, input, output, error, data: piece } = isObject(data) ? data : {};
   const call = { tool_call_id: typeof toolCallId === 'string' ? toolCallId : '' };
   switch (event) {

@@ -126,8 +126,12 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
         const checkpoint = toCheckpoint(parse(frame));
         return checkpoint === undefined ? [] : [{ method: 'checkpoints', namespace, data: checkpoint }];
       }
-      case 'tools':
-        return [{ method: 'tools', namespace, data: toTool(parse(frame)) }];
+      case 'tools': {
+        const tool = toTool(parse(frame));
+        return [
+          { method: 'tools', namespace: lifecycle.placeOfCall(namespace, tool.tool_call_id), data: tool },
+        ];
+      }
       case 'custom':
         return [{ method: 'custom', namespace, ...toCustom(parse(frame)) }];
       default:

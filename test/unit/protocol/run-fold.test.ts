@@ -212,6 +212,30 @@ test('given an agent called by a tool, when its graph begins, then it has its ow
   });
 });
 
+test('events of a tool call stand in the task that carries it out, whichever line of the runtime tells them', () => {
+  const run = openRunFold({ graphId: 'graph', modes: ALL_MODES });
+  const placesOf = (event: string, callId: string): unknown[] =>
+    run
+      .frame({
+        id: 1,
+        event,
+        data: JSON.stringify({ event: 'on_tool_start', toolCallId: callId, name: 'add' }),
+      })
+      .flatMap(({ method, namespace }) => (method === 'tools' ? [namespace] : []));
+  const note = (event: string, given: Json): unknown =>
+    run.frame({ id: 1, event, data: JSON.stringify(given) });
+  // Given a task of the root that calls an agent, and a task of that agent that calls a tool.
+  note('tasks', task('t1', 'tools', { input: { messages: [], lg_tool_call: { id: 'call-1' } } }));
+  note('tasks|tools:t1', task('t2', 'tools', { input: { tool_call: { id: 'call-2' } } }));
+  assert.deepEqual(placesOf('tools', 'call-1'), [['tools:t1']]);
+  assert.deepEqual(placesOf('tools|tools:t1', 'call-2'), [['tools:t1', 'tools:t2']]);
+  // As the runtime told it before 1.7.
+  assert.deepEqual(placesOf('tools|tools:t1', 'call-1'), [['tools:t1']]);
+  assert.deepEqual(placesOf('tools|tools:t1|tools:t2', 'call-2'), [['tools:t1', 'tools:t2']]);
+  assert.deepEqual(placesOf('tools', 'unknown'), [[]]);
+  assert.deepEqual(placesOf('tools|tools:t1', 'unknown'), [['tools:t1', 'tools:unknown']]);
+});
+
 test('given frames of other modes and tools in every state, when they are told, then checkpoints have no state and tools their phase', () => {
   const run = openRunFold({ graphId: 'graph', modes: [] });
   const data = (event: string, given: Json): unknown[] =>
