@@ -9,7 +9,7 @@ import { openStream } from './stream-reader.ts';
 const test = suite('conformance: runs that are stopped');
 
 const STOPS = { config: config('platform.stops.json') };
-const GRAPHS = ['heeds', 'heedsBetween', 'heedsNode'];
+const GRAPHS = ['heeds', 'heedsBetween'];
 
 /** A run of a graph that waits to be stopped, when it waits. */
 async function begun(s: TestServer, graph: string) {
@@ -94,6 +94,19 @@ for (const graph of GRAPHS) {
       );
     }));
 }
+
+test('X2 a node that goes on after a stop, as the library lets it, changes nothing more of its thread', () =>
+  withServer(STOPS, async (s) => {
+    const { threadId, runId, marks } = await begun(s, 'heedsNode');
+    await reached(marks, 'begun');
+    await s.client.runs.cancel(threadId, runId, true, 'interrupt');
+    const state = await s.client.threads.getState(threadId);
+    assert.deepEqual(textsOf(state.values), ['begin', 'kept']);
+    await reached(marks, 'stopped');
+    assert.deepEqual(marksOf(marks), ['begun', 'told interrupt', 'stopped']);
+    assert.deepEqual(await s.client.threads.getState(threadId), state);
+    assert.equal((await s.client.runs.get(threadId, runId)).status, 'interrupted');
+  }));
 
 test('given a limit of the server and one of the run, when either is shorter, then that one counts', () =>
   withServer({ ...STOPS, overrides: { runTimeoutMs: 50 } }, async (s) => {
