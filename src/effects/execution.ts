@@ -221,6 +221,4 @@ export function outcomeOf(
 }
 
 const toJson = (interrupts: Extract<RunEnd, { kind: 'success' }>['interrupts']) =>
-  Object.fromEntries(
-    Object.entries(interrupts).map(([task, list]) => [task, list.map(({ id, value }) => ({ id, value }))]),
-  );
+  Object.fromEntries(Object.entries(interrupts).map(([task, list]) => [task, [...list]]));

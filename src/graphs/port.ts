@@ -72,9 +72,10 @@ export interface Frame {
   readonly data: string;
 }
 
-export interface Interrupt {
-  readonly id: string;
-  readonly value: Json;
+/** As the graph's runtime writes it: those before langgraph 0.4 have no `id` but `when`, `resumable` and `ns`. */
+export interface Interrupt extends JsonObject {
+  id?: string;
+  value: Json;
 }
 
 /** How an attempt ended. `next` names the nodes still to run: empty when the graph is finished. */

@@ -124,9 +124,4 @@ const toPayload = (saved: Saved, threadId: string, runId: string): PayloadWrite 
       };
 
 const toJson = ({ interrupts }: Extract<Updated, { kind: 'updated' }>): JsonObject =>
-  Object.fromEntries(
-    Object.entries(interrupts).map(([task, waiting]) => [
-      task,
-      waiting.map(({ id, value }) => ({ id, value })),
-    ]),
-  );
+  Object.fromEntries(Object.entries(interrupts).map(([task, waiting]) => [task, [...waiting]]));

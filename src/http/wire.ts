@@ -3,7 +3,7 @@ import { microsToTimestamp, toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText, Sendable } from '../kernel/json-text.ts';
 import { maskUrl } from '../delivery/mask.ts';
-import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../graphs/port.ts';
+import type { CheckpointRef, GraphState, GraphTask } from '../graphs/port.ts';
 import type { FoundItem } from '../actors/store.ts';
 import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
@@ -184,7 +184,13 @@ export const emptyState: JsonObject = {
   interrupts: [],
 };
 
-export function toState(threadId: string, state: GraphState): Record<string, Sendable> {
+export const toState = (threadId: string, state: GraphState): Record<string, Sendable> => ({
+  ...toNestedState(threadId, state),
+  interrupts: [...state.interrupts],
+});
+
+/** The questions of a subgraph's state stand in its tasks. */
+function toNestedState(threadId: string, state: GraphState): Record<string, Sendable> {
   return {
     values: state.values,
     next: [...state.next],
@@ -195,7 +201,6 @@ export function toState(threadId: string, state: GraphState): Record<string, Sen
     ),
     metadata: state.metadata ?? null,
     created_at: state.createdAt,
-    interrupts: state.interrupts.map(toInterrupt),
   };
 }
 
@@ -205,15 +210,13 @@ function toTask(threadId: string, task: GraphTask): Record<string, Sendable> {
     name: task.name,
     path: [...task.path],
     error: task.error,
-    interrupts: task.interrupts.map(toInterrupt),
+    interrupts: [...task.interrupts],
     // A subgraph's task points to its namespace; which checkpoint there is the head is found when it is asked for.
     checkpoint: task.checkpoint && { thread_id: threadId, checkpoint_ns: task.checkpoint.ns },
-    state: task.state && toState(threadId, task.state),
+    state: task.state && toNestedState(threadId, task.state),
     result: task.result,
   };
 }
-
-const toInterrupt = ({ id, value }: Interrupt): JsonObject => ({ id, value });
 
 export const toCheckpoint = (threadId: string, ref: CheckpointRef | null): JsonObject | null =>
   ref && { thread_id: threadId, checkpoint_ns: ref.ns, checkpoint_id: ref.id, checkpoint_map: null };

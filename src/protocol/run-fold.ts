@@ -47,6 +47,10 @@ function parse(frame: Frame): Json {
   return data;
 }
 
+/** Langgraph 0.3 calls it otherwise, and 0.2 gives none: only one question can wait then. */
+export const idOfQuestion = ({ id, interrupt_id: former }: JsonObject): string =>
+  typeof id === 'string' ? id : typeof former === 'string' ? former : '';
+
 export function openRunFold({ graphId, modes }: RunFacts): RunFold {
   const lifecycle = openLifecycle(graphId);
   const messages = openMessages();
@@ -56,8 +60,10 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
   /** A question is told once, where it is seen first: in the graph that asks it. */
   function ask(questions: Json | undefined, namespace: Namespace): Draft[] {
     if (!Array.isArray(questions)) return [];
-    return questions.filter(isObject).flatMap(({ id, value = null }) => {
-      if (typeof id !== 'string' || asked.has(id)) return [];
+    return questions.filter(isObject).flatMap((question) => {
+      const { value = null } = question;
+      const id = idOfQuestion(question);
+      if (asked.has(id)) return [];
       asked.add(id);
       return [{ method: 'input.requested', namespace, data: { interrupt_id: id, payload: value } } as const];
     });

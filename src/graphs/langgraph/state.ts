@@ -49,7 +49,7 @@ function toTask(task: SnapshotTask): GraphTask {
 }
 
 const interruptsOf = (task: SnapshotTask): Interrupt[] =>
-  (task.interrupts ?? []).map(({ id, value }) => ({ id: id ?? '', value: toWire(value) }));
+  (task.interrupts ?? []).flat().map((interrupt) => toWire({ value: null, ...interrupt }) as Interrupt);
 
 function toRef(config: SnapshotConfig | undefined): CheckpointRef | null {
   const { checkpoint_id: id, checkpoint_ns: ns = '' } = config?.configurable ?? {};

@@ -133,12 +133,12 @@ function graphSchemas(graph: Type, checker: Checker, schemas: TypeSchemas): Part
   return Object.fromEntries(Object.entries(found).filter(([, schema]) => schema !== undefined));
 }
 
-/** The type of `context` in the options of `invoke`. */
+/** The type of `context` in the options of `invoke`, which before langgraph 0.4 was that of `configurable`. */
 function contextOf(graph: Type, checker: Checker, schemas: TypeSchemas) {
   const options = propertyOf(graph, 'invoke', checker)?.getCallSignatures()[0]?.getParameters()[1];
   if (options === undefined) return undefined;
   const type = checker.getNonNullableType(checker.getTypeOfSymbol(options));
-  const context = propertyOf(type, 'context', checker);
+  const context = propertyOf(type, 'context', checker) ?? propertyOf(type, 'configurable', checker);
   return context && schemas.root(checker.getNonNullableType(context));
 }
 

@@ -1,6 +1,7 @@
 /** Commands that read a thread: its state, its checkpoints, the tree of its graphs. */
 import type { GraphState } from '../../graphs/port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
+import { idOfQuestion } from '../../protocol/run-fold.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { getRun, latestTurn } from '../../projections/run-queries.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
@@ -38,13 +39,11 @@ export async function waitingQuestions(caller: Caller, thread: ThreadRecord): Pr
   const known = Object.values(thread.interrupts).flatMap(idsOf);
   if (known.length > 0) return new Set(known);
   // A run that was to answer may have ended before it could: its question waits in the state.
-  return new Set(((await readState(caller, thread))?.interrupts ?? []).map(({ id }) => id));
+  return new Set(((await readState(caller, thread))?.interrupts ?? []).map(idOfQuestion));
 }
 
 const idsOf = (questions: Json): string[] =>
-  (Array.isArray(questions) ? questions : []).flatMap((each) =>
-    isObject(each) && typeof each['id'] === 'string' ? [each['id']] : [],
-  );
+  (Array.isArray(questions) ? questions : []).flatMap((each) => (isObject(each) ? [idOfQuestion(each)] : []));
 
 export async function getState(caller: Caller, given: JsonObject): Promise<JsonObject> {
   const { namespace = [], keys } = check(stateParams, given);

@@ -14,7 +14,7 @@ const runError = z
   .meta({ id: 'RunError', description: 'Why a run did not succeed.' });
 
 const interrupt = z
-  .object({ id: z.string(), value: json })
+  .looseObject({ id: z.string().optional(), value: json })
   .meta({ id: 'Interrupt', description: 'A question of the graph, answered by `command.resume`.' });
 
 export const checkpoint = z

@@ -255,7 +255,7 @@ test('X5 given an answer at a past checkpoint that asks again, when the run is r
 test('X5 a question stored under langgraph 1.4 is answered, and a repeated run does not answer the next', async () => {
   const bench = openBench(ask(['a?', 'b?', 'c?']));
   await bench.run({ input: START });
-  const first = (await bench.state()).interrupts[0]!.id;
+  const first = (await bench.state()).interrupts[0]!.id!;
   await bench.run({ command: { resume: 'A' } });
   // Given the second question as that line writes it: one bare object, under the id of the task's first question.
   const stored = bench.checkpoints.writes.find(({ channel }) => channel === '__interrupt__')!;
@@ -272,6 +272,18 @@ test('X5 a question stored under langgraph 1.4 is answered, and a repeated run d
   }
   await bench.restart().run({ command: { resume: 'C' } });
   assert.deepEqual((await bench.state()).values, { log: [], answer: ['A', 'B', 'C'] });
+});
+
+test('a question that langgraph 0.3 wrote is shown as that line writes it', async () => {
+  const bench = openBench(ask(['a?']));
+  await bench.run({ input: START });
+  const stored = bench.checkpoints.writes.find(({ channel }) => channel === '__interrupt__')!;
+  const question = { value: 'a?', when: 'during', resumable: true, ns: ['ask:x'], interrupt_id: 'b' };
+  await bench.checkpoints.saveWrites('', stored.checkpointId, [
+    { ...stored, data: JSON.stringify(question) },
+  ]);
+  const { interrupts, tasks } = await bench.state();
+  assert.deepEqual([interrupts, tasks[0]?.interrupts], [[question], [question]]);
 });
 
 test('X5 a repeated run gives those of its answers that no task used, also within one subgraph', async () => {
@@ -291,7 +303,7 @@ test('X5 a repeated run gives those of its answers that no task used, also withi
   await bench.run({ input: START });
   const answers = (given: string) => async () =>
     Object.fromEntries(
-      (await bench.state()).interrupts.map(({ id, value }) => [id, `${String(value)} ${given}`]),
+      (await bench.state()).interrupts.map(({ id, value }) => [id!, `${String(value)} ${given}`]),
     );
   // When the process dies after `left` has used its answer and before `right` has.
   const dying = new AbortController();

@@ -27,6 +27,18 @@ function inProject<T>(files: Record<string, string>, use: (dir: string) => T | P
   });
 }
 
+test('the settings of a graph are the type of configurable where the library knows no context', () =>
+  inProject(
+    {
+      'graph.ts': `export declare const graph: { '~InputType': object; '~OutputType': object;
+        invoke(input: unknown, options?: { configurable?: { prompt: string } }): Promise<object> };`,
+    },
+    (dir) => {
+      const report = readSourceFile({ file: join(dir, 'graph.ts'), exportNames: ['graph'] });
+      assert.deepEqual(report['graph']?.schemas.config?.['properties'], { prompt: { type: 'string' } });
+    },
+  ));
+
 const stateOf = (text: string): Promise<any> =>
   inProject({ 'graph.ts': `${GRAPH}\n${text}` }, (dir) => {
     const report = readSourceFile({ file: join(dir, 'graph.ts'), exportNames: ['graph', 'default'] });
