@@ -1,5 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { interrupt, MessagesAnnotation, Send, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import type { RunEnd } from '../../../src/graphs/port.ts';
 import { suite } from '../../support/suite.ts';
@@ -272,6 +273,24 @@ test('X5 a question stored under langgraph 1.4 is answered, and a repeated run d
   }
   await bench.restart().run({ command: { resume: 'C' } });
   assert.deepEqual((await bench.state()).values, { log: [], answer: ['A', 'B', 'C'] });
+});
+
+test('an answer that the question refuses fails the run, and the question can be answered again', async () => {
+  const graph = new StateGraph(Log)
+    .addNode('ask', () => ({ answer: interrupt('how many?', { responseSchema: z.number() }) }))
+    .addEdge('__start__', 'ask')
+    .compile();
+  const bench = openBench(graph);
+  await bench.run({ input: START });
+  const [question] = (await bench.state()).interrupts;
+  assert.equal((question?.['response_schema'] as JsonObject)['type'], 'number');
+  for (const resume of ['many', { [question!.id!]: 'many' }]) {
+    assert.equal((await bench.restart().run({ command: { resume } })).end.kind, 'error');
+    assert.deepEqual((await bench.state()).interrupts, [question]);
+  }
+  const { end } = await bench.restart().run({ command: { resume: 3 } });
+  assert.deepEqual(end, { kind: 'success', next: [], interrupts: {} });
+  assert.deepEqual((await bench.state()).values, { log: [], answer: 3 });
 });
 
 test('a question that langgraph 0.3 wrote is shown as that line writes it', async () => {
