@@ -23,6 +23,7 @@ export function orderOf(run: RunRecord, resume: boolean, { user, inherited }: Ru
       ...(typeof recursion_limit === 'number' && { recursion_limit }),
       configurable: isObject(configurable) ? configurable : {},
       ...(inherited && { inherited }),
+      ...(kwargs.madeWith && { madeWith: kwargs.madeWith }),
       metadata: {
         ...(isObject(metadata) && metadata),
         ...run.metadata,

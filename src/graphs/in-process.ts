@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import type { Json } from '../kernel/json.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
 import { toErrorEnd, toRefusal } from './failure.ts';
 import { createCheckpointBuffer } from './checkpoint-buffer.ts';
@@ -167,18 +168,30 @@ async function build(fn: GraphFunction, config: object, graphId: string): Promis
   return graph;
 }
 
-const factoryConfig = (order: RunOrder): object => ({
-  ...toRunConfig(order),
-  tags: [...(order.config.tags ?? [])],
-  ...(order.context === undefined ? {} : { context: order.context }),
-});
+/** What the function of a graph that makes it anew for a run is called with. */
+function factoryConfig(order: RunOrder): object {
+  const { configurable, metadata } = toRunConfig(order);
+  const { madeWith } = order.config;
+  return {
+    configurable: { ...configurable, ...madeWith?.configurable },
+    metadata,
+    tags: [...(order.config.tags ?? [])],
+    ...contextOf(madeWith?.context ?? order.context),
+  };
+}
 
-const stateConfig = ({ config, context, threadId, graphId }: StateOrder): object => ({
-  configurable: {
-    ...toConfigurable(config.configurable, undefined),
-    thread_id: threadId,
-    graph_id: graphId,
-  },
-  metadata: config.metadata,
-  ...(context === undefined ? {} : { context }),
-});
+function stateConfig({ config, context, threadId, graphId }: StateOrder): object {
+  const { madeWith } = config;
+  return {
+    configurable: {
+      ...toConfigurable({ ...config.configurable, ...madeWith?.configurable }, undefined),
+      thread_id: threadId,
+      graph_id: graphId,
+    },
+    metadata: config.metadata,
+    ...contextOf(madeWith?.context ?? context),
+  };
+}
+
+const contextOf = (context: Json | undefined): object =>
+  context === undefined || context === null ? {} : { context };

@@ -36,6 +36,14 @@ export interface GraphConfig {
   /** Headers of the request that the run inherits, into `configurable`: for graph code and nothing else (A4). */
   readonly inherited?: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
+  /** In the place of the above, for the function that makes the graph. */
+  readonly madeWith?: MadeWith;
+}
+
+/** Settings that the function of a graph was called with. */
+export interface MadeWith {
+  readonly configurable: JsonObject;
+  readonly context?: Json;
 }
 
 /** One attempt at one run, as the graph side needs it. */

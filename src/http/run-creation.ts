@@ -23,6 +23,7 @@ import { authorise, grantedMetadata, type Granted } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { answerOf, findPlace, isAnswer, type Place } from './answering.ts';
 import { findAccepted, type Once } from './once.ts';
+import { settingsOfHead } from './made-with.ts';
 import { noAssistantFor, noRun, noThread, noThreadToResume, refused, ThreadMoved } from './replies.ts';
 import { checkPlace, checkWebhook } from './run-checks.ts';
 import { toRunKwargs } from './run-kwargs.ts';
@@ -109,6 +110,7 @@ export async function prepareRun(
     throw noThread(threadId);
   const metadata = grantedMetadata(granted, visible?.metadata);
   await checkPlace(context, visible?.threadId, kwargs);
+  const before = visible && (await settingsOfHead(context.log, target, request));
   const create = ({ onHead: at = onHead }: Place = {}): ThreadCommand => ({
     type: 'CreateRun',
     runId,
@@ -121,7 +123,7 @@ export async function prepareRun(
       assistant_id: assistant.assistantId,
     },
     metadata,
-    kwargs,
+    kwargs: before === undefined ? kwargs : { ...kwargs, madeWith: before },
     ...(at !== undefined && { onHead: at }),
     // Clients may send fractions of a millisecond; times in the log are whole.
     notBefore: request.after_seconds ? dueTime(context.clock) + Math.round(request.after_seconds * 1000) : 0,

@@ -16,10 +16,14 @@ export interface Settings {
 /** Keys of `configurable` that place a run or that the server sets: no setting of a client. */
 const PLACING = /^(__|checkpoint_|platform_auth_|langgraph_)|^(run|thread|graph|assistant|cron|user)_id$/;
 
+/** What of a `configurable` is a setting of a client. */
+export const settingsIn = (configurable: Json | undefined): JsonObject =>
+  Object.fromEntries(Object.entries(asObject(configurable)).filter(([key]) => !PLACING.test(key)));
+
 /** The settings with `context` and `config.configurable` equal, where the client filled only one of them. */
 export function mirror({ config, context }: Settings): Settings {
   const configurable = asObject(config['configurable']);
-  const settings = Object.fromEntries(Object.entries(configurable).filter(([key]) => !PLACING.test(key)));
+  const settings = settingsIn(configurable);
   if (isFilled(settings) === isFilled(context)) return { config, context };
   if (isFilled(settings))
     return context === undefined || isObject(context) ? { config, context: settings } : { config, context };

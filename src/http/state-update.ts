@@ -104,6 +104,7 @@ const toOrder = (
   subgraphs: false,
   config: {
     configurable: { ...(user && { user_id: user.identity }), ...graph.config.configurable },
+    ...(graph.config.madeWith && { madeWith: graph.config.madeWith }),
     metadata: graph.config.metadata,
   },
   ...(graph.context !== undefined && { context: graph.context }),

@@ -5,8 +5,9 @@ import type { CheckpointReader, GraphConfig } from '../graphs/port.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../projections/assistant-queries.ts';
-import { boundGraph } from '../projections/run-queries.ts';
+import { boundRun, getRun } from '../projections/run-queries.ts';
 import type { ServerContext } from './context.ts';
+import { madeWith } from './made-with.ts';
 import { checkServed } from './served-graph.ts';
 
 export interface ThreadGraph {
@@ -25,7 +26,7 @@ export async function findThreadGraph(
   threadId: string,
   metadata: JsonObject,
 ): Promise<ThreadGraph | undefined> {
-  const last = await boundGraph(context.log.rows, threadId);
+  const { bound: last, runId = null } = (await boundRun(context.log.rows, threadId)) ?? {};
   const named = metadata['graph_id'];
   const graphId = last?.graphId ?? (typeof named === 'string' ? named : undefined);
   if (graphId === undefined) return undefined;
@@ -38,10 +39,12 @@ export async function findThreadGraph(
       ? assistant
       : await getAssistant(context.log.rows, systemAssistantId(graphId));
   const configurable = used?.config['configurable'];
+  const run = runId === null ? undefined : await getRun(context.log.rows, runId, { threadId });
   return {
     graphId,
     config: {
       configurable: isObject(configurable) ? configurable : {},
+      ...(run !== undefined && { madeWith: madeWith(run) }),
       metadata: { graph_id: graphId, ...(used !== undefined && { assistant_id: used.assistantId }) },
     },
     ...(used !== undefined && { context: used.context }),

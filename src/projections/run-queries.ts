@@ -107,17 +107,25 @@ export async function lastEndedRun(
 }
 
 /** The graph that a thread's state is of: of its run that started last, or of a later one that is gone. */
-export async function boundGraph(rows: RowReader, threadId: string): Promise<Bound | undefined> {
-  const row = rows.get<{ graph_id: string; assistant_id: string; at: number }>(
-    `SELECT graph_id, assistant_id, at FROM (
-       SELECT * FROM (SELECT graph_id, assistant_id, started_at AS at, position ${LAST_STARTED})
+export const boundGraph = async (rows: RowReader, threadId: string): Promise<Bound | undefined> =>
+  (await boundRun(rows, threadId))?.bound;
+
+/** The same, and the run while it is there. */
+export async function boundRun(
+  rows: RowReader,
+  threadId: string,
+): Promise<{ readonly bound: Bound; readonly runId: string | null } | undefined> {
+  const row = rows.get<{ run_id: string | null; graph_id: string; assistant_id: string; at: number }>(
+    `SELECT run_id, graph_id, assistant_id, at FROM (
+       SELECT * FROM (SELECT run_id, graph_id, assistant_id, started_at AS at, position ${LAST_STARTED})
        UNION ALL
-       SELECT bound_graph_id, bound_assistant_id, bound_at, 0 FROM threads
+       SELECT NULL, bound_graph_id, bound_assistant_id, bound_at, 0 FROM threads
          WHERE thread_id = @threadId AND bound_graph_id IS NOT NULL)
      ORDER BY at DESC, position DESC LIMIT 1`,
     { threadId },
   );
-  return row && { graphId: row.graph_id, assistantId: row.assistant_id, at: row.at };
+  if (row === undefined) return undefined;
+  return { bound: { graphId: row.graph_id, assistantId: row.assistant_id, at: row.at }, runId: row.run_id };
 }
 
 export interface RunSearch {

@@ -25,6 +25,8 @@ export interface RunKwargs {
   readonly feedbackKeys?: readonly string[];
   readonly webhook?: string;
   readonly onCompletion?: 'delete' | 'keep';
+  /** Of an answer without settings of its own: those of the run that asked, for a function that makes the graph. */
+  readonly madeWith?: { readonly configurable: JsonObject; readonly context?: Json };
   /** Started by a command about the thread: its readers are told of every checkpoint as well. */
   readonly protocol?: 'v2';
 }

@@ -94,4 +94,30 @@ test('values that no checkpoint has are erased with the frames of their run', ()
     }
   }));
 
+test('a graph made for a run that asks is made again with the settings of that run for its state and its answer', () =>
+  withServer(AGENTS, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'named', {
+      ...{ input: { told: 'nothing' }, config: { configurable: { node: 'mine' } } },
+    });
+    await s.restart();
+    const { next, tasks } = await s.client.threads.getState(threadId);
+    assert.deepEqual([next, tasks[0]!.interrupts[0]!.value], [['mine'], 'well?']);
+    const values = await s.client.runs.wait(threadId, 'named', { command: { resume: 'yes' } });
+    assert.deepEqual(values, { told: 'mine: yes' });
+  }));
+
+test('an answer that fits no node fails its run, and the question goes on waiting', () =>
+  withServer(AGENTS, async (s) => {
+    const threadId = await newThread(s);
+    const config = (node: string) => ({ config: { configurable: { node } } });
+    await s.client.runs.wait(threadId, 'named', { input: { told: 'nothing' }, ...config('mine') });
+    const answer = s.client.runs.wait(threadId, 'named', { command: { resume: 'no' }, ...config('other') });
+    await assert.rejects(answer, /has no node/);
+    const values = await s.client.runs.wait(threadId, 'named', {
+      ...{ command: { resume: 'yes' }, ...config('mine') },
+    });
+    assert.deepEqual(values, { told: 'mine: yes' });
+  }));
+
 test.run();

@@ -6,6 +6,7 @@ import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunEnd, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { createGraphStore } from '../store.ts';
+import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
@@ -68,9 +69,16 @@ function valuesOf(shown: unknown, names: readonly string[]): string | undefined 
 
 /** The last checkpoint is still in memory, so this reads nothing back unless the run saved none. */
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
+  const root = { configurable: { thread_id: order.threadId, checkpoint_ns: '' } };
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
-  const { next, tasks } = await bind(graph, view).getState({
-    configurable: { thread_id: order.threadId, checkpoint_ns: '' },
-  });
+  const { next, tasks } = await bind(graph, view).getState(root);
+  if (next.length === 0 && saver.lastTuple() === undefined && (order.command?.resume ?? null) !== null) {
+    const head = await view.getTuple(root);
+    if (head?.pendingWrites.some(([, channel]) => channel === INTERRUPT) === true)
+      throw new Error(
+        `The graph "${order.graphId}", as it was made for this run, has no node for the question that waits. ` +
+          'Answer it with the settings (configurable) of the run that asked.',
+      );
+  }
   return { kind: 'success' as const, next: [...next], interrupts: toInterrupts(tasks) };
 }
