@@ -202,6 +202,10 @@ export function errorFrame(outcome: Outcome): Frame | undefined {
   return isFrame ? { event: 'error', data: JSON.stringify(error) } : undefined;
 }
 
+/** What a graph showed at its end and no checkpoint holds. */
+export const untrackedOf = (end: RunEnd | LostAttempt): string | undefined =>
+  end.kind === 'success' ? end.untracked : undefined;
+
 /** What a graph's end means for the run, given why it was told to stop, if it was. */
 export function outcomeOf(
   end: RunEnd | LostAttempt,

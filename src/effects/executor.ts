@@ -17,7 +17,7 @@ import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../p
 import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import { createBeat } from './beat.ts';
-import { createExecution, outcomeOf, type Execution } from './execution.ts';
+import { createExecution, outcomeOf, untrackedOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Places } from './places.ts';
@@ -232,11 +232,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
     else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxAttempts);
-    else
-      await execution.finish(
-        outcomeOf(end, reason, limitMs),
-        end.kind === 'success' ? end.untracked : undefined,
-      );
+    else await execution.finish(outcomeOf(end, reason, limitMs), untrackedOf(end));
   }
 
   function watch(): void {
