@@ -6,6 +6,7 @@
  */
 import { isObject, setMember, type Json, type JsonObject } from '../kernel/json.ts';
 import { TAG, tagged, tagOf } from '../kernel/tagged.ts';
+import type { TransformerRun } from './langgraph/extensions.ts';
 import { MAX_VALUE_DEPTH, toShape, UnstorableValue } from './shapes.ts';
 
 /** Builds what only the user's own copy of the library can build; see `user-library.ts`. */
@@ -15,6 +16,8 @@ export interface Reviver {
   send(fields: Record<string, unknown>): unknown;
   /** An empty object of the class that stores have; a library without stores has none. */
   store?(): object;
+  /** Undefined where the library knows no stream transformers. */
+  readonly transformers?: TransformerRun;
 }
 
 /**

@@ -8,6 +8,8 @@ export interface CompiledGraph {
   readonly interruptAfter?: '*' | readonly string[];
   /** Its defaults. */
   readonly config?: { readonly metadata?: Readonly<Record<string, unknown>> };
+  /** Factories of the author's stream transformers. */
+  readonly streamTransformers?: readonly unknown[];
   checkpointer?: unknown;
   store?: unknown;
   /** A copy with the config as its default: the same nodes, fields of its own. */

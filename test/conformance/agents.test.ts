@@ -120,4 +120,28 @@ test('an answer that fits no node fails its run, and the question goes on waitin
     assert.deepEqual(values, { told: 'mine: yes' });
   }));
 
+test('channels of stream transformers reach the mode custom and the extensions of a thread', () =>
+  withServer(AGENTS, async (s) => {
+    const body = { assistant_id: 'transformed', input: { told: '' }, stream_mode: ['custom', 'updates'] };
+    const frames = await streamRun(s, await newThread(s), body);
+    assert.deepEqual(dataOf(frames, 'custom'), [
+      { name: 'own', payload: 1 },
+      { name: 'timeline', payload: { step: 1 } },
+      { name: 'timeline', payload: { step: 2 } },
+      { name: 'total', payload: 2 },
+    ]);
+    assert.deepEqual(dataOf(frames, 'updates'), [{ one: { told: 'one' } }, { two: { told: 'two' } }]);
+    assert.deepEqual(new Set(frames.map(({ event }) => event)), new Set(['metadata', 'custom', 'updates']));
+    const thread = s.client.threads.stream({ assistantId: 'transformed' });
+    const steps: unknown[] = [];
+    const reading = (async () => {
+      for await (const step of thread.extensions['timeline'] as AsyncIterable<unknown>) steps.push(step);
+    })();
+    await thread.run.start({ input: { told: '' } });
+    await thread.output;
+    await thread.close();
+    await reading;
+    assert.deepEqual(steps, [{ step: 1 }, { step: 2 }]);
+  }));
+
 test.run();

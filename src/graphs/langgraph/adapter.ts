@@ -11,9 +11,10 @@ import { toWire } from '../wire.ts';
 import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
 import { bind, metadataOf, toView, untrackedChannels, valueChannels } from './binding.ts';
+import { openExtensions } from './extensions.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
-import { needsEvents, toInput, toOptions } from './invocation.ts';
+import { needsEvents, toInput, toOptions, type Needs } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
@@ -43,9 +44,14 @@ export async function runLangGraph(
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.answer);
   const input = toInput(settled.order, reviver);
   const untracked = untrackedChannels(graph);
-  const held = await holdBehind(graph, saver, order);
-  const options = toOptions(held, attempt.signal, untracked.length > 0);
-  const frames = createFrameMaker(order, metadata);
+  const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
+  const needs: Needs = {
+    modes: extensions?.modes ?? (untracked.length > 0 ? ['values'] : []),
+    subgraphs: extensions !== undefined || order.streamSubgraphs,
+  };
+  const options = toOptions(await holdBehind(graph, saver, order), attempt.signal, needs);
+  const { subgraphs } = needs;
+  const frames = createFrameMaker(order, { metadata, subgraphs, onChunk: extensions?.feed });
   const withEvents = needsEvents(order.streamModes);
   const chunks = withEvents
     ? bound.streamEvents(input, { ...options, version: 'v2' })
@@ -55,6 +61,7 @@ export async function runLangGraph(
     for (const { event, data } of made) attempt.frames.push(event, data);
     await attempt.frames.ready();
   }
+  await extensions?.end();
   await saves.settled();
   const end = await readEnd(graph, saver, order);
   const left = valuesOf(frames.shown, untracked);

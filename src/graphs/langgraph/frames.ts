@@ -6,6 +6,7 @@ import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { openAccumulated } from './accumulated-messages.ts';
 import { createDebugForm } from './debug-form.ts';
+import type { Chunk } from './extensions.ts';
 import { toRuntimeModes } from './invocation.ts';
 
 /** Turns what the runtime yields into frames; none for what the client did not ask for. */
@@ -26,13 +27,21 @@ interface RunnableEvent {
   readonly data?: { readonly chunk?: unknown };
 }
 
-/** `metadata`: that of the run's checkpoints. */
-export function createFrameMaker(order: RunOrder, metadata: JsonObject): FrameMaker {
+export interface FrameOptions {
+  /** Of the run's checkpoints. */
+  readonly metadata: JsonObject;
+  /** The runtime streams subgraphs, whatever the client asked for. */
+  readonly subgraphs: boolean;
+  /** Told of every chunk of the runtime, also of those that become no frame. */
+  readonly onChunk: ((chunk: Chunk) => void) | undefined;
+}
+
+export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameMaker {
   const wanted = new Set(toRuntimeModes(order.streamModes));
   const wantsEvents = order.streamModes.includes('events');
   const accumulated = order.streamModes.includes('messages') ? openAccumulated() : undefined;
   let shown: unknown;
-  const debug = createDebugForm(order, metadata);
+  const debug = createDebugForm(order, options.metadata);
 
   const withPublicMetadata = (wire: Json): Json =>
     isObject(wire) ? publicMetadata(wire, order.config) : wire;
@@ -59,9 +68,10 @@ export function createFrameMaker(order: RunOrder, metadata: JsonObject): FrameMa
   };
 
   const chunk = (value: unknown): Frame[] => {
-    const [namespace, mode, payload] = order.streamSubgraphs
-      ? (value as [string[], string, unknown])
-      : [[], ...(value as [string, unknown])];
+    const all = options.subgraphs ? (value as Chunk) : ([[], ...(value as [string, unknown])] as const);
+    options.onChunk?.(all);
+    const [namespace, mode, payload] = all;
+    if (namespace.length > 0 && !order.streamSubgraphs) return [];
     if (mode === 'checkpoints' && !wanted.has(mode))
       return order.protocolFrames === true
         ? [{ event: [mode, ...namespace].join('|'), data: JSON.stringify(toWire(payload)) }]

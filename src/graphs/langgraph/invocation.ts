@@ -44,14 +44,18 @@ export const toRuntimeModes = (modes: readonly StreamMode[]): string[] => [
 export const needsEvents = (modes: readonly StreamMode[]): boolean =>
   modes.includes('events') || modes.includes('messages');
 
+/** What the runtime is to stream besides what the client asked for. */
+export interface Needs {
+  readonly modes: readonly string[];
+  readonly subgraphs: boolean;
+}
+
 /**
- * `needsValues`: the state is to be streamed whatever the client asked for.
- *
  * Options that are absent stay out: the runtime takes `undefined` for a value and forgets the graph's own default.
  */
-export function toOptions(order: RunOrder, signal: AbortSignal, needsValues: boolean): object {
+export function toOptions(order: RunOrder, signal: AbortSignal, needs: Needs): object {
   const { interruptBefore, interruptAfter, durability, context, config } = order;
-  const modes = toRuntimeModes(order.streamModes);
+  const modes = [...toRuntimeModes(order.streamModes), ...needs.modes];
   return {
     ...toRunConfig(order),
     runId: order.runId,
@@ -60,10 +64,10 @@ export function toOptions(order: RunOrder, signal: AbortSignal, needsValues: boo
     // The runtime insists on a mode, and complete messages are found in the values. Frames of a mode that the client did
     // not ask for are dropped.
     streamMode:
-      modes.length === 0 || needsValues || order.streamModes.includes('messages')
+      modes.length === 0 || order.streamModes.includes('messages')
         ? [...new Set([...modes, 'values'])]
-        : modes,
-    subgraphs: order.streamSubgraphs,
+        : [...new Set(modes)],
+    subgraphs: needs.subgraphs,
     // With a version, the runtime names the checkpoint of every state it streams, in a chunk before it.
     ...(order.protocolFrames === true && { version: 'v2' }),
     ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
