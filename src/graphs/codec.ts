@@ -6,8 +6,8 @@
  */
 import { isObject, setMember, type Json, type JsonObject } from '../kernel/json.ts';
 import { TAG, tagged, tagOf } from '../kernel/tagged.ts';
-import type { TransformerRun } from './langgraph/extensions.ts';
 import { MAX_VALUE_DEPTH, toShape, UnstorableValue } from './shapes.ts';
+import type { TransformerRun } from './transformers.ts';
 
 /** Builds what only the user's own copy of the library can build; see `user-library.ts`. */
 export interface Reviver {

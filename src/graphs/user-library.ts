@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import type { Reviver } from './codec.ts';
 import type { CompiledGraph } from './graph-shapes.ts';
-import type { Chunk } from './langgraph/extensions.ts';
+import { transformersOf } from './transformers.ts';
 import { importFrom } from './user-modules.ts';
 
 type Namespace = Record<string, unknown>;
@@ -117,33 +117,5 @@ function toReviver(graphs: Namespace, messages: Namespace): Reviver {
     command: (fields: Fields) => new (graphs['Command'] as Constructor)(fields),
     send: ({ node, args, timeout }: Fields) =>
       new (graphs['Send'] as Constructor)(node, args, timeout === undefined ? undefined : { timeout }),
-  };
-}
-
-type Transformer = object;
-type RunStream = (source: AsyncIterable<Chunk>, transformers: (() => Transformer)[]) => AsyncIterable<never>;
-
-/** Empty where this version of the library has none. */
-function transformersOf({
-  createGraphRunStream: open,
-  isNativeTransformer: isNative,
-  STREAM_EVENTS_V3_MODES: modes,
-}: Namespace): Pick<Reviver, 'transformers'> {
-  if (typeof open !== 'function' || typeof isNative !== 'function' || !Array.isArray(modes)) return {};
-  return {
-    transformers: {
-      modes: modes as string[],
-      open(factories, source) {
-        const own = (factories as (() => Transformer)[])
-          .map((make) => make())
-          .filter((transformer) => isNative(transformer) !== true);
-        return own.length === 0
-          ? undefined
-          : (open as RunStream)(
-              source,
-              own.map((transformer) => () => transformer),
-            );
-      },
-    },
   };
 }

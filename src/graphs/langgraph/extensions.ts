@@ -6,22 +6,8 @@
 import type { Reviver } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunOrder } from '../port.ts';
+import type { Chunk } from '../transformers.ts';
 import { toWire } from '../wire.ts';
-
-export type Chunk = readonly [namespace: readonly string[], mode: string, payload: unknown];
-
-/** Runs transformers, in the user's copy of the library. */
-export interface TransformerRun {
-  /** What the runtime has to stream for them, of all subgraphs. */
-  readonly modes: readonly string[];
-  /** Those that are not the library's own; undefined if there is none. */
-  open(factories: readonly unknown[], source: AsyncIterable<Chunk>): AsyncIterable<ChannelEvent> | undefined;
-}
-
-interface ChannelEvent {
-  readonly method: string;
-  readonly params: { readonly namespace: readonly string[]; readonly data: unknown };
-}
 
 export interface Extensions {
   readonly modes: readonly string[];

@@ -49,7 +49,9 @@ function toTask(task: SnapshotTask): GraphTask {
 }
 
 const interruptsOf = (task: SnapshotTask): Interrupt[] =>
-  (task.interrupts ?? []).flat().map((interrupt) => toWire({ value: null, ...interrupt }) as Interrupt);
+  (task.interrupts ?? [])
+    .flat()
+    .map((interrupt) => toWire({ ...interrupt, value: interrupt.value ?? null }) as Interrupt);
 
 function toRef(config: SnapshotConfig | undefined): CheckpointRef | null {
   const { checkpoint_id: id, checkpoint_ns: ns = '' } = config?.configurable ?? {};
