@@ -144,4 +144,20 @@ test('channels of stream transformers reach the mode custom and the extensions o
     assert.deepEqual(steps, [{ step: 1 }, { step: 2 }]);
   }));
 
+test('an append-only channel of parallel tasks survives a copy, a pruning and a restart', () =>
+  withServer(AGENTS, async (s) => {
+    const threadId = await newThread(s);
+    const log = ['one', 'a', 'b', 'c', 'two', 'a', 'b', 'c'];
+    for (const input of ['one', 'two'])
+      await s.client.runs.wait(threadId, 'delta', { input: { log: [input] } });
+    const { thread_id: copy } = await s.client.threads.copy(threadId);
+    await s.request('POST', '/threads/prune', { thread_ids: [threadId], strategy: 'keep_latest' });
+    await s.restart();
+    for (const id of [threadId, copy]) {
+      assert.deepEqual((await s.client.threads.getState<object>(id)).values, { log });
+      const more = await s.client.runs.wait(id, 'delta', { input: { log: ['three'] } });
+      assert.deepEqual(more, { log: [...log, 'three', 'a', 'b', 'c'] });
+    }
+  }));
+
 test.run();

@@ -10,7 +10,7 @@ import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
-import { bind, metadataOf, toView, untrackedChannels, valueChannels } from './binding.ts';
+import { bind, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
@@ -43,10 +43,10 @@ export async function runLangGraph(
   const settled = await settleAnswers(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.answer);
   const input = toInput(settled.order, reviver);
-  const untracked = untrackedChannels(graph);
+  const unheld = unheldChannels(graph);
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
   const needs: Needs = {
-    modes: extensions?.modes ?? (untracked.length > 0 ? ['values'] : []),
+    modes: extensions?.modes ?? (unheld.length > 0 ? ['values'] : []),
     subgraphs: extensions !== undefined || order.streamSubgraphs,
   };
   const options = toOptions(await holdBehind(graph, saver, order), attempt.signal, needs);
@@ -64,7 +64,11 @@ export async function runLangGraph(
   await extensions?.end();
   await saves.settled();
   const end = await readEnd(graph, saver, order);
-  const left = valuesOf(frames.shown, untracked);
+  const held = saver.lastTuple()?.checkpoint.channel_values ?? {};
+  const left = valuesOf(
+    frames.shown,
+    unheld.filter((name) => held[name] === undefined),
+  );
   return left === undefined ? end : { ...end, untracked: left };
 }
 

@@ -22,9 +22,12 @@ export function valueChannels(graph: CompiledGraph): string[] {
   return typeof channels === 'string' ? [channels] : [...channels];
 }
 
-/** Those of them that the runtime keeps out of checkpoints. */
-export const untrackedChannels = (graph: CompiledGraph): string[] =>
-  valueChannels(graph).filter((name) => graph.channels?.[name]?.lc_graph_name === 'UntrackedValue');
+/** Kept out of checkpoints by the runtime, or kept as what was added since an earlier one. */
+const UNHELD: ReadonlySet<string | undefined> = new Set(['UntrackedValue', 'DeltaChannel']);
+
+/** Those of them that a checkpoint may not hold. */
+export const unheldChannels = (graph: CompiledGraph): string[] =>
+  valueChannels(graph).filter((name) => UNHELD.has(graph.channels?.[name]?.lc_graph_name));
 
 /** A task that has a result only waits for its siblings: its question was answered and must not be asked again. */
 function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {

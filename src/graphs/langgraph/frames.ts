@@ -3,10 +3,11 @@ import { chunkType, isMessage } from '../message-form.ts';
 import type { Frame, RunOrder } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
 import { INTERRUPT } from '../state-port.ts';
+import type { Chunk } from '../transformers.ts';
 import { toWire } from '../wire.ts';
 import { openAccumulated } from './accumulated-messages.ts';
 import { createDebugForm } from './debug-form.ts';
-import type { Chunk } from './extensions.ts';
+
 import { toRuntimeModes } from './invocation.ts';
 
 /** Turns what the runtime yields into frames; none for what the client did not ask for. */
