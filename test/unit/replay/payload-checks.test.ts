@@ -22,7 +22,7 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
   ['DELETE FROM checkpoint_rows WHERE id = 1', /checkpoint \S+ is missing/, true],
   ["UPDATE blob_rows SET base = '1' WHERE id = 1", /value \S+ \S+ \S+ leans on one that is gone/, false],
   [
-    "INSERT INTO write_rows SELECT 99, ns, checkpoint, 't', 0, run, 'c', 999, 0, 0, 1, 'x' FROM checkpoint_rows LIMIT 1",
+    "INSERT INTO write_rows SELECT 99, ns, checkpoint, 't', '', 0, run, 'c', 999, 0, 0, 1, 'x' FROM checkpoint_rows LIMIT 1",
     /a write on checkpoint \S+ \S+ leans on a value that is gone/,
     false,
   ],
