@@ -1,5 +1,6 @@
 /** Imports modules of user projects: graphs, auth handlers, applications, embedding functions. */
 import { pathToFileURL } from 'node:url';
+import { publishSdkLogger } from './sdk-logger.ts';
 import { explainSyntaxError, registerModuleHooks, specifierFrom } from './modules/hooks.ts';
 
 /**
@@ -7,6 +8,7 @@ import { explainSyntaxError, registerModuleHooks, specifierFrom } from './module
  * whatever the module throws.
  */
 export async function importUserModule(file: string): Promise<Record<string, unknown>> {
+  publishSdkLogger();
   registerModuleHooks();
   let namespace: Record<string, unknown>;
   try {
