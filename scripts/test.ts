@@ -20,7 +20,14 @@ const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
   titles: [process.execPath, ...NODE, script('titles.ts')],
 };
 /** How many files of a stage share a process at most. Those of the last stages watch processes and their memory. */
-const TOGETHER: Record<string, number> = { unit: 12, model: 1, conformance: 8, faults: 1, e2e: 1 };
+const TOGETHER: Record<string, number> = {
+  unit: 12,
+  model: 1,
+  conformance: 8,
+  faults: 1,
+  e2e: 1,
+  projects: 1,
+};
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(TOGETHER)];
 /** Processes at once. More than cores fill the time in which tests wait, and make tests of timing less sure. */
 const AT_ONCE = Number(process.env['TEST_LANES'] ?? 2);
