@@ -34,15 +34,8 @@ export async function ensureLine(line: Line): Promise<string> {
   await mkdir(unfinished, { recursive: true });
   for (const name of ['package.json', 'package-lock.json'])
     await cp(join(source, name), join(unfinished, name));
-  const command = [
-    'ci',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--prefer-offline',
-    '--prefix',
-    unfinished,
-  ];
+  const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+  const command = ['ci', ...quietly, '--prefix', unfinished];
   const { code, output } = await runChild('npm', command, {
     timeoutMs: INSTALL_TIMEOUT_MS,
     signal: new AbortController().signal,
@@ -50,7 +43,10 @@ export async function ensureLine(line: Line): Promise<string> {
   if (code !== 0) throw new Error(`npm ci of line ${line} ended with ${code}; expected 0:\n${output}`);
   await cp(model, join(unfinished, 'node_modules', MODEL), { recursive: true });
   // Another process may have been faster; both have installed the same.
-  await rename(unfinished, root).catch(() => rm(unfinished, { recursive: true, force: true }));
+  await rename(unfinished, root).catch(async (error: unknown) => {
+    await rm(unfinished, { recursive: true, force: true });
+    if (!existsSync(root)) throw error;
+  });
   for (const name of await readdir(CACHE))
     if (name.startsWith(`${line}-`) && !name.startsWith(basename(root)))
       await rm(join(CACHE, name), { recursive: true, force: true });

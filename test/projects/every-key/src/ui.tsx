@@ -1,0 +1,1 @@
+export default { agent: () => <p>agent</p> };

@@ -1,0 +1,3 @@
+export type Phrase = string;
+
+export const politely = (phrase: Phrase): Phrase => `please ${phrase}`;

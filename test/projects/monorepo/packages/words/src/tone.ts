@@ -1,0 +1,4 @@
+export enum Tone {
+  Calm = 'calm',
+  Loud = 'loud',
+}
