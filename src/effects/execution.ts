@@ -212,7 +212,10 @@ export function outcomeOf(
   stop: StopReason | undefined,
   timeoutMs: number,
 ): Outcome {
-  if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
+  if (end.kind === 'success') {
+    const { next, interrupts, hidden } = end;
+    return { kind: 'success', next, interrupts: toJson(interrupts), ...(hidden !== undefined && { hidden }) };
+  }
   if (end.kind === 'error') return end;
   switch (stop) {
     case 'timeout':

@@ -38,7 +38,8 @@ export interface Pause {
 }
 
 export type Outcome =
-  | ({ readonly kind: 'success' } & Pause)
+  /** `hidden`: keys of the state that are no part of the graph's output. */
+  | ({ readonly kind: 'success'; readonly hidden?: readonly string[] } & Pause)
   | { readonly kind: 'error'; readonly error: string; readonly message: string }
   | { readonly kind: 'timeout'; readonly message: string }
   /** `next`: nodes still to run, undefined when the graph did not get to say. */

@@ -10,7 +10,7 @@ import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
-import { bind, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
+import { bind, hiddenKeys, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
@@ -82,7 +82,7 @@ function valuesOf(shown: unknown, names: readonly string[]): string | undefined 
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
   const root = { configurable: { thread_id: order.threadId, checkpoint_ns: '' } };
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
-  const { next, tasks } = await bind(graph, view).getState(root);
+  const { next, tasks, values } = await bind(graph, view).getState(root);
   if (next.length === 0 && saver.lastTuple() === undefined && (order.command?.resume ?? null) !== null) {
     const head = await view.getTuple(root);
     if (head?.pendingWrites.some(([, channel]) => channel === INTERRUPT) === true)
@@ -91,5 +91,9 @@ async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
           'Answer it with the settings (configurable) of the run that asked.',
       );
   }
-  return { kind: 'success' as const, next: [...next], interrupts: toInterrupts(tasks) };
+  const hidden = hiddenKeys(graph, values);
+  return {
+    ...{ kind: 'success' as const, next: [...next], interrupts: toInterrupts(tasks) },
+    ...(hidden.length > 0 && { hidden }),
+  };
 }
