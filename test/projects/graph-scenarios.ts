@@ -174,7 +174,7 @@ export const GRAPHS: Readonly<Record<string, ProjectScenarios>> = {
           { do: 'run', thread: 'asks', input: { steps: [] }, configurable: { steps: 3, asks: true } },
           { do: 'run', thread: 'asks', resume: 'more', configurable: { steps: 3, asks: true } },
           { do: 'wait', input: { steps: [] } },
-          { do: 'history', thread: 'asks' },
+          { do: 'history', thread: 'asks', configurable: { steps: 3, asks: true } },
         ],
       },
       {

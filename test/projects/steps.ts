@@ -33,7 +33,12 @@ export type Step =
   /** Names of the events in order: stream mode `events`. */
   | (Omit<RunStep, 'do' | 'modes' | 'subgraphs'> & { readonly do: 'events' })
   | { readonly do: 'state'; readonly thread?: string; readonly subgraphs?: boolean }
-  | { readonly do: 'history'; readonly thread?: string }
+  /** `configurable`: what the library must be told to make the graph that the server makes by itself. */
+  | {
+      readonly do: 'history';
+      readonly thread?: string;
+      readonly configurable?: Readonly<Record<string, unknown>>;
+    }
   | { readonly do: 'update'; readonly thread?: string; readonly values: unknown; readonly asNode?: string }
   | { readonly do: 'items'; readonly namespace: readonly string[] }
   /** The server is killed and another one started on its log; the library goes on. */
