@@ -85,7 +85,12 @@ export function createApp(context: ServerContext): Hono<Env> {
     const { path } = c.req;
     const methods = known.methodsOf(path);
     if (methods !== undefined) return problemReply(wrongMethod(methods));
-    if (path.length > 1 && path.endsWith('/') && known.methodsOf(path.slice(0, -1)) !== undefined)
+    if (
+      path.length > 1 &&
+      !path.endsWith('//') &&
+      path.endsWith('/') &&
+      known.methodsOf(path.slice(0, -1)) !== undefined
+    )
       return redirect(path.slice(0, -1) + new URL(c.req.url).search);
     return problemReply(noRoute());
   });

@@ -175,7 +175,6 @@ test('given threads of two users, when each searches, then each sees, counts and
     const search = (body: object) => s.request('POST', '/threads/search', body, as('bob'));
     for (const body of [
       { ids: [thread] },
-      { metadata: { owner: 'alice' } },
       { metadata: { note: 'private' } },
       { status: 'busy' },
       { status: 'error' },
@@ -184,6 +183,8 @@ test('given threads of two users, when each searches, then each sees, counts and
       assert.deepEqual([json, headers.get('x-pagination-total')], [[], '0'], JSON.stringify(body));
       assert.equal(headers.get('x-pagination-next'), null);
     }
+    // The handler stamps its own owner over the one that was asked for.
+    assert.equal((await search({ metadata: { owner: 'alice' }, limit: 100 })).json.length, 7);
     const page = await search({ limit: 2, offset: 1, sort_by: 'created_at' });
     const { json: everything, headers } = await search({ limit: 100, sort_by: 'created_at' });
     assert.equal(headers.get('x-pagination-total'), '7');

@@ -50,7 +50,7 @@ async function requestsOf(s: TestServer) {
     'POST /threads/{thread_id}/runs/crons': plan,
     'POST /runs/crons/search': {},
     'POST /runs/crons/count': {},
-    'PATCH /runs/crons/{cron_id}': {},
+    'PATCH /runs/crons/{cron_id}': { enabled: true },
     'POST /webhooks/redeliver': { since: '2000-01-01' },
     'PUT /store/items': { ...item, value: { new: 1 } },
     'DELETE /store/items': item,

@@ -116,7 +116,17 @@ test('given wrong query parameters, when they are sent, then 422 names the param
           },
         ],
         [`/threads/${threadId}`, 'GET', { include: ['values', 'ttl,x'] }],
-        [`/threads/${threadId}/runs`, 'GET', { ...paging, status: ['x', 'done'], select: ['[null]'] }],
+        // A page of runs may have any length.
+        [
+          `/threads/${threadId}/runs`,
+          'GET',
+          {
+            ...paging,
+            limit: paging.limit.filter((value) => value !== '1001'),
+            status: ['x', 'done'],
+            select: ['[null]'],
+          },
+        ],
         [
           `/threads/${threadId}/history`,
           'GET',
@@ -185,19 +195,11 @@ test('given a path or a method that no route has, when it is asked for, then the
             continue;
           if (/\/(search|count|prune|stream|wait|crons)$/.test(at) && method !== 'PUT') continue;
           const answer = await s.request(method, at, method === 'GET' ? undefined : {});
-          assert.deepEqual([answer.status, answer.json], [404, { detail: 'Not found' }], `${method} ${at}`);
+          const expected = [405, { detail: 'Method Not Allowed' }];
+          assert.deepEqual([answer.status, answer.json], expected, `${method} ${at}`);
         }
       }
-      for (const path of [
-        '/nothing',
-        '/threads/',
-        '/ok/',
-        '/OK',
-        `/threads/${threadId}/`,
-        '/runs',
-        '/%',
-        '/..%2f..%2fetc',
-      ])
+      for (const path of ['/nothing', '/threads//', '/OK', '/%', '/..%2f..%2fetc'])
         assert.equal((await s.request('GET', path)).status, 404, path);
     });
   }));

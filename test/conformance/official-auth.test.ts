@@ -36,8 +36,11 @@ test('a handler that stamps metadata in a search narrows search and count (offic
     assert.deepEqual(ids(await narrowed('/threads/search'), 'thread_id'), [mine]);
     assert.deepEqual(ids(await narrowed('/threads/search', foreign), 'thread_id'), [mine]);
     assert.equal(await narrowed('/threads/count'), 1);
-    assert.deepEqual(ids(await narrowed('/assistants/search'), 'assistant_id'), [assistant]);
-    assert.equal(await narrowed('/assistants/count'), 1);
+    // The server's own assistants are everybody's.
+    const found = await narrowed('/assistants/search', { limit: 100 });
+    const narrow = found.filter((row: { metadata: object }) => !('created_by' in row.metadata));
+    assert.deepEqual(ids(narrow, 'assistant_id'), [assistant]);
+    assert.equal(await narrowed('/assistants/count'), found.length);
     assert.deepEqual(ids(await narrowed('/runs/crons/search'), 'cron_id'), [cron]);
     assert.equal(await narrowed('/runs/crons/count'), 1);
     assert.ok((await post('/threads/search', {})).length === 2, 'without the stamp both are found');

@@ -21,6 +21,9 @@ test('given a thread that was never run, when its state is read, then it is empt
         tasks: [],
         checkpoint: null,
         parent_checkpoint: null,
+        checkpoint_id: null,
+        parent_checkpoint_id: null,
+        metadata: null,
         created_at: null,
         interrupts: [],
       });

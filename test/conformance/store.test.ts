@@ -229,7 +229,7 @@ test('given wrong requests, when they reach the store, then each is told what wa
         '',
         'Root label for namespace cannot be "langgraph". Got: langgraph.a',
       ],
-      [422, 'POST', { limit: 0 }, '/search', 'limit: expected an integer from 1 to 1000'],
+      [422, 'POST', { limit: 0 }, '/search', 'limit: expected an integer of 1 or more'],
       [422, 'POST', { offset: -1 }, '/search', 'offset: expected an integer of 0 or more'],
     ];
     for (const [status, method, body, path, detail] of wrong) {

@@ -15,7 +15,7 @@ for (const graph of ['agent', 'review', 'weather', 'survey'])
       const to = copy.thread_id;
       const original = await threads.get(from);
       assert.notEqual(to, from);
-      assert.deepEqual(copy.metadata, { ...original.metadata, thread_id: to });
+      assert.deepEqual(copy.metadata, original.metadata);
       assert.deepEqual([copy.status, copy.interrupts, copy.values], ['idle', {}, original.values]);
       assert.deepEqual(await runs.list(to), []);
       const renamed = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(from, to));

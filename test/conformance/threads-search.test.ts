@@ -128,7 +128,10 @@ test('given threads, when they are sorted by each field both ways, then the orde
 test('given select, when threads are searched, then each record holds only those keys', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s, { metadata: { a: 1 } });
-    const picked = await search(s, { select: ['thread_id', 'metadata', 'no_such_key'] });
+    const picked = await search(s, { select: ['thread_id', 'metadata'] });
+    const unknown = await search(s, { select: ['thread_id', 'no_such_key'] });
+    assert.equal(unknown.status, 422);
+    assert.match(unknown.json.detail, /^select\.1: expected one of "thread_id", .*"interrupts"/);
     assert.deepEqual(picked.json, [{ thread_id: threadId, metadata: { a: 1 } }]);
     const comma = await s.request('GET', '/threads?select=thread_id,status');
     assert.deepEqual(comma.json, [{ thread_id: threadId, status: 'idle' }]);

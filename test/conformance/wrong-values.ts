@@ -157,7 +157,7 @@ export const CRON: Record<string, readonly unknown[]> = {
     Object.entries(ORDER).filter(([field]) => !/^(checkpoint|on_completion)/.test(field)),
   ),
   schedule: [
-    ...[undefined, null, 1, {}, [], '', ' ', 'x', '* * * *', '* * * * * * *', '* * * * * 2026', '@daily'],
+    ...[undefined, null, 1, {}, [], '', ' ', 'x', '* * * *', '* * * * * * *', '* * * * * 2026', '@reboot'],
     ...['60 * * * *', '* 24 * * *', '* * 0 * *', '* * * 13 *', '* * * * 8', '*/0 * * * *', '5/2 * * * *'],
     ...['? * * * *', '-1 * * * *', '1-0 * * * *', '\u0000 * * * *', '* * * * *\n', 'é * * * *'],
     ...['0 0 30 2 *', '0 0 31 4,6 *', '2026-01-01T00:00:00', `${'1,'.repeat(200)}1 * * * *`],

@@ -2,6 +2,8 @@
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
+import { parseFilter, type Filter } from '../../auth/filters.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import { searchAssistants, type AssistantSearch } from '../../projections/assistant-queries.ts';
 import { listVersions } from '../../projections/assistant-versions.ts';
 import { authorise, grantedSearch } from '../access.ts';
@@ -30,13 +32,15 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
       limit: page.limit,
       offset: page.offset,
     });
-    const { graph_id: graphId, metadata } = grantedSearch(assistantConditions, granted);
+    const { graph_id: graphId, metadata = {} } = grantedSearch(assistantConditions, granted);
+    const { contained, stamped } = splitStamps(wanted.metadata ?? {}, metadata);
     const conditions = {
       ...(graphId !== undefined && { graphId }),
       ...(wanted.name !== undefined && { name: wanted.name }),
-      ...(metadata !== undefined && { metadata }),
+      metadata: { ...contained, ...wanted.metadata },
     };
-    return searchAssistants(rows, { ...conditions, ...page }, granted.filter);
+    // Everybody sees the server's own assistants: they pass filters, and so they pass stamps.
+    return searchAssistants(rows, { ...conditions, ...page }, [...(granted.filter ?? []), ...stamped]);
   }
 
   app.post('/assistants/search', async (c) => {
@@ -79,6 +83,16 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
   });
 
   return app;
+}
+
+/** What the handler wrote into the metadata of a search: scalars as conditions of a filter, the rest to be contained. */
+function splitStamps(before: JsonObject, after: JsonObject): { contained: JsonObject; stamped: Filter } {
+  const written = Object.entries(after).filter(([key, value]) => before[key] !== value);
+  const isScalar = ([, value]: [string, Json]): boolean => typeof value !== 'object' || value === null;
+  return {
+    contained: Object.fromEntries(written.filter((entry) => !isScalar(entry))),
+    stamped: parseFilter(Object.fromEntries(written.filter(isScalar))),
+  };
 }
 
 type Page = Pick<AssistantSearch, 'sortBy' | 'sortOrder' | 'limit' | 'offset'>;
