@@ -83,12 +83,14 @@ const LONG_READING = `import { appendFileSync } from 'node:fs';
 import { Annotation, StateGraph } from '@langchain/langgraph';
 const State = Annotation.Root({});
 const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__start__', 'a').compile();
-graph.getState = async function ({ configurable }) {
+async function getState({ configurable }) {
   await this.checkpointer.getTuple({ configurable });
   appendFileSync(import.meta.dirname + '/asked', 'x');
   for (const end = Date.now() + 1_500; Date.now() < end; );
   return { values: {}, next: [], config: { configurable }, tasks: [] };
-};
+}
+const { withConfig } = graph;
+graph.withConfig = (config) => Object.assign(withConfig.call(graph, config), { getState });
 export { graph as agent };`;
 
 test('X4 given a question with very much to read, when its worker is silent over it for a while, then nobody else is asked', () =>

@@ -7,7 +7,7 @@ const test = suite('http/paths, of addresses');
 test('A1 given addresses plain and strange, when their paths are taken, then they are those that the standard finds', () => {
   for (const url of [
     'http://h/',
-    'http://h:8123/threads/0197-a_b.c~d/runs/wait',
+    'http://h:2024/threads/0197-a_b.c~d/runs/wait',
     'https://h/runs?x=/../y#z',
     'http://h/runs#?',
     'http://h/a/../threads',
