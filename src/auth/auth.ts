@@ -183,12 +183,13 @@ export type AuthContext<E extends EventName, TUser extends User = User> = {
 type Scalar = string | number | boolean | null;
 
 /**
- * Restricts an operation to resources whose metadata match every key: a scalar (or `$eq`) must be equal, `$contains`
- * asks for an array that holds the scalar or all of the scalars. `$or` and `$and` combine filters, two levels deep.
+ * Restricts an operation to resources whose metadata match every key: a scalar or an array of scalars (or `$eq`) must
+ * be equal, `$contains` asks for an array that holds the scalar or all of the scalars. `$or` and `$and` combine filters, two levels deep.
  * `{}` restricts nothing. Anything else, `undefined` for a value included, denies with a 500.
  */
 export type AuthFilter = {
-  [key: string]: Scalar | { $eq: Scalar } | { $contains: Scalar | Scalar[] } | AuthFilter[];
+  [key: string]:
+    Scalar | Scalar[] | { $eq: Scalar | Scalar[] } | { $contains: Scalar | Scalar[] } | AuthFilter[];
 };
 
 /** Nothing or `true` allows, `false` answers 403 `Not authorized`, a filter allows within its bounds. */

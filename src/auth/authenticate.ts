@@ -83,7 +83,7 @@ export function createAuthenticator(
     } catch (error) {
       const refusal = toRefusal(error);
       if (refusal === undefined) onFault(error);
-      return refusal ?? refuseFaulty();
+      return refusal ?? refuseFaulty(error);
     }
   };
 }

@@ -10,10 +10,10 @@ import type { EventName } from './auth.ts';
 import type { Actor } from './authenticate.ts';
 import { lookupKeys } from './coverage.ts';
 import { withinDeadline } from './deadline.ts';
-import { ObjectInFilter, parseFilter, type Filter } from './filters.ts';
+import { parseFilter, type Filter } from './filters.ts';
 import type { AuthHandler } from './handler.ts';
-import { toPlain } from './plain.ts';
-import { refuse, refuseFaulty, toRefusal, type Refusal } from './refusal.ts';
+import { isPlainObject, toPlain } from './plain.ts';
+import { refuse, refuseFaulty, ToldFault, toRefusal, type Refusal } from './refusal.ts';
 
 export type Decision =
   | {
@@ -60,7 +60,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     };
     const verdict = await withinDeadline(clock, deadlineMs, () => callback(context));
     if (verdict === false) return refuse(403, 'Not authorized');
-    const filter = toFilter(verdict, event);
+    const filter = toFilter(verdict);
     const changed = toPlain(value, `the value of ${event}`, 'refuse');
     if (!isObject(changed)) throw new TypeError(`the value of ${event} is not an object`);
     return { ok: true, value: changed, filter } as const;
@@ -73,7 +73,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     } catch (error) {
       const refusal = toRefusal(error);
       if (refusal === undefined) onFault(error);
-      return refusal ?? refuseFaulty(error instanceof ObjectInFilter ? error.message : undefined);
+      return refusal ?? refuseFaulty(error);
     }
   };
 }
@@ -87,10 +87,15 @@ function findCallback(handler: AuthHandler, event: EventName) {
   return undefined;
 }
 
-function toFilter(verdict: unknown, event: EventName): Filter | undefined {
+function toFilter(verdict: unknown): Filter | undefined {
   if (verdict === undefined || verdict === null || verdict === true) return undefined;
-  if (typeof verdict !== 'object')
-    throw new TypeError(`the handler of ${event} answered with a ${typeof verdict}`);
+  if (!isPlainObject(verdict))
+    throw new ToldFault(
+      `Auth handler returned invalid result. Expected filter dict, None, or boolean. Got ${kindOf(verdict)} instead.`,
+    );
   const filter = parseFilter(verdict);
   return filter.length === 0 ? undefined : filter;
 }
+
+const kindOf = (verdict: unknown): string =>
+  Array.isArray(verdict) ? 'array' : typeof verdict === 'object' ? 'class instance' : typeof verdict;

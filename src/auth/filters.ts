@@ -3,44 +3,31 @@
  * the shapes below is an error, and a missing key matches nothing.
  *
  *   {key: scalar}, {key: {$eq: scalar}}            metadata[key] is that scalar
+ *   {key: [scalar, ...]}, {key: {$eq: [...]}}      metadata[key] is an array of exactly these, in this order
  *   {key: {$contains: scalar | [scalar, ...]}}     metadata[key] is an array holding it, or all of them
  *   {$or: [filter, ...]}, {$and: [filter, ...]}    non-empty filters; at the top and one level below
  *
  * All keys of a filter must match. `{}` at the top restricts nothing.
  */
-import type { JsonObject } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import { isPlainObject } from './plain.ts';
+import { ToldFault } from './refusal.ts';
 
 export type Scalar = string | number | boolean | null;
 
 export type Condition =
-  | { readonly op: 'equal'; readonly key: string; readonly value: Scalar }
+  | { readonly op: 'equal'; readonly key: string; readonly value: Scalar | readonly Scalar[] }
   | { readonly op: 'contains'; readonly key: string; readonly values: readonly Scalar[] }
   | { readonly op: 'any' | 'every'; readonly of: readonly Filter[] };
 
 /** Conditions that must all hold, none restricting nothing. Plain JSON: it may cross into the database as text. */
 export type Filter = readonly Condition[];
 
-/** Names the place and the problem, never a value. */
-export class FilterError extends Error {
+/** Names the place and the problem, never a value: it is told to clients. */
+export class FilterError extends ToldFault {
   constructor(path: string, problem: string) {
     super(`auth filter${path === '' ? '' : ` at "${path}"`}: ${problem}`);
     this.name = 'FilterError';
-  }
-}
-
-/**
- * A key is compared with an object, which is nearly always the whole user instead of a field of it. Its message is
- * told to clients: it holds the handler's own key and no value.
- */
-export class ObjectInFilter extends FilterError {
-  constructor(path: string) {
-    super(
-      path,
-      'expected a string, a number, true, false, null, {"$eq": …} or {"$contains": …}, found an object; ' +
-        'use one of its fields, such as user.identity',
-    );
-    this.name = 'ObjectInFilter';
   }
 }
 
@@ -71,7 +58,7 @@ const keysOf = (filter: Filter): string[] =>
 function holds(metadata: JsonObject, condition: Condition): boolean {
   switch (condition.op) {
     case 'equal':
-      return Object.hasOwn(metadata, condition.key) && metadata[condition.key] === condition.value;
+      return Object.hasOwn(metadata, condition.key) && isEqual(metadata[condition.key], condition.value);
     case 'contains': {
       const found = Object.hasOwn(metadata, condition.key) ? metadata[condition.key] : undefined;
       return Array.isArray(found) && condition.values.every((value) => found.includes(value));
@@ -87,29 +74,38 @@ function holds(metadata: JsonObject, condition: Condition): boolean {
   }
 }
 
+const isEqual = (found: Json | undefined, wanted: Scalar | readonly Scalar[]): boolean =>
+  isList(wanted)
+    ? Array.isArray(found) && found.length === wanted.length && wanted.every((each, i) => each === found[i])
+    : found === wanted;
+
 function parseCondition(key: string, raw: unknown, parent: string, levels: number): Condition {
   const path = parent === '' ? key : `${parent}.${key}`;
   if (key === '$or') return { op: 'any', of: parseBranches(raw, path, levels) };
   if (key === '$and') return { op: 'every', of: parseBranches(raw, path, levels) };
   if (key.startsWith('$')) throw new FilterError(path, 'unknown operator');
-  if (isScalar(raw)) return { op: 'equal', key, value: raw };
-  if (isObjectValue(raw)) throw new ObjectInFilter(path);
+  if (isScalar(raw) || Array.isArray(raw)) return { op: 'equal', key, value: parseOperand(raw, path) };
+  // Nearly always the whole user instead of a field of it.
+  if (isObjectValue(raw))
+    throw new FilterError(
+      path,
+      'expected a string, a number, true, false, null, a list of them, {"$eq": …} or {"$contains": …}, ' +
+        'found an object; use one of its fields, such as user.identity',
+    );
   const entries = readEntries(raw, path);
   if (entries.length !== 1) throw new FilterError(path, `expected one operator, found ${entries.length}`);
   const [operator, operand] = entries[0]!;
-  if (operator === '$eq') {
-    if (!isScalar(operand)) throw new FilterError(`${path}.$eq`, 'expected a scalar');
-    return { op: 'equal', key, value: operand };
-  }
-  if (operator === '$contains') return { op: 'contains', key, values: parseContained(operand, path) };
+  if (operator === '$eq') return { op: 'equal', key, value: parseOperand(operand, `${path}.$eq`) };
+  if (operator === '$contains')
+    return { op: 'contains', key, values: [parseOperand(operand, `${path}.$contains`)].flat() };
   throw new FilterError(path, `unknown operator "${operator}"`);
 }
 
-function parseContained(raw: unknown, path: string): Scalar[] {
-  const values: unknown[] = Array.isArray(raw) ? Array.from(raw) : [raw];
-  if (values.length === 0 || !values.every(isScalar))
-    throw new FilterError(`${path}.$contains`, 'expected a scalar or a non-empty array of scalars');
-  return values;
+function parseOperand(raw: unknown, path: string): Scalar | Scalar[] {
+  // A copy without holes, which `every` would skip.
+  const value: unknown = Array.isArray(raw) ? Array.from(raw) : raw;
+  if (isScalar(value) || (Array.isArray(value) && value.every(isScalar))) return value;
+  throw new FilterError(path, 'expected a scalar or an array of scalars');
 }
 
 function parseBranches(raw: unknown, path: string, levels: number): Filter[] {
@@ -139,6 +135,8 @@ const isObjectValue = (raw: unknown): boolean => {
   const keys = Reflect.ownKeys(raw);
   return keys.length > 0 && keys.every((key) => typeof key === 'string' && !key.startsWith('$'));
 };
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
 const isScalar = (value: unknown): value is Scalar =>
   value === null ||

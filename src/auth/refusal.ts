@@ -13,8 +13,19 @@ export interface Refusal {
 
 export const refuse = (status: number, detail: string): Refusal => ({ ok: false, status, detail });
 
-/** A fault of the handler. The cause goes to `onFault` only, unless `detail` is a text of this program without values. */
-export const refuseFaulty = (detail = 'Internal server error'): Refusal => refuse(500, detail);
+/** A fault of the handler that clients are told: the message names keys and types, never a value. */
+export class ToldFault extends TypeError {
+  readonly status: 400 | 500;
+  constructor(message: string, status: 400 | 500 = 500) {
+    super(message);
+    this.name = 'ToldFault';
+    this.status = status;
+  }
+}
+
+/** The refusal for a fault of the handler; the cause goes to `onFault`. */
+export const refuseFaulty = (fault: unknown): Refusal =>
+  fault instanceof ToldFault ? refuse(fault.status, fault.message) : refuse(500, 'Internal server error');
 
 /** These describe the reply's body, which is the server's. */
 const SERVER_OWNED = [

@@ -26,6 +26,7 @@ import { findAccepted, type Once } from './once.ts';
 import { settingsOfHead } from './made-with.ts';
 import { noAssistantFor, noRun, noThread, noThreadToResume, refused, ThreadMoved } from './replies.ts';
 import { checkPlace, checkWebhook } from './run-checks.ts';
+import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { checkServed } from './served-graph.ts';
 import { check } from './schemas/common.ts';
@@ -101,9 +102,13 @@ export async function prepareRun(
     threadId: target,
     temporary: threadId === undefined && request.on_completion !== 'keep',
   });
-  const kwargs = protocol === undefined ? wanted : { ...wanted, protocol };
+  const ordered = protocol === undefined ? wanted : { ...wanted, protocol };
   const { assistantId } = assistant;
-  const granted = await authoriseRun(context, actor, request, { threadId, assistantId, runId, kwargs });
+  const names = namesOf(ordered);
+  const order = { threadId, assistantId, runId, kwargs: ordered };
+  const granted = await authoriseRun(context, actor, request, order);
+  const kwargs = context.asksHandler ? grantedKwargs(ordered, names, granted.value['kwargs']) : ordered;
+  if (kwargs.webhook !== ordered.webhook) checkWebhook(context, kwargs.webhook);
   const visible =
     threadId === undefined ? undefined : await getThread(context.log.rows, target, granted.filter);
   if (visible === undefined && threadId !== undefined && request.if_not_exists !== 'create')

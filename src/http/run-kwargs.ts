@@ -27,7 +27,7 @@ export function toRunKwargs(
   const durability = request.durability ?? durabilityOf(request.checkpoint_during);
   return {
     input: request.command === undefined ? (request.input ?? null) : null,
-    ...(request.command && { command: commandOf(request.command) }),
+    ...(request.command && { command: defined(request.command) }),
     config: { ...config, configurable: toConfigurable(config, actor, request, assistant, ids) },
     context,
     streamMode: request.stream_mode,
@@ -42,9 +42,6 @@ export function toRunKwargs(
     onCompletion: ids.temporary ? 'delete' : 'keep',
   };
 }
-
-/** Members that were not given are left out: they would be stored as undefined. */
-export const commandOf = (command: NonNullable<RunCreate['command']>): JsonObject => defined(command);
 
 function toConfigurable(
   config: JsonObject,
@@ -77,5 +74,5 @@ function toConfigurable(
 const durabilityOf = (during: boolean | undefined): string | undefined =>
   during === undefined ? undefined : during ? 'async' : 'exit';
 
-/** Without the members that are undefined: they would hide the assistant's. */
-const defined = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
+/** Without the members that are undefined: they would be stored, and hide the assistant's. */
+export const defined = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;

@@ -10,7 +10,7 @@ import { threadStream, type Ttl } from '../thread/events.ts';
 import { authorise } from './access.ts';
 import type { ServerContext } from './context.ts';
 import { noGraphId, notAuthorized } from './replies.ts';
-import { commandOf } from './run-kwargs.ts';
+import { defined } from './run-kwargs.ts';
 import type { Supersteps } from './schemas/thread-state.ts';
 import { workOut } from './state-update.ts';
 import { findThreadGraph } from './thread-graph.ts';
@@ -59,5 +59,5 @@ const toUpdates = ({ updates }: Supersteps[number]): GraphUpdate[] =>
   updates.map(({ values = null, command, as_node }) => ({
     values,
     asNode: as_node,
-    ...(command !== undefined && { command: commandOf(command) }),
+    ...(command !== undefined && { command: defined(command) }),
   }));

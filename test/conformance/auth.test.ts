@@ -96,7 +96,10 @@ test('given a handler that refuses with headers, when it is asked, then status, 
     assert.deepEqual([unknown.status, unknown.json], [401, { detail: 'Unauthorized' }]);
   }));
 
-test('given a handler that throws, hangs or answers junk, when it is asked, then 500 denies and tells nothing (A2, A4)', () =>
+/** They make a user without an identity. */
+const NAMELESS = ['nobody', 'blank'];
+
+test('given a handler that throws, hangs or answers junk, when it is asked, then it denies and tells no value (A2, A4)', () =>
   withServer({ ...withHandler('steered'), clock: hastyClock(), allowFaults: true }, async (s) => {
     const before = await s.events();
     const ways = [
@@ -113,7 +116,10 @@ test('given a handler that throws, hangs or answers junk, when it is asked, then
     ];
     for (const [index, way] of ways.entries()) {
       const answer = await s.request('POST', '/threads', {}, { 'x-authenticate': way });
-      assert.deepEqual([answer.status, answer.json], [500, { detail: 'Internal server error' }], way);
+      const told = NAMELESS.includes(way)
+        ? [400, { detail: 'the auth user: identity must be a non-empty string' }]
+        : [500, { detail: 'Internal server error' }];
+      assert.deepEqual([answer.status, answer.json], told, way);
       assert.doesNotMatch(JSON.stringify([...answer.headers]), CANARY);
       assert.equal(s.faults.length, index + 1, way);
     }
@@ -146,8 +152,6 @@ test('given an authorisation handler that fails in any way, when it is asked, th
         '{"owner":{"$in":["alice"]}}',
         '{"owner":{"$eq":"a","$contains":"b"}}',
         '{"owner":{"$eq":{}}}',
-        '{"owner":{"$contains":[]}}',
-        '{"owner":["alice"]}',
         '{"$or":[]}',
         '{"$or":[{}]}',
         '{"$or":{"owner":"alice"}}',

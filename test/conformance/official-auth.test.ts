@@ -200,4 +200,85 @@ test('an assistant shows context and configurable alike, after create and patch 
     });
   }));
 
+test('a filter that is a list is equality, and an empty $contains matches every list (official 4)', () =>
+  withServer(STEERED, async (s) => {
+    // given
+    const metadata = { tags: ['a', 'b'] };
+    const { thread_id: thread } = (await s.request('POST', '/threads', { metadata })).json;
+    const found = async (filter: object): Promise<boolean> => {
+      const headers = { 'x-verdict': JSON.stringify(filter) };
+      const { status } = await s.request('GET', `/threads/${thread}`, undefined, headers);
+      const rows = (await s.request('POST', '/threads/search', {}, headers)).json;
+      assert.equal(rows.length, status === 200 ? 1 : 0, JSON.stringify(filter));
+      return status === 200;
+    };
+    // then
+    for (const tags of [['a', 'b'], { $eq: ['a', 'b'] }, { $contains: [] }])
+      assert.equal(await found({ tags }), true, JSON.stringify(tags));
+    for (const tags of [['b', 'a'], ['a'], []])
+      assert.equal(await found({ tags }), false, JSON.stringify(tags));
+    assert.equal(await found({ absent: { $contains: [] } }), false);
+  }));
+
+test('a filter or result that cannot be read is a 500 with its reason (official 4)', () =>
+  withServer({ ...STEERED, allowFaults: true }, async (s) => {
+    const result = 'Auth handler returned invalid result. Expected filter dict, None, or boolean. Got';
+    for (const [verdict, detail] of [
+      ['number', `${result} number instead.`],
+      ['text', `${result} string instead.`],
+      ['[]', `${result} array instead.`],
+      ['{"owner":{"$in":["x"]}}', 'auth filter at "owner": unknown operator "$in"'],
+    ] as const) {
+      const search = await s.request('POST', '/threads/search', {}, { 'x-verdict': verdict });
+      assert.deepEqual([search.status, search.json], [500, { detail }]);
+    }
+  }));
+
+test('authenticate without an identity is a 400 that names it (official 4)', () =>
+  withServer({ ...STEERED, allowFaults: true }, async (s) => {
+    for (const way of ['nobody', 'blank']) {
+      const { status, json } = await s.request('POST', '/threads', {}, { 'x-authenticate': way });
+      const detail = 'the auth user: identity must be a non-empty string';
+      assert.deepEqual([status, json], [400, { detail }]);
+    }
+  }));
+
+test('what a handler of create_run changes in kwargs is what the run does (official 4)', () =>
+  withServer(STEERED, async (s) => {
+    // given
+    const body = {
+      assistant_id: 'sees',
+      input: { a: 1 },
+      context: { asked: true },
+      config: { configurable: { asked: true }, tags: ['t'] },
+      webhook: 'https://example.com/hook?token=secret',
+    };
+    // when: the handler replaces some members and changes others in place
+    const headers = { 'x-verdict': 'orders' };
+    const run = (await s.request('POST', '/runs', { ...body, on_completion: 'keep' }, headers)).json;
+    // then
+    const { kwargs } = run;
+    assert.deepEqual(kwargs.input, { a: 1, tenant: 'alice' });
+    assert.deepEqual(kwargs.context, { tenant: 'alice' });
+    assert.deepEqual(kwargs.interrupt_before, ['a']);
+    assert.equal(kwargs.webhook, 'https://example.com/hook?token=***');
+    const { configurable, tags, metadata } = kwargs.config;
+    assert.deepEqual(tags, ['t']);
+    assert.equal(metadata.tenant, 'alice');
+    assert.equal(configurable.tenant, 'alice');
+    assert.equal(configurable.asked, true);
+    // then: the names of the run stay those of the server
+    assert.equal(configurable.run_id, run.run_id);
+    assert.equal(configurable.thread_id, run.thread_id);
+  }));
+
+test('kwargs that a handler of create_run spoils are a 500, and no run is made (official 4)', () =>
+  withServer({ ...STEERED, allowFaults: true }, async (s) => {
+    const before = await s.events();
+    const run = { assistant_id: 'echo', input: {} };
+    const { status } = await s.request('POST', '/runs', run, { 'x-verdict': 'disorders' });
+    assert.equal(status, 500);
+    assert.deepEqual(await s.events(), before);
+  }));
+
 test.run();

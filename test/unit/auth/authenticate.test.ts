@@ -8,6 +8,16 @@ const test = suite('auth: authenticate');
 
 const SECRET = 'sk-canary-5f1c';
 const FAULTY = { ok: false, status: 500, detail: 'Internal server error' };
+const NAMELESS = { ok: false, status: 400, detail: 'the auth user: identity must be a non-empty string' };
+/** Plain data without an identity. */
+const isNameless = (answer: unknown): boolean =>
+  answer === '' ||
+  (typeof answer === 'object' &&
+    answer !== null &&
+    Object.getPrototypeOf(answer) === Object.prototype &&
+    (!Object.hasOwn(answer, 'identity') ||
+      (answer as { identity: unknown }).identity === '' ||
+      typeof (answer as { identity: unknown }).identity !== 'string'));
 
 const request = (headers: Record<string, string> = {}) =>
   new Request('http://localhost/threads', { headers });
@@ -182,9 +192,9 @@ for (const { name, create, exception } of AUTH_CLASSES) {
     },
   };
   for (const [kind, answer] of Object.entries(junk))
-    test(`given ${name}, when authenticate answers with ${kind}, then a 500 and a report (A2)`, async () => {
+    test(`given ${name}, when authenticate answers with ${kind}, then it is refused and reported (A2)`, async () => {
       const { authenticate, faults } = answering(answer);
-      assert.deepEqual(await authenticate(request()), FAULTY);
+      assert.deepEqual(await authenticate(request()), isNameless(answer) ? NAMELESS : FAULTY);
       assert.equal(faults.length, 1);
     });
 

@@ -28,7 +28,7 @@ function oracle(metadata: JsonObject, raw: Record<string, unknown>): boolean {
       const held = new Set(list.map((item) => JSON.stringify(item)));
       if (![clause.$contains].flat().every((item) => held.has(JSON.stringify(item)))) return false;
     } else {
-      const value = typeof clause === 'object' && clause !== null ? clause.$eq : clause;
+      const value = typeof clause === 'object' && clause !== null && '$eq' in clause ? clause.$eq : clause;
       if (text !== JSON.stringify(value)) return false;
     }
   }
@@ -51,9 +51,10 @@ const metadatas = fc.oneof(
   { weight: 3, arbitrary: fc.record(metadataFields) },
   fc.record(metadataFields, { requiredKeys: [] }),
 );
-const equals = fc.oneof(scalars, fc.record({ $eq: scalars }));
+const operands = fc.oneof({ weight: 4, arbitrary: scalars }, fc.array(scalars, { maxLength: 2 }));
+const equals = fc.oneof(operands, fc.record({ $eq: operands }));
 const contains = fc.record({
-  $contains: fc.oneof(scalars, fc.array(scalars, { minLength: 1, maxLength: 2 })),
+  $contains: fc.oneof(scalars, fc.array(scalars, { maxLength: 2 })),
 });
 const mostly = (usual: fc.Arbitrary<unknown>, rare: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 6, arbitrary: usual }, rare);
@@ -113,7 +114,7 @@ test('given any filter with one place spoilt, when parsed, then it never parses 
     undefined,
     NaN,
     {},
-    [],
+    [[]],
     { $in: ['x'] },
     { $eq: undefined },
     new Date(0),

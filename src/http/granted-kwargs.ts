@@ -1,0 +1,49 @@
+/** What an authorisation handler changed in the order of a run, taken over into the run. Pure. */
+import { maskUrl } from '../delivery/mask.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { RunKwargs } from '../thread/events.ts';
+import { defined } from './run-kwargs.ts';
+import { runCreate } from './schemas/runs.ts';
+
+/** Members of `kwargs` by the names that handlers know; the others are the server's. */
+const orders = runCreate.pick({
+  ...{ input: true, command: true, config: true, context: true, webhook: true, stream_mode: true },
+  ...{ interrupt_before: true, interrupt_after: true, feedback_keys: true, durability: true },
+});
+
+/** Members of `configurable` that name the run, whatever a handler makes of them. */
+const NAMES = ['run_id', 'thread_id', 'graph_id', 'assistant_id'];
+
+/**
+ * The run's order as the handler left it. `names`: of the run, as they were before the handler was asked. Throws a
+ * `TypeError` for what no client could have sent.
+ */
+export function grantedKwargs(asked: RunKwargs, names: JsonObject, left: Json | undefined): RunKwargs {
+  const parsed = orders.safeParse(left);
+  if (!parsed.success)
+    throw new TypeError(`the auth handler left kwargs that are not valid: ${parsed.error.message}`);
+  const { input, command, config, context, webhook } = parsed.data;
+  const { interrupt_before: before, interrupt_after: after, feedback_keys: keys } = parsed.data;
+  const { command: _c, interruptBefore: _b, interruptAfter: _a, feedbackKeys: _k, ...rest } = asked;
+  const { webhook: url, durability: _d, ...kept } = rest;
+  // Handlers see the URL without its secrets: only another one is a change.
+  const isSameUrl = url !== undefined && webhook === maskUrl(url);
+  return {
+    ...kept,
+    input: command === undefined ? (input ?? null) : null,
+    ...(command && { command: defined(command) }),
+    config: { ...defined(config ?? {}), configurable: { ...config?.configurable, ...names } },
+    context: context ?? null,
+    streamMode: parsed.data.stream_mode,
+    ...(before !== undefined && { interruptBefore: before }),
+    ...(after !== undefined && { interruptAfter: after }),
+    ...(parsed.data.durability !== undefined && { durability: parsed.data.durability }),
+    ...(keys !== undefined && { feedbackKeys: keys }),
+    ...(webhook !== undefined && { webhook: isSameUrl ? url : webhook }),
+  };
+}
+
+export function namesOf({ config }: RunKwargs): JsonObject {
+  const configurable = isObject(config['configurable']) ? config['configurable'] : {};
+  return Object.fromEntries(NAMES.flatMap((key) => (key in configurable ? [[key, configurable[key]!]] : [])));
+}
