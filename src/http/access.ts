@@ -7,8 +7,8 @@ import type { z } from 'zod';
 import type { EventName } from '../auth/auth.ts';
 import type { Actor } from '../auth/authenticate.ts';
 import { allowsWrite, type Filter } from '../auth/filters.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
-import { parseBody, readPlain } from './body.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { NoJson, parseBody, readPlain } from './body.ts';
 import type { Env, ServerContext } from './context.ts';
 import { groupOf } from './groups.ts';
 import { HttpProblem, noRoute, notAuthorized } from './replies.ts';
@@ -40,9 +40,21 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
         : (admitted.bytes ?? (await readPlain(raw, context.maxBodyBytes, context.bodyBudget)));
     if (admitted.actor !== undefined) c.set('actor', admitted.actor);
     else if (!isPublic(method, path)) c.set('actor', await identify(context, raw, bytes));
-    if (bytes !== undefined) c.set('body', parseBody(bytes));
+    if (bytes !== undefined) c.set('body', bodyOf(path, bytes));
     await next();
   };
+}
+
+/** Clients of a thread's events and commands know another answer to what is no JSON. */
+const EVENT_PATHS = /\/threads\/[^/]+\/(commands|stream\/events)$/;
+
+function bodyOf(path: string, bytes: Uint8Array): Json | undefined {
+  try {
+    return parseBody(bytes);
+  } catch (error) {
+    if (error instanceof NoJson && EVENT_PATHS.test(path)) throw new HttpProblem(400, 'Invalid JSON body');
+    throw error;
+  }
 }
 
 /** Who calls. Throws a denial. */

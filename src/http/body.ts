@@ -9,6 +9,13 @@ export interface BodyBudget {
   held: number;
 }
 
+/** The body is not JSON. */
+export class NoJson extends HttpProblem {
+  constructor(problem: string) {
+    super(422, `body: expected JSON (${problem})`);
+  }
+}
+
 /** Every body may hold this much, however many others there are: those who send much cannot shut out the rest. */
 const OWN_BYTES = 65_536;
 
@@ -94,7 +101,7 @@ export function parseBody(bytes: Uint8Array): Json | undefined {
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
-    throw invalid(`body: expected JSON (${(error as Error).message.slice(0, 120)})`);
+    throw new NoJson((error as Error).message.slice(0, 120));
   }
   const problem = findJsonProblem(value);
   if (problem !== undefined) throw invalid(`${problem.path}: ${problem.problem}`);

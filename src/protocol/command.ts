@@ -31,6 +31,7 @@ export class CommandProblem extends Error {
 
 export const MALFORMED = 'Protocol commands must include an integer id and string method.';
 export const NO_JSON = 'Protocol commands must be valid JSON.';
+export const NO_THREAD = 'Thread ids are UUIDs.';
 
 /** Undefined for what is no command: it has no id to answer to. */
 export function parseCommand(value: Json | undefined): Command | undefined {
@@ -46,7 +47,8 @@ export function toSuccess(id: number, result: JsonObject, threadId: string, thro
   return { type: 'success', id, result, meta: { thread_id: threadId, applied_through_seq: through } };
 }
 
-export const toError = (id: number | null, code: CommandCode, message: string): JsonObject => ({
+/** `id`: as it was sent, whatever it is. */
+export const toError = (id: Json, code: CommandCode, message: string): JsonObject => ({
   type: 'error',
   id,
   error: code,

@@ -23,6 +23,8 @@ export interface Draft {
   readonly data: Json | (() => Json);
   /** Of events of the method `custom`: the channel they are sent to. */
   readonly name?: string;
+  /** Unique in the run, of events whose id names the run and what happened instead of their place. */
+  readonly mark?: string;
 }
 
 export interface ThreadEvent extends Draft {
@@ -42,6 +44,9 @@ export function toEventText({ method, seq, eventId, namespace, node, at, data }:
   };
   return JSON.stringify({ type: 'event', event_id: eventId, seq, method, params });
 }
+
+/** Clients read the run from ids of this form. */
+export const toNamedId = (runId: string, mark: string): string => `synth:${runId}:${mark}`;
 
 /** The namespace of a frame: `values|child:1|grandchild:2`. */
 export const parseFrameName = (name: string): { mode: string; namespace: Namespace } => {

@@ -1,4 +1,5 @@
 /** Which events of a thread a subscription asked for. */
+import type { Json } from '../kernel/json.ts';
 import type { Draft, Namespace } from './event.ts';
 
 export interface Subscription {
@@ -23,6 +24,18 @@ const CHANNELS: ReadonlySet<string> = new Set([
 
 export const isChannel = (channel: string): boolean =>
   CHANNELS.has(channel) || (channel.startsWith('custom:') && channel.length > 'custom:'.length);
+
+const ALLOWED = `Allowed: ${[...CHANNELS, 'custom:<name>'].join(', ')}`;
+
+/** Says why `channels` cannot be subscribed to; undefined when they can. */
+export function problemOfChannels(channels: Json | undefined): string | undefined {
+  if (!Array.isArray(channels) || channels.length === 0)
+    return `channels must be a list of at least one channel. ${ALLOWED}`;
+  const unknown = channels.filter((each) => typeof each !== 'string' || !isChannel(each));
+  if (unknown.length === 0) return undefined;
+  const named = unknown.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(', ');
+  return `channels contains unsupported entries: ${named.slice(0, 200)}. ${ALLOWED}`;
+}
 
 export function matches({ channels, namespaces, depth }: Subscription, event: Draft): boolean {
   return (

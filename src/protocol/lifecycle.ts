@@ -45,6 +45,8 @@ export function openLifecycle(graphId: string): Lifecycle {
       method: 'lifecycle',
       namespace: node.namespace,
       data: { event: status, graph_name: node.graphName, ...more },
+      // A graph begins and ends once in a run.
+      ...(status !== 'started' && { mark: `lc|${namespaceKey(node.namespace)}|${status}` }),
     };
   }
 
@@ -58,7 +60,11 @@ export function openLifecycle(graphId: string): Lifecycle {
   function causeOf(namespace: Namespace): JsonObject {
     const [, taskId = ''] = splitSegment(namespace.at(-1)!);
     const callId = names.has(namespaceKey(namespace)) ? calls.get(taskId) : undefined;
-    return callId === undefined ? {} : { cause: { type: 'toolCall', tool_call_id: callId } };
+    return {
+      namespace: [...namespace],
+      ...(taskId !== '' && { trigger_call_id: taskId }),
+      ...(callId !== undefined && { cause: { type: 'toolCall', tool_call_id: callId } }),
+    };
   }
 
   return {

@@ -3,7 +3,8 @@
  * gets the same ids, at any time and over any transport.
  *
  * A run's turn is the version of a fact of the thread: it grows from run to run and is never used again. The index
- * counts the run's events from 0. Both together make the id, and one number that grows for ever.
+ * counts the run's events from 0. Both together make an id, and one number that grows for ever. Ends and beginnings
+ * of runs, ends of their graphs, and questions have ids that name the run and what happened.
  */
 export interface Place {
   readonly turn: number;
@@ -28,7 +29,15 @@ export function parseSeq(seq: number): Place | undefined {
   return { turn: Math.floor(seq / SPAN), index: seq % SPAN };
 }
 
-export function parseEventId(text: string): Place | undefined {
+/** An event of a run, by its id. */
+export interface NamedEvent {
+  readonly runId: string;
+  readonly eventId: string;
+}
+
+export function parseEventId(text: string): Place | NamedEvent | undefined {
   const match = /^(\d{1,8})-(\d{1,9})$/.exec(text);
-  return match === null ? undefined : { turn: Number(match[1]), index: Number(match[2]) };
+  if (match !== null) return { turn: Number(match[1]), index: Number(match[2]) };
+  const runId = /^synth:([^:]+):/.exec(text)?.[1];
+  return runId === undefined ? undefined : { runId, eventId: text };
 }

@@ -3,7 +3,7 @@
  * events, so nothing of this is stored. X3 The last event is the one terminal event of the run, and its last.
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { parseFrameName, type Draft, type Namespace } from './event.ts';
+import { namespaceKey, parseFrameName, type Draft, type Namespace } from './event.ts';
 import { openLifecycle, type Node, type Status } from './lifecycle.ts';
 import { openMessages } from './messages.ts';
 import { INTERRUPT, normalise } from './normalise.ts';
@@ -65,7 +65,9 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
       const id = idOfQuestion(question);
       if (asked.has(id)) return [];
       asked.add(id);
-      return [{ method: 'input.requested', namespace, data: { interrupt_id: id, payload: value } } as const];
+      const mark = `input|${namespaceKey(namespace)}|${id}`;
+      const data = { interrupt_id: id, payload: value };
+      return [{ method: 'input.requested', namespace, data, mark } as const];
     });
   }
 

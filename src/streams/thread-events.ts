@@ -10,8 +10,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
-import type { Draft, ThreadEvent } from '../protocol/event.ts';
-import { START, toEventId, toSeq, type Place } from '../protocol/place.ts';
+import { toNamedId, type Draft, type ThreadEvent } from '../protocol/event.ts';
+import { START, toEventId, toSeq, type NamedEvent, type Place } from '../protocol/place.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
 import type { Hub, Wake } from './hub.ts';
 import { lastTurn } from './last-turn.ts';
@@ -35,8 +35,11 @@ export interface ReadOptions {
 }
 
 export interface ThreadEvents {
-  /** Where a reader goes on who was there; one who was never there, for example ahead of a log that was restored, begins. */
-  resume(threadId: string, place: Place | undefined): Promise<Place>;
+  /**
+   * The place to go on from. A place or event that the thread does not have, for example after a log was restored or
+   * of a run that was rolled back, means the beginning.
+   */
+  resume(threadId: string, given: Place | NamedEvent | undefined): Promise<Place>;
   /** The thread need not exist yet. */
   read(threadId: string, options: ReadOptions): ThreadReader;
   /** Settles when a run of the thread has started or ended and the reader may see it, or on abort. */
@@ -73,8 +76,34 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
   const isExpired = async ({ runId, startedAt, endedAt }: RunRecord): Promise<boolean> =>
     startedAt !== null && endedAt !== null && (await log.payloads.lastFrame(runId)) < 0;
 
+  /** The events of a run from its beginning, as far as its kept frames tell. */
+  async function* told(run: RunRecord, fold: RunFold): AsyncGenerator<readonly Draft[]> {
+    if (run.startedAt === null) yield fold.frame(FIRST_FRAME);
+    for (let after = -1; ;) {
+      const page = await log.payloads.frames(run.runId, after, PAGE);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.id;
+      for (const frame of page) yield fold.frame(frame);
+    }
+    if (run.outcome !== null) yield fold.end(endingOf(run.outcome));
+  }
+
+  async function find(threadId: string, { runId, eventId }: NamedEvent): Promise<Place | undefined> {
+    const run = await getRun(log.rows, runId, { threadId });
+    if (run === undefined || run.turn === null) return undefined;
+    let index = 0;
+    for await (const drafts of told(run, foldOf(run)))
+      for (const { mark } of drafts) {
+        if (mark !== undefined && toNamedId(runId, mark) === eventId) return { turn: run.turn, index };
+        index += 1;
+      }
+    return undefined;
+  }
+
   return {
-    async resume(threadId, place = START) {
+    async resume(threadId, given = START) {
+      const place = 'runId' in given ? ((await find(threadId, given)) ?? START) : given;
       return place.turn > (await lastTurn(log, threadId)) ? START : place;
     },
 
@@ -90,7 +119,9 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         return drafts
           .map((draft) => {
             const where = { turn: run.turn, index: run.index++ };
-            return { ...draft, seq: toSeq(where), eventId: toEventId(where), at: run.at };
+            const { mark } = draft;
+            const eventId = mark === undefined ? toEventId(where) : toNamedId(run.run.runId, mark);
+            return { ...draft, seq: toSeq(where), eventId, at: run.at };
           })
           .filter(({ seq }) => seq > seen);
       }
@@ -158,15 +189,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
     async nodes(run) {
       const fold = foldOf(run);
-      let after = -1;
-      for (;;) {
-        const page = await log.payloads.frames(run.runId, after, PAGE);
-        const last = page.at(-1);
-        if (last === undefined) break;
-        after = last.id;
-        for (const frame of page) fold.frame(frame);
-      }
-      if (run.outcome !== null) fold.end(endingOf(run.outcome));
+      for await (const _ of told(run, fold));
       return fold.nodes();
     },
   };

@@ -6,7 +6,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { RawData, WebSocket } from 'ws';
-import { parseBody } from '../http/body.ts';
+import { NoJson, parseBody } from '../http/body.ts';
 import { assistantKey } from '../http/commands/assistant-key.ts';
 import type { Caller, Perform } from '../http/commands/caller.ts';
 import { perform } from '../http/commands/perform.ts';
@@ -29,7 +29,7 @@ import {
   toError,
   type Command,
 } from '../protocol/command.ts';
-import { isChannel } from '../protocol/filter.ts';
+import { problemOfChannels } from '../protocol/filter.ts';
 import { openOutlet } from './outlet.ts';
 import { keepAlive } from './keep-alive.ts';
 import { openSubscriptions } from './subscriptions.ts';
@@ -112,18 +112,9 @@ export function serveSocket(
   /** Answered when the subscription is served, so the answer is not waited for. */
   function subscribe({ id, params }: Command): JsonObject | undefined {
     try {
-      const { channels } = params;
-      if (!Array.isArray(channels) || channels.length === 0)
-        throw new CommandProblem(
-          'invalid_argument',
-          'subscription.subscribe requires a non-empty channels array.',
-        );
+      const problem = problemOfChannels(params['channels']);
+      if (problem !== undefined) throw new CommandProblem('invalid_argument', problem);
       const wanted = check(subscription, params);
-      if (!wanted.channels.every(isChannel))
-        throw new CommandProblem(
-          'invalid_argument',
-          'subscription.subscribe received an unsupported channel.',
-        );
       subscriptions.add(id, wanted, resumePlace(wanted));
       return undefined;
     } catch (error) {
@@ -198,7 +189,6 @@ function parse(data: RawData): Json | undefined {
     return parseBody(new Uint8Array(bytes));
   } catch (error) {
     if (!(error instanceof HttpProblem)) throw error;
-    const isSyntax = error.message.startsWith('body: expected JSON');
-    throw new CommandProblem('invalid_argument', isSyntax ? NO_JSON : error.message);
+    throw new CommandProblem('invalid_argument', error instanceof NoJson ? NO_JSON : error.message);
   }
 }

@@ -16,6 +16,8 @@ import {
 } from './thread-stream.ts';
 
 const test = suite('protocol: sockets');
+const ALLOWED =
+  'Allowed: values, updates, messages, tools, lifecycle, input, checkpoints, tasks, custom, custom:<name>';
 const PROTOCOL = { config: config('platform.protocol.json') };
 const AUTH = { config: config('platform.auth.json') };
 const EVERYTHING = { channels: ALL };
@@ -158,13 +160,13 @@ test('given what is no command, when a socket gets it, then it is told and stays
         'subscription.subscribe',
         {},
         'invalid_argument',
-        'subscription.subscribe requires a non-empty channels array.',
+        `channels must be a list of at least one channel. ${ALLOWED}`,
       ],
       [
         'subscription.subscribe',
         { channels: ['values', 'nothing'] },
         'invalid_argument',
-        'subscription.subscribe received an unsupported channel.',
+        `channels contains unsupported entries: nothing. ${ALLOWED}`,
       ],
       [
         'subscription.subscribe',

@@ -158,7 +158,7 @@ test('X3 given a run, when its events are read, then the first is its beginning,
     assert.equal(roots[3]?.params.data.error, 'the node broke');
     assert.ok(events.every(({ seq }, i) => i === 0 || seq > events[i - 1]!.seq));
     assert.equal(new Set(events.map(({ event_id }) => event_id)).size, events.length);
-    assert.ok(events.every(({ event_id }) => /^\d+-\d+$/.test(event_id)));
+    assert.ok(events.every(({ event_id }) => /^(\d+-\d+|synth:[\da-f-]{36}:(lc|input)\|.*)$/.test(event_id)));
     assert.ok(events.every(({ params }) => params.timestamp > 1_700_000_000_000));
     assert.ok(isRoot(events[0]!, 'running') && isEnd(events.at(-1)!));
     // Nothing comes from a graph or node before the news that it has begun, and what has begun also ends.

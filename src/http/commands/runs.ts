@@ -17,8 +17,6 @@ const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'
 /** A thread that moves on between look and act this often has other clients to answer to. */
 const MOST_LOOKS = 5;
 
-const NOT_INTERRUPTED = 'input.respond can only be used while the run is interrupted.';
-
 /** `onHead`: only if the thread is idle and its head is still this checkpoint. */
 async function create(
   { context, actor, threadId, once }: Caller,
@@ -95,13 +93,10 @@ export const respond = onceOnly(async (caller, given) => {
   const params = check(respondParams, given);
   const thread = await findThread(caller).catch(asUndefined);
   const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
-  if (thread === undefined || last === undefined)
-    throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
-  const waiting = await waitingQuestions(caller, thread);
-  if (waiting.size === 0) throw new CommandProblem('invalid_argument', NOT_INTERRUPTED);
-  for (const id of Object.keys(answers))
-    if (!waiting.has(id))
-      throw new CommandProblem('no_such_interrupt', `No interrupt ${id} waits for an answer.`);
+  const waiting = thread === undefined ? new Set() : await waitingQuestions(caller, thread);
+  const consumed = Object.keys(answers).find((id) => !waiting.has(id));
+  if (thread === undefined || last === undefined || consumed !== undefined)
+    throw notWaiting(answers, consumed);
   const body: JsonObject = {
     assistant_id: last.assistantId,
     command: {
@@ -115,9 +110,12 @@ export const respond = onceOnly(async (caller, given) => {
   try {
     return { run_id: await create(caller, body, thread.head) };
   } catch (error) {
-    throw error instanceof ThreadMoved ? new CommandProblem('invalid_argument', NOT_INTERRUPTED) : error;
+    throw error instanceof ThreadMoved ? notWaiting(answers) : error;
   }
 });
+
+const notWaiting = (answers: JsonObject, id = Object.keys(answers)[0]): CommandProblem =>
+  new CommandProblem('no_such_interrupt', `Unknown or already-consumed interrupt: ${id}`);
 
 function answersOf(params: JsonObject): JsonObject {
   const { responses } = params;

@@ -1,17 +1,19 @@
 /** Commands about a thread, and its events as a stream. */
 import { Hono, type Context } from 'hono';
 import { breathe } from '../../kernel/breathe.ts';
-import type { Json } from '../../kernel/json.ts';
+import { isUuid } from '../../kernel/ids.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
 import { getThread } from '../../projections/thread-queries.ts';
-import { MALFORMED, parseCommand } from '../../protocol/command.ts';
+import { MALFORMED, NO_THREAD, parseCommand, toError } from '../../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../../protocol/event.ts';
-import { matches } from '../../protocol/filter.ts';
+import { matches, problemOfChannels } from '../../protocol/filter.ts';
+import { parseSeq, toEventId } from '../../protocol/place.ts';
 import type { ThreadReader } from '../../streams/thread-events.ts';
 import { authorise } from '../access.ts';
 import { perform } from '../commands/perform.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { toOnce } from '../once.ts';
-import { invalid, needsUpgrade, switched } from '../replies.ts';
+import { HttpProblem, needsUpgrade, switched } from '../replies.ts';
 import { resumePlace } from '../resume-place.ts';
 import { subscription, type SubscriptionParams } from '../schemas/commands.ts';
 import { check, pathUuid } from '../schemas/common.ts';
@@ -25,10 +27,16 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
   const threadIdOf = (c: Context<Env>): string => pathUuid(c.req.param('thread_id'), 'thread_id');
 
   app.post('/threads/:thread_id/commands', async (c) => {
-    const threadId = threadIdOf(c);
-    const command = parseCommand(c.var.body);
-    if (command === undefined) throw invalid(`body: ${MALFORMED}`);
-    const { actor } = c.var;
+    const { actor, body = null } = c.var;
+    const command = parseCommand(body);
+    if (command === undefined)
+      return c.json(
+        toError(isObject(body) ? (body['id'] ?? null) : null, 'invalid_argument', MALFORMED),
+        400,
+      );
+    const given = c.req.param('thread_id');
+    if (!isUuid(given)) return c.json(toError(command.id, 'unknown_error', NO_THREAD));
+    const threadId = given.toLowerCase();
     const once = toOnce(c.req.header('idempotency-key'), actor, [threadId, command.method, command.params]);
     return c.json(await perform({ context, actor, threadId, once }, command));
   });
@@ -36,7 +44,10 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
   /** A3 A thread that is not there yet, or not for this caller, is silent. */
   app.post('/threads/:thread_id/stream/events', async (c) => {
     const threadId = threadIdOf(c);
-    const wanted = check(subscription, (c.var.body ?? {}) as Json);
+    const body = (c.var.body ?? {}) as Json;
+    const problem = problemOfChannels(isObject(body) ? body['channels'] : undefined);
+    if (problem !== undefined) throw new HttpProblem(400, problem);
+    const wanted = check(subscription, body);
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
     const given = resumePlace(wanted, c.req.header('last-event-id'));
     const reader = context.threadEvents.read(threadId, {
@@ -102,5 +113,6 @@ async function* pages(
   }
 }
 
+/** The place is the shorter id, and the one that is found without reading the run. */
 const toSse = (event: ThreadEvent): string =>
-  `id: ${event.eventId}\nevent: ${event.method}\ndata: ${toEventText(event)}\n\n`;
+  `id: ${toEventId(parseSeq(event.seq)!)}\nevent: ${event.method}\ndata: ${toEventText(event)}\n\n`;

@@ -61,6 +61,9 @@ export const treeParams = z.object({ run_id: optional(uuid) });
 
 const place = optional(z.int('expected an integer of 0 or more').min(0, 'expected an integer of 0 or more'));
 
+/** Characters. Ids name the graph within graphs that an event comes from. */
+const MAX_EVENT_ID = 4096;
+
 /** What a reader of a thread wants: the body of a stream, and the parameters of a subscription. */
 export const subscription = z.object(
   {
@@ -68,7 +71,7 @@ export const subscription = z.object(
     namespaces: optional(list(namespace, 1000, 'expected a list of namespaces')),
     depth: place,
     since: place,
-    since_event_id: optional(z.string('expected an event id').max(64, 'expected an event id')),
+    since_event_id: optional(z.string('expected an event id').max(MAX_EVENT_ID, 'expected an event id')),
   },
   'expected an object with channels',
 );

@@ -28,6 +28,9 @@ test('S2 given any places, when they are written and read, then they are the sam
   );
   for (const text of ['', '1', '-1', '1-', '-', 'a-1', '1-1-1', '1-1 ', '123456789-1'])
     assert.equal(parseEventId(text), undefined, text);
+  const eventId = 'synth:run:lc|child:1|completed';
+  assert.deepEqual(parseEventId(eventId), { runId: 'run', eventId });
+  for (const text of ['synth:', 'synth::x', 'synth:run']) assert.equal(parseEventId(text), undefined, text);
   for (const number of [-1, 1.5, NaN, Infinity, 2 ** 60]) assert.equal(parseSeq(number), undefined);
 });
 

@@ -194,12 +194,19 @@ test('given an agent called by a tool, when its graph begins, then it has its ow
   frame(1, 'tasks', task('t1', 'tools', { input: { tool_call: { id: 'call-1' } } }));
   const [started] = frame(2, 'tasks|tools:t1', task('t2', 'model', { metadata: { lc_agent_name: 'scout' } }));
   assert.deepEqual(started?.data, {
+    namespace: ['tools:t1'],
+    trigger_call_id: 't1',
     event: 'started',
     graph_name: 'scout',
     cause: { type: 'toolCall', tool_call_id: 'call-1' },
   });
   const [plain] = frame(3, 'values|other:t3', {});
-  assert.deepEqual(plain?.data, { event: 'started', graph_name: 'other' });
+  assert.deepEqual(plain?.data, {
+    namespace: ['other:t3'],
+    trigger_call_id: 't3',
+    event: 'started',
+    graph_name: 'other',
+  });
   run.end(COMPLETED);
   assert.deepEqual(toTree(run.nodes()), {
     namespace: [],
