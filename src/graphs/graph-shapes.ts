@@ -45,7 +45,7 @@ export interface SnapshotTask {
 }
 
 export interface SnapshotConfig {
-  readonly configurable?: { checkpoint_ns?: string; checkpoint_id?: string };
+  readonly configurable?: { checkpoint_ns?: string; checkpoint_id?: string; checkpoint_map?: unknown };
 }
 
 /**

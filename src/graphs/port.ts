@@ -216,6 +216,8 @@ export interface GraphState<Values = JsonText> {
 export interface CheckpointRef {
   readonly ns: string;
   readonly id: string | null;
+  /** Of a graph within: the checkpoints of the graphs around it and its own, by namespace. */
+  readonly map?: JsonObject;
 }
 
 export interface GraphTask<Values = JsonText> {

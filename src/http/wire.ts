@@ -219,4 +219,9 @@ function toTask(threadId: string, task: GraphTask): Record<string, Sendable> {
 }
 
 export const toCheckpoint = (threadId: string, ref: CheckpointRef | null): JsonObject | null =>
-  ref && { thread_id: threadId, checkpoint_ns: ref.ns, checkpoint_id: ref.id, checkpoint_map: null };
+  ref && {
+    thread_id: threadId,
+    checkpoint_ns: ref.ns,
+    checkpoint_id: ref.id,
+    checkpoint_map: ref.map ?? null,
+  };

@@ -29,15 +29,16 @@ export function createDebugForm(order: RunOrder, ofRun: JsonObject): DebugForm {
     const { config, parentConfig, ...rest } = payload as Record<string, unknown>;
     const { metadata, tasks, ...wire } = asObject(toWire(rest));
     const own = asObject(metadata ?? {});
-    const parent = asConfig(parentConfig);
+    const placed = withMap(asConfig(config), own['parents']);
+    const parent = withMap(asConfig(parentConfig), own['parents']);
     return {
       ...wire,
       // As the history has it: the checkpoint that a run goes on from may be another run's.
       metadata: own['run_id'] === undefined ? { ...ofRun, ...own } : own,
       tasks: (Array.isArray(tasks) ? tasks : []).map(toTask),
-      config: toConfig(asConfig(config) ?? {}, order),
+      config: toConfig(placed ?? {}, order),
       parent_config: parent === undefined ? null : toConfig(parent, order),
-      checkpoint: toPlace(asConfig(config)),
+      checkpoint: toPlace(placed),
       parent_checkpoint: toPlace(parent),
     };
   };
@@ -62,6 +63,14 @@ interface RuntimeConfig {
 
 const asConfig = (value: unknown): RuntimeConfig | undefined =>
   typeof value === 'object' && value !== null ? value : undefined;
+
+/** The checkpoint of a graph within names those of the graphs around it, and itself. */
+function withMap(config: RuntimeConfig | undefined, parents: Json | undefined): RuntimeConfig | undefined {
+  const { checkpoint_ns: ns, checkpoint_id: id } = config?.configurable ?? {};
+  if (typeof ns !== 'string' || ns === '' || !isObject(parents)) return config;
+  const map = { ...parents, ...(typeof id === 'string' && { [ns]: id }) };
+  return { ...config, configurable: { ...config?.configurable, checkpoint_map: map } };
+}
 
 const PLACE = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint_map'] as const;
 

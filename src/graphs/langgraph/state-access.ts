@@ -12,7 +12,7 @@ import { bind, metadataOf, toView, valueChannels, withoutResults } from './bindi
 import { toCommand } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
-import { toGraphState, toInterrupts } from './state.ts';
+import { toGraphState, toInterrupts, toRef } from './state.ts';
 
 /** The state at a checkpoint of the thread, or at its head. */
 export async function readLangGraphState(
@@ -94,9 +94,9 @@ export async function updateLangGraphState(
     return toRefusal(error);
   }
   const root = await bound.getState({ configurable: { thread_id: order.threadId, checkpoint_ns: '' } });
-  const { checkpoint_ns: ns = '', checkpoint_id: id = null } = place.configurable ?? {};
+  const ns = place.configurable?.checkpoint_ns ?? '';
   return {
-    ...{ kind: 'updated', saved: buffer.saved, place: { ns, id } },
+    ...{ kind: 'updated', saved: buffer.saved, place: toRef(place) ?? { ns, id: null } },
     ...{ next: [...root.next], interrupts: toInterrupts(root.tasks) },
   };
 }

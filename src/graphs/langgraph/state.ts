@@ -1,5 +1,5 @@
 import { toTimestamp } from '../../kernel/clock.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
 import { JsonText } from '../../kernel/json-text.ts';
 import type { Snapshot, SnapshotConfig, SnapshotTask } from '../graph-shapes.ts';
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../port.ts';
@@ -14,8 +14,8 @@ export function toGraphState(snapshot: Snapshot): GraphState {
     next: [...snapshot.next],
     tasks,
     // Without a checkpoint the runtime hands the question back as its answer.
-    checkpoint: createdAt === undefined ? null : toRef(snapshot.config),
-    parentCheckpoint: toRef(snapshot.parentConfig),
+    checkpoint: createdAt === undefined ? null : toRef(snapshot.config, metadata?.['parents']),
+    parentCheckpoint: toRef(snapshot.parentConfig, metadata?.['parents']),
     ...(metadata === undefined ? {} : { metadata: toMetadata(metadata) }),
     createdAt: createdAt === undefined ? null : toTimestamp(Date.parse(createdAt)),
     interrupts: tasks.flatMap((task) => task.interrupts),
@@ -53,9 +53,12 @@ const interruptsOf = (task: SnapshotTask): Interrupt[] =>
     .flat()
     .map((interrupt) => toWire({ ...interrupt, value: interrupt.value ?? null }) as Interrupt);
 
-function toRef(config: SnapshotConfig | undefined): CheckpointRef | null {
-  const { checkpoint_id: id, checkpoint_ns: ns = '' } = config?.configurable ?? {};
-  return id === undefined ? null : { ns, id };
+/** `parents`: the checkpoints of the graphs around, where the config does not name them itself. */
+export function toRef(config: SnapshotConfig | undefined, parents?: unknown): CheckpointRef | null {
+  const { checkpoint_id: id, checkpoint_ns: ns = '', checkpoint_map: map } = config?.configurable ?? {};
+  if (id === undefined) return null;
+  const around = toWire(map ?? parents ?? null);
+  return { ns, id, ...(ns !== '' && isObject(around) && { map: { ...around, [ns]: id } }) };
 }
 
 /** Where a subgraph keeps its own state: a namespace without a checkpoint. */

@@ -93,12 +93,10 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       supersteps: [[update]],
     });
     // Clients read the place under any of these names.
-    const configurable = { thread_id: threadId, checkpoint_ns: updated.ns, checkpoint_id: updated.id };
-    return c.json({
-      checkpoint: toCheckpoint(threadId, updated),
-      configurable,
-      checkpoint_id: updated.id,
-    });
+    const checkpoint = toCheckpoint(threadId, updated);
+    const { checkpoint_map: map = null, ...where } = checkpoint ?? {};
+    const configurable = map === null ? where : { ...where, checkpoint_map: map };
+    return c.json({ checkpoint, configurable, checkpoint_id: updated.id });
   });
 
   app.patch('/threads/:thread_id/state', async (c) => {
