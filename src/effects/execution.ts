@@ -217,13 +217,14 @@ export function outcomeOf(
     return { kind: 'success', next, interrupts: toJson(interrupts), ...(hidden !== undefined && { hidden }) };
   }
   if (end.kind === 'error') return end;
+  const next = end.kind === 'stopped' ? end.next : undefined;
   switch (stop) {
     case 'timeout':
       return { kind: 'timeout', message: `The run exceeded its time limit of ${timeoutMs / 1000} s.` };
     case 'rollback':
       return { kind: 'rolled-back', reason: stopReason.cancel('rollback') };
     default:
-      return { kind: 'cancelled', reason: stopReason.cancel('interrupt') };
+      return { kind: 'cancelled', reason: stopReason.cancel('interrupt'), ...(next && { next }) };
   }
 }
 

@@ -93,9 +93,12 @@ export async function runAttempt(
     cancel();
   }
 
+  /** Where a graph that was stopped stands, as far as it said so in time. */
+  let next: readonly string[] | undefined;
   const finished = (async (): Promise<RunEnd> => {
     try {
       const end = await work(attempt);
+      if (end.kind === 'success') next = end.next;
       await frames.flush();
       return failure === undefined ? end : toErrorEnd(failure.error);
     } catch (error) {
@@ -113,7 +116,7 @@ export async function runAttempt(
   if (signal.aborted && signal.reason !== ('fenced' satisfies StopReason)) await within(WIND_DOWN, finished);
   // What was handed to the server already is let finish, so that nothing of this attempt arrives after its end.
   await within(LAST_WRITES, Promise.allSettled([frames.flush(), ...underWay]));
-  if (signal.aborted) return { kind: 'stopped' };
+  if (signal.aborted) return { kind: 'stopped', ...(next !== undefined && { next }) };
   return end ?? toErrorEnd(failure?.error);
 }
 

@@ -98,7 +98,8 @@ export type RunEnd =
       readonly untracked?: string;
     }
   | { readonly kind: 'error'; readonly error: string; readonly message: string }
-  | { readonly kind: 'stopped' };
+  /** `next`: nodes still to run, undefined when the graph did not get to say. */
+  | { readonly kind: 'stopped'; readonly next?: readonly string[] };
 
 /**
  * An attempt that ended with the thread that it ran in. `guilt`: `own` when this run is the reason, `none` when

@@ -136,9 +136,13 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
       // A rollback was acknowledged: the runs behind it count on a thread without this run's checkpoints.
       const undone = state.status === 'stopping' && state.action === 'rollback';
+      // The request to stop has the reason; the executor knows where the graph stands.
       const told = state.status === 'stopping' && command.outcome.kind === 'cancelled';
-      // The one who asked gave the reason; the executor only knows that somebody did.
-      const outcome = undone || told ? cancelOutcome(state.action, state.reason) : command.outcome;
+      const outcome = undone
+        ? cancelOutcome('rollback', state.reason)
+        : told
+          ? { ...command.outcome, reason: state.reason }
+          : command.outcome;
       const fact = completed(state, command.runId, outcome);
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }

@@ -53,13 +53,21 @@ export async function runLangGraph(
   const { subgraphs } = needs;
   const frames = createFrameMaker(order, { metadata, subgraphs, onChunk: extensions?.feed });
   const withEvents = needsEvents(order.streamModes);
-  const chunks = withEvents
-    ? bound.streamEvents(input, { ...options, version: 'v2' })
-    : await bound.stream(input, options);
-  for await (const chunk of chunks) {
-    const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
-    for (const { event, data } of made) attempt.frames.push(event, data);
-    await attempt.frames.ready();
+  try {
+    const chunks = withEvents
+      ? bound.streamEvents(input, { ...options, version: 'v2' })
+      : await bound.stream(input, options);
+    for await (const chunk of chunks) {
+      const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
+      for (const { event, data } of made) attempt.frames.push(event, data);
+      await attempt.frames.ready();
+    }
+  } catch (error) {
+    if (!attempt.signal.aborted) throw error;
+    // A stopped graph may hold checkpoints that nobody took any more: what is left to do stands in the store.
+    await saves.settled();
+    const { next } = await bind(graph, toView(saver)).getState(rootOf(order));
+    return { kind: 'success', next: [...next], interrupts: {} };
   }
   await extensions?.end();
   await saves.settled();
@@ -78,9 +86,11 @@ function valuesOf(shown: unknown, names: readonly string[]): string | undefined 
   return left.length === 0 ? undefined : JSON.stringify(Object.fromEntries(left));
 }
 
+const rootOf = ({ threadId }: RunOrder) => ({ configurable: { thread_id: threadId, checkpoint_ns: '' } });
+
 /** The last checkpoint is still in memory, so this reads nothing back unless the run saved none. */
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
-  const root = { configurable: { thread_id: order.threadId, checkpoint_ns: '' } };
+  const root = rootOf(order);
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
   const { next, tasks, values } = await bind(graph, view).getState(root);
   if (next.length === 0 && saver.lastTuple() === undefined && (order.command?.resume ?? null) !== null) {
