@@ -2,6 +2,7 @@ import type { Json } from '../kernel/json.ts';
 
 /** What the server uses of a compiled LangGraph.js graph, of whatever version. */
 export interface CompiledGraph {
+  readonly name?: string;
   readonly streamChannelsAsIs: string | readonly string[];
   readonly outputChannels?: string | readonly string[];
   readonly channels?: Readonly<Record<string, { readonly lc_graph_name?: string }>>;

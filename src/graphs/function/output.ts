@@ -40,13 +40,16 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
   const push = (mode: StreamMode, name: string, data: () => string): void => {
     if (modes.has(mode)) frames.push(name, data());
   };
-  /** A function's messages are whole from the start, so of the mode `messages` only the completion is left. */
+  /** A function's messages are whole from the start, so of the mode `messages` only metadata and completion are left. */
   const completed = (state: () => string): void => {
     if (!modes.has('messages')) return;
     const { messages } = JSON.parse(state()) as { messages?: { id?: string }[] };
     const fresh = (messages ?? []).filter(({ id }) => id !== undefined && !complete.has(id));
+    if (fresh.length === 0) return;
     for (const { id } of fresh) complete.add(id);
-    if (fresh.length > 0) frames.push('messages/complete', JSON.stringify(fresh));
+    const described = fresh.map(({ id }) => [id, { metadata }] as const);
+    frames.push('messages/metadata', JSON.stringify(Object.fromEntries(described)));
+    frames.push('messages/complete', JSON.stringify(fresh));
   };
   const values = (state: () => string): void => {
     push('values', 'values', state);

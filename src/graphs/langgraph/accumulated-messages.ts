@@ -13,8 +13,11 @@ export interface Accumulated {
    * the id out of some pieces, and the library makes up one for those.
    */
   streamed(callId: string, piece: unknown, metadata: () => Json): readonly Frame[];
-  /** The graph's values: those of their messages that were not complete before, in one frame. */
-  completed(values: unknown): readonly Frame[];
+  /**
+   * The graph's values: those of their messages that were not complete before, in one frame. Those of which no piece
+   * was streamed come after their metadata, `ofRun`.
+   */
+  completed(values: unknown, ofRun: () => Json): readonly Frame[];
 }
 
 interface Piece {
@@ -26,6 +29,8 @@ export function openAccumulated(): Accumulated {
   /** By call of a model. */
   const growing = new Map<string, Piece>();
   const done = new Set<string>();
+  /** Ids of messages whose metadata was sent. */
+  const described = new Set<string>();
   return {
     streamed(callId, given, metadata) {
       const piece = given as Piece | undefined;
@@ -35,15 +40,22 @@ export function openAccumulated(): Accumulated {
       const id = before?.id ?? piece.id;
       growing.set(callId, now);
       const partial = frame('messages/partial', [{ ...(toWire(now) as JsonObject), id }]);
+      described.add(id);
       return before === undefined
         ? [frame('messages/metadata', { [id]: { metadata: metadata() } }), partial]
         : [partial];
     },
-    completed(values) {
+    completed(values, ofRun) {
       const fresh = messagesOf(values).filter(({ id }) => typeof id === 'string' && !done.has(id));
       for (const { id } of fresh) done.add(id!);
       for (const [callId, { id }] of growing) if (id !== undefined && done.has(id)) growing.delete(callId);
-      return fresh.length === 0 ? [] : [frame('messages/complete', fresh.map(toWire))];
+      const whole = fresh.flatMap(({ id }) =>
+        described.has(id!) ? [] : [[id!, { metadata: ofRun() }] as const],
+      );
+      return [
+        ...(whole.length > 0 ? [frame('messages/metadata', Object.fromEntries(whole))] : []),
+        ...(fresh.length > 0 ? [frame('messages/complete', fresh.map(toWire))] : []),
+      ];
     },
   };
 }

@@ -19,6 +19,9 @@ import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
 
+/** The library's own name for graphs. */
+const UNNAMED = 'LangGraph';
+
 /** Ends as the graph does; whatever the graph throws rejects. */
 export async function runLangGraph(
   graph: CompiledGraph,
@@ -49,7 +52,11 @@ export async function runLangGraph(
     modes: extensions?.modes ?? (unheld.length > 0 ? ['values'] : []),
     subgraphs: extensions !== undefined || order.streamSubgraphs,
   };
-  const options = toOptions(await holdBehind(graph, saver, order), attempt.signal, needs);
+  const options = {
+    ...toOptions(await holdBehind(graph, saver, order), attempt.signal, needs),
+    // Events of a graph without a name of its own carry the name that clients know.
+    ...((graph.name ?? UNNAMED) === UNNAMED && { runName: order.graphId }),
+  };
   const { subgraphs } = needs;
   const frames = createFrameMaker(order, { metadata, subgraphs, onChunk: extensions?.feed });
   const withEvents = needsEvents(order.streamModes);

@@ -19,9 +19,14 @@ export interface DebugForm {
 /** `ofRun`: the metadata of the run's checkpoints. */
 export function createDebugForm(order: RunOrder, ofRun: JsonObject): DebugForm {
   const task = (payload: unknown): Json => {
-    const wire = asObject(toWire(payload));
-    const { metadata } = wire;
-    return isObject(metadata) ? { ...wire, metadata: publicMetadata(metadata, order.config) } : wire;
+    const { metadata, error, ...wire } = asObject(toWire(payload));
+    return {
+      ...wire,
+      ...(error !== undefined && { error: toTaskError(error) }),
+      ...(metadata !== undefined && {
+        metadata: isObject(metadata) ? publicMetadata(metadata, order.config) : metadata,
+      }),
+    };
   };
 
   const checkpoint = (payload: unknown): Json => {
@@ -103,6 +108,10 @@ function toPlace(config: RuntimeConfig | undefined): JsonObject | null {
     checkpoint_map: toWire(map ?? null),
   };
 }
+
+/** What a task threw, in the form of every other error on the wire. */
+const toTaskError = (error: Json): Json =>
+  isObject(error) ? { error: error['name'] ?? 'Error', message: error['message'] ?? '' } : error;
 
 /** The task of a subgraph says where that keeps its state. */
 function toTask(task: Json): Json {

@@ -47,6 +47,8 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
   const withPublicMetadata = (wire: Json): Json =>
     isObject(wire) ? publicMetadata(wire, order.config) : wire;
 
+  const ofRun = (): Json => publicMetadata(options.metadata, order.config);
+
   const toFrame = (namespace: readonly string[], mode: string, payload: unknown): Frame => {
     const frame = (data: Json): Frame => ({
       event: [mode, ...namespace].join('|'),
@@ -80,7 +82,7 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
     const frames = wanted.has(mode) ? [toFrame(namespace, mode, payload)] : [];
     if (mode === 'values' && namespace.length === 0) {
       if (!isQuestion(payload)) shown = payload;
-      frames.push(...(accumulated?.completed(payload) ?? []));
+      frames.push(...(accumulated?.completed(payload, ofRun) ?? []));
     }
     return frames;
   };
