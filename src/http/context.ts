@@ -112,7 +112,11 @@ export interface SocketGrant {
 
 /** Present on requests to upgrade: the route that serves the socket says that it may be opened. */
 export interface Upgrade {
-  readonly upgrade: { grant(grant: SocketGrant): void };
+  readonly upgrade: {
+    /** The caller is known: from here on a refusal is told by the end of the socket, which browsers can read. */
+    admit(): void;
+    grant(grant: SocketGrant): void;
+  };
 }
 
 export type Env = {

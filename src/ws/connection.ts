@@ -30,6 +30,7 @@ import {
   type Command,
 } from '../protocol/command.ts';
 import { problemOfChannels } from '../protocol/filter.ts';
+import { closeAs } from './close.ts';
 import { openOutlet } from './outlet.ts';
 import { keepAlive } from './keep-alive.ts';
 import { openSubscriptions } from './subscriptions.ts';
@@ -38,9 +39,6 @@ import { openSubscriptions } from './subscriptions.ts';
 const MOST_WAITING = 16;
 /** And how large they may be together; the one that goes beyond waits too. */
 const MOST_BYTES = 1_048_576;
-
-/** The end that says: not with these credentials. */
-const EXPIRED = 1008;
 
 export interface Connection {
   /** Settles when nothing of it is left. */
@@ -74,7 +72,7 @@ export function serveSocket(
       : context.clock.after(Math.max(0, expiresAt - context.clock.now()), () => {
           // From here on nothing is sent and no command is heard, however long the client takes to leave.
           over.abort();
-          socket.close(EXPIRED, 'The credentials have expired.');
+          closeAs(socket, 401, 'The credentials have expired.');
         });
   let bound: string | undefined;
   let waiting = 0;

@@ -9,13 +9,15 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { CorsConfig } from '../config/http.ts';
 import { bareReply } from '../http/bare-reply.ts';
-import type { Env, ServerContext, SocketGrant } from '../http/context.ts';
+import type { Env, ServerContext, SocketGrant, Upgrade } from '../http/context.ts';
 import { socketOrigins } from '../http/cors.ts';
 import { inTurn } from '../http/in-turn.ts';
 import { refuseBare } from '../http/not-http.ts';
 import { noAddress, problemReply } from '../http/replies.ts';
 import { asksForWebSocket } from '../http/web-socket.ts';
 import { shareTurns } from '../kernel/turn.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { closeAs } from './close.ts';
 import { serveSocket } from './connection.ts';
 import { withoutUpgrade } from './plain-request.ts';
 
@@ -34,8 +36,7 @@ export interface Sockets {
   close(graceMs: number): Promise<void>;
 }
 
-/** The end that says: the server is restarting, come back. */
-const RESTART = 1012;
+const STOPPING = 'The server is stopping.';
 
 export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
   const originOf = socketOrigins(cors);
@@ -53,7 +54,12 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     let granted: SocketGrant | undefined;
-    const reply = await ask(request, (grant) => (granted = grant));
+    let admitted = false;
+    const reply = await ask(request, {
+      admit: () => void (admitted = true),
+      grant: (grant) => void (granted = grant),
+    });
+    if (admitted && !reply.ok && reply.status >= 400) return end(request, socket, head, reply);
     if (granted === undefined || !reply.ok) return refuse(socket, reply);
     const grant = granted;
     // The client may have left meanwhile; then there is nobody to tell.
@@ -63,11 +69,21 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
         connections.delete(done),
       );
       connections.add(done);
-      if (context.stopping.aborted) opened.close(RESTART, 'The server is stopping.');
+      if (context.stopping.aborted) closeAs(opened, 503, STOPPING);
     });
   }
 
-  async function ask(request: IncomingMessage, grant: (grant: SocketGrant) => void): Promise<Response> {
+  /** Opens the socket to say why it is not opened. */
+  async function end(request: IncomingMessage, socket: Duplex, head: Buffer, reply: Response): Promise<void> {
+    const detail = await detailOf(reply);
+    if (socket.destroyed) return;
+    server.handleUpgrade(request, socket, head, (opened) => {
+      opened.on('error', () => undefined);
+      closeAs(opened, reply.status, detail);
+    });
+  }
+
+  async function ask(request: IncomingMessage, upgrade: Upgrade['upgrade']): Promise<Response> {
     const { origin, host = 'localhost' } = request.headers;
     const url = toUrl(request.url ?? '/', host);
     if (url === undefined) return problemReply(noAddress());
@@ -80,7 +96,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     // Browsers send them with every request to upgrade, whoever asks for it.
     if (allowed === 'without-credentials') headers.delete('cookie');
     const asked = new Request(url, { headers });
-    return fetch(asked, { upgrade: { grant } });
+    return fetch(asked, { upgrade });
   }
 
   return {
@@ -99,7 +115,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
       });
     },
     async close(graceMs) {
-      for (const socket of server.clients) socket.close(RESTART, 'The server is stopping.');
+      for (const socket of server.clients) closeAs(socket, 503, STOPPING);
       const cancel = context.clock.after(graceMs, () => {
         for (const socket of server.clients) socket.terminate();
       });
@@ -116,6 +132,12 @@ function toUrl(target: string, host: string): URL | undefined {
   if (!/^[^\s/\\?#@]+$/.test(host) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.username === '' && url.password === '' ? url : undefined;
+}
+
+async function detailOf(reply: Response): Promise<string> {
+  const body = (await reply.json().catch(() => null)) as Json;
+  const detail = isObject(body) ? body['detail'] : undefined;
+  return typeof detail === 'string' ? detail : reply.statusText;
 }
 
 /** The reply of the router on a connection that no HTTP server looks after any more. */

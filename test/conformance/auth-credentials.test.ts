@@ -168,7 +168,7 @@ test('given open streams of every kind, when the credentials of their readers en
     clock.leap(60_000);
     assert.deepEqual(new Set(await Promise.all(cut)), new Set([true]));
     const [code, reason] = (await closed) as [number, Buffer];
-    assert.deepEqual([code, reason.toString()], [1008, 'The credentials have expired.']);
+    assert.deepEqual([code, reason.toString()], [4401, 'The credentials have expired.']);
     const again = await s.request('GET', `${path}/runs/${run}/stream`, undefined, until);
     assert.deepEqual([again.status, again.json], [401, { detail: 'Credentials have expired' }]);
     const socketAgain = new WebSocket(`${s.url.replace('http', 'ws')}${path}/stream/events`, {

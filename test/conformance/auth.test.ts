@@ -96,9 +96,6 @@ test('given a handler that refuses with headers, when it is asked, then status, 
     assert.deepEqual([unknown.status, unknown.json], [401, { detail: 'Unauthorized' }]);
   }));
 
-/** They make a user without an identity. */
-const NAMELESS = ['nobody', 'blank'];
-
 test('given a handler that throws, hangs or answers junk, when it is asked, then it denies and tells no value (A2, A4)', () =>
   withServer({ ...withHandler('steered'), clock: hastyClock(), allowFaults: true }, async (s) => {
     const before = await s.events();
@@ -116,7 +113,8 @@ test('given a handler that throws, hangs or answers junk, when it is asked, then
     ];
     for (const [index, way] of ways.entries()) {
       const answer = await s.request('POST', '/threads', {}, { 'x-authenticate': way });
-      const told = NAMELESS.includes(way)
+      // These make a user without an identity.
+      const told = ['nobody', 'blank'].includes(way)
         ? [400, { detail: 'the auth user: identity must be a non-empty string' }]
         : [500, { detail: 'Internal server error' }];
       assert.deepEqual([answer.status, answer.json], told, way);

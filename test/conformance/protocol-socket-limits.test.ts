@@ -116,7 +116,7 @@ test('given open sockets, when the server stops, then they are told to come back
     stubborn.socket.pause();
     const closed = once(parked.socket, 'close');
     await s.stop();
-    assert.equal((await closed)[0], 1012);
+    assert.equal((await closed)[0], 4503);
     const answer = await waiting;
     assert.ok(answer === undefined || answer.error === 'no_such_run');
     stubborn.socket.resume();

@@ -68,8 +68,9 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
 
   /** Reached by requests to upgrade as well: what they pass on the way is what every other request passes. */
   app.get('/threads/:thread_id/stream/events', async (c) => {
-    const threadId = threadIdOf(c);
     const { upgrade } = c.env;
+    upgrade?.admit();
+    const threadId = threadIdOf(c);
     if (upgrade === undefined) throw needsUpgrade();
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
     upgrade.grant({ threadId, actor: c.var.actor, filter });
