@@ -8,6 +8,7 @@
  * graph does not wait for the disk unless it asked to. A read waits until what was written before is there.
  */
 import type { Clock } from '../kernel/clock.ts';
+import { stackOf } from '../kernel/stack.ts';
 import type { Store } from '../actors/store.ts';
 import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
 import type { CheckpointStore, Frame, LostAttempt, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
@@ -193,7 +194,8 @@ const sizeOf = (texts: readonly { readonly data: string }[]): number =>
 
 function toFailure(error: unknown): Outcome {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return { kind: 'error', error: name, message };
+  const stack = stackOf(error);
+  return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };
 }
 
 /** The last frame of a run that failed. */

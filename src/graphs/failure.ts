@@ -1,4 +1,5 @@
-import type { RunEnd } from './port.ts';
+import { stackOf } from '../kernel/stack.ts';
+import type { FailureOrigin, RunEnd } from './port.ts';
 import type { Updated } from './state-port.ts';
 
 /** What is told of a failure has to be written, sent and read: the rest of a longer message is left out. */
@@ -18,8 +19,25 @@ export function shortenNote(note: unknown): unknown {
   return cut;
 }
 
-/** The end of a run that failed with `thrown`, which may be anything that can be thrown. */
-export function toErrorEnd(thrown: unknown): RunEnd {
+/** Adds to what graph code threw where in the graph that was. */
+export class LocatedFailure {
+  readonly thrown: unknown;
+  readonly place: Pick<FailureOrigin, 'node' | 'step'>;
+  constructor(thrown: unknown, place: Pick<FailureOrigin, 'node' | 'step'>) {
+    this.thrown = thrown;
+    this.place = place;
+  }
+}
+
+/** The end of a run that failed with `failure`, which may be anything that can be thrown. */
+export function toErrorEnd(failure: unknown): Extract<RunEnd, { kind: 'error' }> {
+  const { thrown, place } = failure instanceof LocatedFailure ? failure : { thrown: failure, place: {} };
+  const stack = stackOf(thrown);
+  const origin: FailureOrigin = { ...place, ...(stack !== undefined && { stack }) };
+  return { ...toNamed(thrown), ...(Object.keys(origin).length > 0 && { origin }) };
+}
+
+function toNamed(thrown: unknown): Extract<RunEnd, { kind: 'error' }> {
   if (!(thrown instanceof Error) && !isErrorLike(thrown))
     return { kind: 'error', error: 'Error', message: shorten(describe(thrown)) };
   const given = toName(thrown.name) ?? 'Error';
@@ -34,8 +52,8 @@ export function toErrorEnd(thrown: unknown): RunEnd {
 
 /** The same as a line. */
 export function toWords(thrown: unknown): string {
-  const end = toErrorEnd(thrown);
-  return end.kind === 'error' ? `${end.error}: ${end.message}` : end.kind;
+  const { error, message } = toNamed(thrown);
+  return `${error}: ${message}`;
 }
 
 /** What the sender of an update of the state hears when the graph throws. */

@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
-import { toErrorEnd, toRefusal } from './failure.ts';
+import { LocatedFailure, toErrorEnd, toRefusal } from './failure.ts';
 import { createCheckpointBuffer } from './checkpoint-buffer.ts';
 import { runFunction, type Outcome } from './function/adapter.ts';
 import { parseBody } from './function/checkpoint-body.ts';
@@ -90,7 +90,7 @@ export function openInProcessGraphs({
       return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
     const divert = async (outcome: Outcome): Promise<RunEnd | undefined> => {
       // Nothing is known of a function that throws, so nothing may be saved in its name.
-      if ('thrown' in outcome) return toErrorEnd(outcome.thrown);
+      if ('thrown' in outcome) return toErrorEnd(new LocatedFailure(outcome.thrown, { node: order.graphId }));
       const graph = toCompiledGraph(outcome.value);
       entry.role = graph === undefined ? 'plain' : 'factory';
       return graph && runCompiled(entry, graph, order, attempt);

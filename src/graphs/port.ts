@@ -86,6 +86,13 @@ export interface Interrupt extends JsonObject {
   value: Json;
 }
 
+/** Where graph code failed: the nodes from the root graph to the failing one joined by `|`, and the source-mapped stack. */
+export interface FailureOrigin {
+  readonly node?: string;
+  readonly step?: number;
+  readonly stack?: string;
+}
+
 /** How an attempt ended. `next` names the nodes still to run: empty when the graph is finished. */
 export type RunEnd =
   | {
@@ -97,7 +104,12 @@ export type RunEnd =
       /** JSON text of an object: the values that the run showed at its end and that no checkpoint holds. */
       readonly untracked?: string;
     }
-  | { readonly kind: 'error'; readonly error: string; readonly message: string }
+  | {
+      readonly kind: 'error';
+      readonly error: string;
+      readonly message: string;
+      readonly origin?: FailureOrigin;
+    }
   /** `next`: nodes still to run, undefined when the graph did not get to say. */
   | { readonly kind: 'stopped'; readonly next?: readonly string[] };
 

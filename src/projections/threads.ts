@@ -2,7 +2,7 @@
 import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
-import { runEndOf, type RunEnd, type RunStatus } from '../thread/run-end.ts';
+import { runEndOf, withoutOrigin, type RunEnd, type RunStatus } from '../thread/run-end.ts';
 import type { metadataColumns } from './metadata-pairs.ts';
 
 export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
@@ -127,7 +127,7 @@ export function projectThread(
         status: end.run,
         lease_id: null,
         ended_at: at,
-        outcome: JSON.stringify(outcome),
+        outcome: JSON.stringify(withoutOrigin(outcome)),
         head,
         updated_at: at,
       };

@@ -8,10 +8,12 @@ import { isUuid } from '../kernel/ids.ts';
 import { openHistory, type History } from '../log/sqlite/history.ts';
 import { containsJson } from '../projections/filters.ts';
 import { projection } from '../projections/projection.ts';
-import { cronTimelineOf, stateAt, timelineOf, type Entry } from './timeline.ts';
+import { cronTimelineOf, stateAt, timelineOf, traceOf, type Entry } from './timeline.ts';
 import { verify } from './verify.ts';
 
 const EXIT_DIFFERENT = 1;
+/** Columns before the time of an entry. */
+const TRACE_INDENT = 9;
 
 export interface ReplayEnvironment {
   readonly [name: string]: string | undefined;
@@ -83,9 +85,11 @@ function printTimeline(entries: readonly Entry[], of: string, json: boolean, pri
   if (entries.length === 0) throw new Error(`${of} has no events here`);
   if (json) print(JSON.stringify(entries));
   else
-    for (const { position, time, type, before, after, summary } of entries) {
+    for (const entry of entries) {
+      const { position, time, type, before, after, summary } = entry;
       const change = before === null ? '' : before === after ? `${before}` : `${before} → ${after}`;
       print(`${String(position).padStart(7)}  ${time}  ${type.padEnd(20)}  ${change.padEnd(20)}  ${summary}`);
+      for (const frame of traceOf(entry)) print(`${' '.repeat(TRACE_INDENT)}${frame}`);
     }
   return 0;
 }

@@ -7,11 +7,12 @@ import { deliveryStream } from '../delivery/events.ts';
 import { maskUrl } from '../delivery/mask.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import { firstFrames } from '../kernel/stack.ts';
 import type { Recorded } from '../log/events.ts';
 import type { History } from '../log/sqlite/history.ts';
 import { listRuns, readRun } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
-import { threadStream, type ThreadEvent } from '../thread/events.ts';
+import { threadStream, type Origin, type ThreadEvent, type ThreadEventMap } from '../thread/events.ts';
 import { createCronFold } from './cron-fold.ts';
 import { createFold } from './fold.ts';
 
@@ -27,6 +28,7 @@ export interface Entry {
 }
 
 const PAGE = 500;
+const SHOWN_FRAMES = 3;
 
 function readWhole(history: History, stream: string): Recorded[] {
   const events: Recorded[] = [];
@@ -157,10 +159,20 @@ const sinceText = (since: number | null): string =>
   since === null ? '' : ` and all since ${toTimestamp(since)}`;
 
 function outcomeText(outcome: (ThreadEvent & { type: 'RunCompleted' })['data']['outcome']): string {
-  if (outcome.kind === 'error') return `error ${outcome.error}: ${outcome.message}`;
+  if (outcome.kind === 'error') return `error ${placeOf(outcome.origin)}${outcome.error}: ${outcome.message}`;
   if (outcome.kind === 'success' && outcome.next.length > 0)
     return `success, paused before ${outcome.next.join(', ')}`;
   return outcome.kind;
+}
+
+const placeOf = ({ node, step }: Origin = {}): string =>
+  node === undefined ? '' : `in node "${node}"${step === undefined ? '' : ` step ${step}`}: `;
+
+/** The innermost frames of the code that failed, one a line; none for other facts. */
+export function traceOf({ type, data }: Entry): string[] {
+  if (type !== 'RunCompleted') return [];
+  const { outcome } = data as unknown as ThreadEventMap['RunCompleted'];
+  return outcome.kind === 'error' ? firstFrames(outcome.origin?.stack ?? '', SHOWN_FRAMES) : [];
 }
 
 /** The thread as it was once `to` had happened, or undefined when it did not exist then or is purged. */

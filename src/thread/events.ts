@@ -37,10 +37,19 @@ export interface Pause {
   readonly interrupts: JsonObject;
 }
 
+/** Where a failure comes from. It is for the server's log and for replay: clients see name and message alone. */
+export interface Origin {
+  /** Names of nodes from the root graph to the failing one, joined by `|`; a plain function is a node of its graph's name. */
+  readonly node?: string;
+  readonly step?: number;
+  /** At most 16 KiB, in lines of the project's source files. */
+  readonly stack?: string;
+}
+
 export type Outcome =
   /** `hidden`: keys of the state that are no part of the graph's output. */
   | ({ readonly kind: 'success'; readonly hidden?: readonly string[] } & Pause)
-  | { readonly kind: 'error'; readonly error: string; readonly message: string }
+  | { readonly kind: 'error'; readonly error: string; readonly message: string; readonly origin?: Origin }
   | { readonly kind: 'timeout'; readonly message: string }
   /** `next`: nodes still to run, undefined when the graph did not get to say. */
   | { readonly kind: 'cancelled'; readonly reason: string; readonly next?: readonly string[] }

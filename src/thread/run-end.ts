@@ -66,6 +66,13 @@ export function runEndOf(
   }
 }
 
+/** The outcome as rows keep it: replies are made from them, and clients learn no stack. */
+export function withoutOrigin(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'error') return outcome;
+  const { kind, error, message } = outcome;
+  return { kind, error, message };
+}
+
 const ended = (run: 'error' | 'timeout', error: RunError): RunEnd => ({
   ...{ run, webhook: run, thread: 'error' },
   ...{ error, isTold: true, isFrame: true },

@@ -5,7 +5,7 @@
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Attempt } from '../attempt.ts';
-import { toErrorEnd } from '../failure.ts';
+import { LocatedFailure, toErrorEnd } from '../failure.ts';
 import { serveBoth, type GraphFunction } from '../graph-function.ts';
 import type { Interrupt, RunEnd, RunOrder } from '../port.ts';
 import { createGraphStore } from '../store.ts';
@@ -81,7 +81,7 @@ export async function runFunction(
   else await show(first);
   output.task(taskIdOf(journal.turn), state);
 
-  const question = await drain(call, result, journal, attempt);
+  const question = await drain(call, result, journal, attempt, order.graphId);
   if (question !== undefined) return pause(question, order, journal, output, attempt, plan);
   if (journal.unfinished) await journal.close();
   output.ended(state, taskIdOf(journal.turn));
@@ -114,14 +114,16 @@ async function drain(
   result: () => unknown,
   journal: Journal,
   attempt: Attempt,
+  node: string,
 ): Promise<Question | undefined> {
   try {
     return await call.drain(result);
   } catch (thrown) {
-    const end = toErrorEnd(thrown);
-    if (!attempt.signal.aborted && end.kind === 'error')
-      await attempt.store.saveWrites('', journal.headId, [toErrorWrite(journal.turn, end.message)]);
-    throw thrown;
+    if (!attempt.signal.aborted)
+      await attempt.store.saveWrites('', journal.headId, [
+        toErrorWrite(journal.turn, toErrorEnd(thrown).message),
+      ]);
+    throw new LocatedFailure(thrown, { node, step: journal.step + 1 });
   }
 }
 

@@ -21,6 +21,8 @@ export interface Journal {
   readonly turn: TurnRecord;
   /** The checkpoint that notes about the turn go to. */
   readonly headId: string;
+  /** That of the last staged checkpoint. */
+  readonly step: number;
   /** False once the newest checkpoint holds an update of the function. */
   readonly unfinished: boolean;
   /** `input` begins a turn; `update` is a client's change within it. Throws when a value cannot be stored. */
@@ -73,6 +75,9 @@ export function openJournal(
     get headId() {
       if (parentId === null) throw new Error('A turn has a checkpoint from its beginning');
       return parentId;
+    },
+    get step() {
+      return step;
     },
     get unfinished() {
       return unfinished;

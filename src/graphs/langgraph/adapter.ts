@@ -12,6 +12,7 @@ import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
 import { bind, hiddenKeys, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
+import { locateFailure } from './failed-task.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
 import { needsEvents, toInput, toOptions, type Needs } from './invocation.ts';
@@ -70,7 +71,7 @@ export async function runLangGraph(
       await attempt.frames.ready();
     }
   } catch (error) {
-    if (!attempt.signal.aborted) throw error;
+    if (!attempt.signal.aborted) throw await locateFailure(graph, saver, order.threadId, error);
     // A stopped graph may hold checkpoints that nobody took any more: what is left to do stands in the store.
     await saves.settled();
     const { next } = await bind(graph, toView(saver)).getState(rootOf(order));

@@ -179,8 +179,10 @@ test('given a function that throws, when the run ends, then end and state tell t
     yield { n: 1 };
     throw new CustomError('no luck');
   });
-  const { end } = await bench.run({ input: {} });
+  const { end, origin } = await bench.run({ input: {} });
   assert.deepEqual(end, { kind: 'error', error: 'CustomError', message: 'no luck' });
+  assert.deepEqual([origin?.node, origin?.step], ['agent', 1]);
+  assert.match(origin?.stack ?? '', /^Error: no luck\n +at .*function-ends\.test\.ts:\d+:\d+/);
   const state = await bench.state();
   assert.equal(state.tasks[0]?.error, 'no luck');
   assert.deepEqual([state.next, state.values], [['agent'], { n: 1 }]);

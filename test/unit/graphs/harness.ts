@@ -6,7 +6,14 @@ import type { CompiledGraph } from '../../../src/graphs/graph-shapes.ts';
 import { openInProcessGraphs } from '../../../src/graphs/in-process.ts';
 import { withValues } from '../../../src/graphs/pool/state-values.ts';
 import type { LoadedGraph } from '../../../src/graphs/loader.ts';
-import type { Frame, GraphState, RunEnd, RunOrder, StateOrder } from '../../../src/graphs/port.ts';
+import type {
+  FailureOrigin,
+  Frame,
+  GraphState,
+  RunEnd,
+  RunOrder,
+  StateOrder,
+} from '../../../src/graphs/port.ts';
 import type { StorePort } from '../../../src/graphs/store-port.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 
@@ -16,7 +23,9 @@ export interface ShownFrame {
 }
 
 export interface Ran {
+  /** Without the origin of a failure. */
   readonly end: RunEnd;
+  readonly origin: FailureOrigin | undefined;
   readonly frames: ShownFrame[];
   /** The data of the frames with this event name. */
   of(event: string): Json[];
@@ -32,6 +41,8 @@ export interface Bench {
   /** The same thread and graphs, as another process with nothing in memory would have them. */
   restart(): Bench;
 }
+
+type Failed = { readonly origin?: FailureOrigin };
 
 const clock = systemClock();
 export const ids = randomIds(clock);
@@ -64,8 +75,13 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
           for (const { event, data } of batch) frames.push({ event, data: JSON.parse(data) as Json });
         },
       };
-      const end = await host.run(toOrder(threadId, order), link, signal);
-      return { end, frames, of: (event) => frames.filter((f) => f.event === event).map((f) => f.data) };
+      const { origin, ...end } = (await host.run(toOrder(threadId, order), link, signal)) as Failed & RunEnd;
+      return {
+        end: end as RunEnd,
+        origin,
+        frames,
+        of: (event) => frames.filter((f) => f.event === event).map((f) => f.data),
+      };
     },
     async state(order = {}) {
       const asked = { graphId: 'agent', threadId, subgraphs: false, config: toConfig(), ...order };

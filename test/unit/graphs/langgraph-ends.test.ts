@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { Annotation, StateGraph } from '@langchain/langgraph';
 import type { JsonObject } from '../../../src/kernel/json.ts';
+import { userPlaceOf } from '../../../src/kernel/stack.ts';
 import { suite } from '../../support/suite.ts';
 import { gate, openBench } from './harness.ts';
 import { START, Log, chain } from './langgraph-harness.ts';
@@ -19,6 +20,27 @@ test('given a node that throws, when the run ends, then the end names the class 
   const state = await bench.state();
   assert.equal(state.tasks[0]?.error, 'no luck');
   assert.deepEqual(state.next, ['b']);
+});
+
+test('a failed run names the node in its subgraph, the step, and the line that threw', async () => {
+  const inner = new StateGraph(Log)
+    .addNode('fetch', () => {
+      throw new Error('no luck', { cause: new RangeError('offline') });
+    })
+    .addEdge('__start__', 'fetch')
+    .compile();
+  const outer = new StateGraph(Log)
+    .addNode('begin', () => ({ log: ['begin'] }))
+    .addNode('agent', inner)
+    .addNode('beside', () => ({ log: ['beside'] }))
+    .addEdge('__start__', 'begin')
+    .addEdge('begin', 'agent')
+    .addEdge('begin', 'beside')
+    .compile();
+  const { origin } = await openBench(outer).run({ input: START });
+  assert.deepEqual([origin?.node, origin?.step], ['agent|fetch', 2]);
+  assert.deepEqual(userPlaceOf(origin?.stack ?? '')?.file, import.meta.filename);
+  assert.match(origin?.stack ?? '', /^Error: no luck\n[^]*\nCaused by: RangeError: offline\n/);
 });
 
 test('given a node that throws what is no error, when the run ends, then the end is an error all the same', async () => {

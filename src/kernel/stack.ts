@@ -1,0 +1,69 @@
+/** Stacks of errors as text: what is kept of one, and the first place in the project's own files that it names. */
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isOwnModule } from './own-modules.ts';
+
+export const MAX_STACK_BYTES = 16_384;
+/** Characters before the first frame: the message is kept elsewhere. */
+const MAX_HEADER_CHARACTERS = 1_000;
+const MAX_CAUSES = 4;
+
+export interface CodePlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The stack of `thrown` and of its causes, at most `MAX_STACK_BYTES` long; undefined when it has none. */
+export function stackOf(thrown: unknown): string | undefined {
+  const stacks: string[] = [];
+  try {
+    let error = thrown as { readonly stack?: unknown; readonly cause?: unknown } | null | undefined;
+    while (stacks.length <= MAX_CAUSES && typeof error?.stack === 'string') {
+      stacks.push(withShortHeader(error.stack));
+      error = error.cause as typeof error;
+    }
+  } catch {
+    // Members of a thrown object may be getters that throw; the stacks read so far are kept.
+  }
+  return stacks.length === 0 ? undefined : toMaxBytes(stacks.join('\nCaused by: '));
+}
+
+function withShortHeader(stack: string): string {
+  const frames = /\n +at /.exec(stack)?.index ?? stack.length;
+  if (frames <= MAX_HEADER_CHARACTERS) return stack;
+  return `${stack.slice(0, MAX_HEADER_CHARACTERS)}…${stack.slice(frames)}`;
+}
+
+function toMaxBytes(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_STACK_BYTES) return text;
+  // A character cut in half decodes to U+FFFD, which has up to three bytes itself.
+  return bytes.toString('utf8', 0, MAX_STACK_BYTES - 3).replace(/\uFFFD$/, '');
+}
+
+/** Node prints these lines before the stack of what it cannot link or compile: the caret stands below the column. */
+const HEADER = /^(file:\/\/\S+|\/.+?):(\d+)\n.*\n( *)\^/;
+const FRAME = /^ +at (?:.*\()?(file:\/\/.+?|\/.+?):(\d+):(\d+)\)?$/gm;
+
+/** The innermost place outside of packages and of this program. */
+export function userPlaceOf(stack: string): CodePlace | undefined {
+  const header = HEADER.exec(stack);
+  if (header !== null) {
+    const [, at, line, indent] = header;
+    return { file: toFile(at!), line: Number(line), column: indent!.length + 1 };
+  }
+  for (const [, at, line, column] of stack.matchAll(FRAME)) {
+    const file = toFile(at!);
+    if (!file.includes('/node_modules/') && !isOwnModule(pathToFileURL(file).href))
+      return { file, line: Number(line), column: Number(column) };
+  }
+  return undefined;
+}
+
+/** The first `count` frames, each without its indentation. */
+export const firstFrames = (stack: string, count: number): string[] =>
+  [...stack.matchAll(/^ +(at .*)$/gm)].slice(0, count).map(([, frame]) => frame!);
+
+export const placeText = ({ file, line, column }: CodePlace): string => `${file}:${line}:${column}`;
+
+const toFile = (at: string): string => (at.startsWith('file:') ? fileURLToPath(at) : at);
