@@ -1,32 +1,37 @@
-/** The process's own log: JSON lines, or plain ones for people, on standard error. */
-import { writeSync } from 'node:fs';
+/** The process's own log on standard error: lines for people on a terminal, lines of JSON elsewhere. */
 import pino, { type Logger } from 'pino';
+import pretty from 'pino-pretty';
 import type { Config } from './config/config.ts';
+import type { OnEntry } from './observe/entry.ts';
+import { toText, type TextOptions } from './observe/text.ts';
 
 const STDERR = 2;
 
-export function createLogger({ level, json }: Config['log']): Logger {
+export interface LoggerOptions extends TextOptions {
+  readonly isTerminal: boolean;
+}
+
+export function createLogger({ level, json }: Config['log'], options: LoggerOptions): Logger {
+  const isJson = json ?? !options.isTerminal;
   return pino(
     { level },
-    // From the first character on, as by default; but whoever asks then hears when all is written.
-    json
-      ? pino.destination({ dest: STDERR, minLength: 1 })
-      : { write: (line) => writeSync(STDERR, toText(line)) },
+    isJson
+      ? // Written at once, as by default; unlike the default destination, `flush` reports when all is written.
+        pino.destination({ dest: STDERR, minLength: 1 })
+      : pretty({
+          destination: STDERR,
+          sync: true,
+          colorize: options.isTerminal,
+          translateTime: 'SYS:HH:MM:ss.l',
+          ignore: 'pid,hostname',
+          hideObject: true,
+          messageFormat: ({ level: _, time, pid, hostname, msg, ...members }) =>
+            toText(String(msg ?? ''), members, options),
+        }),
   );
 }
 
-/** `2026-11-20T23:49:50.868Z WARN what happened {"more":1}`, and the stack of an error below it. */
-function toText(line: string): string {
-  const { level, time, msg, pid, hostname, err, ...rest } = JSON.parse(line) as {
-    level: number;
-    time: number;
-    msg?: string;
-    pid: unknown;
-    hostname: unknown;
-    err?: { stack?: string; message?: string };
-  };
-  const label = (pino.levels.labels[level] ?? String(level)).toUpperCase();
-  const more = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
-  const stack = err === undefined ? '' : `\n${err.stack ?? err.message ?? ''}`;
-  return `${new Date(time).toISOString()} ${label} ${msg ?? ''}${more}${stack}\n`;
-}
+export const entriesTo =
+  (logger: Logger): OnEntry =>
+  ({ level, message, members }) =>
+    logger[level](members, message);

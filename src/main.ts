@@ -7,7 +7,7 @@ import { systemClock } from './kernel/clock.ts';
 import { tendIdleMemory } from './kernel/idle-memory.ts';
 import { publishAddress } from './kernel/server-address.ts';
 import { DiskFailed } from './log/disk.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, entriesTo } from './logger.ts';
 
 /**
  * Exit codes beyond 0: a wrong call or configuration, and a disk that takes nothing, or left the outcome of the last
@@ -47,7 +47,7 @@ async function serve(args: string[]): Promise<void> {
   process.chdir(dirname(config.configFile));
   // Graph workers copy the environment when they start; a free port is known only once it is taken.
   if (config.port !== 0) publishAddress(process.env, addressOf(config));
-  const logger = createLogger(config.log);
+  const logger = createLogger(config.log, { isTerminal: process.stderr.isTTY === true, codeFrames: false });
   for (const warning of config.warnings) logger.warn(warning);
 
   // Faults of graph code that no promise chain of ours sees must not take the other runs down with them. Listened for
@@ -70,7 +70,8 @@ async function serve(args: string[]): Promise<void> {
   const starting = startServer(config, {
     onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
     onWarning: (text) => logger.warn(text),
-    ...(logger.isLevelEnabled('info') && { onRequest: (line) => logger.info(line, 'request') }),
+    onEntry: entriesTo(logger),
+    logsRequests: logger.isLevelEnabled('debug'),
     onHeld: (gone) => (held = gone),
     onPoisoned: (cause) => {
       process.exitCode = EXIT_POISONED;

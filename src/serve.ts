@@ -10,7 +10,7 @@ import { publishInProcess } from './http/in-process-client.ts';
 import { lendWhileWaiting } from './http/lending-fetch.ts';
 import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
-import type { RunningServer, ServeOptions } from './wiring.ts';
+import type { RunningServer, ServeOptions } from './running-server.ts';
 
 export type { RunningServer, ServeOptions };
 

@@ -9,9 +9,9 @@ import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts
 import { createCrons } from './actors/crons.ts';
 import { createDeliveries } from './actors/deliveries.ts';
 import { createEmbedder, recogniseEmbedTexts } from './actors/embedder.ts';
-import { createItems, type Items } from './actors/items.ts';
+import { createItems } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
-import { createThreads, type Threads } from './actors/threads.ts';
+import { createThreads } from './actors/threads.ts';
 import { createUpkeep } from './actors/upkeep.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import type { UrlPolicy } from './delivery/url-policy.ts';
@@ -26,27 +26,29 @@ import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
-import type { Graphs, OpenGraphsOptions } from './graphs/open-graphs.ts';
+import type { Graphs } from './graphs/open-graphs.ts';
 import { loadEmbeddings } from './load-embeddings.ts';
 import { loadExport } from './load-export.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/cron-start.ts';
-import type { RequestLine, ServerContext } from './http/context.ts';
+import type { ServerContext } from './http/context.ts';
 import { recogniseApp } from './http/custom-app.ts';
 import { createEdge } from './http/edge.ts';
 import { createInheritance } from './http/header-rules.ts';
 import type { InProcessClient } from './http/in-process-client.ts';
 import { createMetrics } from './http/metrics.ts';
+import { createRequestLog } from './http/request-log.ts';
 import { createRequestCounts } from './http/request-metrics.ts';
 import { addressProblem, listen, type HttpServer } from './http/server.ts';
 import { limitDelivery, renderDelivery } from './http/delivery-body.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import type { Ids } from './kernel/ids.ts';
 import { watchLoopDelay } from './kernel/loop-delay.ts';
-import type { EventLog } from './log/log.ts';
 import { openSqliteLog } from './log/sqlite/log.ts';
+import { openActivity } from './observe/activity.ts';
 import { projection, projectionModule } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
+import type { RunningServer, ServeOptions } from './running-server.ts';
 import { openStreams } from './streams/open-streams.ts';
 import { openSockets } from './ws/sockets.ts';
 
@@ -54,18 +56,6 @@ import { openSockets } from './ws/sockets.ts';
 const BODIES_AT_ONCE = 8;
 /** How long the client of a socket may take to say goodbye. */
 const SOCKET_GRACE_MS = 1_000;
-
-export interface RunningServer {
-  readonly url: string;
-  readonly graphIds: readonly string[];
-  readonly log: EventLog;
-  readonly threads: Threads;
-  readonly items: Items;
-  /** The router, for tests that walk it. */
-  readonly app: ReturnType<typeof createApp>;
-  /** Takes no new requests, tells running graphs to stop, hands their runs back, closes the log. */
-  stop(): Promise<void>;
-}
 
 /** What `startServer` began with. */
 export interface Begun {
@@ -78,25 +68,13 @@ export interface Begun {
   readonly graphs: Promise<Graphs>;
 }
 
-export interface ServeOptions {
-  readonly clock?: Clock;
-  readonly onFault: (error: unknown, context: string) => void;
-  /** Hears, at start, what is allowed and may not be meant. */
-  readonly onWarning?: (text: string) => void;
-  /** Hears of every request, when its reply begins. */
-  readonly onRequest?: (line: RequestLine) => void;
-  /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
-  readonly onPoisoned: (cause: string) => void;
-  readonly onHeld?: OpenGraphsOptions['onHeld'];
-}
-
 /** Rejects as `startServer` does; what had begun by then is stopped. */
 export async function wireServer(
   config: Config,
   options: ServeOptions,
   begun: Begun,
 ): Promise<RunningServer> {
-  const { onFault, onPoisoned } = options;
+  const { onFault, onPoisoned, onEntry = () => undefined } = options;
   const { clock, ids, version, inProcess, places } = begun;
   const stops: (() => Promise<unknown> | void)[] = [];
   const stopAll = async (): Promise<void> => {
@@ -130,6 +108,8 @@ export async function wireServer(
     // Before the log: nothing may be left that writes.
     stops.push(() => graphs.close());
     log.onPoisoned(onPoisoned);
+    const activity = openActivity({ log, onEntry, hasUsers: handler !== undefined, onFault });
+    stops.push(() => activity.stop());
     const { enabled, payloadFields } = config.webhooks;
     const urlPolicy: UrlPolicy = { ...config.webhooks.url, ownAddresses };
     const render = limitDelivery(renderDelivery, payloadFields);
@@ -158,7 +138,7 @@ export async function wireServer(
       [...config.graphs, ...config.unserved],
       config.assistantDefaults,
     );
-    await recoverRuns(log, threads, { maxAttempts: config.maxAttempts });
+    activity.recovered(await recoverRuns(log, threads, { maxAttempts: config.maxAttempts }));
 
     const { hub, ...streams } = openStreams(log, clock);
     let ownFetch: OwnFetch | undefined;
@@ -235,7 +215,7 @@ export async function wireServer(
         apiKey: config.apiKeys !== undefined && handler === undefined,
         merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
       },
-      ...(options.onRequest && { onRequest: options.onRequest }),
+      requestLog: createRequestLog(onEntry, { all: options.logsRequests === true }),
       allowTruncate: config.allowTruncate,
       ...(enabled && { urlPolicy }),
       maxBodyBytes: config.maxBodyBytes,
@@ -260,6 +240,7 @@ export async function wireServer(
     inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);
     graphs.base(`${listening.url}${config.http.mountPrefix}`);
     stops.push(async () => {
+      activity.stopping();
       // Requests are still answered: whoever waits for a run that is about to end hears of its end.
       if (drainMs > 0) await executor.drain(drainMs);
       stopping.abort();

@@ -76,7 +76,7 @@ export interface Config {
   readonly shutdownGraceMs: number;
   /** `POST /internal/truncate` is there: for development and tests. */
   readonly allowTruncate: boolean;
-  readonly log: { readonly level: LogLevel; readonly json: boolean };
+  readonly log: { readonly level: LogLevel; readonly json: boolean | undefined };
   /** Processor time for reading the types of one source file of graphs. */
   readonly schemaTimeoutMs: number;
   /** Default config and context of the graphs' system assistants. */

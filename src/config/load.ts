@@ -83,7 +83,10 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),
     http: toHttpConfig(file.http ?? {}, settings, problems, warnings, (spec) => toExportSpec(spec, dir)),
     allowTruncate: settings.flag('PLATFORM_ALLOW_TRUNCATE', false),
-    log: { level: settings.logLevel('LOG_LEVEL', 'warn'), json: settings.flag('LOG_JSON', true) },
+    log: {
+      level: settings.logLevel('LOG_LEVEL', 'info'),
+      json: env['LOG_JSON'] === undefined ? undefined : settings.flag('LOG_JSON', true),
+    },
     webhooks: toWebhooksConfig(file.webhooks ?? {}, file.http?.disable_webhooks !== true, {
       ...{ settings, env, path, problems },
     }),

@@ -24,6 +24,7 @@ import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Inherit } from './header-rules.ts';
 import type { Metrics } from './metrics.ts';
+import type { RequestLog } from './request-log.ts';
 import type { RequestCounts } from './request-metrics.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ThreadEvents } from '../streams/thread-events.ts';
@@ -67,21 +68,10 @@ export interface ServerContext {
   /** Whether everything may be deleted at once, by somebody on this machine. */
   readonly allowTruncate: boolean;
   readonly version: string;
-  /** Hears of every request when its reply begins. */
-  readonly onRequest?: (line: RequestLine) => void;
+  readonly requestLog?: RequestLog;
   readonly onFault: (error: unknown, context: string) => void;
   /** Aborts when the server stops: open streams end as a lost connection, so clients resume. */
   readonly stopping: AbortSignal;
-}
-
-export interface RequestLine {
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  /** Until the reply began. */
-  readonly ms: number;
-  /** Those that the configuration lets be seen. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What was settled about a request before it came to the built-in routes. */

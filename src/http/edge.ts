@@ -27,7 +27,7 @@ export function createEdge(
   builtIn: Hono<Env>,
   custom: CustomApp | undefined,
 ): EdgeFetch {
-  const { clock, http, onRequest } = context;
+  const { clock, http, requestLog } = context;
   const prefix = http.mountPrefix;
   const edge = new Hono<Env>({
     getPath(request) {
@@ -38,12 +38,13 @@ export function createEdge(
   });
   const logged = createHeaderFilter(http.loggingHeaders);
 
-  if (onRequest !== undefined)
+  if (requestLog !== undefined)
     edge.use('*', async (c, next) => {
       const began = clock.monotonic();
       await next();
+      if (c.res.status < requestLog.minStatus) return;
       // Names of resources are in the path; the query may hold tokens and stays out.
-      onRequest({
+      requestLog.onRequest({
         method: c.req.method,
         path: pathOf(c.req.url),
         status: c.res.status,

@@ -9,9 +9,9 @@ const test = suite('request log');
 const ARGS = ['--config', join(PROJECT, 'platform.edge.json')];
 const HEADERS = { 'x-request-id': 'r-7', 'x-request-secret': 'canary', 'x-api-key': 'canary' };
 
-test('given LOG_LEVEL=info, when requests come, then each is a line of JSON, with the headers that may be seen', () =>
+test('at LOG_LEVEL=debug each request is a line of JSON with the headers that may be seen', () =>
   withPrograms(async ({ serve }) => {
-    const server = await serve({ args: ARGS, env: { LOG_LEVEL: 'INFO' } });
+    const server = await serve({ args: ARGS, env: { LOG_LEVEL: 'DEBUG' } });
     await server.ask('GET', '/info?token=canary', undefined, HEADERS);
     const [line] = await server.printed(/^\{.*"msg":"request".*\}$/m);
     const { level, time, pid, hostname, ms, ...rest } = JSON.parse(line) as Record<string, unknown>;
@@ -26,21 +26,44 @@ test('given LOG_LEVEL=info, when requests come, then each is a line of JSON, wit
     assert.equal(typeof ms, 'number');
   }));
 
-test('given LOG_JSON=false, when there is something to say, then it is a line for people', () =>
+test('with LOG_JSON=false a line is for people', () =>
   withPrograms(async ({ serve }) => {
-    const server = await serve({ args: ARGS, env: { LOG_LEVEL: 'info', LOG_JSON: 'false' } });
+    const server = await serve({ args: ARGS, env: { LOG_LEVEL: 'debug', LOG_JSON: 'false' } });
     await server.ask('GET', '/ok');
-    await server.printed(
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO request \{"method":"GET","path":"\/agents\/v1\/ok",/m,
-    );
+    await server.printed(/^\[[\d:.]+\] DEBUG: request method=GET path=\/agents\/v1\/ok .*status=200/m);
   }));
 
-test('given no level, when requests come, then nothing is printed for them', () =>
+test('at the default level requests are not in the log', () =>
   withPrograms(async ({ serve }) => {
     const server = await serve({ args: ARGS });
     await server.ask('GET', '/ok');
     await server.end('SIGTERM');
-    assert.doesNotMatch(server.output(), /request/);
+    assert.doesNotMatch(server.output(), /"msg":"request"/);
+  }));
+
+test('a run that fails is one line with its ids and stack, or one block with its source line', () =>
+  withPrograms(async ({ serve }) => {
+    const body = { assistant_id: 'breaks', input: {} };
+    for (const json of ['true', 'false']) {
+      const args = ['--config', join(PROJECT, 'platform.json')];
+      const server = await serve({ args, env: { LOG_JSON: json } });
+      await server.ask('POST', '/runs/wait', body);
+      if (json === 'false') {
+        await server.printed(
+          /ERROR: run failed: graph "breaks", node "bad", step 1, attempt 1, after \d+ ms\n {4}thread .+\n {4}run .+\n {4}NodeError: the node broke\n {4}at \/\S*\/agent\.ts:\d+:11$/m,
+        );
+      } else {
+        const [line] = await server.printed(/^\{.*"msg":"run failed".*\}$/m);
+        const { exception, ...members } = JSON.parse(line) as { exception: { stack: string } };
+        assert.match(exception.stack, /agent\.ts:\d+:11/);
+        for (const name of ['graph_id', 'assistant_id', 'thread_id', 'run_id', 'run_attempt', 'at', 'node'])
+          assert.ok(name in members, name);
+        for (const name of ['run_queue_ms', 'run_exec_ms', 'run_wait_time_ms'])
+          assert.equal(typeof (members as Record<string, unknown>)[name], 'number', name);
+      }
+      await server.end('SIGTERM');
+      assert.match(server.output(), /stopped/);
+    }
   }));
 
 test('given a log that nobody reads any more, when the server is told to stop, then it ends, as it serves before', () =>
@@ -48,7 +71,7 @@ test('given a log that nobody reads any more, when the server is told to stop, t
     // A pipe that is open for reading as well, by nobody who reads: it is full after 64 KiB.
     const pipe = join(dir, 'log');
     const before = `mkfifo '${pipe}' && exec 3<>'${pipe}' 2>&3`;
-    const server = await serve({ args: ARGS, env: { LOG_LEVEL: 'info' }, before });
+    const server = await serve({ args: ARGS, env: { LOG_LEVEL: 'debug' }, before });
     const path = `/agents/v1/${'x'.repeat(300)}`;
     for (let i = 0; i < 20; i++) await Promise.all(Array.from({ length: 20 }, () => server.ask('GET', path)));
     assert.equal((await server.ask('GET', '/ok')).status, 200);

@@ -9,10 +9,11 @@ import { Client } from '@langchain/langgraph-sdk';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
-import type { RequestLine } from '../../src/http/context.ts';
+import type { RequestLine } from '../../src/http/request-log.ts';
 import type { Recorded } from '../../src/log/events.ts';
 import { openHistory } from '../../src/log/sqlite/history.ts';
 import { containsJson } from '../../src/projections/filters.ts';
+import type { Entry } from '../../src/observe/entry.ts';
 import { projection } from '../../src/projections/projection.ts';
 import { verify } from '../../src/replay/verify.ts';
 import { startServer, type RunningServer } from '../../src/serve.ts';
@@ -53,6 +54,8 @@ export interface TestServer {
   readonly warnings: readonly string[];
   /** The request log. */
   readonly requests: readonly RequestLine[];
+  /** What the server said about its own work. */
+  readonly entries: readonly Entry[];
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Resolves with the first event, already recorded or to come, for which `wanted` is true. */
   until(wanted: (event: Recorded) => boolean): Promise<Recorded>;
@@ -70,6 +73,7 @@ export async function withServer<T>(
     const faults: unknown[] = [];
     const warnings: string[] = [];
     const requests: RequestLine[] = [];
+    const entries: Entry[] = [];
     const data = join(dir, 'data');
     let configured: Config | undefined;
     const start = (more: Partial<Config> = {}): Promise<RunningServer> => {
@@ -90,7 +94,11 @@ export async function withServer<T>(
           ...(options.clock && { clock: options.clock }),
           onFault: (error) => faults.push(error),
           onWarning: (text) => warnings.push(text),
-          onRequest: (line) => requests.push(line),
+          logsRequests: true,
+          onEntry(entry) {
+            entries.push(entry);
+            if (entry.message === 'request') requests.push(entry.members as unknown as RequestLine);
+          },
           onPoisoned: (cause) => faults.push(new Error(cause)),
         },
       );
@@ -101,6 +109,7 @@ export async function withServer<T>(
       faults,
       warnings,
       requests,
+      entries,
       get server() {
         return server;
       },

@@ -1,0 +1,197 @@
+/**
+ * The observer of committed facts that writes the server's log: ends of runs, failed webhook attempts, fired crons.
+ *
+ * A4 An entry has ids, names and times. Of a user it has the identity alone, of a request the value of `x-request-id`.
+ * What a run was given and what it made stay out, but for the message of its failure.
+ */
+import { toTimestamp } from '../kernel/clock.ts';
+import { placeText, userPlaceOf } from '../kernel/stack.ts';
+import type { Recorded } from '../log/events.ts';
+import type { EventLog } from '../log/log.ts';
+import { getRun } from '../projections/run-queries.ts';
+import type { Outcome, ThreadEventMap } from '../thread/events.ts';
+import { parseSecret } from '../thread/secret.ts';
+import type { OnEntry, RunException } from './entry.ts';
+
+export interface ActivityOptions {
+  readonly log: EventLog;
+  readonly onEntry: OnEntry;
+  /** Runs have users, whose identities are read from the runs' secrets. */
+  readonly hasUsers: boolean;
+  readonly onFault: (error: unknown, context: string) => void;
+}
+
+export interface Activity {
+  /** Says how many runs a process that ended without handing them back has left. */
+  recovered(runs: number): void;
+  /** Runs that are handed back from now on are named by `stop`. */
+  stopping(): void;
+  stop(): void;
+}
+
+/** What the facts of an open run have said so far; times in milliseconds since 1970. */
+interface OpenRun {
+  readonly graphId: string;
+  readonly assistantId: string;
+  readonly createdAt: number;
+  /** A run with `after_seconds` does not wait before this time. */
+  readonly dueAt: number;
+  readonly requestId?: string;
+  firstStartedAt?: number;
+  startedAt?: number;
+  user?: string;
+}
+
+type Fact<Type extends keyof ThreadEventMap> = ThreadEventMap[Type];
+
+export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOptions): Activity {
+  const open = new Map<string, OpenRun>();
+  let handedBack: string[] | undefined;
+
+  function created(data: Fact<'RunCreated'>, at: number): void {
+    const { runId, threadId, graphId, assistantId, notBefore } = data;
+    const requestId = requestIdOf(data.kwargs.config['configurable']);
+    open.set(runId, {
+      ...{ graphId, assistantId, createdAt: at, dueAt: Math.max(at, notBefore) },
+      ...(requestId !== undefined && { requestId }),
+    });
+    onEntry({
+      level: 'debug',
+      message: 'run created',
+      members: { graph_id: graphId, assistant_id: assistantId, thread_id: threadId, run_id: runId },
+    });
+  }
+
+  function started({ runId, threadId, attempt }: Fact<'RunStarted'>, at: number): void {
+    const run = open.get(runId);
+    if (run !== undefined) {
+      run.firstStartedAt ??= at;
+      run.startedAt = at;
+    }
+    if (hasUsers && run !== undefined && run.user === undefined)
+      log.payloads.secret(runId).then(
+        (text) => {
+          const identity = parseSecret(text).user?.['identity'];
+          if (typeof identity === 'string') run.user = identity;
+        },
+        (error: unknown) => onFault(error, `the user of run ${runId}`),
+      );
+    onEntry({
+      level: 'debug',
+      message: 'run started',
+      members: { thread_id: threadId, run_id: runId, run_attempt: attempt },
+    });
+  }
+
+  function ended(data: Fact<'RunCompleted'>, at: number): void {
+    const known = open.get(data.runId);
+    open.delete(data.runId);
+    if (known !== undefined) return onEntry(entryOf(data, at, known));
+    // It was created before this process started.
+    getRun(log.rows, data.runId).then(
+      (run) => {
+        const times = run && { ...run, dueAt: run.createdAt, startedAt: run.startedAt ?? undefined };
+        onEntry(entryOf(data, at, times as OpenRun | undefined));
+      },
+      (error: unknown) => onFault(error, `the end of run ${data.runId}`),
+    );
+  }
+
+  function observe({ type, data, meta: { at } }: Recorded): void {
+    switch (type) {
+      case 'RunCreated':
+        return created(data, at);
+      case 'RunStarted':
+        return started(data, at);
+      case 'RunCompleted':
+        return ended(data, at);
+      case 'RunRequeued':
+        if (!data.lost) handedBack?.push(data.runId);
+        return;
+      case 'CronFired': {
+        const members = { cron_id: data.cronId, thread_id: data.threadId, run_id: data.runId };
+        return onEntry({
+          level: 'info',
+          message: 'cron fired',
+          members: { ...members, slot: toTimestamp(data.slot) },
+        });
+      }
+      case 'WebhookAttemptFailed': {
+        const { deliveryId, attempt, status, error, nextAt } = data;
+        const next = nextAt === null ? null : toTimestamp(nextAt);
+        return onEntry({
+          level: 'warn',
+          message: 'webhook attempt failed',
+          members: { webhook_id: deliveryId, attempt, status, error, next_attempt_at: next },
+        });
+      }
+      default:
+    }
+  }
+
+  const unsubscribe = log.onCommitted(({ events }) => events.forEach(observe));
+  return {
+    recovered(runs) {
+      if (runs > 0) onEntry({ level: 'info', message: 'runs recovered at start', members: { runs } });
+    },
+    stopping() {
+      handedBack = [];
+    },
+    stop() {
+      unsubscribe();
+      if (handedBack !== undefined)
+        onEntry({ level: 'info', message: 'stopped', members: { runs_handed_back: handedBack } });
+    },
+  };
+}
+
+function entryOf(
+  { threadId, runId, attempt, outcome }: Fact<'RunCompleted'>,
+  at: number,
+  run: OpenRun | undefined,
+): ReturnType<typeof toEntry> {
+  const { createdAt, dueAt, startedAt, firstStartedAt = startedAt } = run ?? {};
+  const between = (from: number | undefined, to: number | undefined): number | undefined =>
+    from === undefined || to === undefined ? undefined : Math.max(0, to - from);
+  return toEntry(outcome, {
+    graph_id: run?.graphId,
+    assistant_id: run?.assistantId,
+    thread_id: threadId,
+    run_id: runId,
+    run_attempt: attempt,
+    request_id: run?.requestId,
+    user: run?.user,
+    // From when it could run to its first start; of its last attempt; from its creation to its last start.
+    run_queue_ms: between(dueAt, firstStartedAt),
+    run_exec_ms: between(startedAt, at),
+    run_wait_time_ms: between(createdAt, startedAt),
+  });
+}
+
+function toEntry(outcome: Outcome, members: Record<string, unknown>) {
+  const told = { ...members, outcome: outcome.kind };
+  switch (outcome.kind) {
+    case 'success':
+      return { level: 'info', message: 'run ended', members: told } as const;
+    case 'error': {
+      const { error, message, origin: { node, step, stack } = {} } = outcome;
+      const place = userPlaceOf(stack ?? '');
+      const exception: RunException = { type: error, message, ...(stack !== undefined && { stack }) };
+      const at = place && placeText(place);
+      return {
+        level: 'error',
+        message: 'run failed',
+        members: { ...told, node, step, at, exception },
+      } as const;
+    }
+    case 'timeout':
+      return { level: 'warn', message: 'run ended', members: { ...told, reason: outcome.message } } as const;
+    default:
+      return { level: 'info', message: 'run ended', members: { ...told, reason: outcome.reason } } as const;
+  }
+}
+
+function requestIdOf(configurable: unknown): string | undefined {
+  const id = (Object(configurable) as Record<string, unknown>)['x-request-id'];
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,80 @@
+/** Log lines for people: a failed run is a block, everything else is one line with the stack of its error below it. */
+import { readFileSync } from 'node:fs';
+import { firstFrames, userPlaceOf, type CodePlace } from '../kernel/stack.ts';
+import type { RunException } from './entry.ts';
+
+/** Lines of source before and after the one that failed. */
+const FRAME_LINES = 2;
+/** Shown where no frame lies in the project's own files. */
+const MAX_FRAMES = 3;
+
+export interface TextOptions {
+  /** Shows the source around the place of a failure. */
+  readonly codeFrames: boolean;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** `message key=value key=value`, members that are undefined or null left out. */
+export function toText(message: string, members: Members, { codeFrames }: TextOptions): string {
+  const { exception, err, ...rest } = members;
+  if (exception !== undefined) return failedRun(message, rest, exception as RunException, codeFrames);
+  const pairs = Object.entries(rest).flatMap(([key, value]) =>
+    value === undefined || value === null ? [] : [`${key}=${plain(value)}`],
+  );
+  const { stack, message: reason = '' } = Object(err) as { stack?: string; message?: string };
+  const below = err === undefined ? [] : [`\n${stack ?? reason}`];
+  return [[message, ...pairs].join(' '), ...below].join('');
+}
+
+function failedRun(
+  message: string,
+  members: Members,
+  { type, message: reason, stack = '' }: RunException,
+  codeFrames: boolean,
+): string {
+  const { thread_id, run_id, run_attempt, graph_id, node, step, user, run_exec_ms } = members;
+  const place = userPlaceOf(stack);
+  const where = [
+    node !== undefined && `node "${String(node)}"`,
+    step !== undefined && `step ${String(step)}`,
+    `attempt ${String(run_attempt)}`,
+    run_exec_ms !== undefined && `after ${String(run_exec_ms)} ms`,
+  ].filter((part) => part !== false);
+  return [
+    `${message}: graph "${String(graph_id)}", ${where.join(', ')}`,
+    `    thread ${String(thread_id)}`,
+    `    run    ${String(run_id)}${user === undefined ? '' : `, user ${plain(user)}`}`,
+    `    ${type}: ${indented(reason)}`,
+    ...(place === undefined
+      ? firstFrames(stack, MAX_FRAMES).map((frame) => `    ${frame}`)
+      : [`    at ${place.file}:${place.line}:${place.column}`]),
+    ...(codeFrames && place !== undefined ? codeFrame(place) : []),
+  ].join('\n');
+}
+
+function codeFrame({ file, line, column }: CodePlace): string[] {
+  let lines: string[];
+  try {
+    lines = readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+  const first = Math.max(1, line - FRAME_LINES);
+  const last = Math.min(lines.length, line + FRAME_LINES);
+  const width = String(last).length;
+  const shown: string[] = [];
+  for (let at = first; at <= last; at++) {
+    const text = lines[at - 1] ?? '';
+    shown.push(`    ${at === line ? '>' : ' '} ${String(at).padStart(width)} | ${text}`);
+    // Tabs stay tabs, so that the caret stands below its column.
+    if (at === line)
+      shown.push(`      ${' '.repeat(width)} | ${text.slice(0, column - 1).replace(/[^\t]/g, ' ')}^`);
+  }
+  return shown;
+}
+
+const indented = (text: string): string => text.replaceAll('\n', '\n    ');
+
+const plain = (value: unknown): string =>
+  typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
