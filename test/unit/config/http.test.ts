@@ -37,7 +37,7 @@ test('given no http block, when loaded, then anybody may call, nothing is switch
     configurableHeaders: { exclude: [] },
     loggingHeaders: { include: [], exclude: [] },
   });
-  assert.deepEqual(log, { level: 'warn', json: true });
+  assert.deepEqual(log, { level: 'info', json: undefined });
   assert.deepEqual([warnings, maxBodyBytes], [[], 16 * 2 ** 20]);
 });
 
