@@ -40,6 +40,8 @@ const ARROWS: Record<string, readonly string[]> = {
   'load-embeddings.ts': ['config', 'graphs', 'load-export.ts'],
   'serve.ts': ['*'],
   'running-server.ts': ['*'],
+  'dev.ts': ['*'],
+  'file-watch.ts': ['kernel'],
   'wiring.ts': ['*'],
   // What queries call by name, gathered for the main and the reader thread alike.
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],

@@ -1,13 +1,15 @@
 /** Commands of the process; the only reader of arguments and signals. */
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { addressOf, ConfigError } from './config/config.ts';
+import { addressOf, ConfigError, type Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { systemClock } from './kernel/clock.ts';
 import { tendIdleMemory } from './kernel/idle-memory.ts';
 import { publishAddress } from './kernel/server-address.ts';
+import { placeText, stackOf, userPlaceOf } from './kernel/stack.ts';
 import { DiskFailed } from './log/disk.ts';
 import { createLogger, entriesTo } from './logger.ts';
+import type { ServeOptions } from './running-server.ts';
 
 /**
  * Exit codes beyond 0: a wrong call or configuration, and a disk that takes nothing, or left the outcome of the last
@@ -28,10 +30,12 @@ const LOGGED_MS = 2_000;
 const START_MS = 5_000;
 
 const USAGE = `Usage: npm start -- [--config FILE] [--host HOST] [--port PORT] [--data DIR]
+       npm run dev -- (the same; takes over changes of the project's files)
        npm run replay -- --data DIR [--thread ID [--to POSITION]] [--cron ID] [--json] [--verify]
 Environment: PLATFORM_CONFIG, PLATFORM_HOST, PLATFORM_PORT, PLATFORM_DATA mean the same.`;
 
-async function serve(args: string[]): Promise<void> {
+/** `isWatching`: a change of the project's files is taken over at once. */
+async function serve(args: string[], { isWatching }: { readonly isWatching: boolean }): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
@@ -41,13 +45,16 @@ async function serve(args: string[]): Promise<void> {
       data: { type: 'string' },
     },
   });
-  const config = loadConfig(values, process.env, process.cwd());
+  const given = { env: { ...process.env }, cwd: process.cwd() };
+  const load = (): Config => loadConfig(values, given.env, given.cwd);
+  const config = load();
   Object.assign(process.env, config.env);
   // Graph code finds files of its project by relative paths, and graph workers cannot change their directory.
   process.chdir(dirname(config.configFile));
   // Graph workers copy the environment when they start; a free port is known only once it is taken.
   if (config.port !== 0) publishAddress(process.env, addressOf(config));
-  const logger = createLogger(config.log, { isTerminal: process.stderr.isTTY === true, codeFrames: false });
+  const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
+  const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, codeFrames: isWatching });
   for (const warning of config.warnings) logger.warn(warning);
 
   // Faults of graph code that no promise chain of ours sees must not take the other runs down with them. Listened for
@@ -56,6 +63,7 @@ async function serve(args: string[]): Promise<void> {
   process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
   // Imported here: `replay` must not even have the server's effects in its process (R1).
   const { startServer } = await import('./serve.ts');
+  const { serveWatching } = await import('./dev.ts');
   // A module of the project that waits for ever, or ends the process, would end it without a word.
   let started = false;
   process.on('exit', (code) => {
@@ -67,8 +75,11 @@ async function serve(args: string[]): Promise<void> {
   });
   const clock = systemClock();
   let held: Promise<unknown> | undefined;
-  const starting = startServer(config, {
-    onFault: (error, context) => logger.error({ err: error, context }, 'fault'),
+  const options: ServeOptions = {
+    onFault(error, context) {
+      const place = userPlaceOf(stackOf(error) ?? '');
+      logger.error({ err: error, context, ...(place && { at: placeText(place) }) }, 'fault');
+    },
     onWarning: (text) => logger.warn(text),
     onEntry: entriesTo(logger),
     logsRequests: logger.isLevelEnabled('debug'),
@@ -81,7 +92,10 @@ async function serve(args: string[]): Promise<void> {
       );
       clock.after(POISONED_GRACE_MS, () => leave(EXIT_POISONED, 'SIGTERM'));
     },
-  });
+  };
+  const starting = isWatching
+    ? serveWatching({ load, serve: options, say: (text) => logger.warn(text) })
+    : startServer(config, options);
 
   function endBy(signal: NodeJS.Signals): void {
     process.removeAllListeners(signal);
@@ -122,13 +136,16 @@ async function serve(args: string[]): Promise<void> {
   tendIdleMemory({ clock });
   console.log(`Serving on    ${server.url}
 Graphs        ${server.graphIds.join(', ')}
+Docs          ${server.url}/docs
 Data          ${config.dataDir}/log.db
 Try           curl -s ${server.url}/runs/wait -H 'content-type: application/json' \\
                 -d '{"assistant_id":"${server.graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);
+  if (isWatching)
+    console.log(`Watching      ${dirname(config.configFile)}: a saved file is taken over; Ctrl+C stops`);
 }
 
 async function main([command, ...args]: string[]): Promise<void> {
-  if (command === 'serve') return serve(args);
+  if (command === 'serve' || command === 'dev') return serve(args, { isWatching: command === 'dev' });
   if (command === 'replay') {
     const { runReplay } = await import('./replay/command.ts');
     process.exitCode = await runReplay(args, process.env, (line) => console.log(line));

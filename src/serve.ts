@@ -24,7 +24,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   // Before the first graph is loaded, which may look for it.
   const inProcess = publishInProcess(addressOf(config));
   const places = createPlaces(config.concurrency);
-  const graphs = openGraphs({
+  const graphs = (options.openGraphs ?? openGraphs)({
     ...{ graphs: config.graphs, clock, ids, onFault, fetch: lendWhileWaiting(inProcess.fetch, places) },
     workers: config.workers.count,
     heapMb: config.workers.heapMb,

@@ -8,6 +8,8 @@ import type { WebhooksConfig } from './webhooks.ts';
 
 export interface Config {
   readonly configFile: string;
+  /** Absolute path of the env file that the configuration names, whether it exists or not. */
+  readonly envFile?: string;
   readonly graphs: readonly (ExportSpec & { readonly id: string; readonly description?: string })[];
   /** Graphs that the file names and this server does not run, each with the reason. */
   readonly unserved: readonly {

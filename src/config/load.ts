@@ -78,6 +78,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const cache = file.auth?.cache;
   const config: Config = {
     configFile: path,
+    ...(typeof file.env === 'string' && { envFile: resolve(dir, file.env) }),
     ...{ graphs, unserved },
     ...(file.auth && { auth: toExportSpec(file.auth.path, dir) }),
     ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),

@@ -28,6 +28,8 @@ export interface OpenGraphsOptions {
   readonly schemaTimeoutMs: number;
   /** Where what was read of source files is kept. */
   readonly schemaCache: SourceCache;
+  /** Gets the path of each file of the project that graph workers load. */
+  readonly onFile?: (path: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
   /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
   readonly onHeld?: (gone: Promise<unknown>) => void;
@@ -56,6 +58,7 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
     const { heapMb, fetch, onHeld = () => undefined } = options;
     const pool = await openGraphPool({
       ...{ graphs: specs, workers, heapMb, fetch, readSource, onFault, onHeld },
+      ...(options.onFile && { onFile: options.onFile }),
     });
     const blamed = blaming(pool, pool.describer);
     return {

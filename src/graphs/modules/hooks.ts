@@ -7,7 +7,7 @@
  * 3. TypeScript, JSX and JSON become JavaScript of the format that the file's place and text ask for (source.ts).
  */
 import { readFileSync } from 'node:fs';
-import Module, { registerHooks, setSourceMapsSupport } from 'node:module';
+import Module, { createRequire, registerHooks, setSourceMapsSupport } from 'node:module';
 import type { LoadHookSync, ResolveHookSync } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isBuilt, isOwnModule, ownModule } from '../../kernel/own-modules.ts';
@@ -15,7 +15,9 @@ import { PRODUCT } from '../../kernel/product.ts';
 import { defineDecoratorHelpers } from './decorators.ts';
 import { isTypeScript } from './extensions.ts';
 import { hasModuleSyntax } from './format.ts';
+import { noteFile } from './loaded-files.ts';
 import { resolveUserModule } from './resolve.ts';
+import { forgetProjectSettings } from './settings.ts';
 import { jsonModule, loadSource, type LoadedSource } from './source.ts';
 import { transform } from './transform.ts';
 
@@ -32,10 +34,28 @@ export const specifierFrom = (parent: URL, specifier: string): string =>
   FROM + encodeURIComponent(JSON.stringify([parent.href, specifier]));
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
+  const found = resolvePlace(specifier, context, next);
+  if (generation === 0 || context.conditions.includes('require') || !isUserFile(found.url)) return found;
+  const mark = `${PRODUCT}=${generation}`;
+  return { ...found, url: `${found.url}${found.url.includes('?') ? '&' : '?'}${mark}` };
+};
+
+/** Node keeps a module for as long as the thread lives, by its address: a later generation has other addresses. */
+let generation = 0;
+
+/** Files of the project that are imported from now on are loaded anew, whether they changed or not. */
+export function forgetModules(): void {
+  generation += 1;
+  forgetProjectSettings();
+  const { cache } = createRequire(import.meta.url);
+  for (const file of Object.keys(cache)) if (isUserFile(pathToFileURL(file).href)) delete cache[file];
+}
+
+const resolvePlace: ResolveHookSync = (specifier, context, next) => {
   if (specifier.startsWith(FROM)) {
     const request = decodeURIComponent(specifier.slice(FROM.length));
     const [parentURL, wanted] = JSON.parse(request) as [string, string];
-    return resolve(wanted, { ...context, parentURL }, next);
+    return resolvePlace(wanted, { ...context, parentURL }, next);
   }
   const own = ownExports.get(specifier);
   if (own !== undefined) return { url: own, shortCircuit: true };
@@ -49,6 +69,7 @@ const load: LoadHookSync = (url, context, next) => {
   if (!isUserFile(url)) return next(url, context);
   const isImport = !context.conditions.includes('require');
   const file = fileURLToPath(withoutQuery(url));
+  noteFile(file);
   if (file.endsWith('.json')) {
     // Node requires an attribute `type`; compilers that resolve JSON do not, so files leave it out.
     if (!isImport || context.importAttributes['type'] !== undefined) return next(url, context);
@@ -112,6 +133,7 @@ function compileCommonJsHere(): void {
     const other = extensions[extension] ?? extensions['.js']!;
     extensions[extension] = (module, file) => {
       const { href } = pathToFileURL(file);
+      if (isUserFile(href)) noteFile(file);
       const loaded = isUserFile(href) || isOwnModule(href) ? loadSource(file) : undefined;
       if (loaded === undefined) other(module, file);
       else module._compile(loaded.source, file, loaded.format);

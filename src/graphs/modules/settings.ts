@@ -1,6 +1,7 @@
 /** What the nearest tsconfig.json says about a file, read once per tsconfig.json and thread. */
 import { dirname } from 'node:path';
 import { createPathsMatcher, getTsconfig, type TsConfigResult } from 'get-tsconfig';
+import { noteFile } from './loaded-files.ts';
 
 type CompilerOptions = NonNullable<TsConfigResult['config']['compilerOptions']>;
 
@@ -13,9 +14,15 @@ export interface ProjectSettings {
 
 const NONE: ProjectSettings = { compilerOptions: {}, allowJs: false, pathsOf: () => [] };
 
+/** Texts that `getTsconfig` has read. */
 const files = new Map<string, unknown>();
 const byFolder = new Map<string, ProjectSettings>();
 const byConfig = new Map<string, ProjectSettings>();
+
+/** Reads every tsconfig.json anew when it is asked for next. */
+export function forgetProjectSettings(): void {
+  for (const cache of [files, byFolder, byConfig]) cache.clear();
+}
 
 /** Throws when a tsconfig.json, or one that it extends, cannot be read. */
 export function findProjectSettings(file: string): ProjectSettings {
@@ -43,6 +50,7 @@ function toSettings(tsconfig: TsConfigResult | null): ProjectSettings {
   if (tsconfig === null) return NONE;
   const known = byConfig.get(tsconfig.path);
   if (known !== undefined) return known;
+  noteFile(tsconfig.path);
   const { compilerOptions = {} } = tsconfig.config;
   const match = createPathsMatcher(tsconfig);
   const settings: ProjectSettings = {

@@ -43,6 +43,8 @@ export interface GraphWorkerOptions {
   readonly clock: Clock;
   readonly fetch: typeof fetch;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
+  /** Gets each file of the project that the worker loads. */
+  readonly onFile?: (path: string) => void;
   readonly onStray: (error: Error, context: string) => void;
 }
 
@@ -133,6 +135,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
   const { server, leftoverFor, ...replies } = createServerSide({
     ...{ jobs, clock, fetch: options.fetch, readSource: options.readSource, onStray },
     onGiven: (characters) => pulse.give(characters * MS_PER_CHARACTER),
+    onFile: options.onFile ?? (() => undefined),
     onReady(found) {
       pulse.begin();
       cancelLimit();

@@ -38,6 +38,8 @@ export interface GraphPoolOptions {
   /** The server itself, for clients inside graphs. */
   readonly fetch: typeof fetch;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
+  /** Gets each file of the project that a worker loads. */
+  readonly onFile?: (path: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
   /** Threads that are not gone when the graphs are closed, because native code holds them; resolves when they are. */
   readonly onHeld: (gone: Promise<unknown>) => void;
@@ -105,6 +107,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       heapMb,
       fetch: options.fetch,
       readSource,
+      ...(options.onFile && { onFile: options.onFile }),
       onStray: onFault,
     });
     limit.watch(worker.loaded);

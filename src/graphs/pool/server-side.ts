@@ -17,6 +17,7 @@ export interface ServerSideOptions {
   readonly onReady: (loaded: Loaded) => void;
   /** Hears how much there is in checkpoints that were asked for, in characters. */
   readonly onGiven: (characters: number) => void;
+  readonly onFile: (path: string) => void;
   readonly onStray: (error: Error, context: string) => void;
 }
 
@@ -29,7 +30,7 @@ export interface ServerSideHandle {
 }
 
 export function createServerSide(options: ServerSideOptions): ServerSideHandle {
-  const { jobs, clock, readSource, onReady, onGiven, onStray } = options;
+  const { jobs, clock, readSource, onReady, onGiven, onFile, onStray } = options;
   const replies = createLocalFetch(options.fetch);
   let leftovers = 0;
   let since = Infinity;
@@ -74,6 +75,7 @@ export function createServerSide(options: ServerSideOptions): ServerSideHandle {
       else if (since === Infinity) since = clock.monotonic();
     },
     source: readSource,
+    file: onFile,
     stray: (error, context) => onStray(fromWireError(error), context),
     openReply: replies.openReply,
     readReply: replies.readReply,

@@ -97,6 +97,8 @@ export interface ServerSide {
   source(file: string, exportName: string): Promise<SourceReport | undefined>;
   /** Graph code goes on although its run is over, or (-1) has come to its end after all. Wants no answer. */
   leftover(change: 1 | -1): void;
+  /** The worker has loaded this file of the project. Wants no answer. */
+  file(path: string): void;
   /** Something that graph code let happen without anybody to hear it. Wants no answer. */
   stray(error: WireError, context: string): void;
   openReply(id: number, request: WireRequest): Promise<WireReply>;
@@ -131,4 +133,6 @@ export function toRemote<Side extends object>(rpc: Rpc, notes: ReadonlySet<strin
 }
 
 export const WORKER_NOTES: ReadonlySet<string> = new Set(['abort', 'base']);
-export const SERVER_NOTES: ReadonlySet<string> = new Set(['ready', 'pass', 'leftover', 'stray', 'dropReply']);
+export const SERVER_NOTES: ReadonlySet<string> = new Set([
+  ...['ready', 'pass', 'leftover', 'file', 'stray', 'dropReply'],
+]);

@@ -10,6 +10,7 @@ import { randomIds } from '../../kernel/ids.ts';
 import { publishAddress } from '../../kernel/server-address.ts';
 import { openInProcessGraphs } from '../in-process.ts';
 import { loadGraphs } from '../loader.ts';
+import { listenForFiles } from '../modules/loaded-files.ts';
 import { openDescriber } from '../schemas/describer.ts';
 import { guardThread } from './guard.ts';
 import { openTaking } from './offers.ts';
@@ -41,6 +42,7 @@ async function main({ setup, port }: { setup: WorkerSetup; port: MessagePort }):
     publishAddress(process.env, url);
     onRemoteBase(url);
   };
+  listenForFiles((file) => server.file(file));
   const { graphs, problems } = await loadGraphs([...setup.graphs], setup.moduleMs);
   guard.lock();
 

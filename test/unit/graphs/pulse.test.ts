@@ -66,6 +66,7 @@ test('X4 given checkpoints that a worker asks for, when it is given them, then i
     readSource: async () => undefined,
     onReady: () => undefined,
     onGiven: (characters) => heard.push(characters),
+    onFile: () => undefined,
     onStray: () => undefined,
   });
   await server.load(1, '');

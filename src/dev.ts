@@ -1,0 +1,171 @@
+/**
+ * Serves a project that its author is working on. A change of a file that graphs loaded reloads the graphs; a change of
+ * what the server itself loaded (auth, `http.app`, embeddings, the configuration, its env file) restarts the server in
+ * this process: runs are handed back, and clients resume their streams by id. What does not load is reported, and tried
+ * again when a file changes.
+ */
+import { basename, dirname } from 'node:path';
+import { ConfigError, type Config } from './config/config.ts';
+import { watchFiles } from './file-watch.ts';
+import { forgetModules } from './graphs/modules/hooks.ts';
+import { listenForFiles } from './graphs/modules/loaded-files.ts';
+import { openReloadingGraphs, type ReloadingGraphs } from './graphs/reload.ts';
+import { systemClock } from './kernel/clock.ts';
+import type { RunningServer, ServeOptions } from './running-server.ts';
+import { startServer } from './serve.ts';
+
+/** A graph that ignores its signal must not hold up a restart. */
+const MAX_RESTART_GRACE_MS = 300;
+
+const SOURCE = /\.(?:[cm]?[jt]sx?|json)$/;
+
+export interface WatchingOptions {
+  /** Reads the configuration and its env file anew. Throws `ConfigError`. */
+  readonly load: () => Config;
+  readonly serve: ServeOptions;
+  /** Tells the author what changed and what is wrong. */
+  readonly say: (text: string) => void;
+}
+
+export type WatchingServer = Pick<RunningServer, 'url' | 'graphIds' | 'stop'>;
+
+/** Resolves when the project is served for the first time. */
+export async function serveWatching({ load, serve, say }: WatchingOptions): Promise<WatchingServer> {
+  const clock = systemClock();
+  const graphFiles = new Set<string>();
+  const serverFiles = new Set<string>();
+  let server: RunningServer | undefined;
+  let graphs: ReloadingGraphs | undefined;
+  let applied: readonly string[] = [];
+  let stopped = false;
+  let chain: Promise<void> = Promise.resolve();
+  let onServing: () => void = () => undefined;
+  const serving = new Promise<void>((resolve) => (onServing = resolve));
+
+  const watch = watchFiles({
+    clock,
+    onChange(files) {
+      chain = chain
+        .then(() => (stopped ? undefined : react(files)))
+        .catch((error: unknown) => serve.onFault(error, 'taking over a change'));
+    },
+  });
+  const into = (files: Set<string>) => (file: string) => {
+    files.add(file);
+    watch.add(file);
+  };
+  const noteServerFile = into(serverFiles);
+  const noteGraphFile = into(graphFiles);
+
+  const report = (problems: readonly string[]): void => {
+    for (const problem of problems) say(problem);
+  };
+  const reportBroken = (): void =>
+    report(
+      (graphs?.broken ?? []).map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`),
+    );
+
+  function applyEnv(env: Config['env']): void {
+    for (const name of applied) delete process.env[name];
+    Object.assign(process.env, env);
+    applied = Object.keys(env);
+  }
+
+  async function start(config: Config): Promise<void> {
+    noteServerFile(config.configFile);
+    if (config.envFile !== undefined) noteServerFile(config.envFile);
+    for (const { file } of config.graphs) noteGraphFile(file);
+    applyEnv(config.env);
+    const { port } = new URL(server?.url ?? `http://localhost:${config.port}`);
+    await server?.stop();
+    server = undefined;
+    const started = await startServer(
+      {
+        ...config,
+        ...(config.port === 0 && { port: Number(port) }),
+        drainMs: 0,
+        shutdownGraceMs: Math.min(config.shutdownGraceMs, MAX_RESTART_GRACE_MS),
+      },
+      {
+        ...serve,
+        openGraphs: async (options) => {
+          graphs = await openReloadingGraphs({ ...options, onFile: noteGraphFile });
+          return graphs;
+        },
+      },
+    );
+    server = started;
+    if (stopped) await started.stop();
+    reportBroken();
+    onServing();
+  }
+
+  /** The old server goes on when the new configuration is wrong. */
+  async function restart(names: string): Promise<void> {
+    say(`${names} changed: the server restarts`);
+    const began = clock.monotonic();
+    try {
+      const config = load();
+      forgetModules();
+      await start(config);
+      say(`restarted in ${Math.round(clock.monotonic() - began)} ms`);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      report(error.problems);
+      say(server === undefined ? NOT_SERVED : 'the server goes on as it was');
+    }
+  }
+
+  async function react(files: ReadonlySet<string>): Promise<void> {
+    // A module that is missing has no file yet: while something does not load, any source file may be the remedy.
+    const isBroken = server === undefined || (graphs?.broken.length ?? 0) > 0;
+    const changed = [...files].filter(
+      (file) => serverFiles.has(file) || graphFiles.has(file) || (isBroken && SOURCE.test(file)),
+    );
+    if (changed.length === 0) return;
+    const names = changed.map((file) => basename(file)).join(', ');
+    if (server === undefined || changed.some((file) => serverFiles.has(file))) return restart(names);
+    const began = clock.monotonic();
+    forgetModules();
+    await graphs?.reload();
+    say(`${names} changed: graphs reloaded in ${Math.round(clock.monotonic() - began)} ms`);
+    reportBroken();
+  }
+
+  try {
+    const config = load();
+    process.chdir(dirname(config.configFile));
+    listenForFiles(noteServerFile);
+    try {
+      await start(config);
+    } catch (error) {
+      // Without code of the project in the server a change of a file mends nothing: the port may be taken.
+      const { auth, http, store } = config;
+      const hasCode = auth !== undefined || http.app !== undefined || store.index !== undefined;
+      if (!(error instanceof ConfigError) || !hasCode) throw error;
+      report(error.problems);
+      say(NOT_SERVED);
+      await serving;
+    }
+  } catch (error) {
+    watch.close();
+    throw error;
+  }
+
+  return {
+    get url() {
+      return server?.url ?? '';
+    },
+    get graphIds() {
+      return server?.graphIds ?? [];
+    },
+    async stop() {
+      stopped = true;
+      watch.close();
+      await chain;
+      await server?.stop();
+    },
+  };
+}
+
+const NOT_SERVED = 'Nothing is served until this is mended; the next change of a file is tried at once.';

@@ -1,0 +1,164 @@
+import * as assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from '../support/suite.ts';
+import { collect } from './frames.ts';
+import { marksOf, reached } from './marks.ts';
+import { asServer, withPrograms, type ServerProgram } from './programs.ts';
+import { createRun, createThread, framesOf, joinRun } from './runs.ts';
+
+const test = suite('dev');
+
+interface Project {
+  readonly dir: string;
+  readonly server: ServerProgram;
+  write(name: string, text: string): void;
+  /** Resolves when the program has printed `pattern` after everything that it had printed before. */
+  says(pattern: RegExp): Promise<string>;
+}
+
+/** Serves a project of these files with `dev`. */
+function withProject(files: Record<string, string>, use: (project: Project) => Promise<void>): Promise<void> {
+  return withPrograms(async ({ dir, launch }) => {
+    const root = join(dir, 'project');
+    mkdirSync(root);
+    const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
+    for (const [name, text] of Object.entries(files)) write(name, text);
+    const args = ['dev', '--config', root, '--port', '0', '--data', join(dir, 'data')];
+    const server = await asServer(launch({ args }));
+    await server.printed(/^Watching/m);
+    let seen = server.output().length;
+    await use({
+      ...{ dir: root, server, write },
+      async says(pattern) {
+        const after = new RegExp(`^[^]{${seen},}?(${pattern.source})`);
+        const [, found] = await server.printed(after);
+        seen = server.output().length;
+        return found!;
+      },
+    });
+    assert.equal(await server.end('SIGTERM'), 0);
+  });
+}
+
+const GRAPHS = JSON.stringify({ graphs: { agent: './agent.ts:agent' } });
+const answers = (text: string): string => `
+import { text } from './words.ts';
+import { existsSync, appendFileSync } from 'node:fs';
+export async function agent(state: object, { configurable: { gate, marks } }: any) {
+  if (marks) appendFileSync(marks, 'begun\\n');
+  while (gate && !existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 5));
+  return { said: text + ${JSON.stringify(text)} };
+}`;
+
+test('a saved file is used by the next run, while a run of the old code ends as it began', () =>
+  withProject(
+    { 'platform.json': GRAPHS, 'agent.ts': answers('one'), 'words.ts': `export const text = 'a ';` },
+    async ({ dir, server, write, says }) => {
+      // given a run that waits inside the old code
+      const [gate, marks] = [join(dir, '../gate'), join(dir, '../marks')];
+      const thread = await createThread(server);
+      const run = await createRun(server, thread, {
+        ...{ assistant_id: 'agent', input: {}, config: { configurable: { gate, marks } } },
+      });
+      await reached(marks, 'begun');
+
+      // when a file that the graph imports is saved
+      write('words.ts', `export const text = 'b ';`);
+      await says(/words\.ts changed: graphs reloaded/);
+
+      // then new runs use the new code and the old run ends with the old one
+      const body = { assistant_id: 'agent', input: {} };
+      assert.equal((await server.ask('POST', '/runs/wait', body)).json.said, 'b one');
+      writeFileSync(gate, '');
+      assert.equal((await joinRun(server, thread, run)).said, 'a one');
+    },
+  ));
+
+test('a graph that does not load answers with its error, is mended by a save, and its thread goes on', () =>
+  withProject(
+    { 'platform.json': GRAPHS, 'agent.ts': answers('one'), 'words.ts': `export const text = '';` },
+    async ({ server, write, says }) => {
+      const thread = await createThread(server);
+      const ask = (input: object | null) =>
+        server.ask('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'agent', input });
+
+      // a syntax error is printed with its place, and is the answer of the graph
+      write('agent.ts', 'export const agent = () => ({ said: };');
+      await says(/graph "agent" \(.*agent\.ts:1:\d+: /);
+      assert.match(JSON.stringify((await ask({})).json), /GraphNotLoaded.*did not load.*agent\.ts:1:/);
+
+      // code that throws is printed with its line
+      write(
+        'agent.ts',
+        'export const agent = (state: object, config: object) => {\n  throw new Error("no key");\n};',
+      );
+      await says(/graphs reloaded/);
+      await ask({ topic: 'x' });
+      await says(/Error: no key\n {4}at .*agent\.ts:2:9\n(?:.*\n)+? {4}> 2 \|   throw new Error/);
+      assert.equal((await server.ask('GET', `/threads/${thread}`)).json.status, 'error');
+
+      // and the thread goes on after the mend
+      write('agent.ts', answers('two'));
+      await says(/graphs reloaded/);
+      assert.deepEqual((await ask(null)).json, { topic: 'x', said: 'two' });
+    },
+  ));
+
+test('a changed env file restarts the server, which hands its runs back, and streams resume by id', () =>
+  withProject(
+    {
+      'platform.json': JSON.stringify({
+        ...{ graphs: { agent: './agent.ts:agent' }, env: '.env', auth: { path: './auth.ts:auth' } },
+      }),
+      '.env': 'WORD=one',
+      'auth.ts': `import { Auth } from 'rewound/auth';
+        import { name } from './name.ts';
+        export const auth = new Auth().authenticate(() => ({ identity: name }));`,
+      'name.ts': `export const name = 'alice';`,
+      'agent.ts': `import { existsSync, appendFileSync } from 'node:fs';
+        export async function* agent(state: object, { configurable, signal }: any) {
+          yield { first: process.env.WORD };
+          appendFileSync(configurable.marks, 'begun\\n');
+          while (!existsSync(configurable.gate)) {
+            signal.throwIfAborted();
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          }
+          yield { second: process.env.WORD, user: configurable.langgraph_auth_user_id };
+        }`,
+    },
+    async ({ dir, server, write, says }) => {
+      const [gate, marks] = [join(dir, '../gate'), join(dir, '../marks')];
+      const thread = await createThread(server);
+      const run = await createRun(server, thread, {
+        ...{ assistant_id: 'agent', input: {}, config: { configurable: { gate, marks } } },
+        ...{ stream_mode: ['updates'], stream_resumable: true },
+      });
+      const live = collect(await server.open('GET', `/threads/${thread}/runs/${run}/stream`));
+      await reached(marks, 'begun');
+
+      write('.env', 'WORD=two');
+      const said = await says(/restarted in \d+ ms/);
+      assert.ok(Number(/\d+/.exec(said)![0]) < 3_000, said);
+      const { frames: before } = await live;
+
+      // a module that the auth handler imports
+      write('name.ts', `export const name = 'bob';`);
+      await says(/name\.ts changed: the server restarts[^]*restarted in/);
+
+      writeFileSync(gate, '');
+      const values = await joinRun(server, thread, run);
+      assert.equal(values['second'], 'two');
+      const all = await framesOf(server, thread, run);
+      const last = before.at(-1)?.id;
+      const rest = collect(
+        await server.open('GET', `/threads/${thread}/runs/${run}/stream`, undefined, {
+          'last-event-id': String(last ?? -1),
+        }),
+      );
+      assert.deepEqual([...before, ...(await rest).frames], all);
+      assert.equal(marksOf(marks).length, 3);
+    },
+  ));
+
+test.run();
