@@ -11,6 +11,7 @@ import { forgetModules } from './graphs/modules/hooks.ts';
 import { listenForFiles } from './graphs/modules/loaded-files.ts';
 import { openReloadingGraphs, type ReloadingGraphs } from './graphs/reload.ts';
 import { systemClock } from './kernel/clock.ts';
+import { codeFrame } from './observe/text.ts';
 import type { RunningServer, ServeOptions } from './running-server.ts';
 import { startServer } from './serve.ts';
 
@@ -62,8 +63,16 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
   };
   const reportBroken = (): void =>
     report(
-      (graphs?.broken ?? []).map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`),
+      (graphs?.broken ?? []).map(
+        ({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${withCode(reason)}`,
+      ),
     );
+  const warned = new Set<string>();
+  /** A restart finds the same again. */
+  const warn = (text: string): void => {
+    if (!warned.has(text)) serve.onWarning?.(text);
+    warned.add(text);
+  };
 
   function applyEnv(env: Config['env']): void {
     for (const name of applied) delete process.env[name];
@@ -72,6 +81,7 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
   }
 
   async function start(config: Config): Promise<void> {
+    for (const text of config.warnings) warn(text);
     noteServerFile(config.configFile);
     if (config.envFile !== undefined) noteServerFile(config.envFile);
     for (const { file } of config.graphs) noteGraphFile(file);
@@ -88,6 +98,7 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
       },
       {
         ...serve,
+        onWarning: warn,
         openGraphs: async (options) => {
           graphs = await openReloadingGraphs({ ...options, onFile: noteGraphFile });
           return graphs;
@@ -169,3 +180,10 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
 }
 
 const NOT_SERVED = 'Nothing is served until this is mended; the next change of a file is tried at once.';
+
+/** The reason with the lines around the place that it names, unless it has them already. */
+function withCode(reason: string): string {
+  const [, file, line, column] = /(\/[^:\n]+):(\d+):(\d+)/.exec(reason) ?? [];
+  if (file === undefined || reason.includes('\n')) return reason;
+  return [reason, ...codeFrame({ file, line: Number(line), column: Number(column) })].join('\n');
+}

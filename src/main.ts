@@ -55,7 +55,7 @@ async function serve(args: string[], { isWatching }: { readonly isWatching: bool
   if (config.port !== 0) publishAddress(process.env, addressOf(config));
   const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
   const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, codeFrames: isWatching });
-  for (const warning of config.warnings) logger.warn(warning);
+  if (!isWatching) for (const warning of config.warnings) logger.warn(warning);
 
   // Faults of graph code that no promise chain of ours sees must not take the other runs down with them. Listened for
   // before the start, like the signals: recovered runs execute before the first request is taken.
@@ -94,7 +94,7 @@ async function serve(args: string[], { isWatching }: { readonly isWatching: bool
     },
   };
   const starting = isWatching
-    ? serveWatching({ load, serve: options, say: (text) => logger.warn(text) })
+    ? serveWatching({ load, serve: options, say: (text) => console.log(text) })
     : startServer(config, options);
 
   function endBy(signal: NodeJS.Signals): void {

@@ -1,5 +1,7 @@
 /** Names the place in the user's own files that an error of loading comes from. */
-import { placeText, userPlaceOf } from '../kernel/stack.ts';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { placeText, userPlaceOf, type CodePlace } from '../kernel/stack.ts';
 
 /**
  * One line, `Name: file:line:column: message` where the place is known. The source lines around it follow if the file
@@ -9,8 +11,30 @@ export function describeLoadError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const [first = ''] = error.message.split('\n');
   if (error instanceof SyntaxError && PLACED.test(first)) return `${error.name}: ${error.message}`;
-  const place = userPlaceOf(error.stack ?? '');
+  const place = importOf(first) ?? userPlaceOf(error.stack ?? '');
   return [error.name, ...(place === undefined ? [] : [placeText(place)]), first].join(': ');
 }
 
 const PLACED = /^.+:\d+:\d+: /;
+
+/** Node names the file that imports what is missing, but not the line. */
+const MISSING = /^Cannot find (?:module|package) '(.+)' imported from (.+)$/;
+
+function importOf(message: string): CodePlace | undefined {
+  const [, missing, file] = MISSING.exec(message) ?? [];
+  if (missing === undefined || file === undefined) return undefined;
+  let lines: string[];
+  try {
+    lines = readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return undefined;
+  }
+  const isMissing = (specifier: string): boolean =>
+    specifier === missing ||
+    specifier.startsWith(`${missing}/`) ||
+    resolve(dirname(file), specifier) === missing;
+  for (const [index, text] of lines.entries())
+    for (const { 1: specifier, index: column } of text.matchAll(/['"]([^'"]+)['"]/g))
+      if (isMissing(specifier!)) return { file, line: index + 1, column: column + 1 };
+  return undefined;
+}

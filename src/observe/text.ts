@@ -15,12 +15,15 @@ export interface TextOptions {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** `message key=value key=value`, members that are undefined or null left out. */
+/** Members for programs: the others say as much to people. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['assistant_id', 'run_wait_time_ms']);
+
+/** `message key=value key=value` without members that are empty. */
 export function toText(message: string, members: Members, { codeFrames }: TextOptions): string {
   const { exception, err, ...rest } = members;
   if (exception !== undefined) return failedRun(message, rest, exception as RunException, codeFrames);
   const pairs = Object.entries(rest).flatMap(([key, value]) =>
-    value === undefined || value === null ? [] : [`${key}=${plain(value)}`],
+    isEmpty(value) || LEFT_OUT.has(key) ? [] : [`${key}=${plain(value)}`],
   );
   const { stack, message: reason = '' } = Object(err) as { stack?: string; message?: string };
   const below = err === undefined ? [] : [`\n${stack ?? reason}`];
@@ -53,7 +56,8 @@ function failedRun(
   ].join('\n');
 }
 
-function codeFrame({ file, line, column }: CodePlace): string[] {
+/** The lines around the place, with a caret below its column; none when the file cannot be read. */
+export function codeFrame({ file, line, column }: CodePlace): string[] {
   let lines: string[];
   try {
     lines = readFileSync(file, 'utf8').split('\n');
@@ -74,7 +78,10 @@ function codeFrame({ file, line, column }: CodePlace): string[] {
   return shown;
 }
 
-const indented = (text: string): string => text.replaceAll('\n', '\n    ');
+const indented = (text: string): string => text.trim().replaceAll('\n', '\n    ');
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 
 const plain = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);

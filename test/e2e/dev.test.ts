@@ -105,6 +105,22 @@ test('a graph that does not load answers with its error, is mended by a save, an
     },
   ));
 
+test('a program whose graph imports a missing file comes up, names the line, and serves once the file is there', () =>
+  withProject(
+    {
+      'platform.json': GRAPHS,
+      'agent.ts': `const one = 1;\nexport const agent = (state: object, config: object) => ({ said: text });
+        import { text } from './words.ts';`,
+    },
+    async ({ server, write, says }) => {
+      assert.match(server.output(), /agent\.ts:3:30: .*words\.ts[^]*> 3 \|         import \{ text \}/);
+      write('words.ts', `export const text = 'there';`);
+      await says(/words\.ts changed: graphs reloaded/);
+      const body = { assistant_id: 'agent', input: {} };
+      assert.equal((await server.ask('POST', '/runs/wait', body)).json.said, 'there');
+    },
+  ));
+
 test('a changed env file restarts the server, which hands its runs back, and streams resume by id', () =>
   withProject(
     {
