@@ -47,11 +47,12 @@ import { text } from './words.ts';
 import { existsSync, appendFileSync } from 'node:fs';
 export async function agent(state: object, { configurable: { gate, marks } }: any) {
   if (marks) appendFileSync(marks, 'begun\\n');
+  if (marks) process.once('exit', () => appendFileSync(marks, 'gone\\n'));
   while (gate && !existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 5));
   return { said: text + ${JSON.stringify(text)} };
 }`;
 
-test('a saved file is used by the next run, while a run of the old code ends as it began', () =>
+test('a saved file is used by the next run; the old code goes once its last run has ended with it', () =>
   withProject(
     { 'platform.json': GRAPHS, 'agent.ts': answers('one'), 'words.ts': `export const text = 'a ';` },
     async ({ dir, server, write, says }) => {
@@ -70,8 +71,10 @@ test('a saved file is used by the next run, while a run of the old code ends as 
       // then new runs use the new code and the old run ends with the old one
       const body = { assistant_id: 'agent', input: {} };
       assert.equal((await server.ask('POST', '/runs/wait', body)).json.said, 'b one');
+      assert.deepEqual(marksOf(marks), ['begun']);
       writeFileSync(gate, '');
       assert.equal((await joinRun(server, thread, run)).said, 'a one');
+      await reached(marks, 'gone');
     },
   ));
 

@@ -169,7 +169,7 @@ test('every graph and handler that cannot be used is named in one line with its 
     const expected = [
       ['graph "nowhere"', 'nowhere.ts', 'does not exist'],
       ['graph "nothing"', 'good.js', 'no export "missing"'],
-      ['graph "throws"', 'throws.js', /RangeError: .*throws\.js:1:7: no such model/],
+      ['graph "throws"', 'throws.js', /RangeError: \S+throws\.js:1:7: no such model/],
       ['graph "number"', 'good.js', 'is a number'],
       ['auth', 'auth.js', /does not exist|Cannot find/],
     ] as const;
