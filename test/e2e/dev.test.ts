@@ -143,7 +143,7 @@ test('a changed env file restarts the server, which hands its runs back, and str
             signal.throwIfAborted();
             await new Promise((resolve) => setTimeout(resolve, 5));
           }
-          yield { second: process.env.WORD, user: configurable.langgraph_auth_user_id };
+          yield { second: process.env.WORD, user: configurable.langgraph_auth_user.identity };
         }`,
     },
     async ({ dir, server, write, says }) => {
@@ -167,7 +167,10 @@ test('a changed env file restarts the server, which hands its runs back, and str
 
       writeFileSync(gate, '');
       const values = await joinRun(server, thread, run);
-      assert.equal(values['second'], 'two');
+      assert.deepEqual([values['first'], values['second'], values['user']], ['one', 'two', 'alice']);
+      const config = { configurable: { gate, marks } };
+      const next = await server.ask('POST', '/runs/wait', { assistant_id: 'agent', input: {}, config });
+      assert.deepEqual(next.json, { first: 'two', second: 'two', user: 'bob' });
       const all = await framesOf(server, thread, run);
       const last = before.at(-1)?.id;
       const rest = collect(
@@ -176,7 +179,7 @@ test('a changed env file restarts the server, which hands its runs back, and str
         }),
       );
       assert.deepEqual([...before, ...(await rest).frames], all);
-      assert.equal(marksOf(marks).length, 3);
+      assert.equal(marksOf(marks).length, 4);
     },
   ));
 
