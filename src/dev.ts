@@ -137,7 +137,6 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     const names = changed.map((file) => basename(file)).join(', ');
     if (server === undefined || changed.some((file) => serverFiles.has(file))) return restart(names);
     const began = clock.monotonic();
-    forgetModules();
     await graphs?.reload();
     say(`${names} changed: graphs reloaded in ${Math.round(clock.monotonic() - began)} ms`);
     reportBroken();

@@ -4,7 +4,7 @@ import { toTimestamp } from '../../../src/kernel/clock.ts';
 import { loadThreadActor } from '../../../src/actors/thread-actor.ts';
 import { listRuns, readRun } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
-import { stateAt, timelineOf } from '../../../src/replay/timeline.ts';
+import { stateAt, timelineOf, traceOf } from '../../../src/replay/timeline.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads } from '../actors/with-threads.ts';
@@ -68,11 +68,12 @@ test('R2 given a thread, when its timeline is read, then it has every fact with 
     for (const text of [
       'run a of graph (reject)',
       'run a attempt 2',
-      'error E: broken',
+      'error in node "think" step 3: E: broken',
       'paused before ask',
       ': refused',
     ])
       assert.ok(summaries.includes(text), text);
+    assert.deepEqual(entries.flatMap(traceOf), ['at think (/graph.ts:1:2)']);
     assert.equal(entries.at(-1)?.time, toTimestamp(clock.now() - 1_000));
     const until = await past((history) => timelineOf(history, THREAD, positions[4]));
     assert.deepEqual(until, entries.slice(0, 5));

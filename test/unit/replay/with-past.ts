@@ -52,7 +52,10 @@ export function withPast<T>(
     await then(lent.done(ask.abandon('a')));
     await then(lent.done([ask.start('a', 'l2'), ask.createRun('b')]));
     await then(save('a', 'c2', 2, 2, 'l2'));
-    await then(lent.done(ask.complete('a', { kind: 'error', error: 'E', message: 'broken' }, 2, 'l2')));
+    const origin = { node: 'think', step: 3, stack: 'E: broken\n    at think (/graph.ts:1:2)' };
+    await then(
+      lent.done(ask.complete('a', { kind: 'error', error: 'E', message: 'broken', origin }, 2, 'l2')),
+    );
     await then(lent.done(ask.updateThread({ topic: 'c' })));
     await then(lent.done(ask.start('b', 'l3')));
     await then(lent.done(ask.cancel('b')));
