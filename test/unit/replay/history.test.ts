@@ -65,7 +65,8 @@ test('R2 given a data directory, when replay is run on it, then threads, a timel
     assert.equal(threads.lines.at(-1), '2 threads');
     assert.ok(threads.lines.some((line) => line.startsWith(THREAD) && line.endsWith('2 runs, 13 events')));
     const timeline = await replay('--data', dir, '--thread', THREAD);
-    assert.equal(timeline.lines.length, 16);
+    assert.equal(timeline.lines.length, 17);
+    assert.match(timeline.lines[9]!, /^ +at think/);
     assert.match(timeline.lines[1]!, /RunCreated\s+idle → queued\s+run a of graph \(reject\)/);
     const [first] = JSON.parse(
       (await replay('--data', dir, '--thread', THREAD, '--json')).lines[0]!,
