@@ -95,7 +95,7 @@ async function talk(
   );
   const answers: Record<string, string> = {};
   let bytes = '';
-  await new Promise<void>((resolve, reject) => {
+  const closed = await new Promise<string | undefined>((resolve) => {
     opened.on('message', (data) => {
       const message = String(data);
       bytes += message;
@@ -103,12 +103,14 @@ async function talk(
       const name = id === undefined ? undefined : commands[id]?.[0];
       if (type === 'event' || name === undefined) return;
       answers[name] = blind(message).replace(/"applied_through_seq":\d+/, '"applied_through_seq":0');
-      if (commands.every(([each]) => each === SUBSCRIBE || each in answers)) resolve();
+      if (commands.every(([each]) => each === SUBSCRIBE || each in answers)) resolve(undefined);
     });
-    opened.on('close', () => reject(new Error(`the socket closed after ${bytes}`)));
+    // A refusal is a socket that closes at once, with the status of the reply in its code.
+    opened.on('close', (code, reason) => resolve(`${code} ${blind(String(reason))}`));
     for (const [id, [method, params]] of commands.entries())
       opened.send(JSON.stringify({ id, method, params }));
   });
+  if (closed !== undefined) return { answers: { ...answers, upgrade: closed }, bytes };
   await served();
   opened.terminate();
   return { answers, bytes };

@@ -44,7 +44,10 @@ export const threadStateOperations: readonly Operation[] = [
       'As if the node `as_node` had returned `values`. Only between runs; the status of the thread stays as it is.',
     body: stateUpdate,
     replies: {
-      200: json(z.object({ checkpoint, configurable: jsonObject }), 'The new checkpoint'),
+      200: json(
+        z.object({ checkpoint, configurable: jsonObject, checkpoint_id: z.string().nullable() }),
+        'The new checkpoint',
+      ),
       ...problems(400, 404, 409),
     },
   },
