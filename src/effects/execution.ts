@@ -214,10 +214,7 @@ export function outcomeOf(
   stop: StopReason | undefined,
   timeoutMs: number,
 ): Outcome {
-  if (end.kind === 'success') {
-    const { next, interrupts, hidden } = end;
-    return { kind: 'success', next, interrupts: toJson(interrupts), ...(hidden !== undefined && { hidden }) };
-  }
+  if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
   if (end.kind === 'error') return end;
   const next = end.kind === 'stopped' ? end.next : undefined;
   switch (stop) {

@@ -4,7 +4,6 @@ import type { Json } from '../kernel/json.ts';
 export interface CompiledGraph {
   readonly name?: string;
   readonly streamChannelsAsIs: string | readonly string[];
-  readonly outputChannels?: string | readonly string[];
   readonly channels?: Readonly<Record<string, { readonly lc_graph_name?: string }>>;
   readonly nodes: Readonly<Record<string, { readonly tags?: readonly string[] }>>;
   readonly interruptAfter?: '*' | readonly string[];

@@ -99,8 +99,6 @@ export type RunEnd =
       readonly kind: 'success';
       readonly next: readonly string[];
       readonly interrupts: Record<string, Interrupt[]>;
-      /** Keys of the state that are no part of the graph's output. */
-      readonly hidden?: readonly string[];
       /** JSON text of an object: the values that the run showed at its end and that no checkpoint holds. */
       readonly untracked?: string;
     }

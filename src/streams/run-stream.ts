@@ -75,12 +75,11 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       if (outcome.kind !== 'success') return answer;
       const interrupts = Object.values(outcome.interrupts).flat();
       const untracked = await log.payloads.untracked(run.runId);
-      const { hidden } = outcome;
-      if (interrupts.length === 0 && untracked === undefined && hidden === undefined) return answer;
+      if (interrupts.length === 0 && untracked === undefined) return answer;
       const beside = interrupts.length === 0 ? undefined : await valuesBesideQuestions(run.runId);
       const shown = beside ?? values?.parse();
       return {
-        ...(isObject(shown) && without(shown, hidden)),
+        ...(isObject(shown) && shown),
         ...(untracked !== undefined && (JSON.parse(untracked) as JsonObject)),
         ...(interrupts.length > 0 && { __interrupt__: interrupts }),
       };
@@ -101,6 +100,3 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     return isObject(values) && !('__interrupt__' in values) ? values : undefined;
   }
 }
-
-const without = (values: JsonObject, names: readonly string[] = []): JsonObject =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));

@@ -47,8 +47,7 @@ export interface Origin {
 }
 
 export type Outcome =
-  /** `hidden`: keys of the state that are no part of the graph's output. */
-  | ({ readonly kind: 'success'; readonly hidden?: readonly string[] } & Pause)
+  | ({ readonly kind: 'success' } & Pause)
   | { readonly kind: 'error'; readonly error: string; readonly message: string; readonly origin?: Origin }
   | { readonly kind: 'timeout'; readonly message: string }
   /** `next`: nodes still to run, undefined when the graph did not get to say. */

@@ -131,7 +131,7 @@ function openFollower(exported: any): (step: any) => Promise<unknown> {
       case 'wait':
       case 'killed': {
         const graph = await graphFor(config);
-        return toPlain(await graph.invoke(await inputOf(step, graph, config), config));
+        return toPlain(await lastValues(graph, await inputOf(step, graph, config), config));
       }
       case 'state': {
         const graph = await graphFor(config);
@@ -160,4 +160,14 @@ function openFollower(exported: any): (step: any) => Promise<unknown> {
   }
 
   return follow;
+}
+
+/** What stream mode `values` shows last; questions of the step stand beside it. */
+async function lastValues(graph: any, input: unknown, config: object): Promise<unknown> {
+  let last: any;
+  for await (const chunk of await graph.stream(input, { ...config, streamMode: 'values' })) {
+    const isQuestion = Object.keys(chunk ?? {}).join() === '__interrupt__';
+    last = isQuestion ? { ...last, ...chunk } : chunk;
+  }
+  return last;
 }

@@ -26,7 +26,7 @@ export interface RunStep {
 
 export type Step =
   | RunStep
-  /** Only the final values, through `invoke` and `runs.wait`. */
+  /** Only the final values: the last chunk of stream mode `values`, and `runs.wait`. */
   | (Omit<RunStep, 'do' | 'modes' | 'subgraphs'> & { readonly do: 'wait' })
   /** Texts of the messages that models stream, one for each id, as stream mode `messages` shows them. */
   | (Omit<RunStep, 'do' | 'modes' | 'subgraphs'> & { readonly do: 'heard' })

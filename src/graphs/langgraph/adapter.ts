@@ -10,7 +10,7 @@ import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { settleAnswers } from './answers.ts';
 import { openBackgroundSaves } from './background-saves.ts';
-import { bind, hiddenKeys, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
+import { bind, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
 import { createFrameMaker } from './frames.ts';
@@ -100,7 +100,7 @@ const rootOf = ({ threadId }: RunOrder) => ({ configurable: { thread_id: threadI
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
   const root = rootOf(order);
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
-  const { next, tasks, values } = await bind(graph, view).getState(root);
+  const { next, tasks } = await bind(graph, view).getState(root);
   if (next.length === 0 && saver.lastTuple() === undefined && (order.command?.resume ?? null) !== null) {
     const head = await view.getTuple(root);
     if (head?.pendingWrites.some(([, channel]) => channel === INTERRUPT) === true)
@@ -109,9 +109,5 @@ async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
           'Answer it with the settings (configurable) of the run that asked.',
       );
   }
-  const hidden = hiddenKeys(graph, values);
-  return {
-    ...{ kind: 'success' as const, next: [...next], interrupts: toInterrupts(tasks) },
-    ...(hidden.length > 0 && { hidden }),
-  };
+  return { kind: 'success' as const, next: [...next], interrupts: toInterrupts(tasks) };
 }

@@ -1,5 +1,5 @@
 /** A graph object serves all runs at once, so each run works on the library's own copy, which gets that run's saver. */
-import { isObject, type JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import { INTERRUPT, isNote, RESUME } from '../state-port.ts';
 import { toWire } from '../wire.ts';
@@ -28,12 +28,6 @@ const UNHELD: ReadonlySet<string | undefined> = new Set(['UntrackedValue', 'Delt
 /** Those of them that a checkpoint may not hold. */
 export const unheldChannels = (graph: CompiledGraph): string[] =>
   valueChannels(graph).filter((name) => UNHELD.has(graph.channels?.[name]?.lc_graph_name));
-
-/** Those of a state's keys that are no part of the graph's output. */
-export function hiddenKeys({ outputChannels }: CompiledGraph, values: unknown): string[] {
-  if (!Array.isArray(outputChannels) || !isObject(values)) return [];
-  return Object.keys(values).filter((name) => !outputChannels.includes(name));
-}
 
 /** A task that has a result only waits for its siblings: its question was answered and must not be asked again. */
 function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
