@@ -96,7 +96,7 @@ test('X3 given a node that ignores its signal, when the run is aborted, then it 
   );
   await running.opened;
   stop.abort('interrupt');
-  assert.deepEqual((await run).end, { kind: 'stopped' });
+  assert.deepEqual((await run).end, { kind: 'stopped', next: ['b'] });
   const before = [bench.checkpoints.saved.length, bench.checkpoints.writes.length, frames.length];
   released.open();
   await finished.opened;
