@@ -43,11 +43,13 @@ export function sseReply(
   pages: AsyncGenerator<SentFrame[]>,
   reply: HeldReply,
   wanted: (event: string) => boolean = () => true,
+  last?: () => Promise<string>,
 ): Response {
-  return eventReply(pages, reply, (page) => {
+  const toText = (page: SentFrame[]): Step['text'] => {
     const shown = page.filter((frame) => wanted(frame.event));
     return shown.length === page.length ? toSend(page) : pageText(shown);
-  });
+  };
+  return eventReply(pages, reply, toText, last);
 }
 
 /** Server-sent events that are text already, or UTF-8. */
@@ -58,6 +60,7 @@ function eventReply<Page>(
   pages: AsyncGenerator<Page>,
   reply: HeldReply,
   toText: (page: Page) => Step['text'],
+  last: () => Promise<string> = async () => '',
 ): Response {
   return heldResponse(reply, {
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
@@ -65,17 +68,22 @@ function eventReply<Page>(
     everyMs: HEARTBEAT_MS,
     async produce() {
       const page = await pages.next();
-      return page.done === true ? { text: '', last: true } : { text: toText(page.value), last: false };
+      return page.done === true
+        ? { text: await last(), last: true }
+        : { text: toText(page.value), last: false };
     },
   });
 }
 
+/** An event without an id: readers drop what comes under one that they have seen. */
+export const eventText = (event: string, data: Json): string =>
+  `event: ${clean(event)}\ndata: ${JSON.stringify(data)}\n\n`;
+
 /**
- * One frame, then the end: how a join-stream says that there is nothing to read. It has no id: readers drop what comes
- * under one that they have seen.
+ * One frame, then the end: how a join-stream says that there is nothing to read.
  */
 export async function* singleFrame(event: string, data: Json): AsyncGenerator<string> {
-  yield `event: ${clean(event)}\ndata: ${JSON.stringify(data)}\n\n`;
+  yield eventText(event, data);
 }
 
 /** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */

@@ -118,7 +118,10 @@ async function attack(s: TestServer, headers: Record<string, string>): Promise<v
     if (isStream) leaving.abort();
     const what = `${method} ${path} ${JSON.stringify(body)?.slice(0, 500)} -> ${response.status} ${text.slice(0, 500)}`;
     assert.ok(response.status < 500, what);
-    if (response.status >= 400) assert.equal(typeof JSON.parse(text).detail, 'string', what);
+    if (response.status >= 400) {
+      const { detail, message = detail } = JSON.parse(text);
+      assert.equal(typeof message, 'string', what);
+    }
     assert.ok(!text.includes('unknown_error'), what);
     assert.deepEqual(s.faults, [], what);
   }

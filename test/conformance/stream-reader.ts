@@ -44,7 +44,7 @@ export async function openStream(url: string, options: StreamOptions = {}): Prom
       if (end >= 0) {
         const block = received.slice(taken, end);
         taken = end + 2;
-        if (isComment(block)) continue;
+        if (isComment(block) || isEnd(block)) continue;
         return parseFrame(block);
       }
       const { done, value } = await reader.read();
@@ -86,6 +86,9 @@ export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\
 
 /** A heartbeat is a block of its own. */
 const isComment = (block: string): boolean => /^:[^\n]*$/.test(block);
+
+/** Tests of the end look at the text. */
+const isEnd = (block: string): boolean => /^event: end\ndata: .+$/.test(block);
 
 /** Throws for a frame that is not exactly event, data and id on one line each. */
 function parseFrame(block: string): Frame {

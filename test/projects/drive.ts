@@ -96,7 +96,8 @@ export function openDriver({ graph }: Scenario, modes: readonly Mode[], lives: L
     const stream = client().runs.stream(thread, graph, { ...payload, streamMode: 'events' });
     const names: string[] = [];
     for await (const { event, data } of stream as AsyncIterable<any>)
-      if (event === 'events') names.push(`${data.event} ${data.name}`);
+      // A graph without a name has its id here, and a name of the library's when it runs alone.
+      if (event === 'events') names.push(`${data.event} ${data.name === graph ? 'LangGraph' : data.name}`);
     return names;
   }
 

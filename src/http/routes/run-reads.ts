@@ -14,7 +14,8 @@ import { accepted, HttpProblem, jsonReply, noRun, noThread, refused, stopping } 
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cancelQuery, joinQuery, runConditions, runList } from '../schemas/runs.ts';
 import type { HeldReply } from '../held-body.ts';
-import { singleFrame, sseReply, textReply, waitReply } from '../sse.ts';
+import { runReply } from '../run-reply.ts';
+import { singleFrame, textReply, waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
 
 export function runReadRoutes(context: ServerContext): Hono<Env> {
@@ -132,11 +133,8 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     const reply = holdReply(c, run, options.cancel_on_disconnect === true, 'stream');
     const after = await resumePoint(c.req.header('last-event-id'), run.runId);
     const modes = options.stream_mode;
-    return sseReply(
-      streams.read(run, after, reply.over.signal),
-      reply,
-      modes === undefined ? undefined : (event) => isOfModes(event, modes),
-    );
+    const wanted = modes === undefined ? undefined : (event: string) => isOfModes(event, modes);
+    return runReply(context, run, after, reply, wanted);
   };
   app.get('/threads/:thread_id/runs/:run_id/stream', joinStream);
   app.get('/runs/:run_id/stream', joinStream);

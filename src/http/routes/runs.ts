@@ -6,7 +6,8 @@ import { toOnce } from '../once.ts';
 import { createRun, shownRun, type Created } from '../run-creation.ts';
 import { pathUuid } from '../schemas/common.ts';
 import type { HeldReply } from '../held-body.ts';
-import { sseReply, waitReply } from '../sse.ts';
+import { runReply } from '../run-reply.ts';
+import { waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
 
 export function runRoutes(context: ServerContext): Hono<Env> {
@@ -36,7 +37,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
 
   function stream(c: Context<Env>, created: Created, base: string): Response {
     const reply = holdReply(c, created, base, 'stream');
-    return sseReply(streams.read(created.run, -1, reply.over.signal), reply);
+    return runReply(context, created.run, -1, reply);
   }
 
   function wait(c: Context<Env>, created: Created, base: string): Response {
