@@ -33,6 +33,10 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   replay: DOMAIN,
+  cli: [
+    ...['kernel', 'config', 'replay', 'graphs', 'http', 'log/disk.ts', 'load-export.ts'],
+    ...['logger.ts', 'serve.ts', 'dev.ts', 'running-server.ts'],
+  ],
   'main.ts': ['*'],
   observe: DOMAIN,
   'logger.ts': ['config', 'observe'],
@@ -59,6 +63,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   nanoid: ['kernel/'],
   crypto: ['kernel/'],
   timers: ['kernel/'],
+  commander: ['cli/'],
 };
 
 /** Clocks, timers, randomness, the command line: only these places (and the examples) may touch them. */

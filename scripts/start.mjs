@@ -6,29 +6,16 @@
  * Builds lie below `node_modules/.cache`, where their imports find the packages, each in a folder named by what it was
  * made from. Where nothing can be written the program runs from its sources.
  */
-import './check-node.mjs';
+import '../bin/check-node.mjs';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildInto, ROOT, SOURCES } from './build.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SOURCES = join(ROOT, 'src');
 const BUILDS = join(ROOT, 'node_modules/.cache/rewound');
 /** A server may run from an older one, and loads parts of it late. */
 const KEPT = 5;
-
-/** The program, and what it starts or imports by address (src/kernel/own-modules.ts). */
-const ENTRIES = [
-  'main',
-  'sql-functions',
-  'auth/auth',
-  'graphs/pool/worker-entry',
-  'graphs/schemas/source-entry',
-  'log/sqlite/reader-entry',
-  'log/sqlite/rebuild-entry',
-  'projections/projection',
-];
 
 /** What the build is made from; times rather than contents, because this is asked at every start. */
 function fingerprint() {
@@ -37,30 +24,17 @@ function fingerprint() {
     .filter((name) => name.endsWith('.ts'))
     .sort()
     .map((name) => join(SOURCES, name));
-  for (const file of [...files, fileURLToPath(import.meta.url)]) {
+  for (const file of [...files, fileURLToPath(new URL('build.mjs', import.meta.url))]) {
     const { size, mtimeMs } = statSync(file);
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
   return hash.digest('hex').slice(0, 16);
 }
 
-async function buildInto(folder) {
-  const { build } = await import('esbuild');
+async function buildOnce(folder) {
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
-  await build({
-    entryPoints: ENTRIES.map((name) => join(SOURCES, `${name}.ts`)),
-    outbase: SOURCES,
-    outdir: unfinished,
-    chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    logLevel: 'warning',
-  });
+  await buildInto(unfinished);
   try {
     renameSync(unfinished, folder);
   } catch (error) {
@@ -82,7 +56,7 @@ async function findProgram() {
   const folder = join(BUILDS, fingerprint());
   try {
     if (!existsSync(join(folder, 'main.js'))) {
-      await buildInto(folder);
+      await buildOnce(folder);
       dropOldBuilds();
     }
     return pathToFileURL(join(folder, 'main.js'));

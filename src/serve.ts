@@ -10,12 +10,10 @@ import { publishInProcess } from './http/in-process-client.ts';
 import { lendWhileWaiting } from './http/lending-fetch.ts';
 import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
+import { VERSION } from './kernel/product.ts';
 import type { RunningServer, ServeOptions } from './running-server.ts';
 
 export type { RunningServer, ServeOptions };
-
-/** What the client of `GET /info` reads. */
-export const VERSION = '0.1.0';
 
 /** Rejects with `ConfigError` naming every graph or handler that cannot be used, and when port or data are taken. */
 export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {

@@ -2,7 +2,6 @@
  * `replay`: reads a data directory's log. R1 It opens the log read-only and imports nothing that could cause an effect.
  */
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { toTimestamp } from '../kernel/clock.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { openHistory, type History } from '../log/sqlite/history.ts';
@@ -15,29 +14,28 @@ const EXIT_DIFFERENT = 1;
 /** Columns before the time of an entry. */
 const TRACE_INDENT = 9;
 
+export interface ReplayOptions {
+  readonly data?: string;
+  readonly thread?: string;
+  readonly cron?: string;
+  readonly to?: string;
+  readonly json?: boolean;
+  readonly verify?: boolean;
+}
+
 export interface ReplayEnvironment {
   readonly [name: string]: string | undefined;
 }
 
 /** Returns the exit code. Throws, with words for the caller, when the arguments or the directory are wrong. */
 export async function runReplay(
-  args: string[],
+  values: ReplayOptions,
   env: ReplayEnvironment,
   print: (line: string) => void,
 ): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      data: { type: 'string' },
-      thread: { type: 'string' },
-      cron: { type: 'string' },
-      to: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      verify: { type: 'boolean', default: false },
-    },
-  });
   const data = values.data ?? env['PLATFORM_DATA'];
   if (data === undefined) throw new Error('--data: expected the data directory of a server');
+  const { json = false } = values;
   if (values.thread !== undefined && !isUuid(values.thread)) throw new Error('--thread: expected a UUID');
   if (values.cron !== undefined && !isUuid(values.cron)) throw new Error('--cron: expected a UUID');
   if (values.to !== undefined && !/^\d+$/.test(values.to)) throw new Error('--to: expected a position');
@@ -50,14 +48,13 @@ export async function runReplay(
 
   const history = openHistory(resolve(data), projection, { json_contains: containsJson });
   try {
-    if (values.verify) return await printVerified(history, values.json, print);
+    if (values.verify) return await printVerified(history, json, print);
     if (values.cron !== undefined)
-      return printTimeline(cronTimelineOf(history, values.cron), `cron ${values.cron}`, values.json, print);
-    if (values.thread === undefined) printThreads(history, values.json, print);
+      return printTimeline(cronTimelineOf(history, values.cron), `cron ${values.cron}`, json, print);
+    if (values.thread === undefined) printThreads(history, json, print);
     else if (values.to !== undefined)
-      return await printState(history, values.thread, Number(values.to), values.json, print);
-    else
-      return printTimeline(timelineOf(history, values.thread), `thread ${values.thread}`, values.json, print);
+      return await printState(history, values.thread, Number(values.to), json, print);
+    else return printTimeline(timelineOf(history, values.thread), `thread ${values.thread}`, json, print);
     return 0;
   } finally {
     history.close();

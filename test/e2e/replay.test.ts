@@ -3,7 +3,7 @@ import { Database } from '../../src/log/sqlite/library.ts';
 import { createHash } from 'node:crypto';
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runReplay } from '../../src/replay/command.ts';
+import { runHere } from '../support/command-line.ts';
 import { suite } from '../support/suite.ts';
 import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
 
@@ -34,9 +34,8 @@ const replay = (run: Programs['run'], data: string, ...args: string[]) =>
 
 /** The same command in this process, which is quicker. */
 async function replayHere(data: string, ...args: string[]): Promise<{ code: number; output: string }> {
-  const lines: string[] = [];
-  const code = await runReplay(args, { PLATFORM_DATA: data }, (line) => lines.push(line));
-  return { code, output: lines.join('\n') };
+  const { code, out } = await runHere(['replay', ...args], { PLATFORM_DATA: data });
+  return { code: code!, output: out };
 }
 
 test('beside a server under load replay lists threads, tells their past, and verifies the log (R2)', () =>

@@ -1,12 +1,9 @@
 /** The server itself: is it up, what is it, how does it do, what does it understand. */
 import { Hono } from 'hono';
-import { PUBLIC_ROUTES } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { renderDocs } from '../docs/page.ts';
-import { groupOf } from '../groups.ts';
 import { toJsonMetrics, toPrometheus } from '../metrics.ts';
-import { createDocument } from '../openapi/document.ts';
-import { OPERATIONS } from '../openapi/operations.ts';
+import { describeServer } from '../openapi/served.ts';
 import { readQuery } from '../query.ts';
 import { jsonReply, notWell } from '../replies.ts';
 import { check } from '../schemas/common.ts';
@@ -15,20 +12,10 @@ import { metricsQuery } from '../schemas/system.ts';
 export function systemRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { log } = context;
-  const { disabled, mountPrefix } = context.http;
-  const operations = OPERATIONS.filter(({ path }) => {
-    const group = groupOf(path);
-    return group === undefined || !disabled.has(group);
-  });
+  const { disabled } = context.http;
   // Made when first asked for: it is worth a tenth of a start, and most servers are never asked.
   const document = once(() =>
-    createDocument({
-      ...context.describe,
-      version: context.version,
-      operations,
-      publicRoutes: PUBLIC_ROUTES,
-      base: mountPrefix === '' ? '/' : mountPrefix,
-    }),
+    describeServer({ ...context.describe, version: context.version, http: context.http }),
   );
   const docs = once(() => renderDocs(document()));
   let poisoned: string | undefined;
@@ -56,7 +43,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
       context: 'js',
       flags: {
         assistants: !disabled.has('assistants'),
-        crons: operations.some(({ tag }) => tag === 'crons'),
+        crons: !disabled.has('crons'),
         langsmith: false,
         langsmith_tracing_replicas: false,
         langsmith_tracing_session_on_runs: false,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { openHistory } from '../../../src/log/sqlite/history.ts';
 import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
 import { projection } from '../../../src/projections/projection.ts';
-import { runReplay } from '../../../src/replay/command.ts';
 import { ask, THREAD } from '../../support/given.ts';
+import { runHere } from '../../support/command-line.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 import { functions } from '../../support/with-log.ts';
@@ -53,9 +53,8 @@ test('R1 given no log, or a file of something else, when its past is opened, the
   }));
 
 async function replay(...args: string[]): Promise<{ code: number; lines: string[] }> {
-  const lines: string[] = [];
-  const code = await runReplay(args, {}, (line) => lines.push(line));
-  return { code, lines };
+  const { code, out } = await runHere(['replay', ...args]);
+  return { code: code!, lines: out.split('\n') };
 }
 
 test('R2 given a data directory, when replay is run on it, then threads, a timeline, a state and the verdict are printed', () =>

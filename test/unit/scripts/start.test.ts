@@ -5,17 +5,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runChild } from '../../../scripts/run-child.ts';
 import { ownExports } from '../../../src/graphs/modules/hooks.ts';
+import { VERSION } from '../../../src/kernel/product.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
 const test = suite('start');
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const USAGE = /^Usage: npm start/m;
+const USAGE = /^Usage: rewound /m;
 
 /** A copy of the program whose packages are those of this one. */
 async function withCopy(use: (dir: string) => Promise<void>): Promise<void> {
   await withTempDir(async (dir) => {
-    for (const name of ['src', 'scripts/start.mjs', 'scripts/check-node.mjs', 'package.json'])
+    for (const name of ['src', 'bin', 'scripts/start.mjs', 'scripts/build.mjs', 'package.json'])
       cpSync(join(ROOT, name), join(dir, name), { recursive: true });
     mkdirSync(join(dir, 'node_modules'));
     for (const name of readdirSync(join(ROOT, 'node_modules')))
@@ -54,17 +55,18 @@ test('given sources, when the program starts, then it is built once, and again a
     assert.equal(readdirSync(builds).length, 2);
   }));
 
-test('an older Node gets one line that says what is needed, and exit code 2', async () => {
-  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
-  const preload = `data:text/javascript,${encodeURIComponent(older)}`;
-  const { code, output } = await runChild(
-    process.execPath,
-    ['--import', preload, join(ROOT, 'scripts/start.mjs'), 'serve'],
-    { timeoutMs: 30_000, signal: new AbortController().signal },
-  );
-  assert.equal(code, 2);
-  assert.match(output, /^Node\.js: found 20\.19\.0 \(.*\), expected 24 or later; install it .*\n$/);
-});
+for (const entry of ['scripts/start.mjs', 'bin/rewound.mjs'])
+  test(`an older Node gets one line from ${entry} that says what is needed, and exit code 2`, async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
+    const preload = `data:text/javascript,${encodeURIComponent(older)}`;
+    const { code, output } = await runChild(
+      process.execPath,
+      ['--import', preload, join(ROOT, entry), 'serve'],
+      { timeoutMs: 30_000, signal: new AbortController().signal },
+    );
+    assert.equal(code, 2);
+    assert.match(output, /^Node\.js: found 20\.19\.0 \(.*\), expected 24 or later; install it .*\n$/);
+  });
 
 test('given a place where nothing can be written, when the program starts, then it runs from its sources', () =>
   withCopy(async (dir) => {
@@ -75,9 +77,10 @@ test('given a place where nothing can be written, when the program starts, then 
     assert.match(output, USAGE);
   }));
 
-test('given what package.json exports to projects, then the loader knows each of them', () => {
-  const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+test('given what package.json exports to projects, then the loader knows each, and the version', () => {
+  const { name, version, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     name: string;
+    version: string;
     exports: Record<string, string>;
   };
   const expected = Object.entries(exports).map(([path, file]) => [
@@ -85,6 +88,7 @@ test('given what package.json exports to projects, then the loader knows each of
     new URL(file, `file://${ROOT}`).href,
   ]);
   assert.deepEqual([...ownExports], expected);
+  assert.equal(version, VERSION);
 });
 
 test.run();

@@ -1,0 +1,50 @@
+/**
+ * The command line: one file a command, each with its options, help and action. `--help`, `--version` and suggestions
+ * for misspelt names are those of the library.
+ */
+import { Command, CommanderError } from 'commander';
+import { PRODUCT, VERSION } from '../kernel/product.ts';
+import { addDev } from './dev.ts';
+import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
+import type { Host } from './host.ts';
+import { addOpenapi } from './openapi.ts';
+import { addReplay } from './replay.ts';
+import { addServe } from './serve.ts';
+
+const EXIT_CODES = `
+Exit codes:
+  0  done, or stopped by a signal after a clean stop
+  1  replay found a difference, or the stop failed
+  2  wrong command, option, configuration or data directory
+  70 the disk failed; a restart decides what the last commit became`;
+
+/**
+ * Resolves with the exit code when the command is done, and with undefined when it goes on in the background. Rejects
+ * with what the command throws.
+ */
+export async function runCommandLine(args: readonly string[], host: Host): Promise<number | undefined> {
+  const program = new Command(PRODUCT)
+    .description('Hosts agent graphs: durable threads, resumable runs, owed webhooks, replayable history.')
+    .version(VERSION, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print help for the program or a command')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => host.print(text.trimEnd()),
+      writeErr: (text) => host.printError(text.trimEnd()),
+    })
+    .addHelpText('after', EXIT_CODES);
+  let code: number | undefined = EXIT_OK;
+  const finish = (of: number | undefined): void => void (code = of);
+  for (const add of [addServe, addDev, addReplay, addOpenapi]) {
+    const command = add(program, host, finish);
+    command.showHelpAfterError(`See "${PRODUCT} ${command.name()} --help".`);
+  }
+  program.showHelpAfterError(`See "${PRODUCT} --help".`);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
+  }
+  return code;
+}

@@ -1,0 +1,26 @@
+/** The command line in the process of the test, for commands that end by themselves. */
+import { runCommandLine } from '../../src/cli/command-line.ts';
+
+export interface Outcome {
+  /** Undefined: the command goes on. */
+  readonly code: number | undefined;
+  readonly out: string;
+  readonly err: string;
+}
+
+export async function runHere(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCommandLine(args, {
+    env: { ...env },
+    cwd: process.cwd(),
+    print: (line) => void out.push(line),
+    printError: (line) => void err.push(line),
+    onStopSignal: () => undefined,
+    endBy: () => undefined,
+  });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
