@@ -1,0 +1,76 @@
+/**
+ * `npm run pack`: makes `dist/rewound-VERSION.tgz`, the package that users install: the built program with its
+ * launcher, type declarations and a manifest of its own. `package.json` of the repository also names the packages that
+ * build and test the program, and the Node that its scripts run on: in a user's project that Node would come before
+ * the user's own.
+ */
+import '../bin/check-node.mjs';
+import { execFileSync } from 'node:child_process';
+import { builtinModules } from 'node:module';
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildInto, ROOT } from './build.mjs';
+
+const MAX_PACKAGE_BYTES = 2 * 2 ** 20;
+const OUT = join(ROOT, 'dist');
+const FOLDER = join(OUT, 'package');
+const BUILTIN = new Set(builtinModules);
+
+const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** Throws when the program imports a package that a user's project would not get with it. */
+function checkDependencies(specifiers) {
+  const names = specifiers
+    .filter((path) => !path.startsWith('node:') && !BUILTIN.has(path))
+    .map((path) => /^(?:@[^/]+\/)?[^/]+/.exec(path)[0]);
+  for (const packageName of names)
+    if (own.dependencies[packageName] === undefined)
+      throw new Error(
+        `package.json: dependencies: found no "${packageName}", expected what the program imports; ` +
+          `run "npm install ${packageName}"`,
+      );
+}
+
+/** Declarations of what projects import, beside the modules that they describe. */
+function declareTypes() {
+  const config = join(OUT, 'tsconfig.json');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: '../tsconfig.json',
+      compilerOptions: {
+        ...{ noEmit: false, declaration: true, emitDeclarationOnly: true },
+        ...{ rootDir: '../src', outDir: 'package/dist' },
+      },
+      ...{ files: ['../src/auth/auth.ts'], include: [] },
+    }),
+  );
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], { stdio: 'inherit' });
+}
+
+rmSync(OUT, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+checkDependencies(await buildInto(join(FOLDER, 'dist')));
+declareTypes();
+cpSync(join(ROOT, 'bin'), join(FOLDER, 'bin'), { recursive: true });
+cpSync(join(ROOT, 'README.md'), join(FOLDER, 'README.md'));
+const { name, version, description, type, dependencies } = own;
+const auth = { types: './dist/auth/auth.d.ts', default: './dist/auth/auth.js' };
+const manifest = {
+  ...{ name, version, description, type },
+  license: 'UNLICENSED',
+  engines: { node: '>=24' },
+  bin: { [name]: 'bin/rewound.mjs' },
+  exports: { '.': auth, './auth': auth, './package.json': './package.json' },
+  dependencies,
+};
+writeFileSync(join(FOLDER, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', OUT], { cwd: FOLDER });
+
+const file = join(OUT, `${name}-${version}.tgz`);
+const { size } = statSync(file);
+if (size > MAX_PACKAGE_BYTES)
+  throw new Error(
+    `${file}: found ${size} bytes, expected at most ${MAX_PACKAGE_BYTES}; see what is packed in ${FOLDER}`,
+  );
+console.log(`${file}: ${Math.ceil(size / 1024)} KiB, ${Object.keys(dependencies).length} dependencies`);
