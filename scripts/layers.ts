@@ -42,6 +42,10 @@ const ARROWS: Record<string, readonly string[]> = {
   'logger.ts': ['config', 'observe'],
   'load-export.ts': ['config', 'graphs'],
   'load-embeddings.ts': ['config', 'graphs', 'load-export.ts'],
+  'load-project.ts': [
+    ...['config', 'graphs', 'load-export.ts', 'load-embeddings.ts'],
+    ...['actors/embedder.ts', 'auth/handler.ts', 'http/custom-app.ts', 'http/server.ts'],
+  ],
   'serve.ts': ['*'],
   'running-server.ts': ['*'],
   'dev.ts': ['*'],

@@ -31,6 +31,8 @@ export interface ServeOptions {
   /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
   readonly onPoisoned: (cause: string) => void;
   readonly onHeld?: OpenGraphsOptions['onHeld'];
+  /** Problems of the configuration. They end the start once everything else is checked, so that all are told at once. */
+  readonly problems?: readonly string[];
   /** `openGraphs` unless the graphs are to be reloaded. */
   readonly openGraphs?: (options: OpenGraphsOptions) => Promise<Graphs>;
 }

@@ -3,12 +3,11 @@
  * module keeps state of its own, so several servers can run in one process.
  */
 import { networkInterfaces } from 'node:os';
-import { recogniseAuth } from './auth/handler.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { createAssistants, ensureSystemAssistants } from './actors/assistants.ts';
 import { createCrons } from './actors/crons.ts';
 import { createDeliveries } from './actors/deliveries.ts';
-import { createEmbedder, recogniseEmbedTexts } from './actors/embedder.ts';
+import { createEmbedder } from './actors/embedder.ts';
 import { createItems } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
 import { createThreads } from './actors/threads.ts';
@@ -27,12 +26,10 @@ import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
 import type { Graphs } from './graphs/open-graphs.ts';
-import { loadEmbeddings } from './load-embeddings.ts';
-import { loadExport } from './load-export.ts';
+import { loadProject } from './load-project.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/cron-start.ts';
 import type { ServerContext } from './http/context.ts';
-import { recogniseApp } from './http/custom-app.ts';
 import { createEdge } from './http/edge.ts';
 import { createInheritance } from './http/header-rules.ts';
 import type { InProcessClient } from './http/in-process-client.ts';
@@ -81,20 +78,14 @@ export async function wireServer(
     for (const stop of stops.reverse()) await stop();
   };
   stops.push(() => inProcess.close());
-  const graphs = await begun.graphs.catch(async (error: unknown) => {
-    await stopAll();
-    throw new ConfigError([`graphs: ${error instanceof Error ? error.message : String(error)}`]);
-  });
+  const project = await loadProject(config, begun.graphs, options.problems ?? []).catch(
+    async (error: unknown) => {
+      await stopAll();
+      throw error;
+    },
+  );
+  const { graphs, handler, custom, embedTexts } = project;
   stops.push(() => graphs.close());
-  const found = graphs.problems.map(({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${reason}`);
-  const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', found);
-  const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', found);
-  const embed = config.store.index?.embed;
-  const embedTexts = await loadEmbeddings(embed, recogniseEmbedTexts, found);
-  if (found.length > 0) {
-    await stopAll();
-    throw new ConfigError(found);
-  }
 
   try {
     const log = openSqliteLog({

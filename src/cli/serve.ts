@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { addressOf } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig, readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { tendIdleMemory } from '../kernel/idle-memory.ts';
 import { PRODUCT } from '../kernel/product.ts';
@@ -50,7 +50,7 @@ export async function serve(
   { isWatching }: { readonly isWatching: boolean },
 ): Promise<void> {
   const given = { env: { ...host.env }, cwd: host.cwd };
-  const config = loadConfig(options, given.env, given.cwd);
+  const { config, problems } = readConfig(options, given.env, given.cwd);
   enterProject(config, host.env);
   // Graph workers copy the environment when they start; a free port is known only once it is taken.
   if (config.port !== 0) publishAddress(host.env, addressOf(config));
@@ -77,6 +77,7 @@ export async function serve(
   const clock = systemClock();
   let held: Promise<unknown> | undefined;
   const serving: ServeOptions = {
+    problems,
     onFault(error, context) {
       const place = userPlaceOf(stackOf(error) ?? '');
       logger.error({ err: error, context, ...(place && { at: placeText(place) }) }, 'fault');

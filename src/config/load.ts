@@ -3,13 +3,14 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
-import type { JsonObject } from '../kernel/json.ts';
+import { isObject, type JsonObject } from '../kernel/json.ts';
 import { ConfigError, type Config, type Overrides } from './config.ts';
 import { toEmbeddingSpec } from './embedding-spec.ts';
 import { toExportSpec } from './export-spec.ts';
 import { configFile, type ConfigFile } from './file.ts';
 import { checkForeign } from './foreign.ts';
 import { toHttpConfig } from './http.ts';
+import { readJsonFile } from './json-file.ts';
 import { keyWarnings } from './known-keys.ts';
 import { createSettings, type Environment } from './settings.ts';
 import { toWebhooksConfig } from './webhooks.ts';
@@ -26,22 +27,27 @@ const PYTHON = /\.(py|pyx|pyd|pyi)$/;
 /** A hundred years: what is more in milliseconds has no meaning as a time. */
 const MOST_SECS = 3_155_760_000;
 
+export interface Reading {
+  /** What can be used; where there are problems, defaults or nothing in the place of what is wrong. */
+  readonly config: Config;
+  readonly problems: readonly string[];
+}
+
 /** Throws `ConfigError` with every problem at once. Reads files, changes nothing. */
 export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: string): Config {
+  const { config, problems } = readConfig(overrides, processEnv, cwd);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Throws `ConfigError` only when there is no file. */
+export function readConfig(overrides: Overrides, processEnv: Environment, cwd: string): Reading {
   const path = findFile(resolve(cwd, overrides.config ?? processEnv['PLATFORM_CONFIG'] ?? '.'));
-  const raw = readJson(path);
-  const parsed = configFile.safeParse(raw);
-  if (!parsed.success)
-    throw new ConfigError(
-      parsed.error.issues.map((issue) => {
-        const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
-        return `${path}: ${issue.path.join('.') || 'file'}: ${message}`;
-      }),
-    );
-  const file = parsed.data;
   const problems: string[] = [];
+  const raw = readJsonFile(path, problems);
+  const { file, isWhole } = raw === undefined ? NOTHING : parseSound(raw, path, problems);
   const dir = dirname(path);
-  const warnings = keyWarnings(raw as Record<string, unknown>).map((text) => `${path}: ${text}`);
+  const warnings = keyWarnings(isObject(raw) ? raw : {}).map((text) => `${path}: ${text}`);
   const fileEnv = readEnv(file.env, dir, path, warnings, processEnv);
   const env: Environment = { ...fileEnv, ...processEnv };
   const settings = createSettings(env, problems);
@@ -59,7 +65,8 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     .map((graph) => ({ ...graph, reason: 'it is Python, which is not supported yet' }));
   for (const { id, file, reason } of unserved)
     warnings.push(`${path}: graphs.${id} (${file}) is not served: ${reason}`);
-  if (graphs.length === 0)
+  // A graph whose entry is wrong is a problem of its own.
+  if (graphs.length === 0 && isWhole)
     problems.push(`${path}: graphs: expected at least one graph in JavaScript or TypeScript`);
 
   checkForeign(env, problems, warnings);
@@ -67,6 +74,13 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   /** In milliseconds. */
   const seconds = (name: string, byDefault: number, min = 0, max = MOST_SECS): number =>
     1000 * settings.number(name, byDefault, { min, max });
+  /** Any free port in the place of one that is wrong: what else is wrong is told of no other port. */
+  const readPort = (): number => {
+    const name = settings.which('PLATFORM_PORT', 'LANGGRAPH_SERVER_PORT', 'PORT');
+    const before = problems.length;
+    const port = settings.number(name, DEFAULT_PORT, { max: 65_535, given: overrides.port, label: '--port' });
+    return problems.length === before ? port : 0;
+  };
   const threadTtl = file.checkpointer?.ttl;
   const apiKeys = settings.keys('PLATFORM_API_KEY');
   const studioKeys = settings.keys('PLATFORM_STUDIO_KEY');
@@ -120,11 +134,7 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     },
     host:
       overrides.host ?? settings.text(settings.which('PLATFORM_HOST', 'LANGGRAPH_SERVER_HOST'), '127.0.0.1'),
-    port: settings.number(settings.which('PLATFORM_PORT', 'LANGGRAPH_SERVER_PORT', 'PORT'), DEFAULT_PORT, {
-      max: 65_535,
-      given: overrides.port,
-      label: '--port',
-    }),
+    port: readPort(),
     dataDir: resolve(cwd, settings.path('PLATFORM_DATA', join(dir, '.platform'), overrides.data, '--data')),
     ...(apiKeys !== undefined && { apiKeys }),
     ...(studioKeys !== undefined && !studioOff && { studioKeys }),
@@ -168,8 +178,33 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
     env: Object.fromEntries(Object.entries(fileEnv).filter(([name]) => processEnv[name] === undefined)),
     warnings,
   };
-  if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze(config);
+  return { config: Object.freeze(config), problems };
+}
+
+const NOTHING: { readonly file: ConfigFile; readonly isWhole: boolean } = {
+  file: { graphs: {} },
+  isWhole: false,
+};
+
+/** The file without the top-level keys that are wrong, and without the entries of graphs that are. */
+function parseSound(raw: unknown, path: string, problems: string[]): typeof NOTHING {
+  const parsed = configFile.safeParse(raw);
+  if (parsed.success) return { file: parsed.data, isWhole: true };
+  const { issues } = parsed.error;
+  for (const issue of issues) {
+    const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
+    problems.push(`${path}: ${issue.path.join('.') || 'file'}: ${message}`);
+  }
+  if (!isObject(raw)) return NOTHING;
+  const wrong = new Set(issues.map((issue) => issue.path[0]));
+  const wrongGraphs = new Set(
+    issues.filter((issue) => issue.path[0] === 'graphs').map((issue) => issue.path[1]),
+  );
+  const without = (of: JsonObject, keys: ReadonlySet<unknown>): JsonObject =>
+    Object.fromEntries(Object.entries(of).filter(([key]) => !keys.has(key)));
+  const graphs = isObject(raw['graphs']) ? without(raw['graphs'], wrongGraphs) : {};
+  const sound = configFile.safeParse({ ...without(raw, wrong), graphs });
+  return sound.success ? { file: sound.data, isWhole: !wrong.has('graphs') } : NOTHING;
 }
 
 /** In a document the schemes are components. */
@@ -190,14 +225,6 @@ function findFile(path: string): string {
   if (found === undefined)
     throw new ConfigError([`${path} holds neither ${NAMES.join(' nor ')}; name a file with --config`]);
   return found;
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as unknown;
-  } catch (error) {
-    throw new ConfigError([`${path}: expected JSON (${(error as Error).message})`]);
-  }
 }
 
 function readEnv(

@@ -5,7 +5,8 @@
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
 import { shareTurns } from '../kernel/turn.ts';
 import type { Config } from '../config/config.ts';
@@ -114,6 +115,21 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       stopWatching();
     },
   };
+}
+
+/** Says why nothing can listen there, undefined when it can. A free port (0) is not asked for. */
+export async function portProblem(host: string, port: number): Promise<string | undefined> {
+  if (port === 0) return undefined;
+  const probe = createServer();
+  try {
+    probe.listen(port, host);
+    await once(probe, 'listening');
+    return undefined;
+  } catch (error) {
+    return addressProblem(error, host, port);
+  } finally {
+    probe.close();
+  }
 }
 
 /** Why the server cannot listen, in words for the person who started it. */

@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { ConfigError, type Config } from '../../../src/config/config.ts';
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig, readConfig } from '../../../src/config/load.ts';
 import { suite } from '../../support/suite.ts';
 import { PROJECT } from '../../support/with-server.ts';
 
@@ -28,6 +28,11 @@ test('given a name that other servers use, when it is set, then it counts, and o
     assert.deepEqual(read(load({ [own]: text })), value, own);
     assert.deepEqual(read(load({ [own]: text, [other]: '8000' })), value, own);
   }
+});
+
+test('given a port that is none, when the rest is read, then any free port stands in its place', () => {
+  const { config, problems } = readConfig({ config: PROJECT, port: 'x' }, {}, PROJECT);
+  assert.deepEqual([config.port, problems.length], [0, 1]);
 });
 
 test('given values that are none, when the config is loaded, then each is named with what was expected', () => {

@@ -1,0 +1,44 @@
+/** Everything that the server runs of the project: graphs, auth handler, `http.app`, embeddings. */
+import { recogniseEmbedTexts } from './actors/embedder.ts';
+import { recogniseAuth } from './auth/handler.ts';
+import { ConfigError, type Config } from './config/config.ts';
+import type { Graphs } from './graphs/open-graphs.ts';
+import { recogniseApp } from './http/custom-app.ts';
+import { portProblem } from './http/server.ts';
+import { loadEmbeddings } from './load-embeddings.ts';
+import { loadExport } from './load-export.ts';
+
+type Loaded<T extends (exported: unknown) => unknown> = Exclude<ReturnType<T>, undefined> | undefined;
+
+export interface Project {
+  readonly graphs: Graphs;
+  readonly handler: Loaded<typeof recogniseAuth>;
+  readonly custom: Loaded<typeof recogniseApp>;
+  readonly embedTexts: Loaded<typeof recogniseEmbedTexts>;
+}
+
+/**
+ * Rejects with `ConfigError` when anything cannot be used, or `found` has problems already: all of them are told at
+ * once. The graphs are closed then.
+ */
+export async function loadProject(
+  config: Config,
+  opening: Promise<Graphs>,
+  found: readonly string[],
+): Promise<Project> {
+  const problems = [...found];
+  const graphs = await opening.catch((error: unknown) => {
+    problems.push(`graphs: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  });
+  for (const { graphId, file, reason } of graphs?.problems ?? [])
+    problems.push(`graph "${graphId}" (${file}): ${reason}`);
+  const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', problems);
+  const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', problems);
+  const embed = config.store.index?.embed;
+  const embedTexts = await loadEmbeddings(embed, recogniseEmbedTexts, problems);
+  if (graphs !== undefined && problems.length === 0) return { graphs, handler, custom, embedTexts };
+  await graphs?.close();
+  const port = await portProblem(config.host, config.port);
+  throw new ConfigError(port === undefined ? problems : [...problems, port]);
+}

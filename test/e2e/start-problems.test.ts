@@ -1,0 +1,134 @@
+import * as assert from 'uvu/assert';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from '../support/suite.ts';
+import { withPrograms } from './programs.ts';
+import { FUNCTION, project, withTakenPort } from './written-project.ts';
+
+const test = suite('start, problems');
+
+test('every graph and handler that cannot be used is named in one line with its reason, and nothing listens', () =>
+  withPrograms(async ({ run, dir }) => {
+    const cwd = await project(join(dir, 'broken'), {
+      'platform.json': {
+        graphs: {
+          good: './good.js:graph',
+          nowhere: './nowhere.ts:graph',
+          nothing: './good.js:missing',
+          throws: './throws.js:graph',
+          number: './good.js:number',
+        },
+        auth: { path: './auth.js:auth' },
+      },
+      'good.js': `${FUNCTION}export const number = 7;\n`,
+      'throws.js': 'throw new RangeError("no such model");\n',
+    });
+    const { code, output } = await run({ args: ['serve', '--port', '0', '--data', join(dir, 'data')], cwd });
+    assert.is(code, 2);
+    const lines = output.trim().split('\n');
+    const expected = [
+      ['graph "nowhere"', 'nowhere.ts', 'does not exist'],
+      ['graph "nothing"', 'good.js', 'no export "missing"'],
+      ['graph "throws"', 'throws.js', /RangeError: .*:1:7: no such model/],
+      ['graph "number"', 'good.js', 'is a number'],
+      ['auth', 'auth.js', /does not exist|Cannot find/],
+    ] as const;
+    assert.is(lines.length, expected.length, output);
+    for (const [index, parts] of expected.entries())
+      for (const part of parts) assert.match(lines[index]!, part);
+    assert.not.match(output, 'Serving on');
+  }));
+
+test('what is wrong with the configuration file, the environment and the command line is told at once', () =>
+  withPrograms(async ({ run, dir }) => {
+    const cwd = await project(join(dir, 'wrong'), {
+      'platform.json': { graphs: {} },
+      'text.json': 'graphs: none',
+      'shape.json': { graphs: { 'a b': './x.js', fine: 3 } },
+    });
+    const serve = (args: string[], env = {}) => run({ args: ['serve', ...args], cwd, env });
+    const [values, text, shape, unknown] = await Promise.all([
+      serve(['--port', '70000'], { PLATFORM_MAX_ATTEMPTS: 'many', PLATFORM_API_KEY: '' }),
+      serve(['--config', 'text.json']),
+      serve(['--config', 'shape.json']),
+      serve(['--colour', 'red']),
+    ]);
+    assert.equal([values.code, text.code, shape.code, unknown.code], [2, 2, 2, 2]);
+    assert.is(values.output.trim().split('\n').length, 4, values.output);
+    for (const part of [
+      '--port',
+      '"70000"',
+      'PLATFORM_MAX_ATTEMPTS',
+      'PLATFORM_API_KEY',
+      'at least one graph',
+    ])
+      assert.match(values.output, part);
+    assert.match(
+      text.output,
+      /text\.json:1:1: expected JSON: Unexpected token 'g'\n> 1 \| graphs: none\n +\| \^/,
+    );
+    assert.match(shape.output, /^.*shape\.json: graphs\.a b: /m);
+    assert.match(shape.output, /^.*shape\.json: graphs\.fine: expected "<file>:<variable>"/m);
+    assert.match(unknown.output, '--colour');
+  }));
+
+test('problems of the file, the environment, the graphs, the auth handler and the port come together', () =>
+  withPrograms(async ({ run, dir }) =>
+    withTakenPort(async (port) => {
+      const cwd = await project(join(dir, 'all'), {
+        'platform.json': {
+          graphs: { fine: './good.js:graph', nothing: './good.js:missing', odd: 3 },
+          auth: { path: './auth.js:auth' },
+          crons: { catch_up: 'sometimes' },
+          stoer: {},
+        },
+        'good.js': FUNCTION,
+      });
+      const { code, output } = await run({
+        args: ['serve', '--port', String(port), '--data', join(dir, 'data')],
+        cwd,
+        env: { PLATFORM_MAX_ATTEMPTS: 'many' },
+      });
+      assert.is(code, 2);
+      for (const part of [
+        /platform\.json: stoer is unknown and has no effect; did you mean \W+store/,
+        /^.*platform\.json: graphs\.odd: expected "<file>:<variable>"/m,
+        /^.*platform\.json: crons\.catch_up: /m,
+        /^PLATFORM_MAX_ATTEMPTS: .*"many"$/m,
+        /^graph "nothing" \(.*good\.js\): .*no export "missing"/m,
+        /^auth \(.*auth\.js\): /m,
+        new RegExp(`^port ${port} of 127\\.0\\.0\\.1 is taken`, 'm'),
+      ])
+        assert.match(output, part);
+      assert.not.match(output, 'graph "fine"');
+      assert.equal(existsSync(join(dir, 'data')), false);
+    }),
+  ));
+
+test('a port that is taken is a clear error with exit code 2', () =>
+  withPrograms(async ({ launch, dir }) =>
+    withTakenPort(async (port) => {
+      const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
+      const program = launch({
+        args: ['serve', '--config', config, '--port', String(port), '--data', join(dir, 'data')],
+      });
+      assert.is(await program.exited, 2);
+      assert.match(program.output(), new RegExp(`^port ${port} of 127\\.0\\.0\\.1 is taken .* --port`));
+      assert.is(program.output().trim().split('\n').length, 1, program.output());
+    }),
+  ));
+
+test('a second process on the same data directory is refused while the first goes on', () =>
+  withPrograms(async ({ serve, run, dir }) => {
+    const first = await serve();
+    const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
+    const second = await run({
+      args: ['serve', '--config', config, '--port', '0', '--data', join(dir, 'data')],
+    });
+    assert.is(second.code, 2);
+    assert.match(second.output, `${dir}/data is in use by another server`);
+    assert.is((await first.ask('POST', '/threads', {})).status, 200);
+  }));
+
+test.run();
