@@ -1,4 +1,4 @@
-/** `replay`: reads the log of a data directory. R1 The module behind it is the only one that is imported for it. */
+/** `replay`: reads the log of a data directory. R1 It imports nothing that could cause an effect. */
 import type { Command } from 'commander';
 import { PRODUCT } from '../kernel/product.ts';
 import type { ReplayOptions } from '../replay/command.ts';

@@ -1,5 +1,5 @@
 /**
- * Where the modules of this program lie that are started or imported by their address. Built (scripts/start.mjs) or
+ * Where the modules of this program lie that are started or imported by their address. Built (scripts/build.mjs) or
  * not, they have the same places below one root, and this module lies one folder below it.
  */
 export const isBuilt = !import.meta.url.endsWith('.ts');
