@@ -1,6 +1,6 @@
 /**
  * The package as its users get it. After a change of dependencies the lock file of `install/` is renewed with
- * `npm run pack && npm install --package-lock-only --prefix test/e2e/install`.
+ * `npm run pack && cd test/e2e/install && npm install --package-lock-only ../../../dist/*.tgz`.
  */
 import * as assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
