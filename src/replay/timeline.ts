@@ -24,6 +24,8 @@ export interface Entry {
   readonly before: string | null;
   readonly after: string | null;
   readonly summary: string;
+  /** Of a run's end: milliseconds since the attempt began. */
+  readonly tookMs?: number;
   readonly data: Json;
 }
 
@@ -42,9 +44,13 @@ function readWhole(history: History, stream: string): Recorded[] {
 /** In order of position, up to and including `to`. */
 export function timelineOf(history: History, threadId: string, to = Infinity): Entry[] {
   const fold = createFold();
+  let startedAt = 0;
   const own = readWhole(history, threadStream(threadId)).map((event) => {
     const { before, after } = fold.step(event as Recorded<ThreadEvent>);
-    return toEntry(event, before.status, after.status);
+    const entry = toEntry(event, before.status, after.status);
+    if (event.type === 'RunStarted') startedAt = event.meta.at;
+    const isEnd = event.type === 'RunCompleted' && event.data.attempt > 0;
+    return isEnd ? { ...entry, tookMs: event.meta.at - startedAt } : entry;
   });
   const deliveries = history.rows
     .all<{ delivery_id: string }>('SELECT delivery_id FROM deliveries WHERE thread_id = @threadId', {

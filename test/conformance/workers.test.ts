@@ -28,7 +28,7 @@ test('given graphs in workers, when runs of both kinds are waited for and stream
       streamMode: [...modes],
     }))
       events.push(event);
-    assert.deepEqual([...new Set(events)].sort(), ['debug', 'metadata', 'updates', 'values']);
+    assert.deepEqual([...new Set(events)].sort(), ['debug', 'end', 'metadata', 'updates', 'values']);
     assert.ok((await client.threads.getHistory(id)).length > 3);
     const schemas = await client.assistants.getSchemas('chain');
     assert.equal(schemas.graph_id, 'chain');
@@ -86,7 +86,7 @@ test('given a run in a worker, when it is cancelled or its server stops, then it
 test('given a graph in a worker that calls this server, when it finds the client without an address, then whole replies and streams reach it over its channel', () =>
   on('platform.app.json', async (s) => {
     const { json } = await s.request('POST', '/runs/wait', { assistant_id: 'asks-server', input: {} });
-    assert.deepEqual(json.seen.events, ['metadata', 'values', 'values']);
+    assert.deepEqual(json.seen.events, ['metadata', 'values', 'values', 'end']);
     const thread = await s.request('GET', `/threads/${json.seen.thread}`);
     assert.equal(thread.json.metadata.from, 'graph');
   }));

@@ -21,7 +21,8 @@ export async function collect(
     const blocks = (rest + chunk.value).split('\n\n');
     rest = blocks.pop()!;
     for (const block of blocks) {
-      if (block.startsWith(':')) continue;
+      // The end of the stream is no frame: it has no id and is not in the log.
+      if (block.startsWith(':') || block.startsWith('event: end\n')) continue;
       const frame = parse(block);
       frames.push(frame);
       await onFrame(frame);

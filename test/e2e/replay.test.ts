@@ -61,7 +61,7 @@ test('beside a server under load replay lists threads, tells their past, and ver
 async function lookBack(run: Programs['run'], data: string, thread: string): Promise<void> {
   const list = await replay(run, data);
   assert.is(list.code, 0);
-  assert.match(list.output, new RegExp(`^${thread}  idle +\\S+  2 runs, 11 events$`, 'm'));
+  assert.match(list.output, new RegExp(`^${thread}  idle +\\S+  \\S+ +2 runs, 11 events  "one"$`, 'm'));
   assert.match(list.output, /^\d+ threads$/m);
   const listed = JSON.parse((await replayHere(data, '--json')).output) as Record<string, unknown>[];
   const row = listed.find(({ thread_id }) => thread_id === thread);
@@ -117,7 +117,7 @@ test('replay tells what is wrong with its arguments and with the directory', () 
       [2, 2, 2, 2, 2, 2],
     );
     const says = [
-      '--data',
+      '.platform',
       'log.db does not exist',
       '--thread',
       '--thread: expected a UUID',
