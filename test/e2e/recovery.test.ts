@@ -16,9 +16,11 @@ import { createRun, createThread, framesOf, joinRun } from './runs.ts';
 const test = suite('recovery');
 const killed = killedWith(test);
 
+const statusOf = async (server: ServerProgram, thread: string): Promise<string> =>
+  (await server.ask('GET', `/threads/${thread}`)).json.status;
+
 async function assertIdle(server: ServerProgram, ...threads: string[]): Promise<void> {
-  for (const thread of threads)
-    assert.is((await server.ask('GET', `/threads/${thread}`)).json.status, 'idle');
+  for (const thread of threads) assert.is(await statusOf(server, thread), 'idle');
 }
 
 killed(
@@ -135,7 +137,7 @@ for (const action of ['interrupt', 'rollback'] as const)
         between: (data) => requestCancel(data, thread, run, action),
         async after(second) {
           await joinRun(second, thread, run);
-          await assertIdle(second, thread);
+          assert.is(await statusOf(second, thread), 'interrupted');
           const { status, json } = await second.ask('GET', `/threads/${thread}/runs/${run}`);
           const { values } = (await second.ask('GET', `/threads/${thread}`)).json;
           assert.equal(
