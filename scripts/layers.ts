@@ -113,7 +113,7 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
       line: lineOf(text, offset),
     }));
     // What runs without a compiler imports its own kind.
-    const expected = file.endsWith('.mjs') ? ['.mjs'] : ['.ts', '.json'];
+    const expected = file.endsWith('.mjs') ? ['.mjs', '.js'] : ['.ts', '.json'];
     for (const { specifier, line } of imports)
       if (/^\.\.?(\/|$)/.test(specifier) && !expected.some((ending) => specifier.endsWith(ending)))
         report(line, `imports ${specifier} without ${expected[0]}`);

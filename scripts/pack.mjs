@@ -4,7 +4,7 @@
  * build and test the program, and the Node that its scripts run on: in a user's project that Node would come before
  * the user's own.
  */
-import '../bin/check-node.mjs';
+import './bin/check-node.mjs';
 import { execFileSync } from 'node:child_process';
 import { builtinModules } from 'node:module';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ rmSync(OUT, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 checkDependencies(await buildInto(join(FOLDER, 'dist')));
 declareTypes();
-cpSync(join(ROOT, 'bin'), join(FOLDER, 'bin'), { recursive: true });
+cpSync(join(ROOT, 'scripts/bin'), join(FOLDER, 'bin'), { recursive: true });
 cpSync(join(ROOT, 'README.md'), join(FOLDER, 'README.md'));
 const { name, version, description, type, dependencies } = own;
 const auth = { types: './dist/auth/auth.d.ts', default: './dist/auth/auth.js' };

@@ -6,7 +6,7 @@
  * Builds lie below `node_modules/.cache`, where their imports find the packages, each in a folder named by what it was
  * made from. Where nothing can be written the program runs from its sources.
  */
-import '../bin/check-node.mjs';
+import './bin/check-node.mjs';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

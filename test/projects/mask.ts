@@ -11,6 +11,9 @@ const PLATFORM_KEYS: ReadonlySet<string> = new Set([
   ...['platform_auth_user', '__request_start_time_ms__', 'ls_integration'],
 ]);
 
+/** Deliberate: checkpoints of subgraphs name those of all graphs around them, as the official server tells them. */
+const PLACES = 'checkpoint_map';
+
 /**
  * Deliberate: what a graph's own `withConfig` says stands in the metadata of its checkpoints, and no key of
  * `configurable` that the client has not sent is shown.
@@ -42,6 +45,7 @@ export function mask(value: unknown, { configured, withoutUsage }: Masked): unkn
       .replaceAll(TIME, '<time>');
   const isMasked = (key: string, path: readonly string[]): boolean =>
     PLATFORM_KEYS.has(key) ||
+    key === PLACES ||
     key.startsWith('__pregel') ||
     (withoutUsage && key === 'usage_metadata') ||
     OWN_CONFIG[path.at(-1) ?? '']?.includes(key) === true ||

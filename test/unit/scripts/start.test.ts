@@ -55,7 +55,7 @@ test('given sources, when the program starts, then it is built once, and again a
     assert.equal(readdirSync(builds).length, 2);
   }));
 
-for (const entry of ['scripts/start.mjs', 'bin/rewound.mjs'])
+for (const entry of ['scripts/start.mjs', 'scripts/bin/rewound.mjs'])
   test(`an older Node gets one line from ${entry} that says what is needed, and exit code 2`, async () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
     const preload = `data:text/javascript,${encodeURIComponent(older)}`;

@@ -1,8 +1,0 @@
-#!/usr/bin/env node
-/**
- * Starts the installed program, which `scripts/pack.mjs` puts beside this folder. The dynamic import comes after the
- * check because old versions of Node cannot parse the program.
- */
-import './check-node.mjs';
-
-import('../dist/main.js');
