@@ -137,7 +137,7 @@ for (const action of ['interrupt', 'rollback'] as const)
         between: (data) => requestCancel(data, thread, run, action),
         async after(second) {
           await joinRun(second, thread, run);
-          assert.is(await statusOf(second, thread), 'interrupted');
+          assert.is(await statusOf(second, thread), action === 'rollback' ? 'idle' : 'interrupted');
           const { status, json } = await second.ask('GET', `/threads/${thread}/runs/${run}`);
           const { values } = (await second.ask('GET', `/threads/${thread}`)).json;
           assert.equal(
