@@ -11,6 +11,9 @@ const PLATFORM_KEYS: ReadonlySet<string> = new Set([
   ...['platform_auth_user', '__request_start_time_ms__', 'ls_integration'],
 ]);
 
+/** Deliberate: the name of an error in `tasks` and `debug` stands where the official server has it. */
+const ERROR_NAME = 'error';
+
 /** Deliberate: checkpoints of subgraphs name those of all graphs around them, as the official server tells them. */
 const PLACES = 'checkpoint_map';
 
@@ -58,7 +61,10 @@ export function mask(value: unknown, { configured, withoutUsage }: Masked): unkn
       Object.keys(each)
         .filter((key) => !isMasked(key, path))
         .sort()
-        .map((key) => [maskText(key), maskAny((each as Record<string, unknown>)[key], [...path, key])]),
+        .map((key) => [
+          path.at(-1) === 'error' && key === 'name' ? ERROR_NAME : maskText(key),
+          maskAny((each as Record<string, unknown>)[key], [...path, key]),
+        ]),
     );
   };
   return maskAny(value, []);
