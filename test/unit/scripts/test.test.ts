@@ -9,6 +9,8 @@ import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
 const test = suite('scripts/test');
+// The runners that are tested have as many lanes as they have by default.
+delete process.env['TEST_LANES'];
 
 const RUNNER = fileURLToPath(new URL('../../../scripts/test.ts', import.meta.url));
 const totals = (total: number, passed: number, skipped = 0): string =>
