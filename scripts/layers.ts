@@ -112,7 +112,7 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
       specifier,
       line: lineOf(text, offset),
     }));
-    // What runs without a compiler imports its own kind.
+    // Files that run without a compiler import files of their own kind.
     const expected = file.endsWith('.mjs') ? ['.mjs', '.js'] : ['.ts', '.json'];
     for (const { specifier, line } of imports)
       if (/^\.\.?(\/|$)/.test(specifier) && !expected.some((ending) => specifier.endsWith(ending)))

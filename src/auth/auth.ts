@@ -1,5 +1,5 @@
 /**
- * What a developer imports as `rewound/auth` to say who may call the server and what they may touch.
+ * The module `rewound/auth`: a project declares with it which callers are let in and what each of them may touch.
  *
  *   import { Auth, HTTPException } from 'rewound/auth';
  *

@@ -1,4 +1,4 @@
-/** What a command may use of the process that it runs in. */
+/** The parts of the process that a command uses; tests pass their own. */
 export interface Host {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;

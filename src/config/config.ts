@@ -89,7 +89,7 @@ export interface Config {
   readonly warnings: readonly string[];
 }
 
-/** Where the interface begins, as far as it is known before the server listens. */
+/** Base address of the interface. Port 0 stands for a port that is known only once the server listens. */
 export const addressOf = ({ host, port, http }: Pick<Config, 'host' | 'port' | 'http'>): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}${http.mountPrefix}`;
 

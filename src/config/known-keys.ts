@@ -1,4 +1,4 @@
-/** What the start says about keys of the configuration file that have no effect: an ignored setting is a trap. */
+/** Warnings about keys of the configuration file that have no effect: an ignored setting is a trap. */
 import { HTTP_KEYS } from './http.ts';
 import { WEBHOOK_KEYS } from './webhooks.ts';
 

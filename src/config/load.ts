@@ -28,7 +28,7 @@ const PYTHON = /\.(py|pyx|pyd|pyi)$/;
 const MOST_SECS = 3_155_760_000;
 
 export interface Reading {
-  /** What can be used; where there are problems, defaults or nothing in the place of what is wrong. */
+  /** The usable part: a wrong setting is replaced by its default, or left out. */
   readonly config: Config;
   readonly problems: readonly string[];
 }

@@ -204,7 +204,7 @@ export function errorFrame(outcome: Outcome): Frame | undefined {
   return isFrame ? { event: 'error', data: JSON.stringify(error) } : undefined;
 }
 
-/** What a graph showed at its end and no checkpoint holds. */
+/** Values that a graph showed at its end and that no checkpoint holds. */
 export const untrackedOf = (end: RunEnd | LostAttempt): string | undefined =>
   end.kind === 'success' ? end.untracked : undefined;
 

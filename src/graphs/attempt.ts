@@ -93,7 +93,7 @@ export async function runAttempt(
     cancel();
   }
 
-  /** Where a graph that was stopped stands, as far as it said so in time. */
+  /** Nodes still to run when the graph was stopped; undefined until the graph says so. */
   let next: readonly string[] | undefined;
   const finished = (async (): Promise<RunEnd> => {
     try {

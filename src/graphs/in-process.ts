@@ -168,7 +168,7 @@ async function build(fn: GraphFunction, config: object, graphId: string): Promis
   return graph;
 }
 
-/** What the function of a graph that makes it anew for a run is called with. */
+/** The config that a factory is called with: it makes a graph anew for each run. */
 function factoryConfig(order: RunOrder): object {
   const { configurable, metadata } = toRunConfig(order);
   const { madeWith } = order.config;

@@ -26,7 +26,7 @@ interface Piece {
 }
 
 export function openAccumulated(): Accumulated {
-  /** By call of a model. */
+  /** Pieces joined so far; the key is the model call. */
   const growing = new Map<string, Piece>();
   const done = new Set<string>();
   /** Ids of messages whose metadata was sent. */

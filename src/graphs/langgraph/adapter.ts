@@ -72,7 +72,7 @@ export async function runLangGraph(
     }
   } catch (error) {
     if (!attempt.signal.aborted) throw await locateFailure(graph, saver, order.threadId, error);
-    // A stopped graph may hold checkpoints that nobody took any more: what is left to do stands in the store.
+    // The runtime may hold checkpoints that were never stored after a stop, so `next` is read from the store.
     await saves.settled();
     const { next } = await bind(graph, toView(saver)).getState(rootOf(order));
     return { kind: 'success', next: [...next], interrupts: {} };

@@ -19,7 +19,7 @@ const QUESTION = /^[0-9a-f]{32}$/;
 export const usesAnswer = (taskId: string, writes: readonly (readonly [string, unknown])[]): boolean =>
   taskId !== NULL_TASK && !QUESTION.test(taskId) && writes.some(([channel]) => channel === RESUME);
 
-/** What a task has saved of the answers that it used. */
+/** A task's saved record of the answers that it used. */
 interface Note {
   readonly runId: string;
   /** Of the questions that were answered, as far as they waited before. */
