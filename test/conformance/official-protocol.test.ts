@@ -1,8 +1,6 @@
 /** Commands and events of a thread as the official server answers them; the numbers name sections of its behaviour. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { StreamController } from '@langchain/langgraph-sdk/stream';
-import { WebSocket } from 'ws';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, say, startGated, untilMark } from './scene.ts';
@@ -12,11 +10,12 @@ import {
   eventsOf,
   isEnd,
   isRoot,
+  openController,
   openEvents,
   openSocket,
   TRANSPORTS,
 } from './thread-stream.ts';
-import type { Event, Transport } from './thread-stream.ts';
+import type { Event } from './thread-stream.ts';
 
 const test = suite('conformance: commands and events as the official server has them');
 const PROTOCOL = { config: config('platform.protocol.json') };
@@ -27,27 +26,6 @@ async function finished(s: TestServer, threadId: string, assistantId: string): P
   const { result } = await command(s, threadId, 'run.start', { assistant_id: assistantId, input: say('x') });
   await s.until(({ type, data }) => type === 'RunCompleted' && data.runId === result.run_id);
   return result.run_id;
-}
-
-/** What the hooks of the official client are made of. */
-function open(s: TestServer, transport: Transport, assistantId: string, threadId: string) {
-  const controller = new StreamController<Record<string, unknown>>({
-    client: s.client as never,
-    ...{ assistantId, transport, threadId },
-    webSocketFactory: (url: string) => new WebSocket(url) as unknown as globalThis.WebSocket,
-  } as never);
-  const snapshot = () => controller.rootStore.getSnapshot();
-  const until = (wanted: (now: ReturnType<typeof snapshot>) => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (!wanted(snapshot())) return;
-        unsubscribe();
-        resolve();
-      };
-      const unsubscribe = controller.rootStore.subscribe(look);
-      look();
-    });
-  return { controller, until, snapshot };
 }
 
 test('what is no command is a 400 with the id as it was sent (official 3)', () =>
@@ -202,7 +180,7 @@ for (const transport of TRANSPORTS) {
       // given: an idle thread with three runs
       const threadId = newId();
       for (let run = 0; run < 3; run += 1) await finished(s, threadId, 'echo');
-      const { controller, until } = open(s, transport, 'echo', threadId);
+      const { controller, until } = openController(s, transport, 'echo', threadId);
       await controller.hydrate(threadId);
       await until(({ messages }) => messages.length === 6);
       // when
@@ -219,7 +197,7 @@ for (const transport of TRANSPORTS) {
       // given
       const threadId = newId();
       const asked = await finished(s, threadId, 'approve');
-      const { controller, until, snapshot } = open(s, transport, 'approve', threadId);
+      const { controller, until, snapshot } = openController(s, transport, 'approve', threadId);
       await controller.hydrate(threadId);
       await until(({ interrupts }) => interrupts.length === 1);
       // when
@@ -237,7 +215,7 @@ for (const transport of TRANSPORTS) {
       // given
       const threadId = newId();
       await finished(s, threadId, 'echo');
-      const { controller, until } = open(s, transport, 'gate', threadId);
+      const { controller, until } = openController(s, transport, 'gate', threadId);
       await controller.hydrate(threadId);
       const [gate, marks] = [join(s.dir, 'gate'), join(s.dir, 'marks')];
       void controller.submit(say('x') as never, { config: { configurable: { gate, marks } } } as never);

@@ -2,44 +2,18 @@ import assert from 'node:assert/strict';
 import { HumanMessage } from '@langchain/core/messages';
 import { Command } from '@langchain/langgraph';
 import { RemoteGraph } from '@langchain/langgraph/remote';
-import { StreamController } from '@langchain/langgraph-sdk/stream';
-import { WebSocket } from 'ws';
 import { suite } from '../support/suite.ts';
-import { withServer, type TestServer } from '../support/with-server.ts';
+import { withServer } from '../support/with-server.ts';
 import { config, say, startGated, textsOf } from './scene.ts';
-import { command, TRANSPORTS, type Transport } from './thread-stream.ts';
+import { command, openController, TRANSPORTS } from './thread-stream.ts';
 
 const test = suite('protocol: clients built on the events of a thread');
 const PROTOCOL = { config: config('platform.protocol.json') };
 
-/** What the hooks of the official client are made of. */
-function open(s: TestServer, transport: Transport, assistantId: string, threadId?: string) {
-  const controller = new StreamController<Record<string, unknown>>({
-    client: s.client as never,
-    assistantId,
-    transport,
-    webSocketFactory: (url: string) => new WebSocket(url) as unknown as globalThis.WebSocket,
-    ...(threadId !== undefined && { threadId }),
-  } as never);
-  const snapshot = () => controller.rootStore.getSnapshot();
-  const until = (wanted: (now: ReturnType<typeof snapshot>) => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (!wanted(snapshot())) return;
-        unsubscribe();
-        resolve();
-      };
-      const unsubscribe = controller.rootStore.subscribe(look);
-      look();
-    });
-  const texts = () => snapshot().messages.map(({ text }) => text);
-  return { controller, until, snapshot, texts };
-}
-
 for (const transport of TRANSPORTS)
   test(`client.threads.stream: given the client's own controller, when it submits twice and is opened anew over ${transport}, then it shows the conversation`, () =>
     withServer(PROTOCOL, async (s) => {
-      const first = open(s, transport, 'crew');
+      const first = openController(s, transport, 'crew');
       await first.controller.submit(say('hi') as never);
       await first.until(({ isLoading, messages }) => !isLoading && messages.length === 5);
       assert.deepEqual(first.texts(), ['hi', '', '3', 'thought', 'done']);
@@ -59,7 +33,7 @@ for (const transport of TRANSPORTS)
       } as never);
       await first.until(({ isLoading, messages }) => !isLoading && messages.length > 5);
       assert.equal(first.snapshot().error, undefined);
-      const second = open(s, transport, 'crew', threadId!);
+      const second = openController(s, transport, 'crew', threadId!);
       await second.until(({ messages }) => messages.length > 0);
       assert.deepEqual(second.texts(), first.texts());
       assert.equal(second.snapshot().isLoading, false);
@@ -73,7 +47,7 @@ for (const transport of TRANSPORTS)
       const threadId = crypto.randomUUID();
       await command(s, threadId, 'run.start', { assistant_id: 'approve', input: say('may I?') });
       await s.until(({ type }) => type === 'RunCompleted');
-      const { controller, until, snapshot, texts } = open(s, transport, 'approve', threadId);
+      const { controller, until, snapshot, texts } = openController(s, transport, 'approve', threadId);
       await controller.hydrationPromise;
       assert.deepEqual(
         snapshot().interrupts.map(({ value }) => value),
@@ -107,7 +81,7 @@ test('client.threads.stream: given a run that another client started, when a con
   withServer(PROTOCOL, async (s) => {
     const { thread_id: threadId } = await s.client.threads.create();
     const { open: release } = await startGated(s, threadId, { stream_mode: ['values', 'messages-tuple'] });
-    const { controller, until, snapshot, texts } = open(s, 'sse', 'gate', threadId);
+    const { controller, until, snapshot, texts } = openController(s, 'sse', 'gate', threadId);
     await controller.hydrationPromise;
     await until(({ isLoading }) => isLoading);
     release();

@@ -1,6 +1,7 @@
 /** Words of the tests of a thread's events: the official client over either transport, and raw readers beside it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { StreamController } from '@langchain/langgraph-sdk/stream';
 import { WebSocket } from 'ws';
 import type { TestServer } from '../support/with-server.ts';
 
@@ -208,4 +209,28 @@ export async function eventsOf(
   for (let i = 0; i < runs; i += 1) events.push(...(await reader.until(isEnd)));
   reader.leave();
   return events;
+}
+
+/** Opens the store that the hooks of the official client are built on; `until` resolves once its snapshot is as wanted. */
+export function openController(s: TestServer, transport: Transport, assistantId: string, threadId?: string) {
+  const controller = new StreamController<Record<string, unknown>>({
+    client: s.client as never,
+    assistantId,
+    transport,
+    webSocketFactory: (url: string) => new WebSocket(url) as unknown as globalThis.WebSocket,
+    ...(threadId !== undefined && { threadId }),
+  } as never);
+  const snapshot = () => controller.rootStore.getSnapshot();
+  const until = (wanted: (now: ReturnType<typeof snapshot>) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!wanted(snapshot())) return;
+        unsubscribe();
+        resolve();
+      };
+      const unsubscribe = controller.rootStore.subscribe(look);
+      look();
+    });
+  const texts = () => snapshot().messages.map(({ text }) => text);
+  return { controller, until, snapshot, texts };
 }
