@@ -90,7 +90,7 @@ export const DELIBERATE: readonly Deliberate[] = [
   },
   {
     project: 'features',
-    place: 'private, step 5 (wait)',
-    why: 'A run that stops before it has shown an output answers the output of the state; the library answers none.',
+    place: 'private, step 5 (wait).__interrupt__',
+    why: 'A run that stops before a node has asked nothing, and its answer has no list of questions; the library adds an empty one.',
   },
 ];
