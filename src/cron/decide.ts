@@ -2,7 +2,8 @@
  * What a command does to a cron: a fact, or the reason why not. Pure.
  *
  * A slot is counted from the slot before it and never from the clock, so a clock that goes back brings none again and
- * one that goes forward leaves none out unseen.
+ * one that goes forward leaves none out unseen. One exception: a plan or a slot that only a clock far ahead of the right
+ * time can have made is given up when the cron is changed, enabled, or found at a start.
  */
 import type { CronContent, CronEvent } from './events.ts';
 import { lastSlots, nextSlot } from './schedule.ts';
@@ -12,10 +13,12 @@ export type CronCommand =
   | { type: 'CreateCron'; cronId: string; content: CronContent; now: number }
   /** `metadata` and `payload` are merged into what is there, key by key; all else replaces. */
   | { type: 'UpdateCron'; changes: Partial<CronContent>; now: number }
+  /** Plans anew when the next slot lies after the first one that `now` allows. */
+  | { type: 'ReplanCron'; now: number }
   | { type: 'TakeSlot'; due: DueSlot; by: { runId: string; threadId: string } | { reason: string } }
   | { type: 'DeleteCron' };
 
-export type CronRefusal = { readonly code: 'cron-missing' | 'cron-exists' | 'slot-taken' };
+export type CronRefusal = { readonly code: 'cron-missing' | 'cron-exists' | 'slot-taken' | 'plan-holds' };
 
 export type CronDecision =
   { readonly ok: true; readonly event: CronEvent } | { readonly ok: false; readonly refusal: CronRefusal };
@@ -37,6 +40,8 @@ export interface DueSlot {
 
 /** A slot that is dealt with later than this was missed. */
 const LATE_MS = 10_000;
+/** A slot that was taken within this time ahead of the clock is never repeated: a day, and an hour of summer time. */
+const MAX_CLOCK_ERROR_MS = 90_000_000;
 
 const accept = (event: CronEvent): CronDecision => ({ ok: true, event });
 const refuse = (code: CronRefusal['code']): CronDecision => ({ ok: false, refusal: { code } });
@@ -80,6 +85,14 @@ export function decide(command: CronCommand, state: CronState): CronDecision {
         data: { cronId, ...content, nextAt: replan(state, content, now) },
       });
     }
+    case 'ReplanCron': {
+      const { content } = state;
+      const nextAt = replan(state, content, command.now);
+      const holds = !content.enabled || nextAt === state.nextAt;
+      return holds
+        ? refuse('plan-holds')
+        : accept({ type: 'CronUpdated', data: { cronId, ...content, nextAt } });
+    }
     case 'TakeSlot': {
       const { due, by } = command;
       const { slot, since } = due;
@@ -99,15 +112,17 @@ function plan(content: CronContent, after: number): number | null {
   return within(content, nextSlot(content, after));
 }
 
-/** A slot that waits stays planned, unless what it was planned by has changed. */
+/** A slot that waits stays planned, unless the schedule has changed or an earlier slot is still to come. */
 function replan({ content: before, nextAt, lastSlot }: LivingCron, content: CronContent, now: number) {
+  const isClockWrong = lastSlot !== null && lastSlot - now > MAX_CLOCK_ERROR_MS;
+  const planned = plan(content, isClockWrong ? now : Math.max(now, lastSlot ?? now));
   // A cron that is disabled keeps its next slot to show; enabling it plans anew, so that no slot of the pause comes.
   const isSame =
     before.schedule === content.schedule &&
     before.timezone === content.timezone &&
     (before.enabled || !content.enabled);
-  if (isSame && nextAt !== null) return within(content, nextAt);
-  return plan(content, Math.max(now, lastSlot ?? now));
+  const isEarliest = nextAt !== null && (planned === null || nextAt <= planned);
+  return isSame && isEarliest ? within(content, nextAt) : planned;
 }
 
 const within = ({ endTime }: CronContent, slot: number | null): number | null =>

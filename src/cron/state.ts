@@ -6,7 +6,7 @@ export interface LivingCron {
   readonly cronId: string;
   readonly content: CronContent;
   readonly nextAt: number | null;
-  /** The newest slot that is done with: neither it nor one before it comes again, whatever the clock says. */
+  /** The newest slot that is done with: neither it nor one before it comes again, whatever the clock says (cron/decide.ts has the exception). */
   readonly lastSlot: number | null;
 }
 
@@ -39,8 +39,10 @@ export function evolve(state: CronState, event: CronEvent): CronState {
   switch (event.type) {
     case 'CronCreated':
     case 'CronUpdated': {
-      const lastSlot = state.status === 'living' ? state.lastSlot : null;
       const { nextAt } = event.data;
+      const taken = state.status === 'living' ? state.lastSlot : null;
+      // A plan before the newest slot means that a wrong clock took that slot.
+      const lastSlot = taken !== null && nextAt !== null && nextAt <= taken ? null : taken;
       return { status: 'living', cronId, content: contentOf(event.data), nextAt, lastSlot };
     }
     case 'CronFired':

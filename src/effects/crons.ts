@@ -3,12 +3,14 @@
  *
  * X5 What is due is read from the rows, so a lost wake-up, a restart or a clock that jumps delays a run and never loses
  * it; what is done about slots that were missed is the aggregate's to say (cron/decide.ts). A cron whose run cannot be
- * started now (the auth handler does not answer, say) is asked again later and holds up no other.
+ * started now (the auth handler does not answer, say) is asked again later and holds up no other. A start plans anew
+ * what a clock that was far ahead had planned.
  */
 import type { Crons, StartCronRun } from '../actors/crons.ts';
+import { nextSlot } from '../cron/schedule.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
-import { dueCrons, nextDueCron } from '../projections/cron-queries.ts';
+import { dueCrons, nextDueCron, searchCrons } from '../projections/cron-queries.ts';
 import type { OnFault } from './fault.ts';
 
 export interface CronReactorOptions {
@@ -25,6 +27,7 @@ const POLL_MS = 1_000;
 /** Pauses after a fault: twice as long each time. */
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300_000;
+const PLANNED_PAGE = 200;
 
 /** `stop` starts nothing more and waits for what is under way. */
 export function startCrons({ log, crons, start, clock, onFault }: CronReactorOptions): {
@@ -78,11 +81,29 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
     while (!stopping && (await crons.fire(cronId, start)));
   }
 
+  /** A cron that a wrong clock planned would wait until that clock's time. */
+  async function replan(): Promise<void> {
+    const now = clock.now();
+    if ((await nextDueCron(log.rows, now)) === undefined) return;
+    const search = { enabled: true, sortBy: 'cron_id', sortOrder: 'asc', limit: PLANNED_PAGE } as const;
+    for (let offset = 0; !stopping; offset += PLANNED_PAGE) {
+      const { crons: page } = await searchCrons(log.rows, { ...search, offset });
+      for (const cron of page) {
+        const { cronId, nextAt } = cron;
+        const soonest = nextSlot(cron, now);
+        if (stopping || nextAt === null || soonest === null || nextAt <= soonest) continue;
+        await crons.dispatch(cronId, { type: 'ReplanCron', now });
+      }
+      if (page.length < PLANNED_PAGE) return;
+    }
+  }
+
   const unsubscribe = log.onCommitted(({ events }) => {
     if (events.some(({ type }) => type === 'CronCreated' || type === 'CronUpdated')) pump();
   });
   const unsubscribePoisoned = log.onPoisoned(() => (stopping = true));
   pump();
+  const replanned = replan().catch((error: unknown) => onFault(error, 'planning crons'));
 
   return {
     async stop() {
@@ -90,7 +111,7 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
       unsubscribe();
       unsubscribePoisoned();
       cancelPoll();
-      await chain;
+      await Promise.all([chain, replanned]);
       cancelPoll();
       await Promise.all(underWay.values());
     },

@@ -1,60 +1,24 @@
 import * as assert from 'node:assert/strict';
-import type { Config } from '../../src/config/config.ts';
 import type { Recorded } from '../../src/log/events.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
-import { withServer, type TestServer } from '../support/with-server.ts';
-import { ended, leapingClock, newThread, say, startGated, textsOf } from './scene.ts';
+import { withServer } from '../support/with-server.ts';
+import {
+  history,
+  HOUR,
+  make,
+  MINUTE,
+  next,
+  quiet,
+  SECOND,
+  slot,
+  START,
+  withClock,
+  type Fired,
+} from './cron-scene.ts';
+import { ended, leapingClock, newThread, startGated, textsOf } from './scene.ts';
 
 const test = suite('conformance: crons as they fire');
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const START = Date.UTC(2026, 0, 1);
-const MINUTELY = '* * * * *';
-
-type Clock = ReturnType<typeof leapingClock>;
-type Fired = Extract<Recorded, { type: 'CronFired' }>;
-
-function withClock(use: (s: TestServer, clock: Clock) => Promise<void>, overrides: Partial<Config> = {}) {
-  const clock = leapingClock();
-  return withServer({ clock, overrides }, (s) => use(s, clock));
-}
-
-const make = async (s: TestServer, path: string, more: object = {}): Promise<string> => {
-  const body = { assistant_id: 'echo', schedule: MINUTELY, input: say('tick'), ...more };
-  const { status, json, text } = await s.request('POST', path, body);
-  assert.equal(status, 200, text);
-  return json.cron_id as string;
-};
-const next = async (s: TestServer, cronId: string): Promise<unknown> =>
-  (await s.request('GET', `/runs/crons/${cronId}`)).json.next_run_date;
-
-/** Resolves when the cron is done with this slot, minutes after the start. */
-const slot = (s: TestServer, cronId: string, minutes: number): Promise<Recorded> =>
-  s.until(
-    ({ type, data }) =>
-      (type === 'CronFired' || type === 'CronSlotPassed') &&
-      data.cronId === cronId &&
-      data.slot === START + minutes * MINUTE,
-  );
-/** `+minutes` is a run, `-minutes` a slot without one, `~minutes` the oldest that it stands for. */
-async function history(s: TestServer, cronId: string): Promise<string[]> {
-  return (await s.events()).flatMap((event) => {
-    if (event.type !== 'CronFired' && event.type !== 'CronSlotPassed') return [];
-    if (event.data.cronId !== cronId) return [];
-    const minutes = (at: number): number => (at - START) / MINUTE;
-    const { slot, since } = event.data;
-    const rest = since === null ? '' : `~${minutes(since)}`;
-    return [`${event.type === 'CronFired' ? '+' : '-'}${minutes(slot)}${rest}`];
-  });
-}
-/** Something else that came later is done: whatever was to happen before it has happened. */
-async function quiet(s: TestServer): Promise<void> {
-  await s.client.runs.wait(null, 'echo', { input: say('later') });
-}
 
 test('L1 given a cron on a thread, when its slots come, then each has one run on it, made in one commit with the slot', () =>
   withClock(async (s, clock) => {
@@ -152,30 +116,6 @@ test('given other policies, when slots were missed, then none runs, or each up t
     },
     { crons: { catchUp: 'none', catchUpLimit: 100 } },
   ));
-
-test('given a clock that goes back by a day and forward by months, when crons are due, then no slot fires twice and one run catches up', () =>
-  withClock(async (s, clock) => {
-    const cron = await make(s, '/runs/crons');
-    for (const minutes of [1, 2]) {
-      clock.leap(MINUTE);
-      await slot(s, cron, minutes);
-    }
-    clock.leap(-DAY);
-    for (let i = 0; i < 2; i++) {
-      clock.leap(MINUTE);
-      await quiet(s);
-    }
-    await s.restart();
-    await s.request('PATCH', `/runs/crons/${cron}`, { schedule: '*/1 * * * *' });
-    await quiet(s);
-    assert.deepEqual(await history(s, cron), ['+1', '+2']);
-    const months = 100 * DAY;
-    clock.leap(DAY - 2 * MINUTE + months + 20 * SECOND);
-    const last = 2 + months / MINUTE;
-    await slot(s, cron, last);
-    await quiet(s);
-    assert.deepEqual(await history(s, cron), ['+1', '+2', `+${last}~3`]);
-  }));
 
 test('given crons that are paused, ended, changed or deleted, when their slots come, then these do not fire', () =>
   withClock(async (s, clock) => {

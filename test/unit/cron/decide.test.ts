@@ -152,6 +152,40 @@ test('given changes, when they do not concern the schedule, then a slot that wai
   assert.equal(update(ended, { endTime: null }, late).nextAt, late + MINUTE);
 });
 
+test('a plan of a clock that was years ahead is made anew on a change, on enabling and at a start', () => {
+  const ahead = START + 4 * 365 * DAY;
+  // Given a cron that was made then, and one that even fired then
+  const made = create({}, ahead);
+  const fired = look(made, ahead + MINUTE, catchUp('one')).state;
+  assert.equal(fired.lastSlot, ahead + MINUTE);
+  const replanned = (state: LivingCron): LivingCron =>
+    decided({ type: 'ReplanCron', now: START }, state).state;
+  for (const state of [made, fired]) {
+    // When the clock is right again
+    const changed = update(state, { metadata: { a: 1 } }, START);
+    const woken = update(update(state, { enabled: false }, START), { enabled: true }, START);
+    // Then its slots come
+    for (const after of [changed, woken, replanned(state)]) {
+      assert.equal(after.nextAt, START + MINUTE);
+      const seen = look(after, START + 2 * MINUTE, catchUp('all'));
+      assert.deepEqual(seen.did, ['+1', '+2']);
+    }
+  }
+});
+
+test('a plan that fits the clock holds, also of a disabled cron and one whose slots a day ahead are taken', () => {
+  const holds = { ok: false, refusal: { code: 'plan-holds' } };
+  const replan = (state: CronState, now: number) => decide({ type: 'ReplanCron', now }, state);
+  const state = create({ schedule: '0 0 1 1 *' });
+  assert.deepEqual(replan(state, START), holds);
+  assert.deepEqual(replan(state, START + 400 * DAY), holds);
+  assert.deepEqual(replan(create({ enabled: false }, START + 400 * DAY), START), holds);
+  const taken = look(create(), START + 3 * MINUTE, catchUp('all')).state;
+  assert.deepEqual(replan(taken, START - DAY), holds);
+  const over = create({ endTime: START + 30_000 });
+  assert.deepEqual(replan(over, START), holds);
+});
+
 test('given a cron that is deleted or was never there, when anything is asked of it, then it is missing', () => {
   const deleted = evolve(create(), { type: 'CronDeleted', data: { cronId: 'c' } });
   const missing = { ok: false, refusal: { code: 'cron-missing' } };

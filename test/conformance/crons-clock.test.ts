@@ -1,0 +1,63 @@
+import * as assert from 'node:assert/strict';
+import type { Recorded } from '../../src/log/events.ts';
+import { suite } from '../support/suite.ts';
+import { DAY, history, make, MINUTE, quiet, SECOND, slot, withClock } from './cron-scene.ts';
+
+const test = suite('conformance: crons and clocks that jump');
+
+const replanned =
+  (cronId: string) =>
+  ({ type, data }: Recorded): boolean =>
+    type === 'CronUpdated' && data.cronId === cronId;
+
+test('given a clock that goes back by a day and forward by months, when crons are due, then no slot fires twice and one run catches up', () =>
+  withClock(async (s, clock) => {
+    const cron = await make(s, '/runs/crons');
+    for (const minutes of [1, 2]) {
+      clock.leap(MINUTE);
+      await slot(s, cron, minutes);
+    }
+    clock.leap(-DAY);
+    for (let i = 0; i < 2; i++) {
+      clock.leap(MINUTE);
+      await quiet(s);
+    }
+    await s.restart();
+    await s.request('PATCH', `/runs/crons/${cron}`, { schedule: '*/1 * * * *' });
+    await quiet(s);
+    assert.deepEqual(await history(s, cron), ['+1', '+2']);
+    const months = 100 * DAY;
+    clock.leap(DAY - 2 * MINUTE + months + 20 * SECOND);
+    const last = 2 + months / MINUTE;
+    await slot(s, cron, last);
+    await quiet(s);
+    assert.deepEqual(await history(s, cron), ['+1', '+2', `+${last}~3`]);
+  }));
+
+test('crons that a clock years ahead made and fired come again once it is right and the server starts', () =>
+  withClock(async (s, clock) => {
+    // Given a clock that is four years ahead, when crons are made, and one fires
+    const years = 4 * 365 * DAY;
+    clock.leap(years);
+    const fired = await make(s, '/runs/crons');
+    clock.leap(MINUTE);
+    await slot(s, fired, years / MINUTE + 1);
+    const [made, paused] = [await make(s, '/runs/crons'), await make(s, '/runs/crons', { enabled: false })];
+    await s.stop();
+    // When the clock is right at the next start, and one is enabled
+    clock.leap(-years - MINUTE);
+    await s.restart();
+    await s.request('PATCH', `/runs/crons/${paused}`, { enabled: true });
+    for (const cron of [fired, made]) await s.until(replanned(cron));
+    for (const minutes of [1, 2]) {
+      clock.leap(MINUTE);
+      // Then all of them fire
+      for (const cron of [fired, made, paused]) await slot(s, cron, minutes);
+    }
+    assert.deepEqual(await history(s, made), ['+1', '+2']);
+    // A start that finds nothing wrong changes nothing; a stop waits until it has looked.
+    for (let starts = 0; starts < 2; starts++) await s.restart();
+    assert.equal((await s.events()).filter(replanned(made)).length, 1);
+  }));
+
+test.run();
