@@ -152,6 +152,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     link: {
       checkpoints,
       store: openRunStore({ store: options.store, lease, fenced }),
+      begun: async () => undefined,
       emit: async (frames) => {
         if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });
       },
@@ -166,15 +167,14 @@ export function createExecution(options: ExecutionOptions): Execution {
       const requeue = () => writes.close({ type: 'RequeueRun', reason, lost: false, ...executing }, []);
       await close(requeue, requeue);
     },
-    async lose({ guilt, error, message }, maxAttempts) {
-      if (guilt === 'none') return execution.handBack(message);
-      if (guilt === 'own') return execution.finish({ kind: 'error', error, message });
+    async lose({ charged, error, message }, maxAttempts) {
+      if (!charged) return execution.handBack(message);
       // What could not be stored is tried again by the next attempt.
       await writes.settled().catch(() => undefined);
       writes.end();
       await threads.dispatch(
         threadId,
-        [{ type: 'AbandonAttempt', runId, maxAttempts, reason: `${error}: ${message}` }],
+        [{ type: 'AbandonAttempt', runId, maxAttempts, reason: message, error }],
         {
           lease,
           payloads: (events) =>

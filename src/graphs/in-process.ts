@@ -134,7 +134,7 @@ export function openInProcessGraphs({
     },
     run: (order, link, signal, onWork) =>
       runAttempt(link, signal, clock, closing.signal, (attempt) => {
-        const work = run(order, attempt);
+        const work = link.begun().then(() => run(order, attempt));
         onWork?.(work);
         return work;
       }),

@@ -72,6 +72,8 @@ export interface RunOrder {
   readonly protocolFrames?: boolean;
   /** The authenticated user with all custom fields. Reaches graph code and nothing else (A4). */
   readonly user?: JsonObject;
+  /** The run may have ended the server before: it gets a graph worker that has no other run (X6). */
+  readonly alone?: true;
 }
 
 /** One chunk of a run's output stream; `data` is JSON text, already serialised. */
@@ -112,21 +114,24 @@ export type RunEnd =
   | { readonly kind: 'stopped'; readonly next?: readonly string[] };
 
 /**
- * An attempt that ended with the thread that it ran in. `guilt`: `own` when this run is the reason, `none` when
- * another one is, `unknown` when it may be any of several.
+ * An attempt that ended with its graph worker. `charged`: no other run can have ended the worker (X6). A worker that
+ * ended at a limit of its own ends its run with an `error` instead.
  */
 export interface LostAttempt {
   readonly kind: 'lost';
-  readonly guilt: 'own' | 'none' | 'unknown';
+  readonly charged: boolean;
   readonly error: string;
   readonly message: string;
-  /** It kept its thread to itself, so that others could not stop. */
-  readonly isHolder?: true;
 }
 
 export interface RunLink {
   readonly checkpoints: CheckpointStore;
   readonly store: StorePort;
+  /**
+   * The graph host awaits it directly before graph code of this attempt starts. Resolves when the log says that the
+   * attempt has begun: at once for the first one. Rejects when the lease is gone; graph code must not start then.
+   */
+  begun(): Promise<void>;
   /**
    * Resolves when the server has taken the frames: no reader sees them before they are durable. Call it in order; await
    * it before producing more (back-pressure).

@@ -47,7 +47,7 @@ export type ThreadCommand =
   | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
   | ({ type: 'RequeueRun'; reason: string; lost: boolean } & Executing)
   /** The process that executed the run is gone, and its lease with it. */
-  | { type: 'AbandonAttempt'; runId: string; maxAttempts: number; reason: string }
+  | { type: 'AbandonAttempt'; runId: string; maxAttempts: number; reason: string; error?: string }
   | { type: 'DeleteThread' };
 
 /** What an executor must present with every write (X2). */
@@ -228,7 +228,7 @@ function requestCancel(
 }
 
 function abandonAttempt(
-  { runId, maxAttempts, reason }: { runId: string; maxAttempts: number; reason: string },
+  { runId, maxAttempts, reason, error = 'AttemptsExceeded' }: ThreadCommand & { type: 'AbandonAttempt' },
   state: LivingThread,
   can: Can,
 ): Decision {
@@ -241,7 +241,7 @@ function abandonAttempt(
     state.status === 'stopping'
       ? completed(state, runId, cancelOutcome(state.action, state.reason))
       : exhausted
-        ? completed(state, runId, { kind: 'error', error: 'AttemptsExceeded', message })
+        ? completed(state, runId, { kind: 'error', error, message })
         : { type: 'RunRequeued', data: { threadId: state.threadId, runId, attempt, reason, lost: true } };
   return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
 }

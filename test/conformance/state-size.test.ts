@@ -87,7 +87,11 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number, threadId =
       streamModes: ['updates'],
       streamSubgraphs: false,
     };
-    const end = await host.run(order, { checkpoints, store: NO_STORE, emit: async () => undefined }, signal);
+    const end = await host.run(
+      order,
+      { checkpoints, store: NO_STORE, begun: async () => undefined, emit: async () => undefined },
+      signal,
+    );
     assert.equal(end.kind, 'success');
     const payloads = checkpoints.saved.map((saved): PayloadWrite =>
       saved.kind === 'checkpoint'

@@ -134,6 +134,7 @@ test('graphs that spin, leak, exit, throw later or flood end as listed, and runs
   withPrograms(async ({ serve, dir }) => {
     const env = {
       ...{ PLATFORM_WORKER_HEAP_MB: '160', PLATFORM_WORKERS: '1', PLATFORM_STOP_GRACE_SECS: '1' },
+      PLATFORM_MAX_ATTEMPTS: '1',
       TMPDIR: dir,
     };
     const server = await serve({ args: ['--config', CONFIG], env });

@@ -7,14 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { runAttempt, type Attempt } from '../../src/graphs/attempt.ts';
-import type {
-  GraphHost,
-  LostAttempt,
-  NewCheckpoint,
-  RunEnd,
-  RunLink,
-  RunOrder,
-} from '../../src/graphs/port.ts';
+import type { GraphHost, NewCheckpoint, RunEnd, RunLink, RunOrder } from '../../src/graphs/port.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { Ids } from '../../src/kernel/ids.ts';
 import type { Random } from '../support/random.ts';
@@ -66,7 +59,6 @@ const END: Record<Exclude<Plan['end'], 'never'>, RunEnd> = {
 };
 
 const LOST = { kind: 'lost', error: 'WorkerEnded', message: 'planned' } as const;
-const GUILTS: readonly LostAttempt['guilt'][] = ['none', 'none', 'unknown', 'own'];
 
 /** What a rogue works with: nothing between it and the server. */
 type Tools = Pick<Attempt, 'store' | 'items'> & {
@@ -176,7 +168,7 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
       const end = await (manner === 'rogue' ? rogue : honest)(order, link, signal);
       if (working.get(order.runId)?.signal === signal) working.delete(order.runId);
       // Whatever it has come to, with the thread that it ran in nobody hears of it.
-      return faults.happens('worker lost') ? { ...LOST, guilt: random.pick(GUILTS) } : end;
+      return faults.happens('worker lost') ? { ...LOST, charged: random.chance(0.4) } : end;
     },
     close: async () => closing.abort(),
     get working() {

@@ -13,7 +13,6 @@ import type { GraphSpec } from '../loader.ts';
 import {
   GraphsUnavailable,
   type CheckpointReader,
-  type LostAttempt,
   type RunEnd,
   type RunLink,
   type RunOrder,
@@ -22,7 +21,7 @@ import {
 import type { SourceReport } from '../schemas/source-report.ts';
 import { Unloadable } from '../unloadable.ts';
 import { endThread } from './end-thread.ts';
-import { lostBefore, lostBy, type Job } from './job.ts';
+import { lostBefore, lostBy, type Job, type Lost } from './job.ts';
 import { openOffers } from './offers.ts';
 import { openPulse } from './pulse.ts';
 import { openRpc, type Methods } from './rpc.ts';
@@ -65,7 +64,7 @@ export interface GraphWorker {
     link: RunLink,
     signal: AbortSignal,
     known?: KnownHead,
-  ): Promise<RunEnd | LostAttempt | undefined>;
+  ): Promise<RunEnd | Lost | undefined>;
   /** What it has not begun is given back, for another worker: its event loop does not turn. */
   giveBack(): void;
   /**
@@ -205,7 +204,7 @@ export function startGraphWorker(options: GraphWorkerOptions): GraphWorker {
           job.stopAt = clock.monotonic();
           side.abort(id, signal.reason as StopReason);
         };
-        const settle = (how: RunEnd | LostAttempt | undefined): void => {
+        const settle = (how: RunEnd | Lost | undefined): void => {
           jobs.delete(id);
           signal.removeEventListener('abort', onAbort);
           resolve(how);

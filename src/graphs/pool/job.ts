@@ -1,6 +1,9 @@
 /** What a graph worker has to do: a run, or a question. */
-import type { CheckpointReader, LostAttempt, RunLink } from '../port.ts';
-import type { WorkerEnd } from './worker-end.ts';
+import type { CheckpointReader, LostAttempt, RunEnd, RunLink } from '../port.ts';
+import { OUT_OF_MEMORY, type WorkerEnd } from './worker-end.ts';
+
+/** `suspect`: one of several runs that may have ended their worker, so the next attempt has one of its own. */
+export type Lost = LostAttempt & { readonly suspect?: true };
 
 export interface Job {
   readonly checkpoints?: CheckpointReader;
@@ -8,23 +11,24 @@ export interface Job {
   stopAt?: number;
   /** Of a run: another worker may do it, for this one has not begun it. */
   giveBack?(): void;
-  lose(lost: LostAttempt): void;
+  lose(how: Lost | Extract<RunEnd, { kind: 'error' }>): void;
 }
 
-/** `alone`: nobody else ever ran in the worker. What was left behind by a run that is over may end it as well. */
-export function lostBy(end: WorkerEnd, id: number, job: Job, alone: boolean): LostAttempt {
-  const lost = lostBefore(end, guiltOf(end, job, alone));
-  return id === end.holder ? { ...lost, isHolder: true } : lost;
+/** `alone`: the worker never had another run. What a run left behind that is over may end it as well. */
+export function lostBy(
+  end: WorkerEnd,
+  id: number,
+  { stopAt }: Job,
+  alone: boolean,
+): Parameters<Job['lose']>[0] {
+  const { by, error, message } = end;
+  if (by === 'itself' && alone && error === OUT_OF_MEMORY) return { kind: 'error', error, message };
+  const charged = by === 'itself' && alone;
+  const isSuspect = charged || by === 'itself' || (id === end.holder && stopAt === undefined);
+  return { ...lostBefore(end), charged, ...(isSuspect && { suspect: true }) };
 }
 
 /** The worker had ended when it was to begin. */
-export const lostBefore = (
-  { error, message }: WorkerEnd,
-  guilt: LostAttempt['guilt'] = 'none',
-): LostAttempt => ({ kind: 'lost', guilt, error, message });
-
-function guiltOf({ by }: WorkerEnd, job: Job, alone: boolean): LostAttempt['guilt'] {
-  if (by === 'close') return 'none';
-  if (by === 'stop') return job.stopAt === undefined ? 'none' : 'own';
-  return alone ? 'own' : 'unknown';
-}
+export const lostBefore = ({ error, message }: WorkerEnd): LostAttempt => ({
+  ...{ kind: 'lost', charged: false, error, message },
+});

@@ -26,6 +26,7 @@ import { openCrew } from './crew.ts';
 import { startGraphWorker, type GraphWorker } from './graph-worker.ts';
 import { createLoadLimit } from './load-limit.ts';
 import { createLoadPlan } from './load-plan.ts';
+import type { Lost } from './job.ts';
 import type { KnownHead, Loaded, Question } from './sides.ts';
 import { withValues } from './state-values.ts';
 
@@ -82,7 +83,7 @@ const toShown = (state: GraphState<string>): GraphState => withValues(state, (te
 /** No worker was to be had: a reason to try again. */
 function toLost(error: unknown): LostAttempt {
   const message = error instanceof Error ? error.message : String(error);
-  return { kind: 'lost', guilt: 'none', error: 'GraphsUnavailable', message };
+  return { kind: 'lost', charged: false, error: 'GraphsUnavailable', message };
 }
 
 /** Resolves when the first worker has loaded the graphs; rejects when it cannot. */
@@ -191,22 +192,21 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     loaded: crew.loaded,
     graphIds: crew.loaded.graphIds,
     async run(order, link, signal) {
-      const { runId, threadId, graphId } = order;
+      const { runId, threadId, graphId, alone } = order;
       const known = headOf(order, link);
       const execute = async (worker: GraphWorker) => {
         const head = await known;
         return signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal, head);
       };
       const tryOnce = () =>
-        suspects.has(runId) || crew.isStuck()
+        alone || suspects.has(runId) || crew.isStuck()
           ? crew.apart(graphId, execute)
           : crew.choose(graphId, threadId).then(execute);
-      let how: RunEnd | LostAttempt | undefined;
+      let how: RunEnd | Lost | undefined;
       // One that was given back has not been begun.
       while (how === undefined) how = await tryOnce().catch(toLost);
       suspects.delete(runId);
-      const isSuspect = how.kind === 'lost' && (how.guilt === 'unknown' || how.isHolder === true);
-      if (isSuspect && suspects.size < MOST_SUSPECTS) suspects.add(runId);
+      if (how.kind === 'lost' && how.suspect && suspects.size < MOST_SUSPECTS) suspects.add(runId);
       return how;
     },
     state: async (order, checkpoints) =>

@@ -68,6 +68,7 @@ export function createServerSide(options: ServerSideOptions): ServerSideHandle {
       // Who takes the writes of a run remembers the first that failed.
       if (link !== undefined) takeWrite(link, write).catch(() => undefined);
     },
+    begun: async (id) => linkOf(id).begun(),
     batch: (id, requests) => linkOf(id).store.batch(requests),
     leftover(change) {
       leftovers += change;

@@ -94,6 +94,7 @@ export interface ServerSide {
   /** The same without an answer: a failure is told with a later write, or is the end of the run. */
   pass(job: number, write: JobWrite): void;
   batch(job: number, requests: readonly StoreRequest[]): Promise<readonly StoreAnswer[]>;
+  begun(job: number): Promise<void>;
   source(file: string, exportName: string): Promise<SourceReport | undefined>;
   /** Graph code goes on although its run is over, or (-1) has come to its end after all. Wants no answer. */
   leftover(change: 1 | -1): void;

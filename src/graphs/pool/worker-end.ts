@@ -9,6 +9,8 @@ export interface WorkerEnd {
   readonly holder?: number;
 }
 
+export const OUT_OF_MEMORY = 'WorkerHeapLimit';
+
 export const died = (error: string, message: string): WorkerEnd => ({ by: 'itself', error, message });
 
 /** No run is to blame, and none is under way. */
@@ -23,7 +25,7 @@ export function diedOf(thrown: unknown, heapMb: number): WorkerEnd {
   const { code } = Object(thrown) as { code?: unknown };
   return code === 'ERR_WORKER_OUT_OF_MEMORY'
     ? died(
-        'WorkerHeapLimit',
+        OUT_OF_MEMORY,
         `The worker of the graph used more memory than its ${heapMb} MB (PLATFORM_WORKER_HEAP_MB)`,
       )
     : died('WorkerFault', `The worker of the graph failed: ${toWords(thrown)}`);

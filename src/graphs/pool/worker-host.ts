@@ -35,7 +35,7 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     list: (query) => server.list(job, query),
   });
 
-  function linkOf(job: number, { durability }: RunOrder, known: KnownHead | undefined): RunLink {
+  function linkOf(job: number, { durability, attempt }: RunOrder, known: KnownHead | undefined): RunLink {
     let head = known;
     const asked = openGate(MOST_ASKED);
     let unheard = { writes: 0, characters: 0 };
@@ -65,6 +65,9 @@ export function createWorkerHost(options: WorkerHostOptions): WorkerSide {
     return {
       checkpoints,
       store: { batch: (requests) => asked.enter(() => server.batch(job, requests)) },
+      begun: async () => {
+        if (attempt > 1) await server.begun(job);
+      },
       emit: (frames) => write({ kind: 'frames', frames }, sizeOf(frames)),
     };
   }

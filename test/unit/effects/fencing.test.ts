@@ -104,9 +104,8 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   'the deletion of an item': refused((link) => link.store.batch([{ kind: 'delete', ...item('early') }])),
   success: ends({ kind: 'success', next: [], interrupts: {} }),
   'an error': ends({ kind: 'error', error: 'Late', message: 'late' }),
-  'a lost worker': ends({ ...lost, guilt: 'unknown' }),
-  'its own fault': ends({ ...lost, guilt: 'own' }),
-  'a return of the run': ends({ ...lost, guilt: 'none' }),
+  'a charged loss': ends({ ...lost, charged: true }),
+  'a loss without charge': ends({ ...lost, charged: false }),
 };
 
 const MOMENTS = [
@@ -162,22 +161,21 @@ for (const [name, deed] of Object.entries(DEEDS))
         assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'success');
       }));
 
-for (const guilt of ['none', 'own', 'unknown'] as const)
+for (const charged of [false, true])
   for (const action of ['interrupt', 'rollback'] as const)
-    test(`X3 given a run that is lost, guilt ${guilt}, while it is told to stop (${action}), when nobody can hear of the stop any more, then it ends`, () =>
+    test(`X3 given a run that is lost, charged ${charged}, while it is told to stop (${action}), when nobody can hear of the stop any more, then it ends`, () =>
       withThreads(async (lent) => {
         await lent.done([ask.createThread(), ask.createRun('a')]);
         const { executor, attempt } = startWorker(lent, lent.threads, 3, false);
         const { end } = await attempt;
         // The fact is not there yet when the end is looked at.
         const told = lent.threads.dispatch(THREAD, [ask.cancel('a', action)]);
-        end({ ...lost, guilt });
+        end({ ...lost, charged });
         assert.ok((await told).ok);
         await executor.drain(60_000);
         assert.equal(await lent.threads.still(THREAD, async ({ status }) => status), 'idle');
         const run = await getRun(lent.log.rows, 'a');
-        const undone = action === 'rollback' ? undefined : guilt === 'own' ? 'error' : 'interrupted';
-        assert.equal(run?.status, undone);
+        assert.equal(run?.status, action === 'rollback' ? undefined : 'interrupted');
         await executor.stop(10);
       }));
 
@@ -186,7 +184,7 @@ test('X2 given an attempt that was lost, when its graph goes on, then nothing mo
     await lent.done([ask.createThread(), ask.createRun('a')]);
     const { executor, attempt } = startWorker(lent, lent.threads, 3, false);
     const { link, end } = await attempt;
-    end({ ...lost, guilt: 'unknown' });
+    end({ ...lost, charged: true });
     await executor.drain(60_000);
     await assert.rejects(link.emit([{ event: 'custom', data: '"late"' }]), /the attempt is over/i);
     await executor.stop(10);

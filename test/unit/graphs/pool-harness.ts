@@ -48,7 +48,7 @@ export function preparePoolRun(
   let onBegun: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (onBegun = resolve));
   const checkpoints = createMemoryCheckpoints();
-  const link = { checkpoints, store: NO_STORE, emit: async () => onBegun() };
+  const link = { checkpoints, store: NO_STORE, begun: async () => undefined, emit: async () => onBegun() };
   const order = toOrder(threadId, { graphId, input: { ...input } });
   return {
     begun,

@@ -37,8 +37,8 @@ test('X4 given a run that keeps its worker to itself, when another one of it has
       first.push(holding.start());
       await until('it is held', async () => existsSync(`${holdGate}-held`));
       stop.abort('interrupt');
-      const guilts = (await Promise.all(first)).map((how) => how.kind === 'lost' && how.guilt);
-      assert.deepEqual(guilts, ['own', 'none', 'none']);
+      const charges = (await Promise.all(first)).map((how) => how.kind === 'lost' && how.charged);
+      assert.deepEqual(charges, [false, false, false]);
 
       const again = holding.start();
       await writeFile(waitGate, '');

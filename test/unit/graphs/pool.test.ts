@@ -139,7 +139,7 @@ test('X4 given a question that never ends, when it is asked once more, then the 
         const drawing = pool.describer.drawing({ graphId: 'drawn', configurable: {} }, false);
         drawing.catch(() => undefined);
         const how = await run;
-        assert.equal(how.kind === 'lost' && how.guilt, 'none');
+        assert.equal(how.kind === 'lost' && how.charged, false);
         await writeFile(join(dir, 'gate'), '');
         assert.equal((await start()).kind, 'success');
       }),
@@ -163,7 +163,7 @@ test('X4 given a spin that belongs to no run, when its worker has stood still fo
       await begun;
       void preparePoolRun(pool, {}, { threadId: OTHER_THREAD, graphId: 'sets' }).start();
       const how = await run;
-      assert.equal(how.kind === 'lost' && how.guilt, 'none');
+      assert.equal(how.kind === 'lost' && how.charged, false);
       await writeFile(join(dir, 'gate'), '');
       assert.equal((await start()).kind, 'success');
     }),
@@ -214,7 +214,7 @@ test('X4 given a run whose worker ends before it begins it, when the next worker
       const other = preparePoolRun(pool, { file }, { threadId: OTHER_THREAD, graphId: 'counts' }).start();
       await writeFile(gate, '');
       const how = await run;
-      assert.equal(how.kind === 'lost' && how.guilt, 'own');
+      assert.equal(how.kind === 'lost' && how.charged, true);
       assert.equal((await other).kind, 'success');
       assert.equal(readFileSync(file, 'utf8'), 'x');
     }),
