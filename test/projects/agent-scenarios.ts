@@ -186,9 +186,9 @@ export const AGENTS: Readonly<Record<string, ProjectScenarios>> = {
         graph: 'fan',
         source: './src/fan.ts:graph',
         steps: [
-          { do: 'run', input: { items: ['a', 'b', 'c'] }, subgraphs: true },
+          { do: 'run', input: { items: ['a', 'b', 'c'] }, subgraphs: true, parallel: true },
           { do: 'state', subgraphs: true },
-          { do: 'run', answers: ['yes', 'no', 'maybe'], subgraphs: true },
+          { do: 'run', answers: ['yes', 'no', 'maybe'], subgraphs: true, parallel: true },
           { do: 'history' },
         ],
       },
@@ -211,11 +211,11 @@ export const AGENTS: Readonly<Record<string, ProjectScenarios>> = {
         graph: 'deep',
         source: './src/deep.ts:agent',
         steps: [
-          { do: 'run', input: say('bees'), subgraphs: true },
+          { do: 'run', input: say('bees'), subgraphs: true, parallel: true },
           { do: 'state', subgraphs: true },
           { do: 'restart' },
           {
-            ...{ do: 'run', subgraphs: true },
+            ...{ do: 'run', subgraphs: true, parallel: true },
             answers: [{ decisions: [{ type: 'approve' }] }, { decisions: [{ type: 'reject' }] }],
           },
           { do: 'history' },

@@ -9,6 +9,7 @@ import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs
 import { openDriver } from './drive.ts';
 import { copyProject, ensureLine, OLDER_LINES, type Line } from './lines.ts';
 import { DELIBERATE, mask } from './mask.ts';
+import { inOneOrder } from './parallel.ts';
 import { ALL_MODES, MODES, type Scenario } from './steps.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -75,11 +76,13 @@ export async function assertLikeLibrary(
     for (const [j, step] of steps.entries()) {
       const place = `${graph}, step ${j + 1} (${step.do})`;
       try {
-        const found = mask((await driver.follow(step)) ?? null, masked);
+        const settle = (shown: unknown): unknown =>
+          mask('parallel' in step && step.parallel ? inOneOrder(shown, masked) : shown, masked);
+        const found = settle((await driver.follow(step)) ?? null);
         const expected = (await asking)[i]![j];
         if (step.do === 'run' && isRefusal(expected) !== (step.refused === true))
           differences.push(`${place}: the library alone shows ${told(expected)}`);
-        const all = differencesOf(place, mask(expected, masked), found);
+        const all = differencesOf(place, settle(expected), found);
         differences.push(...all.filter((text) => !isDeliberate(project.name, text)));
       } catch (error) {
         differences.push(`${place} failed: ${String(error)}`);

@@ -20,6 +20,8 @@ export interface RunStep {
   readonly recursionLimit?: number;
   readonly interruptBefore?: readonly string[];
   readonly interruptAfter?: readonly string[];
+  /** Tasks run side by side, and the library does not promise which of them shows something first (parallel.ts). */
+  readonly parallel?: true;
   /** Begins at this entry of the thread's history, counted from the newest. */
   readonly from?: number;
 }
