@@ -26,6 +26,7 @@ import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
 import type { Graphs } from './graphs/open-graphs.ts';
+import { refuseUnmatched } from './graphs/strict-resume.ts';
 import { loadProject } from './load-project.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/cron-start.ts';
@@ -161,7 +162,8 @@ export async function wireServer(
     });
     stops.push(() => threadSweeper.stop());
     const executor = startExecutor({
-      ...{ log, threads, store, graphs, clock, ids, onFault, places },
+      ...{ log, threads, store, clock, ids, onFault, places },
+      graphs: refuseUnmatched(graphs),
       ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts },
       ...{ isRead: hub.isRead, lingerClock: systemClock() },
     });

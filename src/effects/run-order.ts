@@ -18,6 +18,7 @@ export function orderOf(run: RunRecord, resume: boolean, { user, inherited }: Ru
     resume,
     input: kwargs.input,
     ...(kwargs.command && { command: kwargs.command }),
+    ...(kwargs.strictResume === true && { strictResume: true }),
     config: {
       ...(Array.isArray(tags) && { tags: tags as string[] }),
       ...(typeof recursion_limit === 'number' && { recursion_limit }),

@@ -58,6 +58,8 @@ export interface RunOrder {
   /** `null` continues from the thread's head checkpoint. */
   readonly input: Json;
   readonly command?: GraphCommand;
+  /** Refuse an answer that does not fit the questions that wait (strict-resume.ts). */
+  readonly strictResume?: boolean;
   readonly config: GraphConfig;
   readonly context?: Json;
   readonly streamModes: readonly StreamMode[];
@@ -95,6 +97,14 @@ export interface FailureOrigin {
   readonly stack?: string;
 }
 
+/** Why a strict answer was refused; the other members are ids of questions. */
+export interface ResumeRefusal {
+  readonly reason: 'not_pending' | 'empty_map' | 'ambiguous';
+  /** Named by the answer, and not waiting. */
+  readonly interruptIds: readonly string[];
+  readonly pendingIds: readonly string[];
+}
+
 /** How an attempt ended. `next` names the nodes still to run: empty when the graph is finished. */
 export type RunEnd =
   | {
@@ -109,6 +119,8 @@ export type RunEnd =
       readonly error: string;
       readonly message: string;
       readonly origin?: FailureOrigin;
+      /** Graph code was not called. */
+      readonly refusal?: ResumeRefusal;
     }
   /** `next`: nodes still to run, undefined when the graph did not get to say. */
   | { readonly kind: 'stopped'; readonly next?: readonly string[] };

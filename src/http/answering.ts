@@ -23,9 +23,17 @@ export interface Answer {
   readonly checkpointId: string | undefined;
 }
 
-/** A command that does something else as well makes sense without a question. */
-export const isAnswer = ({ command, multitask_strategy: strategy }: RunCreate): boolean =>
+/**
+ * A command that does something else as well makes sense without a question, and a strict answer is checked when its
+ * run starts.
+ */
+export const isAnswer = ({
+  command,
+  multitask_strategy: strategy,
+  strict_resume: strict,
+}: RunCreate): boolean =>
   command?.resume !== undefined &&
+  strict !== true &&
   command.goto === undefined &&
   command.update === undefined &&
   strategy !== 'interrupt' &&

@@ -28,6 +28,7 @@ export function toRunKwargs(
   return {
     input: request.command === undefined ? (request.input ?? null) : null,
     ...(request.command && { command: defined(request.command) }),
+    ...(request.strict_resume === true && { strictResume: true }),
     config: { ...config, configurable: toConfigurable(config, actor, request, assistant, ids) },
     context,
     streamMode: request.stream_mode,

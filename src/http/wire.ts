@@ -82,6 +82,7 @@ export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
   return {
     input: kwargs.input,
     command: kwargs.command ?? null,
+    ...(kwargs.strictResume === true && { strict_resume: true }),
     config: {
       ...kwargs.config,
       metadata: { ...(kwargs.config['metadata'] as JsonObject | undefined), ...metadata },

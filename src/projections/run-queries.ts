@@ -53,11 +53,18 @@ export async function openOrders(rows: RowReader, threadId: string): Promise<Run
   return open.map(kwargsOf);
 }
 
+/**
+ * A run whose answer was refused has left the thread as it was. Outcomes are stored with their kind first; a quote
+ * within a text is escaped, so no message looks like the member.
+ */
+const HAS_ACTED = `(outcome IS NULL OR outcome NOT GLOB '{"kind":"error",*,"refusal":{*')`;
+
 /** A run that has begun ends before another one of its thread begins, so turns say who started last. */
 const LAST_STARTED = `FROM runs INDEXED BY runs_by_turn
-  WHERE thread_id = @threadId AND turn IS NOT NULL AND started_at IS NOT NULL ORDER BY turn DESC LIMIT 1`;
+  WHERE thread_id = @threadId AND turn IS NOT NULL AND started_at IS NOT NULL AND ${HAS_ACTED}
+  ORDER BY turn DESC LIMIT 1`;
 
-/** The run of the thread that started last: whose graph the thread's state is of. */
+/** The run of the thread that started last and was not refused: whose graph the thread's state is of. */
 export async function lastStartedRun(
   rows: RowReader,
   threadId: string,
@@ -91,7 +98,7 @@ export async function latestTurn(rows: RowReader, threadId: string): Promise<Run
   return row && toRecord(row);
 }
 
-/** The run of the thread that ended last, but `except`. */
+/** The run of the thread that ended last and was not refused, but `except`. */
 export async function lastEndedRun(
   rows: RowReader,
   threadId: string,
@@ -99,7 +106,7 @@ export async function lastEndedRun(
 ): Promise<RunRecord | undefined> {
   const row = rows.get<RunRow>(
     `SELECT ${RUN} FROM runs WHERE position = (
-       SELECT position FROM runs WHERE thread_id = @threadId AND run_id <> @except AND ended_at IS NOT NULL
+       SELECT position FROM runs WHERE thread_id = @threadId AND run_id <> @except AND ended_at IS NOT NULL AND ${HAS_ACTED}
        ORDER BY ended_at DESC, position DESC LIMIT 1)`,
     { threadId, except },
   );

@@ -27,6 +27,8 @@ export interface RunKwargs {
   readonly onCompletion?: 'delete' | 'keep';
   /** Of an answer without settings of its own: those of the run that asked, for a function that makes the graph. */
   readonly madeWith?: { readonly configurable: JsonObject; readonly context?: Json };
+  /** An answer that does not fit the questions that wait ends the run before graph code is called. */
+  readonly strictResume?: boolean;
   /** Started by a command about the thread: its readers are told of every checkpoint as well. */
   readonly protocol?: 'v2';
 }
@@ -46,9 +48,23 @@ export interface Origin {
   readonly stack?: string;
 }
 
+/** Why a strict answer was refused; the other members are ids of questions. Nothing of the run was executed. */
+export interface ResumeRefusal {
+  readonly reason: 'not_pending' | 'empty_map' | 'ambiguous';
+  /** Named by the answer, and not waiting. */
+  readonly interruptIds: readonly string[];
+  readonly pendingIds: readonly string[];
+}
+
 export type Outcome =
   | ({ readonly kind: 'success' } & Pause)
-  | { readonly kind: 'error'; readonly error: string; readonly message: string; readonly origin?: Origin }
+  | {
+      readonly kind: 'error';
+      readonly error: string;
+      readonly message: string;
+      readonly origin?: Origin;
+      readonly refusal?: ResumeRefusal;
+    }
   | { readonly kind: 'timeout'; readonly message: string }
   /** `next`: nodes still to run, undefined when the graph did not get to say. */
   | { readonly kind: 'cancelled'; readonly reason: string; readonly next?: readonly string[] }

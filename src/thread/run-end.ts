@@ -7,19 +7,24 @@
  * | success, nothing left     | success     | success     | idle                      | null                |
  * | success, nodes left       | success     | success     | interrupted               | null                |
  * | error                     | error       | error       | error                     | the graph's         |
+ * | error, answer refused     | error       | error       | as before                 | as before           |
  * | timeout                   | timeout     | timeout     | error                     | TimeoutError        |
  * | cancelled, begun          | interrupted | interrupted | interrupted if nodes left | UserInterrupt       |
  * | cancelled, never begun    | interrupted | interrupted | as before                 | as before           |
  * | rolled back, begun        | (gone)      | rollback    | as before                 | UserRollback        |
  * | rolled back, never begun  | (gone)      | rollback    | as before                 | as before           |
  */
-import type { CancelAction, Outcome } from './events.ts';
+import type { CancelAction, Outcome, ResumeRefusal } from './events.ts';
 
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
 
+/** As clients read it. The members behind `message` are there when a strict answer was refused. */
 export interface RunError {
   readonly error: string;
   readonly message: string;
+  readonly reason?: ResumeRefusal['reason'];
+  readonly interrupt_ids?: string[];
+  readonly pending_ids?: string[];
 }
 
 export interface RunEnd {
@@ -46,8 +51,10 @@ export function runEndOf(
       return { run: 'success', webhook: 'success', thread, error: null, isTold: true, isFrame: false };
     }
     case 'error': {
-      const { error, message } = outcome;
-      return ended('error', { error, message });
+      const { error, message, refusal } = outcome;
+      if (refusal === undefined) return ended('error', { error, message });
+      const told = { error, message, ...toMembers(refusal) };
+      return { ...ended('error', told), thread: 'as-before', isTold: false };
     }
     case 'timeout':
       return ended('timeout', { error: 'TimeoutError', message: outcome.message });
@@ -69,9 +76,13 @@ export function runEndOf(
 /** The outcome as rows keep it: replies are made from them, and clients learn no stack. */
 export function withoutOrigin(outcome: Outcome): Outcome {
   if (outcome.kind !== 'error') return outcome;
-  const { kind, error, message } = outcome;
-  return { kind, error, message };
+  const { origin: _, ...rest } = outcome;
+  return rest;
 }
+
+const toMembers = ({ reason, interruptIds, pendingIds }: ResumeRefusal) => ({
+  ...{ reason, interrupt_ids: [...interruptIds], pending_ids: [...pendingIds] },
+});
 
 const ended = (run: 'error' | 'timeout', error: RunError): RunEnd => ({
   ...{ run, webhook: run, thread: 'error' },

@@ -17,6 +17,7 @@ test('given a server, when it is asked how it is and what it is, then it tells',
     assert.deepEqual(json.flags, {
       assistants: true,
       crons: true,
+      strict_resume: true,
       langsmith: false,
       langsmith_tracing_replicas: false,
       langsmith_tracing_session_on_runs: false,

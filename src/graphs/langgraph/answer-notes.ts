@@ -64,14 +64,20 @@ export function openAnswerNotes(runId: string): AnswerNotes {
 
 const keyOf = (ns: string, taskId: string): string => `${taskId} ${ns}`;
 
+/** Langgraph 0.3 calls the id otherwise, and 0.2 gives none. */
+interface Question {
+  readonly id?: string;
+  readonly interrupt_id?: string;
+}
+
 /** By task: the ids of the questions that wait. Until langgraph 1.7 a write has one bare question, then a list. */
 export function questionsOf(writes: readonly PendingWrite[]): ReadonlyMap<string, readonly string[]> {
   const decode = createDecoder();
   const found = new Map<string, readonly string[]>();
   for (const { taskId, channel, data } of writes) {
     if (channel !== INTERRUPT) continue;
-    const questions = [decode(data)].flat() as ({ readonly id?: string } | null)[];
-    const ids = questions.flatMap((question) => question?.id ?? []);
+    const questions = [decode(data)].flat() as (Question | null)[];
+    const ids = questions.flatMap((question) => question?.id ?? question?.interrupt_id ?? []);
     found.set(taskId, [...(found.get(taskId) ?? []), ...ids]);
   }
   return found;

@@ -87,16 +87,20 @@ function toCommand(input: Json): JsonObject | undefined {
   };
 }
 
-/** Each question is answered once: the run is created only if the thread still waits where its questions were read. */
+/**
+ * Each question is answered once: the run is created only if the thread still waits where its questions were read. A
+ * strict answer is checked when its run starts, and the run tells of the refusal.
+ */
 export const respond = onceOnly(async (caller, given) => {
   const answers = answersOf(given);
   const params = check(respondParams, given);
   const thread = await findThread(caller).catch(asUndefined);
   const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
-  const waiting = thread === undefined ? new Set() : await waitingQuestions(caller, thread);
-  const consumed = Object.keys(answers).find((id) => !waiting.has(id));
-  if (thread === undefined || last === undefined || consumed !== undefined)
-    throw notWaiting(answers, consumed);
+  if (thread === undefined || last === undefined) throw notWaiting(answers);
+  const isStrict = params.strict_resume === true;
+  const waiting = isStrict ? undefined : await waitingQuestions(caller, thread);
+  const consumed = waiting && Object.keys(answers).find((id) => !waiting.has(id));
+  if (consumed !== undefined) throw notWaiting(answers, consumed);
   const body: JsonObject = {
     assistant_id: last.assistantId,
     command: {
@@ -104,11 +108,12 @@ export const respond = onceOnly(async (caller, given) => {
       ...(params.update !== undefined && { update: params.update }),
       ...(params.goto !== undefined && { goto: params.goto }),
     },
+    ...(isStrict && { strict_resume: true }),
     ...(params.config && { config: params.config as JsonObject }),
     ...(params.metadata && { metadata: params.metadata }),
   };
   try {
-    return { run_id: await create(caller, body, thread.head) };
+    return { run_id: await create(caller, body, isStrict ? undefined : thread.head) };
   } catch (error) {
     throw error instanceof ThreadMoved ? notWaiting(answers) : error;
   }

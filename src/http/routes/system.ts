@@ -44,6 +44,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
       flags: {
         assistants: !disabled.has('assistants'),
         crons: !disabled.has('crons'),
+        strict_resume: true,
         langsmith: false,
         langsmith_tracing_replicas: false,
         langsmith_tracing_session_on_runs: false,

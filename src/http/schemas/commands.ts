@@ -17,6 +17,7 @@ export const startParams = z.object({
 });
 
 export const respondParams = z.object({
+  strict_resume: optional(z.boolean('expected true or false')),
   update: optional(json),
   goto: optional(json),
   config: optional(runConfig),

@@ -68,6 +68,10 @@ export const runCreate = z.object(
     metadata: optional(ownMetadata),
     config: optional(runConfig),
     context: optional(json),
+    strict_resume: optional(z.boolean('expected true or false')).meta({
+      description:
+        'Refuse an answer (`command.resume`) that names a question that does not wait, names none, or names none of several: the run ends with the error `UnknownInterruptError`, and the thread stays as it was.',
+    }),
     checkpoint: optional(checkpoint),
     checkpoint_id: optional(name),
     webhook: optional(z.string('expected a URL')),

@@ -3,9 +3,12 @@ import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
 import { createPlaces } from '../../../src/effects/places.ts';
+import { recoverRuns } from '../../../src/effects/recovery.ts';
 import type { GraphHost, RunEnd } from '../../../src/graphs/port.ts';
+import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
+import { getThread } from '../../../src/projections/thread-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
@@ -155,6 +158,39 @@ test('given a run whose place is taken, when one is lent, then it starts at once
     const stopped = executor.stop(2_000);
     await pass(lent, 2_000, async () => (await statusOf(lent, 'b')) === 'pending');
     await stopped;
+  }));
+
+test('X5 after a kill between the refusal of a strict answer and its commit the next attempt is refused', () =>
+  withThreads(async (lent) => {
+    const never: GraphHost['run'] = () => assert.fail('graph code was called');
+    const { run } = refuseUnmatched({ graphIds: ['graph'], run: never, close: async () => undefined });
+    const interrupts = { task: [{ id: 'a'.repeat(32), value: '?' }] };
+    const paused = { kind: 'success', next: ['node'], interrupts } as const;
+    await lent.done([...toRunning('asks'), ask.complete('asks', paused)]);
+    const standing = async () => {
+      const { status, interrupts: open, head, error } = (await getThread(lent.log.rows, THREAD))!;
+      return { status, interrupts: open, head, error };
+    };
+    const stood = await standing();
+    const kwargs = {
+      ...{ input: null, config: {}, streamMode: ['values'], streamSubgraphs: false },
+      ...{ command: { resume: { ['b'.repeat(32)]: 1 } }, strictResume: true },
+    };
+    // The first attempt ended with its process, whatever it had found.
+    await lent.done([ask.createRun('late', 'enqueue', { kwargs }), ask.start('late', 'gone')]);
+    await lent.restart();
+    assert.equal(await recoverRuns(lent.log, lent.threads, { maxAttempts: 3 }), 1);
+    const executor = start(lent, run, lent.log);
+    await pass(lent, 1_000, async () => (await statusOf(lent, 'late')) === 'error');
+    const late = (await getRun(lent.log.rows, 'late'))!;
+    assert.equal(late.attempt, 2);
+    assert.deepEqual(await standing(), stood);
+    const frames = await lent.log.payloads.frames('late', -1, 10);
+    assert.deepEqual(
+      frames.map(({ event }) => event),
+      ['metadata', 'error'],
+    );
+    await executor.stop(0);
   }));
 
 test.run();

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import { roleOf, type GraphFunction } from '../../../src/graphs/graph-function.ts';
 import type { CompiledGraph } from '../../../src/graphs/graph-shapes.ts';
 import { openInProcessGraphs } from '../../../src/graphs/in-process.ts';
+import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
 import { withValues } from '../../../src/graphs/pool/state-values.ts';
 import type { LoadedGraph } from '../../../src/graphs/loader.ts';
 import type {
@@ -62,6 +63,7 @@ export const openBench = (graph: unknown, checkpoints = createMemoryCheckpoints(
 /** One thread and one graph. Orders ask for the mode `values` unless they say otherwise. */
 export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpoints()): Bench {
   const host = openInProcessGraphs({ graphs: [graph], ids, clock });
+  const { run: runOrder } = refuseUnmatched(host);
   const threadId = ids.uuid();
   return {
     checkpoints,
@@ -76,7 +78,7 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
           for (const { event, data } of batch) frames.push({ event, data: JSON.parse(data) as Json });
         },
       };
-      const { origin, ...end } = (await host.run(toOrder(threadId, order), link, signal)) as Failed & RunEnd;
+      const { origin, ...end } = (await runOrder(toOrder(threadId, order), link, signal)) as Failed & RunEnd;
       return {
         end: end as RunEnd,
         origin,

@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import type { Outcome } from '../../../src/thread/events.ts';
-import { runEndOf, type RunEnd } from '../../../src/thread/run-end.ts';
+import { runEndOf, type RunEnd, type RunError } from '../../../src/thread/run-end.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('thread/run-end');
@@ -8,6 +8,10 @@ const test = suite('thread/run-end');
 const BEGUN = { attempt: 1, head: 'c' };
 const NEVER = { attempt: 0, head: 'c' };
 const failed = { error: 'E', message: 'm' };
+const refused: RunError = {
+  ...failed,
+  ...{ reason: 'not_pending', interrupt_ids: ['a'], pending_ids: ['b'] },
+};
 const late = { error: 'TimeoutError', message: 'late' };
 const stopped = { error: 'UserInterrupt', message: 'why' };
 const undone = { error: 'UserRollback', message: 'why' };
@@ -34,6 +38,16 @@ test('every outcome has one meaning for run, webhook, thread, error and stream (
     ['done', success([]), BEGUN, ['success', 'success', 'idle', null, true, false]],
     ['paused', success(['a']), BEGUN, ['success', 'success', 'interrupted', null, true, false]],
     ['failed', { kind: 'error', ...failed }, BEGUN, ['error', 'error', 'error', failed, true, true]],
+    [
+      'answer refused',
+      {
+        kind: 'error',
+        ...failed,
+        refusal: { reason: 'not_pending', interruptIds: ['a'], pendingIds: ['b'] },
+      },
+      BEGUN,
+      ['error', 'error', 'as-before', refused, false, true],
+    ],
     ['late', { kind: 'timeout', message: 'late' }, BEGUN, ['timeout', 'timeout', 'error', late, true, true]],
     [
       'cancelled, nodes left',

@@ -1,0 +1,264 @@
+import * as assert from 'node:assert/strict';
+import { suite } from '../support/suite.ts';
+import { withWebhookSink } from '../support/webhook-sink.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, newThread, say, startGated, textsOf } from './scene.ts';
+
+const test = suite('conformance: strict answers');
+const MODES = { config: config('platform.modes.json') };
+const STRANGE = ['0', '1'].map((digit) => digit.repeat(32)) as [string, string];
+
+async function asked(
+  s: TestServer,
+  graph: string,
+  input: Record<string, unknown> = say('?'),
+): Promise<string> {
+  const threadId = await newThread(s);
+  await s.client.runs.wait(threadId, graph, { input });
+  return threadId;
+}
+
+async function questionsOf(s: TestServer, threadId: string): Promise<string[]> {
+  const { interrupts } = await s.client.threads.get(threadId);
+  return Object.values(interrupts)
+    .flat()
+    .map(({ id }) => id!)
+    .sort();
+}
+
+/** Waits for a strict answer through the official client. */
+const answer = (s: TestServer, threadId: string, graph: string, resume: unknown): Promise<any> =>
+  s.client.runs.wait(threadId, graph, { command: { resume }, strictResume: true, raiseError: false });
+
+/** Everything that clients see of the thread but when it was touched last. */
+async function standing(s: TestServer, threadId: string): Promise<unknown> {
+  const { updated_at: _, metadata: __, ...thread } = await s.client.threads.get(threadId);
+  const { checkpoint, next, tasks, values } = await s.client.threads.getState(threadId);
+  const history = await s.client.threads.getHistory(threadId, { limit: 100 });
+  return { thread, state: { checkpoint, next, tasks, values }, history };
+}
+
+const headOf = async (s: TestServer, threadId: string) =>
+  (await s.client.threads.getState(threadId)).checkpoint.checkpoint_id;
+
+const refused = (reason: string, message: string, named: string[], pending: string[]) => ({
+  ...{ error: 'UnknownInterruptError', message, reason },
+  ...{ interrupt_ids: named, pending_ids: pending },
+});
+const notPending = (named: string[], pending: string[]) =>
+  refused('not_pending', `Unknown or already-consumed interrupt: ${named[0]}`, named, pending);
+
+for (const graph of ['asks', 'approve'])
+  test(`client.runs.wait: of two strict answers to one question of ${graph} the second is refused (X1)`, () =>
+    withServer({}, async (s) => {
+      // given
+      const threadId = await asked(s, graph);
+      const [id] = (await questionsOf(s, threadId)) as [string];
+      // when
+      const ends = await Promise.all(
+        ['one', 'two'].map((word) => answer(s, threadId, graph, { [id]: word })),
+      );
+      // then
+      const [won, lost] = 'messages' in ends[0] ? ends : ends.reverse();
+      assert.match(String(textsOf(won).at(-1)), /one|two/);
+      assert.deepEqual(lost, { __error__: notPending([id], []) });
+      const statuses = (await s.client.runs.list(threadId)).map(({ status }) => status);
+      assert.deepEqual(statuses.sort(), ['error', 'success', 'success']);
+      const before = await standing(s, threadId);
+      assert.deepEqual(await answer(s, threadId, graph, { [id]: 'late' }), {
+        __error__: notPending([id], []),
+      });
+      assert.deepEqual(await standing(s, threadId), before);
+      assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+    }));
+
+for (const graph of ['asks', 'approve'])
+  test(`a refused strict answer leaves the thread of ${graph} as it was, and its question open`, () =>
+    withServer({}, async (s) => {
+      // given
+      const threadId = await asked(s, graph);
+      const before = await standing(s, threadId);
+      const [id] = (await questionsOf(s, threadId)) as [string];
+      // when
+      const end = await answer(s, threadId, graph, { [STRANGE[0]]: 'x' });
+      // then
+      assert.deepEqual(end, { __error__: notPending([STRANGE[0]], [id]) });
+      assert.deepEqual(await standing(s, threadId), before);
+      assert.equal((await s.client.threads.get(threadId)).status, 'interrupted');
+      const [run] = await s.client.runs.list(threadId);
+      const saved = (await s.events()).filter(
+        ({ type, data }) => type === 'CheckpointSaved' && data.runId === run!.run_id,
+      );
+      assert.deepEqual([run!.status, saved.length], ['error', 0]);
+      await s.restart();
+      assert.deepEqual(await standing(s, threadId), before);
+      assert.match(String(textsOf(await answer(s, threadId, graph, { [id]: 'yes' })).at(-1)), /yes/);
+      assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+    }));
+
+test('strict answers to two questions: what names none, a wrong one or no single one is refused', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await asked(s, 'pair', { seen: ['x'] });
+    const ids = await questionsOf(s, threadId);
+    assert.equal(ids.length, 2);
+    const before = await standing(s, threadId);
+    const AMBIGUOUS =
+      'When there are multiple pending interrupts, you must specify the interrupt id when resuming.';
+    for (const [resume, error] of [
+      [{}, refused('empty_map', 'The resume map names no interrupt', [], ids)],
+      [{ [STRANGE[1]]: 1, [ids[0]!]: 2, [STRANGE[0]]: 3 }, notPending(STRANGE, ids)],
+      ...['one value', false, 0, '', ['a'], { a: 1 }, { [ids[0]!]: 1, a: 1 }].map(
+        (value) => [value, refused('ambiguous', AMBIGUOUS, [], ids)] as const,
+      ),
+    ] as const)
+      assert.deepEqual(
+        await answer(s, threadId, 'pair', resume),
+        { __error__: error },
+        JSON.stringify(resume),
+      );
+    assert.deepEqual(await standing(s, threadId), before);
+    // One of them is enough, and then the other one can be answered by a value alone.
+    assert.equal((await answer(s, threadId, 'pair', { [ids[0]!]: 'a' })).__interrupt__.length, 1);
+    assert.deepEqual(await answer(s, threadId, 'pair', { [ids[0]!]: 'b' }), {
+      __error__: notPending([ids[0]!], [ids[1]!]),
+    });
+    assert.equal((await answer(s, threadId, 'pair', 'c')).seen.at(-1), 'last');
+  }));
+
+test('one strict value passes while one question waits or none', () =>
+  withServer({}, async (s) => {
+    for (const graph of ['asks', 'approve']) {
+      const threadId = await asked(s, graph);
+      assert.match(String(textsOf(await answer(s, threadId, graph, 'yes')).at(-1)), /yes/);
+      const before = await s.client.threads.getState(threadId);
+      assert.equal('__error__' in (await answer(s, threadId, graph, 'again')), false);
+      assert.deepEqual((await s.client.threads.getState(threadId)).values, before.values);
+    }
+    const empty = await newThread(s);
+    const { error } = (await answer(s, empty, 'approve', { [STRANGE[0]]: 1 })).__error__;
+    assert.equal(error, 'UnknownInterruptError');
+    assert.equal((await s.client.threads.get(empty)).status, 'idle');
+  }));
+
+test('client.runs.stream, client.runs.join: a refused strict answer is told with its reason and its ids', () =>
+  withWebhookSink((sink) =>
+    withServer({}, async (s) => {
+      const threadId = await asked(s, 'approve');
+      const ids = await questionsOf(s, threadId);
+      const error = notPending([STRANGE[0]], ids);
+      const order = { command: { resume: { [STRANGE[0]]: 1 } }, strictResume: true };
+      const parts: unknown[] = [];
+      for await (const { event, data } of s.client.runs.stream(threadId, 'approve', order))
+        parts.push([event, data]);
+      const [{ run_id: runId, kwargs }] = (await s.client.runs.list(threadId)) as any;
+      assert.deepEqual(parts, [
+        ['metadata', { run_id: runId, attempt: 1 }],
+        ['error', error],
+        ['end', { run_id: runId, status: 'error' }],
+      ]);
+      assert.equal(kwargs.strict_resume, true);
+      const run = await s.client.runs.create(threadId, 'approve', { ...order, webhook: sink.url() });
+      assert.deepEqual(await s.client.runs.join(threadId, run.run_id), { __error__: error });
+      const [post] = await sink.next(1);
+      const told = JSON.parse(String(post!.body));
+      assert.deepEqual([told.run_id, told.status, told.error], [run.run_id, 'error', error]);
+      assert.deepEqual(textsOf(told.values), ['?']);
+      const record: any = await s.client.runs.get(threadId, run.run_id);
+      assert.deepEqual([record.status, record.error], ['error', error]);
+      await s.restart();
+      assert.deepEqual(await s.client.runs.join(threadId, run.run_id), { __error__: error });
+    }),
+  ));
+
+test('a strict answer behind a run under way is checked when its turn comes', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const under = await startGated(s, threadId);
+    const waiting = s.client.runs.create(threadId, 'gate', {
+      command: { resume: { [STRANGE[0]]: 1 } },
+      strictResume: true,
+    });
+    const { run_id: runId } = await waiting;
+    assert.equal((await s.client.runs.get(threadId, runId)).status, 'pending');
+    under.open();
+    assert.deepEqual(await s.client.runs.join(threadId, runId), { __error__: notPending([STRANGE[0]], []) });
+    const { status, values } = await s.client.threads.get(threadId);
+    assert.deepEqual([status, textsOf(values)], ['idle', ['gated', 'through: gated']]);
+  }));
+
+test('one Idempotency-Key with a strict answer is one refused run (L4)', () =>
+  withServer({}, async (s) => {
+    const threadId = await asked(s, 'approve');
+    const body = {
+      assistant_id: 'approve',
+      command: { resume: { [STRANGE[0]]: 1 } },
+      strict_resume: true,
+    };
+    const send = () =>
+      s.request('POST', `/threads/${threadId}/runs/wait`, body, { 'idempotency-key': 'once' });
+    const first = await send();
+    await s.restart();
+    const again = await send();
+    assert.deepEqual(again.json, first.json);
+    assert.equal(first.json.__error__.reason, 'not_pending');
+    const place = 'content-location';
+    assert.equal(again.headers.get(place), first.headers.get(place));
+    assert.equal((await s.client.runs.list(threadId)).length, 2);
+  }));
+
+test('a strict answer at a checkpoint that the thread has left behind is not checked', () =>
+  withServer({}, async (s) => {
+    const threadId = await asked(s, 'approve');
+    const [id] = (await questionsOf(s, threadId)) as [string];
+    const { checkpoint } = await s.client.threads.getState(threadId);
+    const at = { checkpointId: checkpoint.checkpoint_id!, strictResume: true, raiseError: false };
+    const order = (resume: unknown) => ({ ...at, command: { resume } });
+    const wrong: any = await s.client.runs.wait(threadId, 'approve', order({ [STRANGE[0]]: 1 }));
+    assert.deepEqual(wrong, { __error__: notPending([STRANGE[0]], [id]) });
+    await s.client.runs.wait(threadId, 'approve', order({ [id]: 'yes' }));
+    // The head has moved on.
+    for (const named of [id, STRANGE[0]]) {
+      const head = await headOf(s, threadId);
+      const branch = await s.client.runs.wait(threadId, 'approve', order({ [named]: 'yes, once more' }));
+      assert.equal('__error__' in branch, false);
+      assert.notEqual(await headOf(s, threadId), head);
+    }
+  }));
+
+test('a refused strict answer is no run that later answers, states and deletions go by', () =>
+  withServer({}, async (s) => {
+    const threadId = await asked(s, 'approve');
+    const [id] = (await questionsOf(s, threadId)) as [string];
+    const before = await standing(s, threadId);
+    // given: a refused run of another graph
+    await answer(s, threadId, 'echo', { [STRANGE[0]]: 1 });
+    assert.deepEqual(await standing(s, threadId), before);
+    const [run] = await s.client.runs.list(threadId);
+    await s.client.runs.delete(threadId, run!.run_id);
+    assert.deepEqual(await standing(s, threadId), before);
+    await answer(s, threadId, 'approve', { [id]: 'yes' });
+    await answer(s, threadId, 'approve', { [id]: 'yes' });
+    // then: an answer that is not strict is refused as ever
+    const late = { assistant_id: 'approve', command: { resume: { [id]: 'late' } } };
+    assert.equal((await s.request('POST', `/threads/${threadId}/runs`, late)).status, 409);
+  }));
+
+test('only the body member makes an answer strict: __pregel_ keys of clients are dropped', () =>
+  withServer({}, async (s) => {
+    const threadId = await asked(s, 'asks');
+    const body = {
+      assistant_id: 'asks',
+      command: { resume: 'yes' },
+      strict_resume: false,
+      config: { configurable: { __pregel_strict_resume: true, color: 'red' } },
+    };
+    const { json: run } = await s.request('POST', `/threads/${threadId}/runs`, body);
+    assert.equal(run.kwargs.config.configurable.color, 'red');
+    assert.equal('__pregel_strict_resume' in run.kwargs.config.configurable, false);
+    assert.equal('strict_resume' in run.kwargs, false);
+    const wrong = await s.request('POST', `/threads/${threadId}/runs`, { ...body, strict_resume: 'yes' });
+    assert.deepEqual([wrong.status, wrong.json.detail], [422, 'strict_resume: expected true or false']);
+    assert.equal((await s.request('GET', '/info')).json.flags.strict_resume, true);
+  }));
+
+test.run();
