@@ -8,6 +8,7 @@ import { DiskFailed } from './log/disk.ts';
 const host: Host = {
   env: process.env,
   cwd: process.cwd(),
+  columns: process.stdout.columns,
   print: (line) => console.log(line),
   printError: (line) => console.error(line),
   onStopSignal(listener) {

@@ -2,6 +2,8 @@
 export interface Host {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  /** Width of the terminal that output goes to; undefined for a file or a pipe. */
+  readonly columns?: number | undefined;
   print(line: string): void;
   printError(line: string): void;
   /** Calls the listener for each SIGTERM and SIGINT. */

@@ -18,6 +18,9 @@ import { toWebhooksConfig } from './webhooks.ts';
 /** Looked for in this order when no file is named. */
 const NAMES = ['platform.json', 'langgraph.json'];
 
+/** Beside the configuration file. */
+const DATA_FOLDER = '.platform';
+
 /** Clients of this interface (chat pages, hosted studios) look here unless told otherwise. */
 const DEFAULT_PORT = 2024;
 
@@ -38,6 +41,19 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const { config, problems } = readConfig(overrides, processEnv, cwd);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** The folder of the log that a server started here would use, whatever else of its configuration is wrong. */
+export function findDataDir(
+  overrides: Pick<Overrides, 'config' | 'data'>,
+  processEnv: Environment,
+  cwd: string,
+): string {
+  const given = overrides.data ?? processEnv['PLATFORM_DATA'];
+  if (given !== undefined) return resolve(cwd, given);
+  const named = overrides.config ?? processEnv['PLATFORM_CONFIG'];
+  const isProject = named !== undefined || NAMES.some((name) => existsSync(join(cwd, name)));
+  return isProject ? readConfig(overrides, processEnv, cwd).config.dataDir : join(cwd, DATA_FOLDER);
 }
 
 /** Throws `ConfigError` only when there is no file. */
@@ -135,7 +151,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     host:
       overrides.host ?? settings.text(settings.which('PLATFORM_HOST', 'LANGGRAPH_SERVER_HOST'), '127.0.0.1'),
     port: readPort(),
-    dataDir: resolve(cwd, settings.path('PLATFORM_DATA', join(dir, '.platform'), overrides.data, '--data')),
+    dataDir: resolve(cwd, settings.path('PLATFORM_DATA', join(dir, DATA_FOLDER), overrides.data, '--data')),
     ...(apiKeys !== undefined && { apiKeys }),
     ...(studioKeys !== undefined && !studioOff && { studioKeys }),
     ...(cache !== undefined && {

@@ -124,7 +124,7 @@ async function play(target: Target): Promise<void> {
   if (target.own === undefined)
     return console.log(`npm run replay -- --data <the server's data directory> --thread ${id}`);
   await target.own.delivered;
-  await runReplay({ data: target.own.data, thread: id }, {}, (line) => console.log(line));
+  await runReplay(target.own.data, { thread: id }, { print: (line) => console.log(line) });
 }
 
 const target: Target =

@@ -68,6 +68,18 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => UUID.test(text);
 
+/** From 1582-10-15, where UUIDv6 counts from, to 1970, in milliseconds. */
+const GREGORIAN_OFFSET_MS = 12_219_292_800_000;
+
+/** When a UUIDv7 or UUIDv6 was made, in milliseconds since 1970; undefined for ids that have no time in them. */
+export function uuidTime(id: string): number | undefined {
+  if (!isUuid(id)) return undefined;
+  const [high = '', middle = '', low = ''] = id.split('-');
+  if (low.startsWith('7')) return Number.parseInt(high + middle, 16);
+  if (!low.startsWith('6')) return undefined;
+  return Math.floor(Number.parseInt(high + middle + low.slice(1), 16) / 10_000) - GREGORIAN_OFFSET_MS;
+}
+
 /** A name for any text that tells nothing of it: SHA-256 in hex. */
 export const fingerprint = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 

@@ -54,10 +54,18 @@ export function userPlaceOf(stack: string): CodePlace | undefined {
   }
   for (const [, at, line, column] of stack.matchAll(FRAME)) {
     const file = toFile(at!);
-    if (!file.includes('/node_modules/') && !isOwnModule(pathToFileURL(file).href))
-      return { file, line: Number(line), column: Number(column) };
+    if (isProjectFile(file)) return { file, line: Number(line), column: Number(column) };
   }
   return undefined;
+}
+
+const isProjectFile = (file: string): boolean =>
+  !file.includes('/node_modules/') && !isOwnModule(pathToFileURL(file).href);
+
+/** As `firstFrames`, of the project's own files; the first frames of all where none is. */
+export function projectFrames(stack: string, count: number): string[] {
+  const own = [...stack.matchAll(FRAME)].filter(([, at]) => isProjectFile(toFile(at!)));
+  return own.length === 0 ? firstFrames(stack, count) : own.slice(0, count).map(([frame]) => frame.trim());
 }
 
 /** The first `count` frames, each without its indentation. */

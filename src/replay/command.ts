@@ -1,139 +1,122 @@
 /**
  * `replay`: reads a data directory's log. R1 It opens the log read-only and imports nothing that could cause an effect.
  */
-import { resolve } from 'node:path';
 import { isUuid } from '../kernel/ids.ts';
 import { openHistory, type History } from '../log/sqlite/history.ts';
 import { containsJson } from '../projections/filters.ts';
 import { projection } from '../projections/projection.ts';
+import { printState, printThreads, printTimeline, type Form } from './print.ts';
+import { stateAt } from './state.ts';
+import { counted } from './text.ts';
 import { listThreads } from './threads.ts';
-import { cronTimelineOf, stateAt, timelineOf, traceOf, type Entry } from './timeline.ts';
+import { cronTimelineOf, timelineOf, type Entry } from './timeline.ts';
 import { verify } from './verify.ts';
 
 const EXIT_DIFFERENT = 1;
-const DEFAULT_DATA = '.platform';
-/** Columns before the time of an entry. */
-const TRACE_INDENT = 9;
 
 export interface ReplayOptions {
-  readonly data?: string;
+  /** A whole id, or enough of its beginning to tell it from others. */
   readonly thread?: string;
   readonly cron?: string;
   readonly to?: string;
   readonly json?: boolean;
-  /** Threads of stateless runs are listed, too. */
+  /** Threads of stateless runs and of crons are listed, too. */
   readonly all?: boolean;
   /** Ids are printed whole. */
   readonly ids?: boolean;
   readonly verify?: boolean;
 }
 
-export interface ReplayEnvironment {
-  readonly [name: string]: string | undefined;
+/** Where the output goes. `columns`: width of the terminal, undefined for a file. */
+export interface Output {
+  readonly columns?: number | undefined;
+  print(line: string): void;
 }
 
-/** Returns the exit code. Throws, with words for the caller, when the arguments or the directory are wrong. */
-export async function runReplay(
-  values: ReplayOptions,
-  env: ReplayEnvironment,
-  print: (line: string) => void,
-): Promise<number> {
-  // Where `serve` keeps it when it is not told otherwise.
-  const data = values.data ?? env['PLATFORM_DATA'] ?? DEFAULT_DATA;
-  const { json = false, all = false, ids = false } = values;
-  if (values.thread !== undefined && !isUuid(values.thread)) throw new Error('--thread: expected a UUID');
-  if (values.cron !== undefined && !isUuid(values.cron)) throw new Error('--cron: expected a UUID');
-  if (values.to !== undefined && !/^\d+$/.test(values.to)) throw new Error('--to: expected a position');
-  if (values.to !== undefined && values.thread === undefined)
-    throw new Error('--to: expected together with --thread');
-  if (values.verify && (values.thread ?? values.cron) !== undefined)
-    throw new Error('--verify: expected without --thread and --cron: it is about the whole log');
-  if (values.cron !== undefined && values.thread !== undefined)
-    throw new Error('--cron: expected without --thread');
-
-  const history = openHistory(resolve(data), projection, { json_contains: containsJson });
-  try {
-    if (values.verify) return await printVerified(history, json, print);
-    const form = { json, ids };
-    if (values.cron !== undefined)
-      return printTimeline(cronTimelineOf(history, values.cron), `cron ${values.cron}`, form, print);
-    if (values.thread === undefined) printThreads(history, { json, all }, print);
-    else if (values.to !== undefined)
-      return await printState(history, values.thread, Number(values.to), json, print);
-    else return printTimeline(timelineOf(history, values.thread), `thread ${values.thread}`, form, print);
+/**
+ * Reads the log in the folder `data`. Returns the exit code. Throws, with words for the caller, when the arguments or
+ * the folder are wrong.
+ */
+export async function runReplay(data: string, options: ReplayOptions, output: Output): Promise<number> {
+  const { json = false, ids = false } = options;
+  checkOptions(options);
+  const history = openHistory(data, projection, { json_contains: containsJson });
+  const form: Form = { ids, columns: output.columns, print: output.print };
+  const give = (value: unknown, tell: () => void): number => {
+    if (json) output.print(JSON.stringify(value));
+    else tell();
     return 0;
+  };
+  try {
+    if (options.verify) return await printVerified(history, json, output.print);
+    if (options.cron !== undefined) {
+      const entries = found(cronTimelineOf(history, options.cron), `cron ${options.cron}`);
+      return give(entries, () => printTimeline(entries, `Cron ${options.cron}`, form));
+    }
+    if (options.thread === undefined) {
+      const list = await listThreads(history, options.all ?? false);
+      return give(list.threads, () => printThreads(list, form));
+    }
+    const thread = await findThread(history, options.thread);
+    if (options.to !== undefined) {
+      const state = await stateAt(history, thread, await positionIn(history, options.to));
+      if (state === undefined) throw new Error(`thread ${thread} did not exist at position ${options.to}`);
+      return give(state, () => printState(state, form));
+    }
+    const entries = found(await timelineOf(history, thread), `thread ${thread}`);
+    return give(entries, () => printTimeline(entries, titleOf(thread, entries), form));
   } finally {
     history.close();
   }
 }
 
-type Print = (line: string) => void;
-
-function printThreads(history: History, { json, all }: { json: boolean; all: boolean }, print: Print): void {
-  const threads = listThreads(history, all);
-  if (json) return print(JSON.stringify(threads));
-  for (const { thread_id, status, updated_at, graph_id, runs, events, first, error } of threads)
-    print(
-      [
-        `${thread_id}  ${status.padEnd(11)}  ${shortTime(updated_at)}  ${(graph_id ?? '').padEnd(12)}`,
-        `${runs} runs, ${events} events`,
-        ...(first === null ? [] : [/^[{[]/.test(first) ? first : JSON.stringify(first)]),
-        ...(error === null ? [] : [`last error: ${error}`]),
-      ].join('  '),
-    );
-  print(`${threads.length} threads`);
+function checkOptions({ thread, cron, to, verify: isVerified }: ReplayOptions): void {
+  if (thread !== undefined && !PREFIX.test(thread))
+    throw new Error(`--thread: expected an id or its first characters, found "${thread}"`);
+  if (cron !== undefined && !isUuid(cron)) throw new Error('--cron: expected a UUID');
+  if (to !== undefined && !/^\d+$/.test(to)) throw new Error('--to: expected a position');
+  if (to !== undefined && thread === undefined) throw new Error('--to: expected together with --thread');
+  if (isVerified && (thread ?? cron) !== undefined)
+    throw new Error('--verify: expected without --thread and --cron: it is about the whole log');
+  if (cron !== undefined && thread !== undefined) throw new Error('--cron: expected without --thread');
 }
 
-function printTimeline(
-  entries: readonly Entry[],
-  of: string,
-  { json, ids }: { json: boolean; ids: boolean },
-  print: Print,
-): number {
-  const [first] = entries;
-  if (first === undefined) throw new Error(`${of} has no events here`);
-  if (json) {
-    print(JSON.stringify(entries));
-    return 0;
-  }
-  const shown = ids ? (text: string) => text : shortIds;
-  print(`${of}, from ${first.time}`);
-  for (const entry of entries) {
-    const { position, time, type, before, after, summary, tookMs } = entry;
-    const change = before === null ? '' : before === after ? `${before}` : `${before} → ${after}`;
-    const took = tookMs === undefined ? '' : `, after ${tookMs} ms`;
-    const place = `${String(position).padStart(7)}  ${shortTime(time)}  ${type.padEnd(16)}  ${change.padEnd(18)}`;
-    print(`${place}  ${shown(summary)}${took}`);
-    for (const frame of traceOf(entry)) print(`${' '.repeat(TRACE_INDENT)}${frame}`);
-  }
-  return 0;
+/** As the list prints them, with or without the mark of what is left out. */
+const PREFIX = /^[0-9a-f][0-9a-f-]{3,35}…?$/i;
+const MAX_NAMED = 5;
+
+async function findThread(history: History, given: string): Promise<string> {
+  const prefix = given.replace('…', '').toLowerCase();
+  if (isUuid(prefix)) return prefix;
+  const ids = await history.views.threadIds(prefix, MAX_NAMED);
+  const [id] = ids;
+  if (id === undefined) throw new Error(`--thread: found no thread whose id begins with ${prefix}`);
+  if (ids.length > 1)
+    throw new Error(`--thread: found several threads that begin with ${prefix}: ${ids.join(', ')}`);
+  return id;
 }
 
-/** The time of the day: the date stands above. */
-const shortTime = (timestamp: string): string => timestamp.slice(11, 23);
+async function positionIn(history: History, to: string): Promise<number> {
+  const last = await history.views.lastPosition();
+  if (Number(to) > last) throw new Error(`--to: expected a position up to ${last}, the last of the log`);
+  return Number(to);
+}
 
-/** The first half of an id tells the moment it was made, to the millisecond. */
-const shortIds = (text: string): string =>
-  text.replace(/\b([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…');
+function found(entries: readonly Entry[], of: string): readonly Entry[] {
+  if (entries.length === 0) throw new Error(`${of} has no events here`);
+  return entries;
+}
 
-async function printState(
+function titleOf(thread: string, entries: readonly Entry[]): string {
+  const runs = entries.filter(({ type }) => type === 'RunCreated').length;
+  return `Thread ${thread}, ${counted(runs, 'run')}`;
+}
+
+async function printVerified(
   history: History,
-  threadId: string,
-  to: number,
   json: boolean,
-  print: Print,
+  print: (line: string) => void,
 ): Promise<number> {
-  const { last } = history.rows.get<{ last: number }>(
-    'SELECT coalesce(max(position), 0) AS last FROM events',
-  )!;
-  if (to > last) throw new Error(`--to: expected a position up to ${last}, the last of the log`);
-  const state = await stateAt(history, threadId, to);
-  if (state === undefined) throw new Error(`thread ${threadId} did not exist at position ${to}`);
-  print(JSON.stringify(state, null, json ? 0 : 2));
-  return 0;
-}
-
-async function printVerified(history: History, json: boolean, print: Print): Promise<number> {
   const { events, streams, finding } = await verify(history);
   const ok = finding === undefined;
   if (json) print(JSON.stringify({ ok, events, streams, ...(finding && { ...finding }) }));

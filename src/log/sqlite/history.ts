@@ -12,6 +12,7 @@ import type { Projection, Row, RowReader } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
 import { insertEvent, readAll, readStream } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
+import { createPastViews, type PastViews } from './past-views.ts';
 import { createPayloadReader } from './payload-store.ts';
 import { projectEach } from './rebuild.ts';
 import { createRowReader, createRowWriter } from './row-store.ts';
@@ -32,6 +33,7 @@ export interface History {
   readAll(after: number, limit: number): Recorded[];
   snapshots(): { stream: string; snapshot: Snapshot }[];
   readonly payloads: PayloadReader;
+  readonly views: PastViews;
   readonly rows: RowReader;
   /** Derived rows as they were when `events` were all that had happened. `close` frees them. */
   rowsOf(events: readonly Recorded[]): { readonly rows: RowReader; close(): void };
@@ -88,6 +90,7 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
         snapshot: { version, state: JSON.parse(state) as Snapshot['state'] },
       })),
     payloads: createPayloadReader(prepare, rows.search),
+    views: createPastViews(prepare, rows),
     rows,
     rowsOf(events) {
       const memory = inMemory();

@@ -107,6 +107,47 @@ export function readWrites(
   }));
 }
 
+/** A task of a step, seen without its values. */
+export interface TaskOutline {
+  readonly ns: string;
+  /** The checkpoint that the task worked from. */
+  readonly checkpointId: string;
+  /** The place of the task in its step, as the graph's runtime names it. */
+  readonly path: string;
+  /** The calls of nodes that the task asked for, as stored. */
+  readonly sends: readonly string[];
+}
+
+const SENDS = '__pregel_tasks';
+
+/**
+ * The tasks of a thread that have written something and have a place, in the order in which the runtime applies them.
+ * Older libraries give tasks no place.
+ */
+export function readTasks(prepare: Prepare, threadId: string): TaskOutline[] {
+  const rows = prepare(
+    `SELECT written.ns, written.checkpoint_id, written.task_id, written.task_path AS path, written.channel = '${SENDS}' AS sends,
+       written.head, written.start, written.kept, iif(written.channel = '${SENDS}', written.data, '') AS data,
+       iif(written.channel = '${SENDS}', blob.data, NULL) AS below
+     FROM checkpoint_writes AS written LEFT JOIN blob_rows AS blob ON blob.id = written.base
+     WHERE written.thread_id = ? AND written.task_path <> '' ORDER BY written.task_path, written.task_id, written.idx`,
+  ).all(threadId) as (LeaningRow &
+    Record<'ns' | 'checkpoint_id' | 'task_id' | 'path', string> & {
+      readonly sends: number;
+    })[];
+  const tasks = new Map<string, Omit<TaskOutline, 'sends'> & { sends: string[] }>();
+  for (const row of rows) {
+    const key = `${row.ns} ${row.checkpoint_id} ${row.task_id}`;
+    const task = tasks.get(key) ?? {
+      ...{ ns: row.ns, checkpointId: row.checkpoint_id, path: row.path },
+      sends: [],
+    };
+    tasks.set(key, task);
+    if (row.sends === 1) task.sends.push(fill(row));
+  }
+  return [...tasks.values()];
+}
+
 /** Writes on the parent that a channel's new value, in this row, was made of. */
 export function leanWrites(prepare: Prepare, place: LeanPlace, { id, channel, data }: NewValue): void {
   if (data.length < SHORTEST || data.length > LONGEST) return;

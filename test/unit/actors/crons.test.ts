@@ -164,7 +164,7 @@ test('R2 given a cron that fired and left slots out, when the past is told, then
     await clock.advance(10 * MINUTE + 30_000);
     await crons.fire(CRON, start);
     await done(ask.updateThread({ n: 1 }));
-    await past((history) => {
+    await past(async (history) => {
       const own = cronTimelineOf(history, CRON);
       assert.deepEqual(
         own.map(({ type, before, after }) => `${before} ${type} ${after}`),
@@ -178,7 +178,7 @@ test('R2 given a cron that fired and left slots out, when the past is told, then
       assert.match(own[0]!.summary, /"\* \* \* \* \*" UTC, next 2026-01-01T00:01/);
       assert.match(own[2]!.summary, /slot 2026-01-01T00:02:00\S+: 403: no$/);
       assert.match(own[3]!.summary, /slot 2026-01-01T00:12:00\S+ and all since 2026-01-01T00:03:00\S+: run /);
-      const slots = timelineOf(history, THREAD).filter(({ type }) => type.startsWith('Cron'));
+      const slots = (await timelineOf(history, THREAD)).filter(({ type }) => type.startsWith('Cron'));
       assert.deepEqual(
         slots.map(({ type }) => type),
         ['CronFired', 'CronFired'],

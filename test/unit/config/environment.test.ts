@@ -1,7 +1,10 @@
 import * as assert from 'node:assert/strict';
 import { ConfigError, type Config } from '../../../src/config/config.ts';
-import { loadConfig, readConfig } from '../../../src/config/load.ts';
+import { findDataDir, loadConfig, readConfig } from '../../../src/config/load.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from '../../support/suite.ts';
+import { withTempDir } from '../../support/temp-dir.ts';
 import { PROJECT } from '../../support/with-server.ts';
 
 const test = suite('config: names of the environment');
@@ -65,6 +68,25 @@ test('given no path for the data, when the config is loaded, then it is told, an
     toldOf('--data: expected a path'),
   );
 });
+
+test('the data of a project is found where its server keeps it, however the project is named', () =>
+  withTempDir((dir) => {
+    assert.equal(findDataDir({}, {}, dir), join(dir, '.platform'));
+    const project = join(dir, 'project');
+    mkdirSync(project);
+    writeFileSync(join(project, 'langgraph.json'), '{ "graphs": 1, "env": ".env" }');
+    for (const [overrides, env, cwd] of [
+      [{}, {}, project],
+      [{ config: 'project' }, {}, dir],
+      [{}, { PLATFORM_CONFIG: 'project/langgraph.json' }, dir],
+    ] as const)
+      assert.equal(findDataDir(overrides, env, cwd), join(project, '.platform'));
+    writeFileSync(join(project, '.env'), `PLATFORM_DATA=${dir}/kept`);
+    assert.equal(findDataDir({}, {}, project), join(dir, 'kept'));
+    assert.equal(findDataDir({}, { PLATFORM_DATA: 'own' }, project), join(project, 'own'));
+    assert.equal(findDataDir({ data: '/given' }, { PLATFORM_DATA: 'own' }, project), '/given');
+    assert.throws(() => findDataDir({ config: 'nowhere' }, {}, dir), toldOf('nowhere does not exist'));
+  }));
 
 test('given what would leave data unprotected if it were passed over, when it is set, then the start is refused', () => {
   assert.throws(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as assert from 'uvu/assert';
-import { isUuid, randomIds, sameSecret, uuidv5 } from '../../../src/kernel/ids.ts';
+import { isUuid, randomIds, sameSecret, uuidTime, uuidv5 } from '../../../src/kernel/ids.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -31,6 +31,13 @@ test('given moments in order, when each makes a UUIDv7, then the ids sort like t
     await clock.advance(1 + (i % 7) * 1_000);
   }
   assert.equal([...made].sort(), made);
+});
+
+test('the time of an id is read from version 7 and version 6, and from no other', () => {
+  const ids = randomIds(createManualClock(1_795_525_797_691));
+  assert.is(uuidTime(ids.uuid()), 1_795_525_797_691);
+  assert.is(uuidTime('1f1e8085-9100-6300-ffff-66cab4fe7475'), Date.UTC(2026, 10, 24, 13, 9, 57, 680));
+  for (const id of [randomUUID(), uuidv5('agent', GRAPHS), 'c1', '']) assert.is(uuidTime(id), undefined);
 });
 
 test('given one moment, when many ids and tokens are made, then no two are equal', () => {

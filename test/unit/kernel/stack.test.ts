@@ -1,5 +1,11 @@
 import * as assert from 'node:assert/strict';
-import { MAX_STACK_BYTES, firstFrames, stackOf, userPlaceOf } from '../../../src/kernel/stack.ts';
+import {
+  MAX_STACK_BYTES,
+  firstFrames,
+  projectFrames,
+  stackOf,
+  userPlaceOf,
+} from '../../../src/kernel/stack.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('kernel/stack');
@@ -33,6 +39,11 @@ test('the place of a failure is its first frame outside of packages and of this 
   assert.deepEqual(userPlaceOf(stack), { file: '/app/src/agent x.ts', line: 12, column: 34 });
   assert.equal(userPlaceOf('Error: no\n    at node:internal/x:1:2'), undefined);
   assert.deepEqual(firstFrames(stack, 1), ['at inner (/app/node_modules/lib/index.js:1:2)']);
+  assert.deepEqual(projectFrames(stack, 3), [
+    'at async Object.think (file:///app/src/agent%20x.ts:12:34)',
+    'at outer (/app/src/other.ts:5:6)',
+  ]);
+  assert.deepEqual(projectFrames('Error: no\n    at node:internal/x:1:2', 3), ['at node:internal/x:1:2']);
 });
 
 test.run();

@@ -62,11 +62,13 @@ test('R2 given a data directory, when replay is run on it, then threads, a timel
     const threads = await replay('--data', dir);
     assert.equal(threads.code, 0);
     assert.equal(threads.lines.at(-1), '2 threads');
-    assert.ok(threads.lines.some((line) => line.startsWith(THREAD) && line.includes('2 runs, 13 events')));
+    assert.ok(
+      threads.lines.some((line) => line.startsWith(THREAD) && /interrupted .* 2 {5}{"q":1}$/.test(line)),
+    );
     const timeline = await replay('--data', dir, '--thread', THREAD);
-    assert.equal(timeline.lines.length, 18);
-    assert.match(timeline.lines[10]!, /^ +at think/);
-    assert.match(timeline.lines[2]!, /RunCreated\s+idle → queued\s+run a of graph \(reject\)/);
+    assert.equal(timeline.lines.length, 20);
+    assert.match(timeline.lines[12]!, /^ +at think/);
+    assert.match(timeline.lines[3]!, /^ +4 {2}\S+ {2}run 1 of graph \(a\), input {"q":1}$/);
     const [first] = JSON.parse(
       (await replay('--data', dir, '--thread', THREAD, '--json')).lines[0]!,
     ) as object[];
@@ -75,9 +77,10 @@ test('R2 given a data directory, when replay is run on it, then threads, a timel
       (await replay('--data', dir, '--thread', THREAD, '--to', '6', '--json')).lines[0]!,
     ) as object;
     assert.deepEqual(
-      { ...state, machine: 0 },
+      { ...state, machine: 0, time: 0 },
       {
-        ...{ thread_id: THREAD, position: 6, status: 'busy', machine: 0, values: { n: 1 } },
+        ...{ thread_id: THREAD, position: 6, time: 0, status: 'busy', machine: 0, values: { n: 1 } },
+        ...{ graph_id: 'graph', next: [], interrupts: {}, error: null },
         metadata: { topic: 'a', graph_id: 'graph', assistant_id: 'assistant' },
         runs: [{ run_id: 'a', status: 'running', attempt: 1 }],
       },
@@ -94,7 +97,10 @@ test('R2 given a data directory, when replay is run on it, then threads, a timel
 test('given a wrong call of replay, when it is run, then it throws words for the caller', () =>
   withPast(async ({ dir }) => {
     await assert.rejects(replay(), /\.platform.log\.db does not exist/);
-    await assert.rejects(replay('--data', dir, '--thread', 'x'), /--thread: expected a UUID/);
+    await assert.rejects(
+      replay('--data', dir, '--thread', 'x'),
+      /--thread: expected an id or its first char/,
+    );
     await assert.rejects(replay('--data', dir, '--to', '5'), /together with --thread/);
     await assert.rejects(replay('--data', dir, '--thread', THREAD, '--to', '-1'), /--to/);
     await assert.rejects(replay('--data', dir, '--thread', THREAD.replace('1', '9')), /has no events here/);

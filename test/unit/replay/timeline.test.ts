@@ -4,7 +4,8 @@ import { toTimestamp } from '../../../src/kernel/clock.ts';
 import { loadThreadActor } from '../../../src/actors/thread-actor.ts';
 import { listRuns, readRun } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
-import { stateAt, timelineOf, traceOf } from '../../../src/replay/timeline.ts';
+import { stateAt } from '../../../src/replay/state.ts';
+import { timelineOf, traceOf } from '../../../src/replay/timeline.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads } from '../actors/with-threads.ts';
@@ -22,6 +23,8 @@ async function liveState({ log }: Past): Promise<unknown> {
     status: thread.status,
     machine: (await loadThreadActor(log, THREAD)).state as unknown as Json,
     metadata: thread.metadata,
+    interrupts: thread.interrupts,
+    error: thread.error,
     values: thread.head === null ? null : (await log.payloads.values(THREAD, thread.head))?.parse(),
     runs: runs.map(({ runId, status, attempt }) => ({ run_id: runId, status, attempt })),
   };
@@ -34,8 +37,14 @@ test('R2 given a thread, when its state is asked for at every position, then it 
       assert.ok(lived.length > 10);
       await past(async (history) => {
         for (const { position, state } of lived) {
-          const replayed = await stateAt(history, THREAD, position);
-          assert.deepEqual(replayed, { thread_id: THREAD, position, ...(state as object) }, `at ${position}`);
+          const { thread_id, time, graph_id, next, ...replayed } = (await stateAt(
+            history,
+            THREAD,
+            position,
+          ))!;
+          assert.deepEqual(replayed, { position, ...(state as object) }, `at ${position}`);
+          assert.deepEqual([thread_id, graph_id ?? 'graph', next], [THREAD, 'graph', []]);
+          assert.match(time, /^2026-01-01T00:/);
         }
         assert.equal(await stateAt(history, THREAD, 0), undefined);
         assert.equal(await stateAt(history, OTHER, lived[0]!.position), undefined);
@@ -66,10 +75,11 @@ test('R2 given a thread, when its timeline is read, then it has every fact with 
     );
     const summaries = entries.map(({ summary }) => summary).join('\n');
     for (const text of [
-      'run a of graph (reject)',
-      'run a attempt 2',
-      'error in node "think" step 3: E: broken',
-      'paused before ask',
+      'run 1 of graph (a), input {"q":1}',
+      'run 1 attempt 1 was lost: ',
+      'run 1 started again, attempt 2',
+      'run 1 failed after 2.0 s in node "think", step 3: E: broken',
+      'run 2 paused before ask after 2.0 s, asks "?"',
       ': refused',
     ])
       assert.ok(summaries.includes(text), text);
@@ -88,7 +98,7 @@ test('L3 R2 given a deleted thread, when it is replayed, then the tombstone is a
     const [tombstone] = await log.readAll(0, 10);
     await past(async (history) => {
       assert.deepEqual(
-        timelineOf(history, THREAD).map(({ type, before, after }) => [type, before, after]),
+        (await timelineOf(history, THREAD)).map(({ type, before, after }) => [type, before, after]),
         [['ThreadDeleted', 'absent', 'deleted']],
       );
       assert.equal(await stateAt(history, THREAD, tombstone!.meta.position), undefined);

@@ -1,0 +1,151 @@
+/**
+ * The nodes behind a thread's checkpoints. A checkpoint tells neither which nodes led to it nor which come next: the
+ * tasks that wrote on it are those that came next, and they led to the checkpoint after it.
+ */
+import { uuidTime } from '../kernel/ids.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import type { StoredCheckpoint } from '../log/payloads.ts';
+import type { History } from '../log/sqlite/history.ts';
+import type { CheckpointPlace, ThreadEvent } from '../thread/events.ts';
+
+export interface Step {
+  /** Nodes from the root graph down to the subgraph that saved the checkpoint; empty for the root graph. */
+  readonly graph: string;
+  readonly source: string;
+  /** Nodes that led to it, each as often as it ran; none for an input, and for libraries that name no tasks. */
+  readonly nodes: readonly string[];
+  /** Nodes that come next, when that is known. */
+  readonly next?: readonly string[];
+}
+
+type Saved = (ThreadEvent & { type: 'CheckpointSaved' })['data'];
+
+const PULLED = '~__pregel_pull, ';
+/** A call that a task of the step before asked for, by its number among all of them. */
+const PUSHED = /^~__pregel_push, (\d+)(?:,|$)/;
+
+/** `events`: all of the thread, in order. The result tells about the one at an index, undefined if it saved nothing. */
+export async function openSteps(
+  history: History,
+  threadId: string,
+  events: readonly ThreadEvent[],
+): Promise<(index: number) => Promise<Step | undefined>> {
+  const nodesOn = await openTasks(history, threadId, events.flatMap(placesOf));
+  const graphs = new Map(
+    events.flatMap(({ type, data }) => (type === 'RunCreated' ? [[data.runId, data.graphId]] : [])),
+  );
+  const functions = new Map<string, boolean>();
+  const load = ({ ns, checkpointId }: Saved) => history.payloads.checkpoint(threadId, ns, checkpointId);
+  async function isFunction(saved: Saved): Promise<boolean> {
+    const known = functions.get(saved.runId);
+    if (known !== undefined) return known;
+    const found = kindOf(await load(saved)) === 'function';
+    functions.set(saved.runId, found);
+    return found;
+  }
+  /** What a run did after the event at `index`: its next checkpoint in the same graph, or its end. */
+  const following = (index: number, { runId, ns }: Saved): ThreadEvent | undefined =>
+    events
+      .slice(index + 1)
+      .find(
+        ({ type, data }) =>
+          (type === 'CheckpointSaved' && data.runId === runId && data.ns === ns) ||
+          (type === 'RunCompleted' && data.runId === runId),
+      );
+
+  return async (index) => {
+    const event = events[index];
+    if (event?.type !== 'CheckpointSaved') return undefined;
+    const { data } = event;
+    const graphId = graphs.get(data.runId) ?? '';
+    const before = data.parentId === null ? undefined : nodesOn(data.ns, data.parentId);
+    const step = { graph: graphOf(data.ns), source: data.source, nodes: before ?? [] };
+    const after = nodesOn(data.ns, data.checkpointId);
+    if (after !== undefined) return { ...step, next: after };
+    const then = following(index, data);
+    const ended = then?.type === 'RunCompleted' ? nextOfEnd(then.data.outcome) : undefined;
+    if (before === undefined && (await isFunction(data)))
+      return {
+        ...step,
+        nodes: data.source === 'loop' ? [graphId] : [],
+        next: ended ?? [graphId],
+      };
+    if (then?.type === 'CheckpointSaved') return step;
+    if (ended !== undefined) return { ...step, next: data.ns === '' ? ended : [] };
+    const checkpoint = await load(data);
+    return checkpoint === undefined ? step : { ...step, next: pendingNodes(checkpoint) };
+  };
+}
+
+const placesOf = ({ type, data }: ThreadEvent): readonly CheckpointPlace[] =>
+  type === 'CheckpointSaved' ? [data] : type === 'StateUpdated' ? data.checkpoints : [];
+
+const nextOfEnd = (outcome: (ThreadEvent & { type: 'RunCompleted' })['data']['outcome']) =>
+  outcome.kind === 'success' || outcome.kind === 'cancelled' ? outcome.next : undefined;
+
+/** The nodes whose tasks wrote on a checkpoint; undefined when no task did. */
+async function openTasks(history: History, threadId: string, places: readonly CheckpointPlace[]) {
+  const tasks = Map.groupBy(await history.views.tasks(threadId), (task) => keyOf(task));
+  const parents = new Map(
+    places.flatMap(({ ns, checkpointId, parentId }) =>
+      parentId === null ? [] : [[keyOf({ ns, checkpointId }), keyOf({ ns, checkpointId: parentId })]],
+    ),
+  );
+  return (ns: string, checkpointId: string): string[] | undefined => {
+    const key = keyOf({ ns, checkpointId });
+    const sent = (tasks.get(parents.get(key) ?? '') ?? []).flatMap(({ sends }) => sends);
+    return tasks.get(key)?.flatMap(({ path }) => {
+      if (path.startsWith(PULLED)) return [path.slice(PULLED.length)];
+      const pushed = sent[Number(PUSHED.exec(path)?.[1])];
+      return pushed === undefined ? [] : [nodeOf(JSON.parse(pushed) as Json)];
+    });
+  };
+}
+
+const keyOf = ({ ns, checkpointId }: { readonly ns: string; readonly checkpointId: string }): string =>
+  `${ns} ${checkpointId}`;
+
+/** The node that a stored call is for. */
+function nodeOf(send: Json): string {
+  const fields = isObject(send) ? send['v'] : undefined;
+  return String(isObject(fields) ? fields['node'] : '?');
+}
+
+/** `research:7f…|plan:01…` without the ids of the tasks. */
+const graphOf = (ns: string): string =>
+  ns
+    .split('|')
+    .map((part) => part.split(':', 1)[0]!)
+    .join('|');
+
+const kindOf = (checkpoint: StoredCheckpoint | undefined): unknown =>
+  checkpoint && (JSON.parse(checkpoint.body) as { kind?: unknown }).kind;
+
+/** Milliseconds from the checkpoint before, or from the start of the attempt if that came later. */
+export function stepTime({ checkpointId, parentId }: CheckpointPlace, startedAt: number): number | undefined {
+  const made = uuidTime(checkpointId);
+  if (made === undefined) return undefined;
+  const from = Math.max(startedAt, (parentId === null ? undefined : uuidTime(parentId)) ?? 0);
+  return made < from ? undefined : made - from;
+}
+
+/**
+ * Nodes whose triggers are set and that have not written yet: they run, or ran when the server died. Empty for
+ * libraries whose triggers have other names.
+ */
+export function pendingNodes({ body, blobs }: StoredCheckpoint): string[] {
+  const { versions_seen } = JSON.parse(body) as { versions_seen?: Json };
+  const isNew = (node: string, channel: string, version: string): boolean => {
+    const seen = isObject(versions_seen) ? versions_seen[node] : undefined;
+    return !isObject(seen) || typeof seen[channel] !== 'string' || seen[channel] < version;
+  };
+  return blobs.flatMap(({ channel, version, data }) => {
+    if (channel === '__pregel_tasks') return (JSON.parse(data) as Json[]).map(nodeOf);
+    const [, sources, node] = /^(?:branch:to|join:(.+)):([^:]+)$/.exec(channel) ?? [];
+    if (node === undefined || !isNew(node, channel, version)) return [];
+    const arrived = JSON.parse(data) as Json;
+    const isComplete =
+      sources === undefined || (Array.isArray(arrived) && arrived.length === sources.split('+').length);
+    return isComplete ? [node] : [];
+  });
+}
