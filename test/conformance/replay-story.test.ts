@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
+import { leapingClock } from './scene.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
 
@@ -96,7 +97,10 @@ test('a run that executes is told with the node that it is in, a plain function 
     const { thread_id: id } = await server.client.threads.create();
     const gate = join(server.dir, 'gate');
     writeFileSync(`${gate}one`, '');
-    const run = await server.client.runs.create(id, 'chain', { input: {}, config: { configurable: { gate } } });
+    const run = await server.client.runs.create(id, 'chain', {
+      input: {},
+      config: { configurable: { gate } },
+    });
     await server.until(({ type, data }) => type === 'CheckpointSaved' && data.step === 1);
     const lines = await replay(server, '--thread', id);
     const state = await replay(server, '--thread', id, '--to', lines.at(-1)!.trim().split(' ')[0]!);
@@ -142,20 +146,27 @@ test('a state in words has status, question, next nodes and messages as a conver
     );
   }));
 
-test('the list leaves threads of stateless runs out, and counts them, unless it is asked for all', () =>
-  withServer(CONFIG, async (server) => {
+test('the list leaves out threads of stateless runs and of crons, and counts them, unless asked for all', () => {
+  const clock = leapingClock();
+  return withServer({ ...CONFIG, clock }, async (server) => {
     const { thread_id: id } = await server.client.threads.create();
     await start(server, id, 'steps', { input: { messages: 'hello' } });
-    await server.client.runs.create(null, 'steps', { input: { messages: 'aside' } });
-    await server.until(({ type, data }) => type === 'RunCompleted' && data.threadId !== id);
+    await server.client.runs.wait(null, 'steps', { input: { messages: 'aside' } });
+    const daily = { schedule: '* * * * *', on_run_completed: 'keep', input: {} };
+    await server.request('POST', '/runs/crons', { assistant_id: 'steps', ...daily });
+    await server.request('POST', `/threads/${id}/runs/crons`, { assistant_id: 'steps', ...daily });
+    clock.leap(60_000);
+    const ends = new Set<string>();
+    await server.until(({ type, data }) => type === 'RunCompleted' && ends.add(data.runId).size === 4);
 
     const few = await replay(server);
     const all = await replay(server, '--all');
 
-    assert.deepEqual([few.length, all.length], [3, 4]);
-    assert.match(few[1]!, /"hello"$/);
-    assert.equal(few[2], '1 thread; 1 of stateless runs and crons not shown (--all)');
-    assert.equal(all[3], '2 threads');
-  }));
+    assert.deepEqual([few.length, all.length], [3, 5]);
+    assert.match(few[1]!, /  2     "hello"$/);
+    assert.equal(few[2], '1 thread; 2 of stateless runs and crons not shown (--all)');
+    assert.equal(all[4], '3 threads');
+  });
+});
 
 test.run();
