@@ -52,7 +52,25 @@ export function inOneOrder(shown: unknown, masked: Masked): unknown {
 
   const settled = withQuestions(shown);
   if (!Array.isArray(settled)) return settled;
-  return settled.every((each) => typeof each === 'string') ? sorted(settled) : inLevels(settled, 0);
+  return settled.every((each) => typeof each === 'string')
+    ? sorted(settled)
+    : inLevels(settled.map(withoutLateIds), 0);
+}
+
+/**
+ * The library gives a tool's message its id when the step ends, in the very object that the task showed: whether the
+ * task's frame has it depends on which task was last. Frames of the whole step always have it.
+ */
+function withoutLateIds(frame: Frame): Frame {
+  const strip = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(strip);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).filter(([key]) => key !== 'id' || !('tool_call_id' in value));
+    return Object.fromEntries(entries.map(([key, each]) => [key, strip(each)]));
+  };
+  const [event, data] = frame;
+  const isOfTask = !isOfStep(frame) && !event.startsWith('messages');
+  return isOfTask ? [event, strip(data)] : frame;
 }
 
 /** Frames that tell of a whole step each stand alone: they come after everything that the step's tasks showed. */

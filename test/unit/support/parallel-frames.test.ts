@@ -69,4 +69,16 @@ test('given final values, when questions stand in another order, then they are e
   assert.ok(differ(values(['a', 'b'], []), values(['a', 'a'], [])));
 });
 
+test("given a tool's message, when it gets its id after its task's frame, then only whole steps compare the id", () => {
+  const message = (id?: string) => ({ tool_call_id: 'call', ...(id !== undefined && { id }) });
+  const frames = (ofTask: object, ofStep: object): Frames => [
+    ['updates', { tools: { messages: [ofTask] } }],
+    ['values', { messages: [ofStep] }],
+  ];
+  const usual = frames(message(), message(ONE));
+  assert.not(differ(usual, frames(message(ONE), message(ONE))));
+  assert.ok(differ(usual, frames(message(), message())));
+  assert.ok(differ(usual, frames({ ...message(), content: 'other' }, message(ONE))));
+});
+
 test.run();
