@@ -18,6 +18,7 @@ import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { toWrites } from './delivery-writes.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
 import { deletionOf } from './cron-deletion.ts';
+import { lastFrames } from './last-frames.ts';
 
 /** Writes the text that a webhook's receiver gets. */
 export type RenderDelivery = (
@@ -40,10 +41,11 @@ export interface Consequences {
 /** Namespace of delivery ids: the same run owes the same delivery however often its end is tried. */
 const DELIVERIES = 'a4f0e6d2-4f6b-5c57-9d39-0d1f5f0f3c11';
 
+/** `isLed`: an executor ends its run, and its frames. */
 export async function consequencesOf(
   events: readonly ThreadEvent[],
   version: number,
-  { log, clock, webhooks }: { log: EventLog; clock: Clock; webhooks: WebhookPolicy },
+  { log, clock, webhooks, isLed }: { log: EventLog; clock: Clock; webhooks: WebhookPolicy; isLed: boolean },
 ): Promise<Consequences> {
   const payloads: PayloadWrite[] = [];
   const appends: Append[] = [];
@@ -69,6 +71,7 @@ export async function consequencesOf(
         break;
       case 'RunCompleted': {
         const { runId, threadId, outcome } = data;
+        if (!isLed && !isDeleted && data.attempt > 0) payloads.push(...(await lastFrames(log, data)));
         payloads.push({ kind: 'end-lease', runId }, { kind: 'erase-secret', runId });
         const owes = webhooks.enabled && (await mayOweWebhook(log.rows, runId));
         const run = owes ? await getRun(log.rows, runId) : undefined;

@@ -147,7 +147,8 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     more: readonly PayloadWrite[] = [],
   ): Promise<CommitResult> {
     const { payloads = [], alongside = [], lease } = options;
-    const extra = await consequencesOf(events, version, { log, clock, webhooks });
+    const isLed = lease !== undefined;
+    const extra = await consequencesOf(events, version, { log, clock, webhooks, isLed });
     const own = typeof payloads === 'function' ? payloads(events) : payloads;
     const snapshot = after as unknown as Json;
     return log.commit({

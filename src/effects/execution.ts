@@ -10,13 +10,15 @@
 import type { Clock } from '../kernel/clock.ts';
 import { stackOf } from '../kernel/stack.ts';
 import type { Store } from '../actors/store.ts';
+import { closingFrames, readLedger } from '../actors/last-frames.ts';
 import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
 import type { CheckpointStore, Frame, LostAttempt, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing, Refusal } from '../thread/decide.ts';
-import type { Outcome } from '../thread/events.ts';
-import { runEndOf, stopReason } from '../thread/run-end.ts';
+import type { Outcome, ThreadEvent } from '../thread/events.ts';
+import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
+import { stopReason } from '../thread/run-end.ts';
 import { openRunStore } from './run-store.ts';
 import type { Beat } from './beat.ts';
 import { openRunWrites } from './run-writes.ts';
@@ -59,6 +61,8 @@ export interface ExecutionOptions {
   readonly sync: boolean;
   /** The id of the next frame. */
   readonly nextFrame: number;
+  /** What the run has told of the graphs within it; undefined when its client did not ask for the mode. */
+  readonly ledger: SubgraphLedger | undefined;
   /** Called once when a write finds the lease gone. */
   readonly onFenced: () => void;
 }
@@ -71,6 +75,7 @@ export function createExecution(options: ExecutionOptions): Execution {
   const { runId } = lease;
   const executing: Executing = lease;
   let next = options.nextFrame;
+  let { ledger } = options;
 
   function fenced(): Fenced {
     onFenced();
@@ -134,18 +139,27 @@ export function createExecution(options: ExecutionOptions): Execution {
       if (error instanceof LogUnavailable) throw error;
       // The frames that were dropped had ids.
       next = (await log.payloads.lastFrame(runId)) + 1;
+      ledger &&= await readLedger(log, runId, { streamMode: [LIFECYCLE] });
       return unstored(error);
     });
     if (done === undefined || done.ok || NOT_OURS.has(done.refusal.code)) return;
     throw new Error(`the end of the attempt was refused: ${done.refusal.code}`);
   }
 
+  /** The last frames, where the run ends. No frame comes after them, so their ids are not counted. */
+  const lastFrames = (events: readonly ThreadEvent[]): PayloadWrite[] =>
+    events.flatMap(({ type, data }) => {
+      const frames = type === 'RunCompleted' ? closingFrames(data.outcome, ledger) : [];
+      return frames.length === 0 ? [] : [{ kind: 'frames', runId, threadId, first: next, frames }];
+    });
+
   async function complete(outcome: Outcome, untracked?: string): Promise<Dispatched> {
-    const frame = errorFrame(outcome);
-    const payloads: PayloadWrite[] = frame === undefined ? [] : [framesWrite([frame])];
-    if (untracked !== undefined)
-      payloads.push({ kind: 'untracked-values', runId, threadId, data: untracked });
-    return writes.close({ type: 'CompleteRun', outcome, ...executing }, payloads);
+    return writes.close({ type: 'CompleteRun', outcome, ...executing }, (events) => {
+      const frames = lastFrames(events);
+      return untracked === undefined
+        ? frames
+        : [...frames, { kind: 'untracked-values', runId, threadId, data: untracked }];
+    });
   }
 
   const execution: Execution = {
@@ -153,7 +167,8 @@ export function createExecution(options: ExecutionOptions): Execution {
       checkpoints,
       store: openRunStore({ store: options.store, lease, fenced }),
       begun: async () => undefined,
-      emit: async (frames) => {
+      emit: async (given) => {
+        const frames = ledger === undefined ? given : given.flatMap(ledger.admit);
         if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });
       },
     },
@@ -164,7 +179,8 @@ export function createExecution(options: ExecutionOptions): Execution {
       );
     },
     async handBack(reason) {
-      const requeue = () => writes.close({ type: 'RequeueRun', reason, lost: false, ...executing }, []);
+      const requeue = () =>
+        writes.close({ type: 'RequeueRun', reason, lost: false, ...executing }, lastFrames);
       await close(requeue, requeue);
     },
     async lose({ charged, error, message }, maxAttempts) {
@@ -175,14 +191,7 @@ export function createExecution(options: ExecutionOptions): Execution {
       await threads.dispatch(
         threadId,
         [{ type: 'AbandonAttempt', runId, maxAttempts, reason: message, error }],
-        {
-          lease,
-          payloads: (events) =>
-            events.flatMap(({ type, data }) => {
-              const frame = type === 'RunCompleted' ? errorFrame(data.outcome) : undefined;
-              return frame === undefined ? [] : [framesWrite([frame])];
-            }),
-        },
+        { lease, payloads: lastFrames },
       );
     },
   };
@@ -196,12 +205,6 @@ function toFailure(error: unknown): Outcome {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const stack = stackOf(error);
   return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };
-}
-
-/** The last frame of a run that failed. */
-export function errorFrame(outcome: Outcome): Frame | undefined {
-  const { error, isFrame } = runEndOf(outcome, { attempt: 1, head: null });
-  return isFrame ? { event: 'error', data: JSON.stringify(error) } : undefined;
 }
 
 /** Values that a graph showed at its end and that no checkpoint holds. */

@@ -5,6 +5,7 @@
  * handed back. X5 What is pending in the log is found by reading, so a lost wake-up delays a run and never loses it.
  */
 import type { Claim, NewRunPlace as Place } from '../actors/claims.ts';
+import { newLedger, readLedger } from '../actors/last-frames.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
@@ -14,6 +15,7 @@ import { within } from '../kernel/within.ts';
 import type { Recorded } from '../log/events.ts';
 import type { EventLog, Lease, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
+import type { SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import { createBeat } from './beat.ts';
@@ -55,6 +57,8 @@ export interface Executor {
 interface Opening extends Pick<Claim, 'command' | 'payloads'> {
   readonly lease: Lease;
   readonly first: number;
+  /** What earlier attempts have told of the graphs within the run. */
+  readonly ledger?: SubgraphLedger | undefined;
 }
 
 /** The net under lost wake-ups. */
@@ -73,20 +77,8 @@ interface Running {
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
-  const {
-    log,
-    threads,
-    store,
-    graphs,
-    clock,
-    ids,
-    onFault,
-    places,
-    runTimeoutMs,
-    stopGraceMs,
-    maxAttempts,
-    isRead,
-  } = options;
+  const { log, threads, store, graphs, clock, ids, onFault, places, isRead } = options;
+  const { runTimeoutMs, stopGraceMs, maxAttempts } = options;
   const running = new Map<string, Running>();
   /** Nothing more is claimed. */
   let draining = false;
@@ -154,8 +146,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const run = await getRun(log.rows, runId);
     if (run === undefined || draining) return false;
     const claim = opening(place, run.attempt + 1, (await log.payloads.lastFrame(runId)) + 1);
+    const ledger = run.attempt === 0 ? undefined : await readLedger(log, runId, run.kwargs);
     const claimed = await threads.dispatch(threadId, [claim.command], { payloads: claim.payloads });
-    if (claimed.ok) begin(run, claim, claimed.state);
+    if (claimed.ok) begin(run, { ...claim, ledger }, claimed.state);
     return claimed.ok;
   }
 
@@ -177,7 +170,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     };
   }
 
-  function begin(found: RunRecord, { lease, first }: Opening, state: ThreadState): void {
+  function begin(found: RunRecord, { lease, first, ledger }: Opening, state: ThreadState): void {
     const { runId, threadId, kwargs } = found;
     const run = { ...found, attempt: lease.attempt };
     const stop = new AbortController();
@@ -189,6 +182,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       temporary: isLiving(state) && state.temporary,
       sync: kwargs.durability === 'sync',
       nextFrame: first + 1,
+      ledger: ledger ?? newLedger(kwargs),
       onFenced: () => stop.abort('fenced' satisfies StopReason),
       ...{ log, threads, store, threadId, lease, beat, lingerClock: options.lingerClock },
     });

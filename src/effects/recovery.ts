@@ -5,7 +5,6 @@
 import type { Threads } from '../actors/threads.ts';
 import type { EventLog } from '../log/log.ts';
 import { runningRuns } from '../projections/run-queries.ts';
-import { errorFrame } from './execution.ts';
 
 /** Comes before the executor and before the first request. Returns how many runs it found. */
 export async function recoverRuns(
@@ -17,18 +16,7 @@ export async function recoverRuns(
   const reason = 'the server process ended while it executed';
   await Promise.all(
     left.map(async ({ runId, threadId }) => {
-      const first = (await log.payloads.lastFrame(runId)) + 1;
-      const done = await threads.dispatch(
-        threadId,
-        [{ type: 'AbandonAttempt', runId, maxAttempts, reason }],
-        {
-          payloads: (events) =>
-            events.flatMap(({ type, data }) => {
-              const frame = type === 'RunCompleted' ? errorFrame(data.outcome) : undefined;
-              return frame === undefined ? [] : [{ kind: 'frames', runId, threadId, first, frames: [frame] }];
-            }),
-        },
-      );
+      const done = await threads.dispatch(threadId, [{ type: 'AbandonAttempt', runId, maxAttempts, reason }]);
       if (!done.ok) throw new Error(`run ${runId} cannot be recovered: ${done.refusal.code}`);
     }),
   );

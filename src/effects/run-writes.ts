@@ -12,6 +12,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
+import type { ThreadEvent } from '../thread/events.ts';
 import type { Beat } from './beat.ts';
 import { onlyLatest } from './only-latest.ts';
 
@@ -34,10 +35,13 @@ export interface RunWrites {
   /** Takes nothing more. */
   end(): void;
   /**
-   * One commit of everything that waits and of these; takes nothing more. Rejects when something that was taken could
-   * not be stored: it is dropped then, and a second call commits without it.
+   * One commit of everything that waits and of what comes with the facts; takes nothing more. Rejects when something
+   * that was taken could not be stored: it is dropped then, and a second call commits without it.
    */
-  close(command: ThreadCommand, payloads: readonly PayloadWrite[]): Promise<Dispatched>;
+  close(
+    command: ThreadCommand,
+    payloads?: (events: readonly ThreadEvent[]) => readonly PayloadWrite[],
+  ): Promise<Dispatched>;
 }
 
 export interface RunWritesOptions {
@@ -189,7 +193,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       closed = true;
       hurry();
     },
-    async close(command, payloads) {
+    async close(command, payloads = () => []) {
       const entries = closed ? [] : take();
       closed = true;
       hurry();
@@ -204,7 +208,10 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
         const left = wanted(entries);
         const commands = [...left.flatMap((write) => write.command ?? []), command];
         const own = left.map(({ payload }) => payload);
-        const done = await threads.dispatch(threadId, commands, { lease, payloads: [...own, ...payloads] });
+        const done = await threads.dispatch(threadId, commands, {
+          lease,
+          payloads: (events) => [...own, ...payloads(events)],
+        });
         for (const entry of entries) entry.done?.settle(done.ok ? undefined : fenced());
         return done;
       } catch (error) {

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { StorePort } from './store-port.ts';
 
-/** `messages` sends messages as they grow, `messages-tuple` their pieces. */
+/** `messages` sends messages as they grow, `messages-tuple` their pieces; `lifecycle` when graphs within begin and end. */
 export type StreamMode =
   | 'values'
   | 'updates'
@@ -20,7 +20,8 @@ export type StreamMode =
   | 'debug'
   | 'tasks'
   | 'checkpoints'
-  | 'tools';
+  | 'tools'
+  | 'lifecycle';
 
 /** `{goto, update, resume}` of the HTTP interface, unchanged. */
 export interface GraphCommand {

@@ -159,6 +159,8 @@ export interface PayloadReader {
   ): Promise<string[]>;
   /** At most `limit` frames with ids above `after`, in order, and fewer when they are large; never none of some. */
   frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;
+  /** All frames of one stream mode, of every graph within the run, in order. For modes of few and short frames. */
+  framesOfMode(runId: string, mode: string): Promise<StoredFrame[]>;
   /** The highest frame id of the run, -1 before the first. */
   lastFrame(runId: string): Promise<number>;
   /** What the run showed at its end and no checkpoint holds: JSON text of an object. */

@@ -4,10 +4,11 @@
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { namespaceKey, parseFrameName, type Draft, type Namespace } from './event.ts';
-import { openLifecycle, type Node, type Status } from './lifecycle.ts';
+import { openLifecycle, type Node } from './lifecycle.ts';
 import { openMessages } from './messages.ts';
 import { INTERRUPT, normalise } from './normalise.ts';
 import { toCheckpoint, toCustom, toTool } from './payloads.ts';
+import type { EndStatus } from './subgraphs.ts';
 
 export interface RunFacts {
   readonly graphId: string;
@@ -22,7 +23,7 @@ export interface Frame {
 }
 
 export interface RunEnding {
-  readonly status: Extract<Status, 'completed' | 'failed' | 'interrupted'>;
+  readonly status: EndStatus;
   readonly error?: string;
   /** The questions that the run left behind. */
   readonly interrupts: readonly JsonObject[];
@@ -102,17 +103,13 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
     const told: Draft[] = [{ method: 'tasks', namespace, data }];
     if (!isObject(data)) return told;
     const { id, name, interrupts } = data;
-    if (!('result' in data)) {
-      lifecycle.noteTask(namespace, data);
-      return told;
-    }
-    if (typeof name !== 'string' || typeof id !== 'string') return told;
-    const open = Array.isArray(interrupts) && interrupts.length > 0;
+    const ended = lifecycle.task(namespace, data);
+    if (!('result' in data) || typeof name !== 'string' || typeof id !== 'string') return told;
     return [
       ...messages.finishBelow([...namespace, `${name}:${id}`]),
       ...told,
       ...ask(interrupts, namespace),
-      ...(open ? [] : lifecycle.leaveTask(namespace, { name, id })),
+      ...ended,
     ];
   }
 
@@ -121,7 +118,9 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
     switch (mode) {
       case 'metadata':
         // The first frame of every attempt.
-        return id === 0 ? [lifecycle.begin()] : messages.fail('The attempt was lost; the run goes on.');
+        if (id === 0) return [lifecycle.begin()];
+        lifecycle.lose();
+        return messages.fail('The attempt was lost; the run goes on.');
       case 'messages':
         return messages.add(JSON.parse(data) as Json, namespace, id);
       case 'values':

@@ -1,5 +1,6 @@
 /** Runs LangGraph.js graphs. */
 import type { Ids } from '../../kernel/ids.ts';
+import { openSubgraphFrames, type SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Attempt } from '../attempt.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
@@ -15,7 +16,7 @@ import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
-import { needsEvents, toInput, toOptions, type Needs } from './invocation.ts';
+import { needsEvents, toInput, toOptions, type ChunkListener, type Needs } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
@@ -49,17 +50,26 @@ export async function runLangGraph(
   const input = toInput(settled.order, reviver);
   const unheld = unheldChannels(graph);
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
+  const subgraphs = extensions !== undefined || order.streamSubgraphs;
+  const told = order.streamModes.includes('lifecycle') ? openSubgraphFrames() : undefined;
   const needs: Needs = {
-    modes: extensions?.modes ?? (unheld.length > 0 ? ['values'] : []),
-    subgraphs: extensions !== undefined || order.streamSubgraphs,
+    modes: [
+      ...(extensions?.modes ?? (unheld.length > 0 ? ['values'] : [])),
+      ...(told !== undefined && subgraphs ? ['tasks'] : []),
+    ],
+    subgraphs,
+    // Streamed subgraphs would take their messages away from the graph around them.
+    listener: told !== undefined && !subgraphs ? listen(told, attempt) : undefined,
   };
   const options = {
     ...toOptions(await holdBehind(graph, saver, order), attempt.signal, needs),
     // Events of a graph without a name of its own carry the name that clients know.
     ...((graph.name ?? UNNAMED) === UNNAMED && { runName: order.graphId }),
   };
-  const { subgraphs } = needs;
-  const frames = createFrameMaker(order, { metadata, subgraphs, onChunk: extensions?.feed });
+  const frames = createFrameMaker(order, {
+    ...{ metadata, subgraphs, onChunk: extensions?.feed },
+    told: subgraphs ? told : undefined,
+  });
   const withEvents = needsEvents(order.streamModes);
   try {
     const chunks = withEvents
@@ -86,6 +96,19 @@ export async function runLangGraph(
     unheld.filter((name) => held[name] === undefined),
   );
   return left === undefined ? end : { ...end, untracked: left };
+}
+
+function listen(told: SubgraphFrames, { frames }: Attempt): ChunkListener {
+  return {
+    modes: new Set(['tasks']),
+    push([namespace, mode, payload]) {
+      for (const { event, data } of [
+        ...told.before(namespace, mode),
+        ...told.after(namespace, mode, payload),
+      ])
+        frames.push(event, data);
+    },
+  };
 }
 
 function valuesOf(shown: unknown, names: readonly string[]): string | undefined {

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { chunkType, isMessage } from '../message-form.ts';
+import type { SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Frame, RunOrder } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
 import { INTERRUPT } from '../state-port.ts';
@@ -33,6 +34,8 @@ export interface FrameOptions {
   readonly metadata: JsonObject;
   /** The runtime streams subgraphs, whatever the client asked for. */
   readonly subgraphs: boolean;
+  /** Makes the frames of the mode `lifecycle`, where the runtime streams subgraphs. */
+  readonly told: SubgraphFrames | undefined;
   /** Told of every chunk of the runtime, also of those that become no frame. */
   readonly onChunk: ((chunk: Chunk) => void) | undefined;
 }
@@ -70,10 +73,16 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
     }
   };
 
-  const chunk = (value: unknown): Frame[] => {
+  const chunk = (value: unknown): readonly Frame[] => {
     const all = options.subgraphs ? (value as Chunk) : ([[], ...(value as [string, unknown])] as const);
     options.onChunk?.(all);
+    const { told } = options;
+    if (told === undefined) return framesOf(all);
     const [namespace, mode, payload] = all;
+    return [...told.before(namespace, mode), ...framesOf(all), ...told.after(namespace, mode, payload)];
+  };
+
+  const framesOf = ([namespace, mode, payload]: Chunk): Frame[] => {
     if (namespace.length > 0 && !order.streamSubgraphs) return [];
     if (mode === 'checkpoints' && !wanted.has(mode))
       return order.protocolFrames === true

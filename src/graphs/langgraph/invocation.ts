@@ -2,6 +2,7 @@ import { isObject, type Json } from '../../kernel/json.ts';
 import type { Reviver } from '../codec.ts';
 import type { GraphCommand, RunOrder, StreamMode } from '../port.ts';
 import { toRunConfig } from '../run-config.ts';
+import type { Chunk } from '../transformers.ts';
 
 /** The input that the runtime gets: null goes on from the last checkpoint. */
 export function toInput(order: RunOrder, reviver: Reviver): unknown {
@@ -22,7 +23,8 @@ export function toCommand({ goto, update, resume }: GraphCommand, reviver: Reviv
 const toTarget = (target: Json, reviver: Reviver): unknown =>
   isObject(target) ? reviver.send({ node: target['node'], args: target['input'] ?? null }) : target;
 
-const RUNTIME_MODES: Record<Exclude<StreamMode, 'events' | 'messages'>, string> = {
+type OwnMode = 'events' | 'messages' | 'lifecycle';
+const RUNTIME_MODES: Record<Exclude<StreamMode, OwnMode>, string> = {
   values: 'values',
   updates: 'updates',
   'messages-tuple': 'messages',
@@ -35,10 +37,10 @@ const RUNTIME_MODES: Record<Exclude<StreamMode, 'events' | 'messages'>, string> 
 
 /** The runtime's names of the requested modes, without those that are no modes of the runtime. */
 export const toRuntimeModes = (modes: readonly StreamMode[]): string[] => [
-  ...new Set(
-    modes.flatMap((mode) => (mode === 'events' || mode === 'messages' ? [] : [RUNTIME_MODES[mode]])),
-  ),
+  ...new Set(modes.flatMap((mode) => (isOwnMode(mode) ? [] : [RUNTIME_MODES[mode]]))),
 ];
+
+const isOwnMode = (mode: StreamMode): mode is OwnMode => !(mode in RUNTIME_MODES);
 
 /** Some modes are made of the events of everything that runs inside the graph. */
 export const needsEvents = (modes: readonly StreamMode[]): boolean =>
@@ -48,7 +50,18 @@ export const needsEvents = (modes: readonly StreamMode[]): boolean =>
 export interface Needs {
   readonly modes: readonly string[];
   readonly subgraphs: boolean;
+  /** Told of tasks of all graphs, where the runtime does not stream subgraphs. */
+  readonly listener?: ChunkListener | undefined;
 }
+
+/** In the form of the runtime's own stream, which each graph within gets by its config. */
+export interface ChunkListener {
+  readonly modes: ReadonlySet<string>;
+  push(chunk: Chunk): void;
+}
+
+/** The runtime's key of the stream that the graphs within write to. */
+const STREAM_KEY = '__pregel_stream';
 
 /**
  * Options that are absent stay out: the runtime takes `undefined` for a value and forgets the graph's own default.
@@ -56,8 +69,10 @@ export interface Needs {
 export function toOptions(order: RunOrder, signal: AbortSignal, needs: Needs): object {
   const { interruptBefore, interruptAfter, durability, context, config } = order;
   const modes = [...toRuntimeModes(order.streamModes), ...needs.modes];
+  const runConfig = toRunConfig(order);
   return {
-    ...toRunConfig(order),
+    ...runConfig,
+    ...(needs.listener && { configurable: { ...runConfig.configurable, [STREAM_KEY]: needs.listener } }),
     runId: order.runId,
     tags: [...(config.tags ?? [])],
     signal,

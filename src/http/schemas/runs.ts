@@ -26,6 +26,7 @@ export const STREAM_MODES = [
   'tasks',
   'checkpoints',
   'tools',
+  'lifecycle',
 ] as const;
 
 const streamMode = oneOf(STREAM_MODES);

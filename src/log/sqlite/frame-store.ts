@@ -11,7 +11,7 @@
  * When a sweep would cost more than twice the text, the text is stored whole and begins a chain. An anchor of 0 is the
  * row itself.
  */
-import type { PayloadWrite, StoredFrame } from '../payloads.ts';
+import type { PayloadReader, PayloadWrite, StoredFrame } from '../payloads.ts';
 import { readTail, type FrameTail } from './frame-tail.ts';
 import type { Prepare } from './statements.ts';
 import { findOverlap } from './text-difference.ts';
@@ -27,6 +27,9 @@ const MANY = 8;
 const ROW = 64;
 /** Modes that show states: only these may begin a series or a chain, and `values` always may. */
 const SHOWING: ReadonlySet<string> = new Set(['values', 'checkpoints', 'debug', 'tasks', 'events']);
+/** S3 What one reader of a stream may hold, in characters. */
+const LARGEST_PAGE = 65_536;
+const NO_LIMIT = -1;
 /** What leans on nothing, and nothing on it. No series is called so: the names in one end before a colon. */
 const ALONE = ':';
 
@@ -74,8 +77,18 @@ export function writeFrames(
   });
 }
 
+export const createFrameReader = (
+  prepare: Prepare,
+  rowsOf: FrameTail['rowsOf'],
+): Pick<PayloadReader, 'frames' | 'framesOfMode' | 'lastFrame'> => ({
+  frames: async (runId, after, limit) =>
+    readFrames(prepare, rowsOf, runId, { after, limit, largest: LARGEST_PAGE }),
+  framesOfMode: async (runId, mode) => readFramesOfMode(prepare, rowsOf, runId, mode),
+  lastFrame: async (runId) => findLastFrame(prepare, rowsOf, runId),
+});
+
 /** In order of ids. A page ends with the frame that makes it larger than `largest`, in UTF-16 units. */
-export function readFrames(
+function readFrames(
   prepare: Prepare,
   rowsOf: FrameTail['rowsOf'],
   runId: string,
@@ -100,8 +113,29 @@ export function readFrames(
   return page;
 }
 
+/** The mode is the frame's name up to the first bar. In order of ids. */
+function readFramesOfMode(
+  prepare: Prepare,
+  rowsOf: FrameTail['rowsOf'],
+  runId: string,
+  mode: string,
+): StoredFrame[] {
+  const isOfMode = ({ event }: StoredFrame): boolean => event === mode || event.startsWith(`${mode}|`);
+  const rows = prepare(
+    `SELECT id, event, data, at, state FROM frame_rows
+     WHERE run_id = @runId AND (event = @mode OR substr(event, 1, length(@mode) + 1) = @mode || '|') ORDER BY id`,
+  ).all({ runId, mode }) as FrameRow[];
+  return [
+    ...rows.map(({ state, ...frame }) => ({
+      ...frame,
+      data: state === null ? frame.data : sweep(prepare, state).text,
+    })),
+    ...readTail(prepare, rowsOf(runId), -1, NO_LIMIT).filter(isOfMode),
+  ];
+}
+
 /** -1 when there is none. */
-export function findLastFrame(prepare: Prepare, rowsOf: FrameTail['rowsOf'], runId: string): number {
+function findLastFrame(prepare: Prepare, rowsOf: FrameTail['rowsOf'], runId: string): number {
   const newest = rowsOf(runId).at(-1);
   return newest === undefined
     ? (prepare('SELECT coalesce(max(id), -1) FROM frame_rows WHERE run_id = ?').pluck().get(runId) as number)

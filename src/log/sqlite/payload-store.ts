@@ -21,7 +21,7 @@ import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoin
 import { findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
 import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRun } from './event-store.ts';
-import { findLastFrame, forgetFrames, forgetThreadFrames, readFrames, writeFrames } from './frame-store.ts';
+import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
 import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
@@ -147,9 +147,6 @@ interface CheckpointRow extends PackedCheckpoint {
   readonly at: number;
 }
 
-/** S3 What one reader of a stream may hold, in characters. */
-const LARGEST_PAGE = 65_536;
-
 const partsOf =
   (checkpointId: string) =>
   (text: string): unknown =>
@@ -240,9 +237,7 @@ export function createPayloadReader(
       }
       return matches;
     },
-    frames: async (runId, after, limit) =>
-      readFrames(prepare, rowsOf, runId, { after, limit, largest: LARGEST_PAGE }),
-    lastFrame: async (runId) => findLastFrame(prepare, rowsOf, runId),
+    ...createFrameReader(prepare, rowsOf),
     untracked: async (runId) => readUntracked(prepare, runId),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),

@@ -67,7 +67,7 @@ test('S1 given frames, checkpoints and the end of a run in one turn, when it end
     const writes = open(lent);
     await Promise.all([writes.add(frame(0)), writes.add(checkpoint('c1')), writes.add(frame(1))]);
     await writes.add(checkpoint('c2'));
-    const done = await writes.close(ask.complete('a'), []);
+    const done = await writes.close(ask.complete('a'));
     assert.ok(done.ok);
     assert.deepEqual(
       heard.map(({ events, frames }) => [events.map(({ type }) => type), [...frames.keys()]]),
@@ -102,7 +102,7 @@ test('given a thread that nobody looks back into, when checkpoints are committed
       checkpoint('c2', { channelVersions: { a: '2', b: '1', c: '0' }, blobs: [value('a', '2')] }),
     );
     void writes.add(writesOn('', 'c2'));
-    assert.ok((await writes.close(ask.complete('a'), [])).ok);
+    assert.ok((await writes.close(ask.complete('a'))).ok);
     const found = await lent.log.payloads.checkpoints(THREAD, { ns: '' });
     assert.deepEqual(
       found.map(({ checkpointId }) => checkpointId),
@@ -120,7 +120,7 @@ test('given a graph that reads back what it wrote before, when its checkpoints a
     const writes = open(lent, true);
     const metadata = { counters_since_delta_snapshot: { messages: 1 } };
     for (const id of ['c1', 'c2']) void writes.add(checkpoint(id, { metadata }));
-    assert.ok((await writes.close(ask.complete('a'), [])).ok);
+    assert.ok((await writes.close(ask.complete('a'))).ok);
     assert.equal((await lent.log.payloads.checkpoints(THREAD, { ns: '' })).length, 2);
   }));
 
@@ -147,7 +147,7 @@ test('given a run that nobody reads, when it writes step by step, then its write
     // The end takes all with it.
     await writes.add(checkpoint('c2'));
     for (let i = 0; i < 5; i++) await turn();
-    assert.ok((await writes.close(ask.complete('a'), [])).ok);
+    assert.ok((await writes.close(ask.complete('a'))).ok);
     const last = heard.at(-1)!.events.map(({ type }) => type);
     assert.deepEqual(last, ['CheckpointSaved', 'RunCompleted']);
   }));
@@ -212,7 +212,7 @@ test('X2 given a lease that is gone, when the attempt writes on, then nothing of
     await writes.add(frame(0));
     await assert.rejects(writes.settled(), /fenced/);
     await assert.rejects(writes.add(frame(1)), /fenced/);
-    await assert.rejects(writes.close(ask.complete('a'), []), /fenced/);
+    await assert.rejects(writes.close(ask.complete('a')), /fenced/);
     assert.deepEqual(await framesOf(lent.log), []);
     assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'pending');
   }));
@@ -224,9 +224,9 @@ test('X3 given a write that cannot be stored, when the run ends, then the end is
     await writes.add(frame(0));
     // The same id again: the table refuses it.
     await writes.add(frame(0));
-    await assert.rejects(writes.close(ask.complete('a'), []), /UNIQUE/);
+    await assert.rejects(writes.close(ask.complete('a')), /UNIQUE/);
     assert.deepEqual(await framesOf(lent.log), []);
-    const done = await writes.close(ask.complete('a', SUCCESS), []);
+    const done = await writes.close(ask.complete('a', SUCCESS));
     assert.ok(done.ok);
     assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'success');
   }));

@@ -111,6 +111,48 @@ test('S1 given frames of a run, when ids come again, then nothing of the batch i
     assert.deepEqual(await textsOf(given, 'q'), []);
   }));
 
+test('S1 frames of one mode are read in order, wherever they lie, and no other mode that begins like it', () =>
+  lend(async (given) => {
+    const { log } = given;
+    const put = (first: number, ...names: string[]) =>
+      log.commit(
+        batch([], {
+          payloads: [
+            {
+              ...{ kind: 'frames', runId: 'r', threadId: 't', first },
+              frames: names.map((event, index) => ({ event, data: `${index}` })),
+            },
+          ],
+        }),
+      );
+    // Enough for those in front to move to their place.
+    for (let first = 0; first < 40; first += 4)
+      await put(first, 'lifecycle', 'lifecycles', 'lifecycle|a:1|b', 'values|lifecycle');
+    assert.ok(count(given, 'frame_rows') > 0 && count(given, 'frame_tail') > 0);
+    const found = await log.payloads.framesOfMode('r', 'lifecycle');
+    const expected = Array.from({ length: 40 }, (_, id) => id).filter((id) => id % 2 === 0);
+    assert.deepEqual(
+      found.map(({ id, event, data }) => [id, event, data]),
+      expected.map((id) => [id, id % 4 === 0 ? 'lifecycle' : 'lifecycle|a:1|b', `${id % 4}`]),
+    );
+    assert.deepEqual(await log.payloads.framesOfMode('q', 'lifecycle'), []);
+    const [long] = [JSON.stringify({ text: 'x'.repeat(3000) })];
+    await log.commit(
+      batch([], {
+        payloads: [
+          {
+            kind: 'frames',
+            runId: 'r',
+            threadId: 't',
+            first: 40,
+            frames: [{ event: 'lifecycle', data: long! }],
+          },
+        ],
+      }),
+    );
+    assert.equal((await log.payloads.framesOfMode('r', 'lifecycle')).at(-1)!.data, long);
+  }));
+
 test('L3 given frames that were copied to their places, when their run is forgotten, then no table has them', () =>
   lend(async (given) => {
     const put = (...payloads: PayloadWrite[]): Promise<CommitResult> =>

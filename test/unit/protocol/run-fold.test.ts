@@ -42,6 +42,7 @@ const result = (id: string, name: string, more: JsonObject = {}): JsonObject => 
   name,
   result: {},
   interrupts: [],
+  error: null,
   ...more,
 });
 
