@@ -1,8 +1,9 @@
 /**
  * `npm test [-- stage...]`: starts the stages in order, all of them even after a failure, prints a line for each check
- * and test file as it ends, the whole output of those that failed, and at the very end `N passed, N failed`. A file that exits
- * with an error, is killed after its time, or prints no totals counts as a failure; so does a skipped test, unless it
- * names what this machine lacks: that is printed, and such a test is neither passed nor failed.
+ * and test file as it ends, the whole output of those that failed, and at the very end `N passed, N failed`. A file that
+ * exits with an error, is killed after its time, or prints no totals counts as a failure; so does a skipped test, unless
+ * it names what this machine lacks: that is printed, and such a test is neither passed nor failed. The stage `long` runs
+ * only when it is named (`npm run test:long`).
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,10 +25,14 @@ const TOGETHER: Record<string, number> = {
   unit: 12,
   model: 1,
   conformance: 8,
+  // Its files take longest: the short ones after them keep all lanes at work to the end.
+  projects: 1,
   faults: 1,
   e2e: 1,
-  projects: 1,
+  long: 1,
 };
+/** Stages that run only when they are named. */
+const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(TOGETHER)];
 /** Processes at once. More than cores fill the time in which tests wait, and make tests of timing less sure. */
 const AT_ONCE = Number(process.env['TEST_LANES'] ?? 2);
@@ -105,7 +110,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 
   if (unknown.length > 0) console.log(`unknown stage ${unknown.join(', ')}; there are ${STAGES.join(', ')}`);
   const stages =
-    unknown.length > 0 ? [] : STAGES.filter((stage) => asked.length === 0 || asked.includes(stage));
+    unknown.length > 0
+      ? []
+      : STAGES.filter((stage) => (asked.length === 0 ? !ON_DEMAND.has(stage) : asked.includes(stage)));
   const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 600_000);
   const { passed, failed, skipped } = await runStages(stages, stopping.signal, timeoutMs);
   process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;

@@ -1,9 +1,11 @@
 import type { ProjectScenarios } from './graph-scenarios.ts';
+import { CURRENT_LINES } from './lines.ts';
 
 const say = (content: string): { messages: unknown[] } => ({ messages: [{ role: 'user', content }] });
 
 export const AGENTS: Readonly<Record<string, ProjectScenarios>> = {
   'agent-tools': {
+    usualLines: CURRENT_LINES,
     scenarios: [
       {
         graph: 'agent',
@@ -41,6 +43,7 @@ export const AGENTS: Readonly<Record<string, ProjectScenarios>> = {
     ],
   },
   'agent-middleware': {
+    usualLines: CURRENT_LINES,
     scenarios: [
       {
         graph: 'approval',
@@ -168,6 +171,7 @@ export const AGENTS: Readonly<Record<string, ProjectScenarios>> = {
     ],
   },
   nesting: {
+    usualLines: CURRENT_LINES,
     scenarios: [
       {
         graph: 'deep',

@@ -14,6 +14,13 @@ export const CURRENT_LINES = ['1.4', '1.7'] as const;
 export const OLDER_LINES = ['0.2', '0.3', '0.4'] as const;
 export type Line = (typeof CURRENT_LINES)[number] | (typeof OLDER_LINES)[number];
 
+/** `npm test` runs every project on the newest line and some on the one before; `npm run test:long` runs the rest. */
+export type Extent = 'usual' | 'long';
+
+const NEWEST_LINE: readonly Line[] = ['1.7'];
+export const extentOf = (line: Line, usual: readonly Line[] = NEWEST_LINE): Extent =>
+  usual.includes(line) ? 'usual' : 'long';
+
 const PROJECTS = fileURLToPath(new URL('.', import.meta.url));
 const CACHE = fileURLToPath(new URL('../.cache/lines/', import.meta.url));
 const INSTALL_TIMEOUT_MS = 240_000;

@@ -2,14 +2,16 @@
 import type { suite } from '../support/suite.ts';
 import { assertLikeLibrary, withProject } from './compare.ts';
 import type { ProjectScenarios } from './graph-scenarios.ts';
-import { CURRENT_LINES, OLDER_LINES } from './lines.ts';
+import { CURRENT_LINES, extentOf, OLDER_LINES, type Extent } from './lines.ts';
 
 export function addScenarioTests(
   test: ReturnType<typeof suite>,
   projects: Readonly<Record<string, ProjectScenarios>>,
+  extent: Extent,
 ): void {
-  for (const [project, { scenarios, lines = CURRENT_LINES, older }] of Object.entries(projects))
-    for (const line of [...lines, ...(older === true ? OLDER_LINES : [])]) {
+  for (const [project, { scenarios, older, usualLines }] of Object.entries(projects))
+    for (const line of [...CURRENT_LINES, ...(older === true ? OLDER_LINES : [])]) {
+      if (extentOf(line, usualLines) !== extent) continue;
       const title = `${project} behaves as with the library alone on line ${line}`;
       test(title, () => withProject(line, project, (started) => assertLikeLibrary(line, started, scenarios)));
     }

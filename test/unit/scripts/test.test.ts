@@ -128,6 +128,15 @@ test('given files that share a process, when one of them fails, then the process
   assert.match(output, 'six');
 });
 
+test('given long tests, when no stage is named, then they do not run; named, they do', async () => {
+  const files = { 'test/unit/a.test.ts': totals(1, 1), 'test/long/b.test.ts': totals(2, 2) };
+  const usual = await run(files, []);
+  assert.match(usual.output, 'test/unit/a.test.ts');
+  assert.not.match(usual.output, 'test/long/b.test.ts');
+  const long = await run(files, ['long']);
+  assert.is(long.lastLine, '2 passed, 0 failed', long.output);
+});
+
 test('given no test at all or an unknown stage, when the runner ends, then it fails', async () => {
   const none = await run({}, ['unit']);
   assert.equal([none.lastLine, none.code], ['0 passed, 0 failed', 1]);
