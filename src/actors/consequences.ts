@@ -2,7 +2,8 @@
  * What a thread's facts bring with them in the same commit: leases, secrets, purges, owed webhooks.
  *
  * W1 A delivery is owed from the commit that ends the run. X2 A lease is granted and ended with the facts that say so.
- * A4 A user's secrets are erased with the run's end. L3 Deletion purges for good.
+ * A4 A user's secrets are erased with the run's end. L3 Deletion purges for good; so do a pruning and a rollback, run by
+ * run.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { uuidv5 } from '../kernel/ids.ts';
@@ -12,7 +13,7 @@ import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
 import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { cronsOf } from '../projections/cron-queries.ts';
-import { deliveriesOf } from '../projections/delivery-queries.ts';
+import { deliveriesOf, type DeliveryRecord } from '../projections/delivery-queries.ts';
 import { mayOweWebhook } from '../projections/run-end-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { toWrites } from './delivery-writes.ts';
@@ -51,8 +52,8 @@ export async function consequencesOf(
   const appends: Append[] = [];
   const isDeleted = events.some(({ type }) => type === 'ThreadDeleted');
 
-  async function letGo(threadId: string, deleted?: string): Promise<void> {
-    for (const delivery of await deliveriesOf(log.rows, threadId, deleted)) {
+  function letGo(deliveries: readonly DeliveryRecord[]): void {
+    for (const delivery of deliveries) {
       const event: DeliveryEvent | undefined = onSourceDeleted(delivery);
       if (event === undefined) continue;
       const writes = toWrites(delivery, [event]);
@@ -86,7 +87,9 @@ export async function consequencesOf(
             expected: 0,
             events: [
               { type: 'WebhookOwed', data: { deliveryId, runId, threadId, url } },
-              ...(isDeleted ? [{ type: 'WebhookOrphaned', data: { deliveryId } } as const] : []),
+              ...(isDeleted || outcome.kind === 'rolled-back'
+                ? [{ type: 'WebhookOrphaned', data: { deliveryId } } as const]
+                : []),
             ],
           });
         }
@@ -95,6 +98,7 @@ export async function consequencesOf(
           payloads.push(
             { kind: 'forget-checkpoints', threadId, runId, kept: [] },
             { kind: 'forget-frames', runId, threadId },
+            { kind: 'redact-runs', stream: threadStream(threadId), runIds: [runId] },
           );
         break;
       }
@@ -102,20 +106,23 @@ export async function consequencesOf(
         payloads.push({ kind: 'copy-checkpoints', from: data.from, threadId: data.threadId });
         break;
       case 'ThreadPruned': {
-        const { threadId, kept } = data;
+        const { threadId, kept, runs = [] } = data;
+        const gone = new Set(runs);
+        letGo((await deliveriesOf(log.rows, threadId)).filter(({ runId }) => gone.has(runId)));
         payloads.push(
           { kind: 'keep-checkpoints', threadId, kept },
           { kind: 'forget-thread-frames', threadId },
+          { kind: 'redact-runs', stream: threadStream(threadId), runIds: runs },
         );
         break;
       }
       case 'RunDeleted': {
         const { threadId, runId, kept } = data;
-        await letGo(threadId, runId);
+        letGo(await deliveriesOf(log.rows, threadId, runId));
         payloads.push(
           { kind: 'forget-checkpoints', threadId, runId, kept },
           { kind: 'forget-frames', runId, threadId },
-          { kind: 'redact-run', stream: threadStream(threadId), runId },
+          { kind: 'redact-runs', stream: threadStream(threadId), runIds: [runId] },
         );
         break;
       }
@@ -125,7 +132,7 @@ export async function consequencesOf(
         const crons = deletionOf(await cronsOf(log.rows, { threadId }));
         appends.push(...crons.appends);
         payloads.push(...crons.payloads);
-        await letGo(threadId);
+        letGo(await deliveriesOf(log.rows, threadId));
         payloads.push({
           kind: 'purge-thread',
           threadId,

@@ -7,7 +7,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { CheckpointOutline } from '../log/payloads.ts';
-import { boundGraph, getRun, lastEndedRun, type RunRecord } from '../projections/run-queries.ts';
+import { boundGraph, getRun, lastEndedRun, listRuns, type RunRecord } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import type { CheckpointKey, Standing, ThreadEventMap, Ttl } from '../thread/events.ts';
 import { isLiving, type ThreadState } from '../thread/state.ts';
@@ -24,8 +24,8 @@ export interface Upkeep {
   /** The same, but the thread keeps what the run has saved: its state stays as it is. */
   deleteRunRecord(threadId: string, runId: string): Promise<Dispatched>;
   /**
-   * Drops all checkpoints but the newest and what resuming it needs. Refused while a run is open. `isDue` is asked
-   * when nothing can change any more; without it the thread is pruned in any case.
+   * Drops all checkpoints but the newest and what resuming it needs, and the runs that none is left of. Refused while a
+   * run is open. `isDue` is asked when nothing can change any more; without it the thread is pruned in any case.
    */
   keepLatest(threadId: string, isDue?: (state: ThreadState) => Promise<boolean>): Promise<Dispatched>;
 }
@@ -37,6 +37,7 @@ export interface UpkeepOptions {
 }
 
 const ROOT = '';
+const RUNS_PAGE = 100;
 
 export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
   /** What the thread shows once the run is gone: the end of the run before, unless something came after this one. */
@@ -62,6 +63,16 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
     if (thread === undefined || thread.status === 'busy') return undefined;
     const { status, interrupts, error } = thread;
     return { bound: (await boundGraph(log.rows, threadId)) ?? null, status, interrupts, error };
+  }
+
+  /** Newest first. */
+  async function runsOf(threadId: string): Promise<string[]> {
+    const runIds: string[] = [];
+    for (;;) {
+      const page = await listRuns(log.rows, { threadId, limit: RUNS_PAGE, offset: runIds.length });
+      runIds.push(...page);
+      if (page.length < RUNS_PAGE) return runIds;
+    }
   }
 
   return {
@@ -104,9 +115,28 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
         if (!(await isDue(state))) return [];
         const all = await log.payloads.outline(threadId);
         const latest = latestOf(all, isLiving(state) ? state.head : null);
-        return [{ type: 'PruneThread', kept: [...latest, ...leanedOn(latest, all, leansOn)].map(toPlace) }];
+        const kept = [...latest, ...leanedOn(latest, all, leansOn)].map(toPlace);
+        const runs = outdatedRuns(await runsOf(threadId), all, kept);
+        const stays = await standingOf(threadId);
+        return [{ type: 'PruneThread', kept, runs, ...(stays && { stays }) }];
       }),
   };
+}
+
+/**
+ * The runs that no checkpoint is left of. One that saved nothing goes with those before the newest that did; a later one
+ * says why the thread stands as it does. `runIds`: newest first.
+ */
+function outdatedRuns(
+  runIds: readonly string[],
+  all: readonly CheckpointOutline[],
+  kept: readonly CheckpointKey[],
+): string[] {
+  const keys = new Set(kept.map(keyOf));
+  const saved = new Set(all.map(({ runId }) => runId));
+  const left = new Set(all.filter((checkpoint) => keys.has(keyOf(checkpoint))).map(({ runId }) => runId));
+  const newest = runIds.findIndex((runId) => saved.has(runId));
+  return newest === -1 ? [] : runIds.slice(newest).filter((runId) => !left.has(runId));
 }
 
 /** The head as it is, or when it goes the newest checkpoint of the root namespace that stays. */
@@ -137,7 +167,6 @@ function leanedOn(
   all: readonly CheckpointOutline[],
   leansOn: LeansOn,
 ): CheckpointKey[] {
-  const keyOf = ({ ns, checkpointId }: CheckpointKey): string => JSON.stringify([ns, checkpointId]);
   const known = new Map(all.map((checkpoint) => [keyOf(checkpoint), checkpoint]));
   const held = new Map<string, CheckpointOutline>();
   const open = [...staying];
@@ -152,4 +181,5 @@ function leanedOn(
   return [...held.values()].map(toPlace);
 }
 
+const keyOf = ({ ns, checkpointId }: CheckpointKey): string => JSON.stringify([ns, checkpointId]);
 const toPlace = ({ ns, checkpointId }: CheckpointKey): CheckpointKey => ({ ns, checkpointId });

@@ -102,8 +102,8 @@ export type PayloadWrite =
   | { kind: 'keep-checkpoints'; threadId: string; kept: readonly CheckpointKey[] }
   /** Everything that is stored of the thread's checkpoints, for another thread that has none. */
   | { kind: 'copy-checkpoints'; from: string; threadId: string }
-  /** The content of a run's facts vanishes (thread/redact.ts). */
-  | { kind: 'redact-run'; stream: string; runId: string }
+  /** The content of these runs' facts vanishes (thread/redact.ts). */
+  | { kind: 'redact-runs'; stream: string; runIds: readonly string[] }
   | { kind: 'forget-frames'; runId: string; threadId: string }
   /** The stream's facts before this one, which stands for all of them, vanish for good (L3). */
   | { kind: 'purge-stream'; stream: string; tombstone: number }

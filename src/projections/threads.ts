@@ -42,9 +42,13 @@ export function projectThread(
       const { metadata, ttl } = event.data;
       return [thread(threadId, { ...columns(metadata), ...(ttl && armed(ttl, at)), updated_at: at })];
     }
-    case 'ThreadPruned':
-      // Nothing that a client sees has changed, so the time of the last change stays.
-      return event.data.disarms ? [thread(threadId, { expires_at: null })] : [];
+    case 'ThreadPruned': {
+      const { disarms, runs = [], stays } = event.data;
+      // Nothing that a client sees of the thread has changed, so the time of the last change stays.
+      const set = { ...(disarms && { expires_at: null }), ...(stays && standing(stays)) };
+      const gone = runs.map((runId) => ({ op: 'drop', table: 'runs', key: { run_id: runId } }) as const);
+      return Object.keys(set).length === 0 ? gone : [...gone, thread(threadId, set)];
+    }
     case 'RunCreated': {
       const { runId, assistantId, graphId, metadata, strategy, notBefore } = event.data;
       const described = columns(event.data.threadMetadata);
@@ -188,6 +192,7 @@ const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => 
 
 const standing = ({ bound, status, interrupts, error }: Standing): Row => ({
   status,
+  settled: status,
   interrupts: JSON.stringify(interrupts),
   error: error === null ? null : JSON.stringify(error),
   ...(bound && boundTo(bound)),

@@ -5,7 +5,6 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type {
   CancelAction,
-  CheckpointKey,
   MultitaskStrategy,
   Outcome,
   RunKwargs,
@@ -36,7 +35,7 @@ export type ThreadCommand =
   | ({ type: 'CopyThread' } & ThreadEventMap['ThreadCopied'])
   | { type: 'UpdateThread'; metadata: JsonObject; ttl?: Ttl }
   /** `kept` was read of the thread as it is now. */
-  | { type: 'PruneThread'; kept: readonly CheckpointKey[] }
+  | ({ type: 'PruneThread' } & Pick<ThreadEventMap['ThreadPruned'], 'kept' | 'runs' | 'stays'>)
   | ({ type: 'DeleteRun' } & Omit<ThreadEventMap['RunDeleted'], 'threadId'>)
   | ({ type: 'CreateRun' } & NewRun)
   | { type: 'StartRun'; runId: string; leaseId: string }
@@ -99,7 +98,8 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
     }
     case 'PruneThread': {
       const disarms = state.ttl?.strategy === 'keep-latest';
-      const fact: ThreadEvent = { type: 'ThreadPruned', data: { threadId, kept: command.kept, disarms } };
+      const { type: _, kept, ...gone } = command;
+      const fact: ThreadEvent = { type: 'ThreadPruned', data: { threadId, kept, disarms, ...gone } };
       return can([fact]) ? accept(fact) : refuse(busyWith(state));
     }
     case 'DeleteRun': {

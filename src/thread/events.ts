@@ -124,8 +124,17 @@ export interface ThreadEventMap {
   };
   /** `metadata` is the whole object after the change. `ttl` is set anew when it is there. */
   ThreadUpdated: { threadId: string; metadata: JsonObject; ttl?: Ttl };
-  /** All checkpoints but `kept` are gone, and the frames of all runs. `disarms`: a time to live is over with it. */
-  ThreadPruned: { threadId: string; kept: readonly CheckpointKey[]; disarms: boolean };
+  /**
+   * All checkpoints but `kept` are gone, and the frames of all runs. `disarms`: a time to live is over with it. `runs`
+   * are gone with all their content, and the thread goes on as `stays` says; both are absent in facts of older programs.
+   */
+  ThreadPruned: {
+    threadId: string;
+    kept: readonly CheckpointKey[];
+    disarms: boolean;
+    runs?: readonly string[];
+    stays?: Standing;
+  };
   /** `threadMetadata` is the thread's whole metadata from now on. `notBefore`: milliseconds since 1970. */
   RunCreated: {
     threadId: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, leapingClock, MORE, newThread, say, startGated } from './scene.ts';
+import { config, ended, leapingClock, MORE, newThread, say, startGated } from './scene.ts';
 
 const test = suite('conformance: what was erased is gone');
 
@@ -117,6 +117,54 @@ test('L3 given values that a thread no longer has, when it is pruned to the late
     await s.client.threads.prune([id], { strategy: 'keep_latest' });
     await untilGone(s, canary);
     assert.is((await s.client.threads.get(id)).values['note' as never], 'nothing'.repeat(20));
+  }));
+
+test('a thread that keeps the latest loses inputs and records of the runs whose states go (L3, P2)', () =>
+  withServer({}, async (s) => {
+    const canary = 'canary-of-a-pruned-run';
+    const id = await newThread(s);
+    const marks = { metadata: { note: canary }, config: { configurable: { note: canary } } };
+    const run = (graph: string, more: object = {}): Promise<unknown> =>
+      s.client.runs.wait(id, graph, { input: {}, raiseError: false, ...more });
+    // Given a question, a failure and later runs, more than one page lists, which have none of it in their state
+    for (const graph of ['asks', 'fails', 'sees']) await run(graph, { input: { note: canary }, ...marks });
+    for (let runs = 3; runs < 101; runs++) await run('sees', { input: { note: `${runs}` } });
+    const before = await s.client.threads.get(id);
+    assert.is.not(filesWith(s, canary).length, 0);
+    // When only the latest is kept
+    await s.client.threads.prune([id], { strategy: 'keep_latest' });
+    // Then the last run alone is left, and the thread is as it was
+    await untilGone(s, canary);
+    assert.equal((await s.client.runs.list(id)).length, 1);
+    assert.equal(await s.client.threads.get(id), before);
+    await run('echo', { input: say('goes on') });
+    assert.equal((await s.client.runs.list(id)).length, 2);
+  }));
+
+test('a run that is rolled back leaves nothing of its input, frames, checkpoints and writes (L3, P2)', () =>
+  withServer({}, async (s) => {
+    const canary = 'canary-of-a-rollback';
+    const id = await newThread(s);
+    const gated = { metadata: { note: canary }, config: { configurable: { note: canary } } };
+    await s.client.runs.wait(id, 'echo', { input: say('before') });
+    const before = await s.client.threads.get(id);
+    // Given one run that has begun and another one that waits
+    const gate = join(s.dir, 'never');
+    const begun = await startGated(s, id, {
+      ...{ input: say(canary), metadata: gated.metadata },
+      config: { configurable: { note: canary, gate } },
+    });
+    const waiting = await s.client.runs.create(id, 'echo', { input: say(canary), ...gated });
+    assert.is.not(filesWith(s, canary).length, 0);
+    // When both are rolled back
+    for (const runId of [waiting.run_id, begun.runId]) {
+      await s.client.runs.cancel(id, runId, false, 'rollback');
+      await s.until(ended(runId));
+    }
+    // Then the thread is as before, and no file has anything of them
+    await untilGone(s, canary);
+    assert.equal((await s.client.threads.get(id)).values, before.values);
+    assert.equal((await s.client.runs.list(id)).length, 1);
   }));
 
 test('L3 given a thread with a time to live, when it is over, then no file of the living server holds it', async () => {

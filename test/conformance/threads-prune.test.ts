@@ -41,7 +41,7 @@ test('client.threads.prune: given a conversation, when all but the latest goes, 
       bytes.reduce((a, b) => a + b),
     );
     assert.equal(left.total_bytes, sum.bytes + left.checkpoints.bytes + left.pending_writes.bytes);
-    assert.equal((await s.client.runs.list(id)).length, 3);
+    assert.equal((await s.client.runs.list(id)).length, 1);
     const values = await s.client.runs.wait(id, 'agent', { input: say('four') });
     assert.equal(textsOf(values).length, textsOf(before.values).length + 2);
   }));
@@ -77,6 +77,39 @@ test('P3 given a subgraph that waits, when the thread is pruned to the latest, t
     assert.deepEqual(await s.client.threads.getState(id, undefined, { subgraphs: true }), before);
     const values = await s.client.runs.wait(id, 'weather', { input: null });
     assert.equal(textsOf(values).at(-1), "It's sunny in London!");
+  }));
+
+test('a thread whose state a client wrote last loses the run before it, and keeps its graph, when pruned (P2)', () =>
+  withServer(STATES, async (s) => {
+    const id = await newThread(s);
+    await s.client.runs.wait(id, 'agent', { input: say('one') });
+    await s.client.threads.updateState(id, { values: say('written') });
+    // A run that never began names another graph in the thread's metadata, and is none that the state is of.
+    const withdrawn = await s.client.runs.create(id, 'echo', { input: {}, afterSeconds: 3_600 });
+    await s.client.runs.cancel(id, withdrawn.run_id);
+    const before = await s.client.threads.get(id);
+    const state = await s.client.threads.getState(id);
+    await s.client.threads.prune([id], { strategy: 'keep_latest' });
+    assert.deepEqual(
+      (await s.client.runs.list(id)).map(({ run_id: run }) => run),
+      [withdrawn.run_id],
+    );
+    assert.deepEqual(await s.client.threads.get(id), before);
+    assert.deepEqual(await s.client.threads.getState(id), state);
+    await s.client.threads.updateState(id, { values: say('again') });
+  }));
+
+test('an interrupted thread shows so after its run went with the assistant, and a later run is withdrawn (P2)', () =>
+  withServer({}, async (s) => {
+    const id = await newThread(s);
+    const { assistant_id: assistant } = await s.client.assistants.create({ graphId: 'asks' });
+    await s.client.runs.wait(id, assistant, { input: {} });
+    await s.client.assistants.delete(assistant);
+    assert.deepEqual(await s.client.runs.list(id), []);
+    assert.equal((await s.client.threads.get(id)).status, 'interrupted');
+    const later = await s.client.runs.create(id, 'echo', { input: {}, afterSeconds: 3_600 });
+    await s.client.runs.cancel(id, later.run_id);
+    assert.equal((await s.client.threads.get(id)).status, 'interrupted');
   }));
 
 test('X5 given a thread whose run is open, when it is pruned to the latest, then it is passed over, and deleted with delete', () =>

@@ -82,6 +82,9 @@ export function createObserver(): Observer {
         heads.set(event.data.threadId, event.data.head);
         updates.set(event.data.updateId, { threadId: event.data.threadId, version: event.meta.version });
         return;
+      case 'ThreadPruned':
+        for (const runId of event.data.runs ?? []) removed.add(runId);
+        return;
       case 'RunDeleted':
         heads.set(event.data.threadId, event.data.head);
         removed.add(event.data.runId);

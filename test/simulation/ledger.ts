@@ -100,6 +100,9 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         if (run.attempts === 0) takeTurn(event, event.data);
         return leave(runId, threadId);
       }
+      case 'ThreadPruned':
+        for (const runId of event.data.runs ?? []) deletedRuns.add(runId);
+        return;
       case 'RunDeleted':
         deletedRuns.add(event.data.runId);
         return;

@@ -69,12 +69,14 @@ export function createMemoryLog(options: {
       );
       events.splice(0, Infinity, ...kept);
     }
-    if (write.kind === 'redact-run')
+    if (write.kind === 'redact-runs') {
+      const wanted = new Set(write.runIds);
       events.forEach((event, index) => {
         if (event.meta.stream !== write.stream) return;
-        const { data } = redact(event as ThreadEvent, write.runId);
+        const { data } = redact(event as ThreadEvent, wanted);
         events[index] = { ...event, data } as Recorded;
       });
+    }
   }
 
   function flush(): void {

@@ -126,15 +126,18 @@ export function eachEvent(
 const readRows = (prepare: Prepare, where: string, ...values: (string | number)[]): EventRow[] =>
   prepare(`SELECT ${COLUMNS} FROM events WHERE ${where}`).raw().all(values) as EventRow[];
 
-/** Takes a run's content out of its stream's facts, for good (thread/redact.ts). */
-export function redactRun(prepare: Prepare, stream: string, runId: string): void {
-  const where = "stream = ? AND ? IN (json_extract(data, '$.runId'), json_extract(data, '$.left.runId'))";
-  const rows = readRows(prepare, where, stream, runId);
-  for (const row of rows) {
+/** Takes the content of runs out of their stream's facts, for good (thread/redact.ts). */
+export function redactRuns(prepare: Prepare, stream: string, runIds: readonly string[]): void {
+  const among = 'IN (SELECT value FROM json_each(?))';
+  const where = `stream = ? AND (json_extract(data, '$.runId') ${among} OR json_extract(data, '$.left.runId') ${among})`;
+  const list = JSON.stringify(runIds);
+  const wanted = new Set(runIds);
+  const update = prepare('UPDATE events SET data = @data, schema = @schema WHERE position = @position');
+  for (const row of readRows(prepare, where, stream, list, list)) {
     const event = toRecorded(row);
-    const redacted = redact(event as ThreadEvent, runId);
+    const redacted = redact(event as ThreadEvent, wanted);
     if (redacted === event) continue;
-    prepare('UPDATE events SET data = @data, schema = @schema WHERE position = @position').run({
+    update.run({
       data: JSON.stringify(redacted.data),
       schema: schemaVersionOf(event.type, upcasters),
       position: event.meta.position,

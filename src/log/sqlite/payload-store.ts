@@ -20,7 +20,7 @@ import { writeCheckpoint } from './checkpoint-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
 import { findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
 import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
-import { forgetCommands, redactRun } from './event-store.ts';
+import { forgetCommands, redactRuns } from './event-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
 import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
@@ -119,8 +119,8 @@ function writePayload(
     case 'copy-checkpoints':
       copyCheckpoints(prepare, keys, write);
       return;
-    case 'redact-run':
-      redactRun(prepare, write.stream, write.runId);
+    case 'redact-runs':
+      redactRuns(prepare, write.stream, write.runIds);
       return;
     case 'forget-thread-frames':
       forgetThreadFrames(prepare, tail, write.threadId);

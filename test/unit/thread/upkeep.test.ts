@@ -1,7 +1,7 @@
 /** Copies, prunings and deleted runs, by the rules of a thread. */
 import assert from 'node:assert/strict';
 import { redact } from '../../../src/thread/redact.ts';
-import type { Outcome } from '../../../src/thread/events.ts';
+import type { Outcome, ThreadEvent } from '../../../src/thread/events.ts';
 import { ask, fact, given, SUCCESS } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -56,22 +56,28 @@ test('L3 given facts of a run with content, when they are redacted, then order a
     { kind: 'error', error: secret, message: secret },
     { kind: 'timeout', message: secret },
     { kind: 'cancelled', reason: secret },
-    { kind: 'rolled-back', reason: secret },
   ];
   const kwargs = { input: secret, config: { secret }, streamMode: ['values'], streamSubgraphs: true };
   const facts = [
     fact.runCreated('a', { metadata: { secret }, kwargs }),
+    { type: 'RunRequeued', data: { ...fact.requeued('a').data, reason: secret } } as ThreadEvent,
     ...outcomes.map((outcome) => fact.completed('a', { outcome })),
   ];
   for (const before of facts) {
-    const after = redact(before, 'a');
+    const after = redact(before, new Set(['a', 'c']));
     assert.equal(after.type, before.type);
     assert.ok(!JSON.stringify(after).includes(secret));
-    assert.equal(redact(before, 'b'), before);
+    assert.equal(redact(before, new Set(['b'])), before);
   }
   const left = { ...fact.runDeleted('b').data, left: { runId: 'a', outcome: SUCCESS } };
-  const told = redact({ type: 'RunDeleted', data: left } as ReturnType<typeof fact.runDeleted>, 'a');
+  const told = redact(
+    { type: 'RunDeleted', data: left } as ReturnType<typeof fact.runDeleted>,
+    new Set(['a']),
+  );
   assert.equal(told.type === 'RunDeleted' && told.data.left, null);
+  // Its reason is the server's own, and the thread shows it.
+  const rolledBack = fact.completed('a', { outcome: { kind: 'rolled-back', reason: 'asked' } });
+  assert.deepEqual(redact(rolledBack, new Set(['a'])), rolledBack);
 });
 
 test.run();
