@@ -94,7 +94,7 @@ test('a commit that fails is answered with 503, the process exits with code 70, 
       }
       const owed = new Set(promises.runs.keys());
       for (let n = 1; owed.size > 0; n++) {
-        const { headers, body } = (await sink.next(n, 20_000))[n - 1]!;
+        const { headers, body } = (await sink.next(n))[n - 1]!;
         owed.delete(JSON.parse(body.toString()).run_id);
         const first = before.get(headers['webhook-id']);
         if (first !== undefined) assert.is(body.toString(), first);

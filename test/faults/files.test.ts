@@ -126,7 +126,7 @@ test(
           (await ask('GET', `/webhooks?run_id=${run.run_id}`)).json[0]?.attempts ?? [];
         await server.printed(/reading owed webhooks/);
         giveBack();
-        const [received] = await sink.next(1, 20_000);
+        const [received] = await sink.next(1);
         assert.is(JSON.parse(received!.body.toString()).run_id, run.run_id);
         await until('it is recorded', async () => (await attempts()).length > 0);
         assert.is((await attempts()).length, 1);

@@ -20,7 +20,7 @@ const MORE = fileURLToPath(new URL('../fixtures/project/platform.more.json', imp
 const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
 const MB = 2 ** 20;
 /** Generous: the machine has other things to do. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** Resolves when the server holds no more sockets than that. */
 async function untilSockets(server: ServerProgram, most: number): Promise<void> {
@@ -122,7 +122,8 @@ test(
       try {
         const began = performance.now();
         const replies = await Promise.all(sockets.map(readAll));
-        assert.ok(performance.now() - began < 15_000);
+        // Without the settings it would be a minute.
+        assert.ok(performance.now() - began < 45_000);
         assert.ok(replies.filter((text) => text.startsWith('HTTP/1.1 408 ')).length > CLIENTS / 2);
       } finally {
         clearInterval(drip);

@@ -110,7 +110,7 @@ async function runOnce(
   const path = `/threads/${thread}/runs/${json.run_id}`;
   if (expected === 'cancelled') {
     const begun = async () => (await server.ask('GET', `/threads/${thread}`)).json.values?.begun === true;
-    await until(`${graph} begins`, begun, 1_000);
+    await until(`${graph} begins`, begun);
     assert.is((await server.ask('POST', `${path}/cancel?wait=true`)).status, 200, graph);
     assert.is((await server.ask('GET', path)).json.status, 'interrupted', graph);
   } else {

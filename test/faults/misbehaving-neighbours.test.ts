@@ -29,7 +29,7 @@ async function start(
   server: ServerProgram,
   graph: string,
   configurable: object = {},
-  timeout = 60_000,
+  timeout = 240_000,
 ): Promise<Started> {
   const thread = (await server.ask('POST', '/threads', {})).json.thread_id as string;
   const order = { assistant_id: graph, input: {}, stream_mode: 'custom', config: { configurable, timeout } };
@@ -153,7 +153,7 @@ test('given a run that waits in threads which all share, when it is stopped, the
   }));
 
 test('given a run that spins, when it is cancelled at last, then reads and streams of other workers have gone on meanwhile (X4)', () =>
-  withServer({ PLATFORM_WORKERS: '2', PLATFORM_RUN_TIMEOUT_SECS: '30' }, async (server, dir) => {
+  withServer({ PLATFORM_WORKERS: '2' }, async (server, dir) => {
     const gate = join(dir, 'gate');
     const writer = await start(server, 'writes', { gate });
     let seen = '';

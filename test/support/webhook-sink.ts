@@ -77,7 +77,7 @@ export async function withWebhookSink<T>(
     else response.writeHead(answer.status ?? 302, { location: answer.redirect }).end();
   }
 
-  function next(n: number, timeoutMs = 30_000): Promise<readonly ReceivedRequest[]> {
+  function next(n: number, timeoutMs = 120_000): Promise<readonly ReceivedRequest[]> {
     return new Promise((resolve, reject) => {
       const stop = () => {
         clearTimeout(timer);
