@@ -3,7 +3,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { EmbeddingSpec } from './embedding-spec.ts';
 import type { ExportSpec } from './export-spec.ts';
 import type { HttpConfig } from './http.ts';
-import type { AssistantDefaults, LogLevel } from './settings.ts';
+import type { AssistantDefaults, LogLevel } from './environment.ts';
 import type { WebhooksConfig } from './webhooks.ts';
 
 export interface Config {

@@ -25,7 +25,8 @@ export const embeddingSpec = z
     error: ({ input }) =>
       `expected "<file>:<function>", relative to this file, or "<provider>:<model>" with one of the providers ` +
       `${EMBEDDING_PROVIDERS.join(', ')}; found "${String(input)}"; for another provider name a function of yours`,
-  });
+  })
+  .meta({ form: '`"file:function"` or `"provider:model"`' });
 
 export function toEmbeddingSpec(text: string, dir: string, configFile: string): EmbeddingSpec {
   const [, provider, model] = MODEL.exec(text) ?? [];

@@ -11,7 +11,8 @@ export interface ExportSpec {
 /** `"<file>:<variable>"`; the file is relative to the configuration file, the variable `default` when left out. */
 export const exportSpec = z
   .string('expected "<file>:<variable>"')
-  .regex(/^[^:]+(:[^:]+)?$/, 'expected "<file>:<variable>", relative to this file');
+  .regex(/^[^:]+(:[^:]+)?$/, 'expected "<file>:<variable>", relative to this file')
+  .meta({ form: '`"file:export"`' });
 
 export function toExportSpec(spec: string, dir: string): ExportSpec {
   const [file, exportName] = spec.split(':');

@@ -1,20 +1,30 @@
-/** The configuration file's shape. */
+/**
+ * The configuration file's shape. Descriptions and defaults stand in the schema: the reference in README.md is written
+ * from it (scripts/config-reference.ts). `form` is the text of a type that JSON Schema cannot tell.
+ */
 import { z } from 'zod';
 import { exportSpec } from './export-spec.ts';
 import { embeddingSpec } from './embedding-spec.ts';
 import { httpBlock } from './http.ts';
 import { webhooksBlock } from './webhooks.ts';
 
-const members = z.record(z.string(), z.json(), 'expected an object').optional();
+const OBJECT = 'expected an object';
+const members = (description: string) =>
+  z.record(z.string(), z.json(), OBJECT).optional().describe(description);
 
-const graph = z.union(
-  [
-    exportSpec,
-    /** `description` becomes that of the graph's own assistant. */
-    z.looseObject({ path: exportSpec, description: z.string().optional() }),
-  ],
-  'expected "<file>:<variable>", or an object with that as "path" and a text as "description"',
-);
+const graph = z
+  .union(
+    [
+      exportSpec,
+      z.looseObject({
+        path: exportSpec,
+        /** Becomes that of the graph's own assistant. */
+        description: z.string().optional(),
+      }),
+    ],
+    'expected "<file>:<variable>", or an object with that as "path" and a text as "description"',
+  )
+  .meta({ form: '`"file:export"` or `{path, description}`' });
 
 /** Up to some 190 years. */
 const minutes = z
@@ -22,146 +32,185 @@ const minutes = z
   .positive('expected a number of minutes above 0')
   .max(100_000_000, 'expected at most 100000000 minutes');
 
+const authBlock = z.looseObject(
+  {
+    path: exportSpec.describe('The `Auth` that decides who may call, and what.'),
+    disable_studio_auth: z
+      .boolean('expected true or false')
+      .default(false)
+      .describe('Studio requests need credentials like all others, whatever PLATFORM_STUDIO_KEY says.'),
+    cache: z
+      .looseObject(
+        {
+          cache_keys: z
+            .array(
+              z
+                .string()
+                .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of a header')
+                .meta({ form: 'header names' }),
+              'expected a list of header names',
+            )
+            .min(1, 'expected at least one header name')
+            .describe('Headers that say who calls: name every one that the handler looks at.'),
+          ttl_seconds: z
+            .number('expected seconds')
+            .positive('expected seconds above 0')
+            .max(86_400, 'expected at most 86400 seconds')
+            .default(60)
+            .describe('Seconds that an answer holds.'),
+          max_size: z
+            .int('expected a whole number')
+            .min(1, 'expected 1 or more')
+            .max(1_000_000, 'expected at most 1000000')
+            .default(1_000)
+            .describe('Callers that are remembered at once.'),
+        },
+        'expected an object with "cache_keys"',
+      )
+      .optional()
+      .describe('Keeps answers of `authenticate` for requests with the same headers.'),
+    openapi: z
+      .looseObject(
+        {
+          securitySchemes: members('How callers prove who they are, by name.'),
+          security: z
+            .array(z.record(z.string(), z.json()).meta({ form: 'objects' }), 'expected a list of objects')
+            .optional()
+            .describe('Which of them a request needs.'),
+          paths: members('Routes, merged with those of the server.'),
+        },
+        OBJECT,
+      )
+      .optional()
+      .describe('Merged into `/openapi.json`.'),
+  },
+  'expected an object with "path"',
+);
+
+const checkpointerBlock = z.looseObject(
+  {
+    ttl: z
+      .looseObject(
+        {
+          strategy: z
+            .enum(['delete', 'keep_latest'], 'expected "delete" or "keep_latest"')
+            .default('delete')
+            .describe('The thread goes, or all but its latest state goes.'),
+          default_ttl: minutes
+            .optional()
+            .describe(
+              'Minutes that threads live after their last change when their maker says nothing; for ever without.',
+            ),
+          sweep_interval_minutes: minutes
+            .default(5)
+            .describe('Minutes between two looks for threads whose time is over.'),
+          sweep_limit: z
+            .int('expected a whole number')
+            .min(1, 'expected 1 or more')
+            .default(1_000)
+            .describe('Threads that one look deals with.'),
+        },
+        OBJECT,
+      )
+      .prefault({})
+      .describe("What happens to threads that are left alone; a thread's own `ttl` wins."),
+  },
+  OBJECT,
+);
+
+const storeBlock = z.looseObject(
+  {
+    index: z
+      .looseObject(
+        {
+          dims: z.int('expected a number of dimensions').min(1).max(65_536).describe('Numbers in a vector.'),
+          embed: embeddingSpec.describe('Texts to vectors.'),
+          fields: z
+            .array(z.string('expected a path').meta({ form: 'paths' }), 'expected a list of paths')
+            .min(1)
+            .default(['$'])
+            .describe('Parts of a value that are embedded; `$` is the whole.'),
+        },
+        'expected an object with "dims" and "embed"',
+      )
+      .optional()
+      .describe('Search by meaning.'),
+    ttl: z
+      .looseObject(
+        {
+          refresh_on_read: z
+            .boolean('expected true or false')
+            .default(true)
+            .describe('Reading an item lets it live on.'),
+          default_ttl: z
+            .number('expected minutes')
+            .positive('expected minutes')
+            .nullish()
+            .describe('Minutes that items live when their writer says nothing; for ever without.'),
+          sweep_interval_minutes: z
+            .number('expected minutes')
+            .positive('expected minutes')
+            .nullish()
+            .describe('Minutes between two deletions of expired items; without, they are only out of sight.'),
+        },
+        OBJECT,
+      )
+      .prefault({})
+      .describe('How long items live.'),
+  },
+  OBJECT,
+);
+
+const cronsBlock = z.looseObject(
+  {
+    catch_up: z
+      .enum(['one', 'none', 'all'], 'expected "one", "none" or "all"')
+      .default('one')
+      .describe(
+        'Slots that were missed while the server was down: one run for all of them, none, or one for each.',
+      ),
+    catch_up_limit: z
+      .int('expected a whole number')
+      .min(1, 'expected 1 or more')
+      .max(10_000, 'expected at most 10000')
+      .default(100)
+      .describe('With `"all"`: how many at most, the newest ones.'),
+  },
+  OBJECT,
+);
+
 export const configFile = z.looseObject(
   {
-    /** Paths of packages that the graphs need; Node finds them itself, so they are only checked. */
-    dependencies: z.array(z.string('expected a path'), 'expected a list of paths').optional(),
-    /** Graph name to the export that holds the graph. */
-    graphs: z.record(
-      z.string().regex(/^[\w.-]{1,128}$/, 'a graph name has 1 to 128 letters, digits, "_", "-" or "."'),
-      graph,
-      'expected an object of graph names and "<file>:<variable>"',
-    ),
-    /**
-     * A file of `NAME=value` lines, the variables themselves, or the names of variables that the process environment
-     * has. The process environment wins.
-     */
+    graphs: z
+      .record(
+        z.string().regex(/^[\w.-]{1,128}$/, 'a graph name has 1 to 128 letters, digits, "_", "-" or "."'),
+        graph,
+        'expected an object of graph names and "<file>:<variable>"',
+      )
+      .meta({ form: 'object of names → `"file:export"` or `{path, description}`' })
+      .describe('The graphs to serve.'),
+    dependencies: z
+      .array(z.string('expected a path').meta({ form: 'paths' }), 'expected a list of paths')
+      .default([])
+      .describe('Packages that the graphs need. Node.js finds them itself, so they are only checked.'),
     env: z
       .union(
         [z.string(), z.array(z.string()), z.record(z.string(), z.coerce.string())],
         'expected a file path, an object or a list of names',
       )
-      .optional(),
-    auth: z
-      .looseObject(
-        {
-          path: exportSpec,
-          /** The studio is asked for credentials like everybody, whatever key is configured for it. */
-          disable_studio_auth: z.boolean('expected true or false').optional(),
-          /** For how long answers of `authenticate` hold for requests with the same headers. */
-          cache: z
-            .looseObject(
-              {
-                /** Headers that say who calls: all that the handler looks at. */
-                cache_keys: z
-                  .array(
-                    z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of a header'),
-                    'expected a list of header names',
-                  )
-                  .min(1, 'expected at least one header name'),
-                ttl_seconds: z
-                  .number('expected seconds')
-                  .positive('expected seconds above 0')
-                  .max(86_400, 'expected at most 86400 seconds')
-                  .optional(),
-                /** Callers that are remembered at once. */
-                max_size: z
-                  .int('expected a whole number')
-                  .min(1, 'expected 1 or more')
-                  .max(1_000_000, 'expected at most 1000000')
-                  .optional(),
-              },
-              'expected an object with "cache_keys"',
-            )
-            .optional(),
-          /** Merged into the description of the interface: how callers prove who they are. */
-          openapi: z
-            .looseObject(
-              {
-                securitySchemes: members,
-                security: z.array(z.record(z.string(), z.json()), 'expected a list of objects').optional(),
-                paths: members,
-              },
-              'expected an object',
-            )
-            .optional(),
-        },
-        'expected an object with "path"',
-      )
-      .optional(),
-    checkpointer: z
-      .looseObject(
-        {
-          /** What happens to threads that were left alone. */
-          ttl: z
-            .looseObject(
-              {
-                /** `delete`: the thread goes. `keep_latest`: all but its latest state goes. */
-                strategy: z.enum(['delete', 'keep_latest'], 'expected "delete" or "keep_latest"').optional(),
-                /** Minutes that new threads get when their maker says nothing. */
-                default_ttl: minutes.optional(),
-                /** Minutes between two looks for threads whose time is over. */
-                sweep_interval_minutes: minutes.optional(),
-                /** How many threads one look deals with. */
-                sweep_limit: z.int('expected a whole number').min(1, 'expected 1 or more').optional(),
-              },
-              'expected an object',
-            )
-            .optional(),
-        },
-        'expected an object',
-      )
-      .optional(),
-    store: z
-      .looseObject(
-        {
-          /** Search by meaning: `embed` turns texts into vectors of `dims` numbers. */
-          index: z
-            .looseObject(
-              {
-                dims: z.int('expected a number of dimensions').min(1).max(65_536),
-                embed: embeddingSpec,
-                /** Parts of a value that are embedded; `$` is the whole. */
-                fields: z.array(z.string('expected a path'), 'expected a list of paths').min(1).optional(),
-              },
-              'expected an object with "dims" and "embed"',
-            )
-            .optional(),
-          ttl: z
-            .looseObject(
-              {
-                refresh_on_read: z.boolean('expected true or false').optional(),
-                /** Minutes. */
-                default_ttl: z.number('expected minutes').positive('expected minutes').nullish(),
-                /** Minutes; without it nothing is deleted, only out of sight. */
-                sweep_interval_minutes: z.number('expected minutes').positive('expected minutes').nullish(),
-              },
-              'expected an object',
-            )
-            .optional(),
-        },
-        'expected an object',
-      )
-      .optional(),
-    crons: z
-      .looseObject(
-        {
-          /** Slots that were missed while the server was down: `one` run for all, `none`, or `all` of them. */
-          catch_up: z.enum(['one', 'none', 'all'], 'expected "one", "none" or "all"').optional(),
-          /** With `all`: how many at most, the newest ones. */
-          catch_up_limit: z
-            .int('expected a whole number')
-            .min(1, 'expected 1 or more')
-            .max(10_000, 'expected at most 10000')
-            .optional(),
-        },
-        'expected an object',
-      )
-      .optional(),
-    http: httpBlock.optional(),
-    webhooks: webhooksBlock.optional(),
+      .optional()
+      .meta({ form: 'path, object of texts, or list of names' })
+      .describe(
+        'A file of `NAME=value` lines, the variables themselves, or names that the process environment has to have. The process environment wins.',
+      ),
+    auth: authBlock.optional().describe('Who may call.'),
+    http: httpBlock.prefault({}).describe('The interface.'),
+    webhooks: webhooksBlock.prefault({}).describe('What is sent at the end of runs.'),
+    crons: cronsBlock.prefault({}).describe('Schedules.'),
+    store: storeBlock.prefault({}).describe('Items that graphs keep beyond threads.'),
+    checkpointer: checkpointerBlock.prefault({}).describe('Saved states of threads.'),
   },
-  'expected an object',
+  OBJECT,
 );
 
 export type ConfigFile = z.output<typeof configFile>;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { compilePattern } from '../kernel/pattern.ts';
 import { exportSpec, type ExportSpec } from './export-spec.ts';
+import { origin, PREFIX } from './texts.ts';
 import type { Settings } from './settings.ts';
 
 /** Route groups that `http.disable_<group>` takes away. */
@@ -61,16 +62,30 @@ export interface HttpConfig {
   readonly loggingHeaders: HeaderRule;
 }
 
-const flag = z.boolean('expected true or false').optional();
-const names = z
-  .array(z.string('expected a string').min(1, 'expected at least 1 character'), 'expected a list of strings')
-  .optional();
-const headerRule = z
-  .looseObject(
-    { include: names, includes: names, exclude: names, excludes: names },
-    'expected an object with include and exclude',
-  )
-  .optional();
+const flag = (description: string) =>
+  z.boolean('expected true or false').default(false).describe(description);
+const names = (description: string, form = 'texts') =>
+  z
+    .array(
+      z.string('expected a string').min(1, 'expected at least 1 character').meta({ form }),
+      'expected a list of strings',
+    )
+    .optional()
+    .describe(description);
+const PATTERNS = 'header names with `*`';
+const headerRule = (description: string, included: string) =>
+  z
+    .looseObject(
+      {
+        includes: names(included, PATTERNS),
+        excludes: names('Headers that stay out, whatever else is said.', PATTERNS),
+        include: names('Another name of `includes`.', PATTERNS),
+        exclude: names('Another name of `excludes`.', PATTERNS),
+      },
+      'expected an object with include and exclude',
+    )
+    .prefault({})
+    .describe(description);
 const regex = z.string('expected a regular expression').superRefine((text, context) => {
   try {
     compilePattern(text);
@@ -81,108 +96,105 @@ const regex = z.string('expected a regular expression').superRefine((text, conte
     });
   }
 });
-const PREFIX = /^(\/[\w.~-]+)*\/?$/;
-const origin = z
-  .string('expected an origin')
-  .regex(/^(\*|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, 'expected "*" or an origin such as "https://app.example"');
+const corsBlock = z.looseObject(
+  {
+    allow_origins: z
+      .array(origin, 'expected a list of origins')
+      .default(['*'])
+      .describe('Origins of pages that may call; `*` for all.'),
+    allow_origin_regex: regex
+      .optional()
+      .describe('Has to match the whole origin; wins over `allow_origins`.'),
+    allow_methods: names('Methods that pages may use; those of the interface without.'),
+    allow_headers: names('Headers that pages may send; all that they ask for without.'),
+    allow_credentials: flag('Pages may send cookies; has no effect while every origin is allowed.'),
+    expose_headers: names('Headers that pages may read, besides those that clients need.'),
+    max_age: z
+      .int('expected a number of seconds')
+      .min(0, 'expected 0 or more')
+      .default(600)
+      .describe('Seconds that a browser remembers the answer.'),
+  },
+  'expected an object',
+);
 
 export const httpBlock = z.looseObject(
   {
-    /** `"<file>:<variable>"` of a Hono app, or of any object with `fetch`. */
-    app: exportSpec.optional(),
-    enable_custom_route_auth: flag,
+    app: exportSpec
+      .optional()
+      .describe(
+        'A Hono app, whose middlewares wrap the built-in routes, or any object with `fetch`, asked first.',
+      ),
+    enable_custom_route_auth: flag('Routes of that app pass through authentication, too.'),
     middleware_order: z
       .enum(['middleware_first', 'auth_first'], 'expected "middleware_first" or "auth_first"')
-      .optional(),
-    cors: z
-      .looseObject(
-        {
-          allow_origins: z.array(origin, 'expected a list of origins').optional(),
-          allow_origin_regex: regex.optional(),
-          allow_methods: names,
-          allow_headers: names,
-          allow_credentials: flag,
-          expose_headers: names,
-          /** Seconds. */
-          max_age: z.int('expected a number of seconds').min(0, 'expected 0 or more').optional(),
-        },
-        'expected an object',
-      )
-      .optional(),
-    mount_prefix: z.string('expected a path').regex(PREFIX, 'expected a path such as "/agents"').optional(),
-    configurable_headers: headerRule,
-    logging_headers: headerRule,
-    disable_assistants: flag,
-    disable_threads: flag,
-    disable_runs: flag,
-    /** None is there for clients, and none that was there before starts a run. */
-    disable_crons: flag,
-    disable_store: flag,
-    disable_mcp: flag,
-    disable_a2a: flag,
-    disable_ui: flag,
-    /** `/`, `/info`, `/metrics`, `/docs`, `/openapi.json`; `/ok` stays. */
-    disable_meta: flag,
-    /** Runs are accepted and executed, and no webhook is sent. */
-    disable_webhooks: flag,
-    /** Largest request body in bytes. */
-    max_body_bytes: z.int('expected a number of bytes').min(1024).optional(),
+      .default('middleware_first')
+      .describe('Whether that app or authentication comes first.'),
+    cors: corsBlock.prefault({}).describe('Pages of other origins.'),
+    mount_prefix: z
+      .string('expected a path')
+      .regex(PREFIX, 'expected a path such as "/agents"')
+      .meta({ form: 'path' })
+      .default('')
+      .describe('Everything lies below it; `/ok` answers at the root, too.'),
+    configurable_headers: headerRule(
+      'Headers of a request that its run finds in `configurable`; see below.',
+      'Headers that pass, in place of the default list.',
+    ),
+    logging_headers: headerRule(
+      'Headers that request log lines show.',
+      'Headers that are shown; none without.',
+    ),
+    disable_assistants: flag('The group answers 404.'),
+    disable_threads: flag('The group answers 404.'),
+    disable_runs: flag('The group answers 404, and so do crons.'),
+    disable_crons: flag('The group answers 404, and no slot starts a run.'),
+    disable_store: flag('The group answers 404.'),
+    disable_mcp: flag('The group answers 404.'),
+    disable_a2a: flag('The group answers 404.'),
+    disable_ui: flag('The group answers 404.'),
+    disable_meta: flag('`/`, `/info`, `/metrics`, `/docs`, `/openapi.json` answer 404; `/ok` stays.'),
+    disable_webhooks: flag('Runs are accepted and executed, and no webhook is sent.'),
+    max_body_bytes: z
+      .int('expected a number of bytes')
+      .min(1024)
+      .default(16 * 2 ** 20)
+      .describe('Largest body of a request.'),
   },
   'expected an object',
 );
 
 export type HttpBlock = z.output<typeof httpBlock>;
 
-export const HTTP_KEYS = [
-  'app',
-  'enable_custom_route_auth',
-  'middleware_order',
-  ...['origins', 'origin_regex', 'methods', 'headers', 'credentials'].map((key) => `cors.allow_${key}`),
-  'cors.expose_headers',
-  'cors.max_age',
-  'mount_prefix',
-  ...['configurable_headers', 'logging_headers'].flatMap((key) =>
-    ['include', 'includes', 'exclude', 'excludes'].map((part) => `${key}.${part}`),
-  ),
-  ...[...GROUPS, 'webhooks'].map((group) => `disable_${group}`),
-  'max_body_bytes',
-].map((key) => `http.${key}`);
-
 /** The environment's `CORS_ALLOW_ORIGINS` and `MOUNT_PREFIX` win over the file. */
 export function toHttpConfig(
   block: HttpBlock,
   settings: Settings,
-  problems: string[],
   warnings: string[],
   toSpec: (spec: string) => ExportSpec,
 ): HttpConfig {
-  const { cors = {} } = block;
-  const origins = settings.list('CORS_ALLOW_ORIGINS', cors.allow_origins ?? ['*']);
-  for (const each of origins)
-    if (!origin.safeParse(each).success)
-      problems.push(`CORS_ALLOW_ORIGINS: expected origins or "*", separated by commas, found "${each}"`);
+  const { cors } = block;
+  const origins = settings.read('CORS_ALLOW_ORIGINS') ?? cors.allow_origins;
   const anybody = cors.allow_origin_regex === undefined && origins.includes('*');
-  if (anybody && cors.allow_credentials === true)
+  if (anybody && cors.allow_credentials)
     warnings.push(
       'http.cors.allow_credentials has no effect while every origin is allowed: name the origins that may use it',
     );
-  const prefix = settings.text('MOUNT_PREFIX', block.mount_prefix ?? '');
-  if (!PREFIX.test(prefix))
-    problems.push(`MOUNT_PREFIX: expected a path such as "/agents", found "${prefix}"`);
+  const prefix = settings.read('MOUNT_PREFIX') ?? block.mount_prefix;
   return {
     ...(block.app !== undefined && { app: toSpec(block.app) }),
-    customRouteAuth: block.enable_custom_route_auth === true,
-    order: block.middleware_order ?? 'middleware_first',
+    customRouteAuth: block.enable_custom_route_auth,
+    order: block.middleware_order,
     cors: {
       origins: origins.includes('*') ? ['*'] : origins,
       ...(cors.allow_origin_regex !== undefined && { originRegex: cors.allow_origin_regex }),
       methods: withoutStar(cors.allow_methods),
       headers: withoutStar(cors.allow_headers),
-      credentials: cors.allow_credentials === true && !anybody,
+      credentials: cors.allow_credentials && !anybody,
       expose: cors.expose_headers ?? [],
-      maxAgeSecs: cors.max_age ?? 600,
+      maxAgeSecs: cors.max_age,
     },
-    disabled: disabledGroups((group) => block[`disable_${group}`] === true),
+    disabled: disabledGroups((group) => block[`disable_${group}`]),
     mountPrefix: prefix.replace(/\/$/, ''),
     configurableHeaders: toInheritanceRule(block.configurable_headers),
     loggingHeaders: toRule(block.logging_headers),
@@ -193,7 +205,7 @@ export function toHttpConfig(
 const withoutStar = (given: readonly string[] | undefined): readonly string[] =>
   given === undefined || given.includes('*') ? [] : given;
 
-function toRule(given: z.output<typeof headerRule>): HeaderRule {
+function toRule(given: z.output<ReturnType<typeof headerRule>>): HeaderRule {
   return {
     include: [...(given?.include ?? []), ...(given?.includes ?? [])],
     exclude: [...(given?.exclude ?? []), ...(given?.excludes ?? [])],
@@ -205,7 +217,7 @@ function disabledGroups(isDisabled: (group: Group) => boolean): ReadonlySet<Grou
   return new Set(GROUPS.filter((group) => isDisabled(group) || (group === 'crons' && isDisabled('runs'))));
 }
 
-function toInheritanceRule(given: z.output<typeof headerRule>): InheritanceRule {
+function toInheritanceRule(given: z.output<ReturnType<typeof headerRule>>): InheritanceRule {
   const { include, exclude } = toRule(given);
   const namesSome = given?.include !== undefined || given?.includes !== undefined;
   return namesSome ? { include, exclude } : { exclude };

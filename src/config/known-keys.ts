@@ -1,33 +1,19 @@
 /** Warnings about keys of the configuration file that have no effect: an ignored setting is a trap. */
-import { HTTP_KEYS } from './http.ts';
-import { WEBHOOK_KEYS } from './webhooks.ts';
+import { z } from 'zod';
+import { configFile } from './file.ts';
 
-/** Keys that this server reads, as dotted paths. */
-const READ = [
-  'dependencies',
-  'graphs',
-  'env',
-  'auth.path',
-  'auth.openapi',
-  'auth.disable_studio_auth',
-  'auth.cache.cache_keys',
-  'auth.cache.ttl_seconds',
-  'auth.cache.max_size',
-  ...HTTP_KEYS,
-  ...WEBHOOK_KEYS,
-  'store.index.dims',
-  'store.index.embed',
-  'store.index.fields',
-  'crons.catch_up',
-  'crons.catch_up_limit',
-  'checkpointer.ttl.strategy',
-  'checkpointer.ttl.default_ttl',
-  'checkpointer.ttl.sweep_interval_minutes',
-  'checkpointer.ttl.sweep_limit',
-  'store.ttl.refresh_on_read',
-  'store.ttl.default_ttl',
-  'store.ttl.sweep_interval_minutes',
-];
+/** Keys that this server reads, as dotted paths: those of the schema, down to what is no object of named keys. */
+function keysOf(schema: z.core.$ZodType, path: string): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault)
+    return keysOf(schema.unwrap(), path);
+  if (!(schema instanceof z.ZodObject) || path === OPENAPI) return [path];
+  return Object.entries(schema.shape).flatMap(([key, value]) =>
+    keysOf(value as z.core.$ZodType, path === '' ? key : `${path}.${key}`),
+  );
+}
+/** Taken as it is, with whatever else stands in it. */
+const OPENAPI = 'auth.openapi';
+const READ = keysOf(configFile, '');
 
 /** Keys for tools that build images of the project or run it elsewhere. */
 const ELSEWHERE = [

@@ -1,6 +1,5 @@
 /** `platform.json`, the environment and the command line, in rising order of precedence. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import { isObject, type JsonObject } from '../kernel/json.ts';
@@ -21,14 +20,8 @@ const NAMES = ['platform.json', 'langgraph.json'];
 /** Beside the configuration file. */
 const DATA_FOLDER = '.platform';
 
-/** Clients of this interface (chat pages, hosted studios) look here unless told otherwise. */
-const DEFAULT_PORT = 2024;
-
 /** Source files of graphs that a Python interpreter runs. */
 const PYTHON = /\.(py|pyx|pyd|pyi)$/;
-
-/** A hundred years: what is more in milliseconds has no meaning as a time. */
-const MOST_SECS = 3_155_760_000;
 
 export interface Reading {
   /** The usable part: a wrong setting is replaced by its default, or left out. */
@@ -58,7 +51,9 @@ export function findDataDir(
 
 /** Throws `ConfigError` only when there is no file. */
 export function readConfig(overrides: Overrides, processEnv: Environment, cwd: string): Reading {
-  const path = findFile(resolve(cwd, overrides.config ?? processEnv['PLATFORM_CONFIG'] ?? '.'));
+  const path = findFile(
+    resolve(cwd, createSettings(processEnv, []).read('PLATFORM_CONFIG', overrides.config)),
+  );
   const problems: string[] = [];
   const raw = readJsonFile(path, problems);
   const { file, isWhole } = raw === undefined ? NOTHING : parseSound(raw, path, problems);
@@ -67,7 +62,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
   const fileEnv = readEnv(file.env, dir, path, warnings, processEnv);
   const env: Environment = { ...fileEnv, ...processEnv };
   const settings = createSettings(env, problems);
-  for (const [index, dependency] of (file.dependencies ?? []).entries())
+  for (const [index, dependency] of file.dependencies.entries())
     if (dependency.startsWith('.') && !existsSync(join(dir, dependency)))
       warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
   const all = Object.entries(file.graphs).map(([id, spec]) => ({
@@ -87,20 +82,16 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
 
   checkForeign(env, problems, warnings);
 
-  /** In milliseconds. */
-  const seconds = (name: string, byDefault: number, min = 0, max = MOST_SECS): number =>
-    1000 * settings.number(name, byDefault, { min, max });
   /** Any free port in the place of one that is wrong: what else is wrong is told of no other port. */
   const readPort = (): number => {
-    const name = settings.which('PLATFORM_PORT', 'LANGGRAPH_SERVER_PORT', 'PORT');
     const before = problems.length;
-    const port = settings.number(name, DEFAULT_PORT, { max: 65_535, given: overrides.port, label: '--port' });
+    const port = settings.read('PLATFORM_PORT', overrides.port);
     return problems.length === before ? port : 0;
   };
-  const threadTtl = file.checkpointer?.ttl;
-  const apiKeys = settings.keys('PLATFORM_API_KEY');
-  const studioKeys = settings.keys('PLATFORM_STUDIO_KEY');
-  const studioOff = file.auth === undefined || file.auth.disable_studio_auth === true;
+  const threadTtl = file.checkpointer.ttl;
+  const apiKeys = settings.read('PLATFORM_API_KEY');
+  const studioKeys = settings.read('PLATFORM_STUDIO_KEY');
+  const studioOff = file.auth === undefined || file.auth.disable_studio_auth;
   if (studioKeys !== undefined && studioOff)
     warnings.push('PLATFORM_STUDIO_KEY has no effect: there is no auth handler, or it is disabled there');
   if (apiKeys !== undefined && file.auth !== undefined)
@@ -112,85 +103,70 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     ...{ graphs, unserved },
     ...(file.auth && { auth: toExportSpec(file.auth.path, dir) }),
     ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),
-    http: toHttpConfig(file.http ?? {}, settings, problems, warnings, (spec) => toExportSpec(spec, dir)),
-    allowTruncate: settings.flag('PLATFORM_ALLOW_TRUNCATE', false),
-    log: {
-      level: settings.logLevel('LOG_LEVEL', 'info'),
-      json: env['LOG_JSON'] === undefined ? undefined : settings.flag('LOG_JSON', true),
-    },
-    webhooks: toWebhooksConfig(file.webhooks ?? {}, file.http?.disable_webhooks !== true, {
+    http: toHttpConfig(file.http, settings, warnings, (spec) => toExportSpec(spec, dir)),
+    allowTruncate: settings.read('PLATFORM_ALLOW_TRUNCATE'),
+    log: { level: settings.read('LOG_LEVEL'), json: settings.read('LOG_JSON') },
+    webhooks: toWebhooksConfig(file.webhooks, !file.http.disable_webhooks, {
       ...{ settings, env, path, problems },
     }),
     threadTtl: {
       byDefault:
-        threadTtl?.default_ttl === undefined
+        threadTtl.default_ttl === undefined
           ? null
           : {
               strategy: threadTtl.strategy === 'keep_latest' ? 'keep-latest' : 'delete',
               minutes: threadTtl.default_ttl,
             },
-      sweepIntervalMinutes: threadTtl?.sweep_interval_minutes ?? 5,
-      sweepLimit: threadTtl?.sweep_limit ?? 1000,
+      sweepIntervalMinutes: threadTtl.sweep_interval_minutes,
+      sweepLimit: threadTtl.sweep_limit,
     },
     store: {
-      refreshOnRead: file.store?.ttl?.refresh_on_read ?? true,
-      defaultTtl: file.store?.ttl?.default_ttl ?? null,
-      sweepIntervalMinutes: file.store?.ttl?.sweep_interval_minutes ?? null,
-      ...(file.store?.index && {
+      refreshOnRead: file.store.ttl.refresh_on_read,
+      defaultTtl: file.store.ttl.default_ttl ?? null,
+      sweepIntervalMinutes: file.store.ttl.sweep_interval_minutes ?? null,
+      ...(file.store.index && {
         index: {
           dims: file.store.index.dims,
           embed: toEmbeddingSpec(file.store.index.embed, dir, path),
-          fields: file.store.index.fields ?? ['$'],
+          fields: file.store.index.fields,
         },
       }),
     },
     crons: {
-      catchUp: file.crons?.catch_up ?? 'one',
-      catchUpLimit: file.crons?.catch_up_limit ?? 100,
+      catchUp: file.crons.catch_up,
+      catchUpLimit: file.crons.catch_up_limit,
     },
-    host:
-      overrides.host ?? settings.text(settings.which('PLATFORM_HOST', 'LANGGRAPH_SERVER_HOST'), '127.0.0.1'),
+    host: overrides.host ?? settings.read('PLATFORM_HOST'),
     port: readPort(),
-    dataDir: resolve(cwd, settings.path('PLATFORM_DATA', join(dir, DATA_FOLDER), overrides.data, '--data')),
+    dataDir: resolve(cwd, settings.read('PLATFORM_DATA', overrides.data) ?? join(dir, DATA_FOLDER)),
     ...(apiKeys !== undefined && { apiKeys }),
     ...(studioKeys !== undefined && !studioOff && { studioKeys }),
     ...(cache !== undefined && {
       authCache: {
         keys: cache.cache_keys.map((name) => name.toLowerCase()),
-        ttlMs: 1000 * (cache.ttl_seconds ?? 60),
-        most: cache.max_size ?? 1000,
+        ttlMs: 1000 * cache.ttl_seconds,
+        most: cache.max_size,
       },
     }),
-    maxBodyBytes: settings.number(
-      settings.which('PLATFORM_MAX_BODY_BYTES', 'HTTP_MAX_REQUEST_BODY_BYTES'),
-      file.http?.max_body_bytes ?? 16 * 2 ** 20,
-      { min: 1024 },
-    ),
+    maxBodyBytes: settings.read('PLATFORM_MAX_BODY_BYTES') ?? file.http.max_body_bytes,
     patience: {
-      headersMs: 1000 * settings.number('PLATFORM_HEADERS_TIMEOUT_SECS', 10, { min: 1 }),
-      requestMs: 1000 * settings.number('PLATFORM_REQUEST_TIMEOUT_SECS', 60, { min: 1 }),
-      stalledMs: 1000 * settings.number('PLATFORM_STALLED_TIMEOUT_SECS', 300, { min: 1 }),
+      headersMs: 1000 * settings.read('PLATFORM_HEADERS_TIMEOUT_SECS'),
+      requestMs: 1000 * settings.read('PLATFORM_REQUEST_TIMEOUT_SECS'),
+      stalledMs: 1000 * settings.read('PLATFORM_STALLED_TIMEOUT_SECS'),
     },
-    runTimeoutMs: seconds(settings.which('PLATFORM_RUN_TIMEOUT_SECS', 'BG_JOB_TIMEOUT_SECS'), 86_400, 1),
-    stopGraceMs: 1000 * settings.number('PLATFORM_STOP_GRACE_SECS', 1.5, { max: MOST_SECS, decimals: true }),
-    drainMs: seconds(settings.which('PLATFORM_DRAIN_SECS', 'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS'), 0, 0, 3_600),
-    maxAttempts: settings.number(settings.which('PLATFORM_MAX_ATTEMPTS', 'BG_JOB_MAX_RETRIES'), 3, {
-      min: 1,
-    }),
+    runTimeoutMs: 1000 * settings.read('PLATFORM_RUN_TIMEOUT_SECS'),
+    stopGraceMs: 1000 * settings.read('PLATFORM_STOP_GRACE_SECS'),
+    drainMs: 1000 * settings.read('PLATFORM_DRAIN_SECS'),
+    maxAttempts: settings.read('PLATFORM_MAX_ATTEMPTS'),
     workers: {
-      // Two at least: one that a graph keeps busy must not be the only one.
-      count: settings.number('PLATFORM_WORKERS', Math.max(2, availableParallelism() - 1), { max: 64 }),
-      heapMb: settings.number('PLATFORM_WORKER_HEAP_MB', 1_024, { min: 64 }),
+      count: settings.read('PLATFORM_WORKERS'),
+      heapMb: settings.read('PLATFORM_WORKER_HEAP_MB'),
     },
-    concurrency: settings.number(settings.which('PLATFORM_CONCURRENCY', 'N_JOBS_PER_WORKER'), 64, { min: 1 }),
-    frameRetentionMs: seconds(
-      settings.which('PLATFORM_FRAME_RETENTION_SECS', 'RESUMABLE_STREAM_TTL_SECONDS'),
-      3_600,
-      1,
-    ),
-    shutdownGraceMs: seconds('PLATFORM_SHUTDOWN_GRACE_SECS', 5),
-    schemaTimeoutMs: settings.number('LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS', 30_000, { min: 1 }),
-    assistantDefaults: settings.assistantDefaults('LANGGRAPH_CONFIG'),
+    concurrency: settings.read('PLATFORM_CONCURRENCY'),
+    frameRetentionMs: 1000 * settings.read('PLATFORM_FRAME_RETENTION_SECS'),
+    shutdownGraceMs: 1000 * settings.read('PLATFORM_SHUTDOWN_GRACE_SECS'),
+    schemaTimeoutMs: settings.read('LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS'),
+    assistantDefaults: settings.read('LANGGRAPH_CONFIG'),
     env: Object.fromEntries(Object.entries(fileEnv).filter(([name]) => processEnv[name] === undefined)),
     warnings,
   };
@@ -198,7 +174,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
 }
 
 const NOTHING: { readonly file: ConfigFile; readonly isWhole: boolean } = {
-  file: { graphs: {} },
+  file: configFile.parse({ graphs: {} }),
   isWhole: false,
 };
 

@@ -1,5 +1,6 @@
 /** The block `webhooks` of the configuration file. */
 import { z } from 'zod';
+import { isSecret, SECRET } from './texts.ts';
 import type { Environment, Settings } from './settings.ts';
 
 export interface WebhooksConfig {
@@ -43,15 +44,48 @@ const domain = z
   .regex(/^(\*\.)?[^\s/:*?#@\\]+$/, DOMAIN)
   .refine((text) => URL.canParse(`http://${text.replace(/^\*\./, '')}`), DOMAIN);
 const port = z.int('expected a port').min(1, 'expected a port').max(65_535, 'expected a port');
-const flag = z.boolean('expected true or false').optional();
-const SECRET = 'expected "whsec_" and 24 to 64 bytes as base64';
-const seconds = z.number('expected seconds').positive('expected seconds above 0').max(31_536_000);
+const flag = z.boolean('expected true or false');
+const MAX_SECS = 31_536_000;
+const seconds = z
+  .number('expected seconds')
+  .positive('expected seconds above 0')
+  .max(MAX_SECS)
+  .meta({ form: 'numbers above 0' });
+
+const urlBlock = z.looseObject(
+  {
+    disable_loopback: flag
+      .default(true)
+      .describe(
+        'Refuses loopback and private receivers, and paths of this server; `false` is for development.',
+      ),
+    require_https: flag.default(false).describe('Refuses receivers without TLS.'),
+    allowed_domains: z
+      .array(domain.meta({ form: 'hosts, or `*.host`' }), 'expected a list of hosts')
+      .default([])
+      .describe('The only hosts; all without.'),
+    allowed_ports: z
+      .array(port.meta({ form: 'ports' }), 'expected a list of ports')
+      .default([])
+      .describe(
+        "The only ports; without, 80, 443 and those above 1023 that are no known database's or broker's.",
+      ),
+    max_url_length: z.int('expected a length').min(1).max(65_536).default(2_048).describe('Characters.'),
+  },
+  'expected an object',
+);
 
 export const webhooksBlock = z.looseObject(
   {
-    /** Only variables whose names begin with this may be used in `headers`. */
-    env_prefix: z.string('expected a text').min(1, 'expected at least 1 character').optional(),
-    /** Values may hold `${{ env.NAME }}`. */
+    url: urlBlock.prefault({}).describe('Receivers that are allowed.'),
+    secrets: z
+      .array(
+        z.string(SECRET).refine(isSecret, SECRET).meta({ form: '`whsec_…` keys' }),
+        `${SECRET}, in a list`,
+      )
+      .max(10, 'expected at most 10')
+      .default([])
+      .describe('All of them sign; PLATFORM_WEBHOOK_SECRET wins.'),
     headers: z
       .record(
         z
@@ -61,52 +95,45 @@ export const webhooksBlock = z.looseObject(
         z.string('expected a text'),
         'expected an object of header names and texts',
       )
-      .optional(),
-    secrets: z
-      .array(z.string(SECRET).refine(isSecret, SECRET), `${SECRET}, in a list`)
-      .max(10, 'expected at most 10')
-      .optional(),
-    /** Members of the body; all when left out. */
+      .default({})
+      .meta({ form: 'object of header names → texts' })
+      .describe('Sent with every attempt; `${{ env.NAME }}` stands for a variable.'),
+    env_prefix: z
+      .string('expected a text')
+      .min(1, 'expected at least 1 character')
+      .default('LG_WEBHOOK_')
+      .describe('Only variables whose names begin with it may stand in `headers`.'),
     payload_fields: z
       .array(
-        z.enum(PAYLOAD_FIELDS, `expected one of ${PAYLOAD_FIELDS.join(', ')}`),
+        z
+          .enum(PAYLOAD_FIELDS, `expected one of ${PAYLOAD_FIELDS.join(', ')}`)
+          .meta({ form: 'names of fields' }),
         'expected a list of fields',
       )
-      .optional(),
-    /** Seconds an attempt may take. */
-    timeout_secs: seconds.optional(),
-    /** Seconds between the attempts of a delivery. */
-    retry_pauses_secs: z.array(seconds, 'expected a list of seconds').max(100).optional(),
-    /** Attempts under way to one host. */
-    per_host: z.int('expected a whole number').min(1).max(64).optional(),
-    /** How long what was delivered can be sent again. */
-    keep_hours: z.number('expected hours').min(0, 'expected 0 or more').max(87_600).optional(),
-    url: z
-      .looseObject(
-        {
-          /** `false` allows loopback and private receivers, and paths of this server: for development. */
-          disable_loopback: flag,
-          require_https: flag,
-          allowed_domains: z.array(domain, 'expected a list of hosts').optional(),
-          allowed_ports: z.array(port, 'expected a list of ports').optional(),
-          max_url_length: z.int('expected a length').min(1).max(65_536).optional(),
-        },
-        'expected an object',
-      )
-      .optional(),
+      .optional()
+      .describe('Members of the body; all without.'),
+    timeout_secs: seconds.default(15).describe('Seconds that an attempt may take.'),
+    retry_pauses_secs: z
+      .array(seconds, 'expected a list of seconds')
+      .max(100)
+      .default([])
+      .describe('Seconds between the attempts of a delivery; 13 attempts over 44 hours without.'),
+    per_host: z
+      .int('expected a whole number')
+      .min(1)
+      .max(64)
+      .default(4)
+      .describe('Attempts under way to one host.'),
+    keep_hours: z
+      .number('expected hours')
+      .min(0, 'expected 0 or more')
+      .max(87_600)
+      .default(72)
+      .describe('Hours that a delivered body can be sent again.'),
   },
   'expected an object',
 );
 
-export const WEBHOOK_KEYS = [
-  ...['env_prefix', 'secrets', 'payload_fields', 'timeout_secs', 'retry_pauses_secs', 'per_host'],
-  ...['keep_hours', 'headers'],
-  ...['disable_loopback', 'require_https', 'allowed_domains', 'allowed_ports', 'max_url_length'].map(
-    (key) => `url.${key}`,
-  ),
-].map((key) => `webhooks.${key}`);
-
-const ENV_PREFIX = 'LG_WEBHOOK_';
 const PLACEHOLDER = /\$\{\{\s*env\.([^}\s]*)\s*\}\}/g;
 
 /** The environment wins over the file. What is wrong is told in `problems`, without the secrets themselves. */
@@ -120,44 +147,32 @@ export function toWebhooksConfig(
     problems,
   }: { settings: Settings; env: Environment; path: string; problems: string[] },
 ): WebhooksConfig {
-  const secrets = settings.list('PLATFORM_WEBHOOK_SECRET', block.secrets ?? []);
-  if (!secrets.every(isSecret)) problems.push(`PLATFORM_WEBHOOK_SECRET: ${SECRET}, separated by commas`);
-  const prefix = block.env_prefix ?? ENV_PREFIX;
-  const headers = Object.entries(block.headers ?? {}).map(([name, template]) => {
+  const { url, env_prefix: prefix } = block;
+  const headers = Object.entries(block.headers).map(([name, template]) => {
     const report = (problem: string): void =>
       void problems.push(`${path}: webhooks.headers.${name}: ${problem}`);
     const value = fill(template, prefix, env, report);
     if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)) report('holds a character that no header may hold');
     return [name.toLowerCase(), value] as const;
   });
-  const given = (block.retry_pauses_secs ?? []).map(String);
-  const pauses = settings.list('PLATFORM_WEBHOOK_RETRY_PAUSES_SECS', given).map(Number);
-  if (!pauses.every((pause) => pause > 0 && pause <= 31_536_000))
-    problems.push('PLATFORM_WEBHOOK_RETRY_PAUSES_SECS: expected seconds above 0, separated by commas');
-  const { url = {} } = block;
+  const pauses = settings.read('PLATFORM_WEBHOOK_RETRY_PAUSES_SECS') ?? block.retry_pauses_secs;
   return {
     enabled,
     url: {
-      allowPrivate: settings.flag('PLATFORM_ALLOW_PRIVATE_WEBHOOKS', url.disable_loopback === false),
-      requireHttps: url.require_https === true,
-      allowedDomains: (url.allowed_domains ?? []).map(toDomain),
-      allowedPorts: url.allowed_ports ?? [],
-      maxLength: url.max_url_length ?? 2048,
+      allowPrivate: settings.read('PLATFORM_ALLOW_PRIVATE_WEBHOOKS') ?? !url.disable_loopback,
+      requireHttps: url.require_https,
+      allowedDomains: url.allowed_domains.map(toDomain),
+      allowedPorts: url.allowed_ports,
+      maxLength: url.max_url_length,
     },
-    secrets,
+    secrets: settings.read('PLATFORM_WEBHOOK_SECRET') ?? block.secrets,
     headers: Object.fromEntries(headers),
     ...(block.payload_fields && { payloadFields: block.payload_fields }),
-    timeoutMs: 1000 * settings.number('PLATFORM_WEBHOOK_TIMEOUT_SECS', block.timeout_secs ?? 15, { min: 1 }),
+    timeoutMs: 1000 * (settings.read('PLATFORM_WEBHOOK_TIMEOUT_SECS') ?? block.timeout_secs),
     ...(pauses.length > 0 && { pausesMs: pauses.map((pause) => Math.max(1, Math.round(pause * 1000))) }),
-    perHost: block.per_host ?? 4,
-    keepMs: 3_600_000 * (block.keep_hours ?? 72),
+    perHost: block.per_host,
+    keepMs: 3_600_000 * block.keep_hours,
   };
-}
-
-function isSecret(text: string): boolean {
-  const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
-  const bytes = Buffer.from(base64 ?? '', 'base64').length;
-  return bytes >= 24 && bytes <= 64;
 }
 
 /** As URLs have it: lower case, names of other scripts as punycode. */

@@ -1,0 +1,144 @@
+/**
+ * Writes the reference of the configuration into `src/config/README.md`, from the schemas of the file and of the
+ * environment. Part of `npm run format`; a test says when it is out of date.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { z } from 'zod';
+import { environment, type VariableMeta } from '../src/config/environment.ts';
+import { configFile } from '../src/config/file.ts';
+
+export const PAGE = fileURLToPath(new URL('../src/config/README.md', import.meta.url));
+
+interface Node {
+  readonly type?: string;
+  readonly form?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+type Row = readonly string[];
+
+/** One row for each key, those of an object below it. */
+function rowsOf(node: Node, path: string, isRequired: boolean): Row[] {
+  const members = Object.entries(node.properties ?? {});
+  const isOpen = node.form !== undefined || members.length === 0;
+  const own: Row[] =
+    path === ''
+      ? []
+      : [[`\`${path}\``, typeText(node), defaultText(node, isRequired, isOpen), node.description ?? '']];
+  if (isOpen) return own;
+  return [
+    ...own,
+    ...members.flatMap(([key, member]) =>
+      rowsOf(member, path === '' ? key : `${path}.${key}`, node.required?.includes(key) === true),
+    ),
+  ];
+}
+
+function typeText(node: Node): string {
+  if (node.form !== undefined) return node.form;
+  if (node.enum !== undefined) return node.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  if (node.anyOf !== undefined) return node.anyOf.map(typeText).join(' or ');
+  switch (node.type) {
+    case 'array':
+      return `list of ${typeText(node.items ?? {})}${lengthText(node)}`;
+    case 'boolean':
+      return '`true` or `false`';
+    case 'integer':
+      return `whole number${rangeText(node)}`;
+    case 'number':
+      return `number${rangeText(node)}`;
+    case 'string':
+      return 'text';
+    default:
+      return node.type ?? 'any';
+  }
+}
+
+function rangeText({ minimum, exclusiveMinimum, maximum }: Node): string {
+  // What JavaScript can count to is no limit of ours.
+  const max = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  const min = minimum === Number.MIN_SAFE_INTEGER ? undefined : minimum;
+  const low = exclusiveMinimum === undefined ? min : `above ${exclusiveMinimum}`;
+  if (low === undefined) return max === undefined ? '' : `, at most ${max}`;
+  if (max === undefined) return typeof low === 'string' ? ` ${low}` : `, at least ${low}`;
+  return typeof low === 'string' ? ` ${low}, at most ${max}` : `, ${low} to ${max}`;
+}
+
+function lengthText({ minItems, maxItems }: Node): string {
+  if (minItems === undefined && maxItems === undefined) return '';
+  return `, ${[minItems && `at least ${minItems}`, maxItems && `at most ${maxItems}`].filter(Boolean).join(', ')}`;
+}
+
+function defaultText(node: Node, isRequired: boolean, isLeaf: boolean): string {
+  if (isRequired) return 'required';
+  if (!isLeaf || node.default === undefined || isEmpty(node.default)) return '';
+  return `\`${JSON.stringify(node.default)}\``;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+
+function variableRow(name: string, schema: z.ZodType): Row {
+  const { description = '', others = [], option, byDefault } = schema.meta() as VariableMeta;
+  const { form = 'text' } = z.toJSONSchema(schema, JSON_SCHEMA) as Node;
+  return [
+    [name, ...others].map((each) => `\`${each}\``).join(', '),
+    option === undefined ? '' : `\`${option}\``,
+    form,
+    byDefault ?? `\`${String(schema.parse(undefined))}\``,
+    description,
+  ];
+}
+
+const JSON_SCHEMA = { io: 'input', unrepresentable: 'any' } as const;
+
+const table = (head: Row, rows: readonly Row[]): string =>
+  [head, head.map(() => '---'), ...rows]
+    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n');
+
+/** The parts of the page between these marks and `<!-- end -->` are written. */
+const PARTS: Readonly<Record<string, () => string>> = {
+  '<!-- keys of the file -->': () =>
+    table(
+      ['Key', 'Type', 'Default', 'Meaning'],
+      rowsOf(z.toJSONSchema(configFile, JSON_SCHEMA) as Node, '', false),
+    ),
+  '<!-- variables of the environment -->': () =>
+    table(
+      ['Variable', 'Option', 'Type', 'Default', 'Meaning'],
+      Object.entries(environment.shape).map(([name, schema]) => variableRow(name, schema)),
+    ),
+};
+const END = '<!-- end -->';
+
+/** The page with its reference as the schemas have it now, formatted. */
+export async function writtenPage(page: string): Promise<string> {
+  let text = page;
+  for (const [mark, write] of Object.entries(PARTS)) {
+    const start = text.indexOf(mark);
+    const end = text.indexOf(END, start);
+    if (start < 0 || end < 0) throw new Error(`${PAGE}: expected ${mark} and ${END}`);
+    text = `${text.slice(0, start + mark.length)}\n\n${write()}\n\n${text.slice(end)}`;
+  }
+  return format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const page = readFileSync(PAGE, 'utf8');
+  const written = await writtenPage(page);
+  if (written !== page) writeFileSync(PAGE, written);
+}

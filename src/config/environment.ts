@@ -1,0 +1,275 @@
+/**
+ * Environment variables: the schema of each, with its description, its default and the names that other servers give it.
+ * The reference in README.md is written from it (scripts/config-reference.ts).
+ */
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import type { JsonObject } from '../kernel/json.ts';
+import { isSecret, origin, PREFIX, SECRET } from './texts.ts';
+
+/** What a schema of this file says besides its description. */
+export interface VariableMeta {
+  readonly description?: string;
+  /** Read when the variable is not set, the first of them that is. */
+  readonly others?: readonly string[];
+  /** Option of the command line, which wins. */
+  readonly option?: string;
+  readonly form?: string;
+  /** In words, where a default is not a constant. */
+  readonly byDefault?: string;
+}
+
+/** A hundred years: longer times in milliseconds have no meaning. */
+const MAX_SECS = 3_155_760_000;
+
+/** Every message names what was found: `text` is a variable's value, or that of an option. */
+const parsed = <T>(read: (text: string) => T | undefined, expected: string, form: string) =>
+  z
+    .string()
+    .transform((text, context): T => {
+      const value = read(text);
+      if (value !== undefined) return value;
+      context.addIssue({ code: 'custom', message: `expected ${expected}, found "${text}"` });
+      return z.NEVER;
+    })
+    .meta({ form });
+
+interface Limits {
+  readonly min?: number;
+  readonly max?: number;
+  readonly decimals?: boolean;
+}
+
+const number = ({ min = 0, max = Number.MAX_SAFE_INTEGER, decimals = false }: Limits = {}) => {
+  const isBounded = max !== Number.MAX_SAFE_INTEGER;
+  const kind = `${decimals ? '' : 'whole '}number`;
+  return parsed(
+    (text) => {
+      const value = Number(text);
+      return (decimals ? /^\d+(\.\d+)?$/ : /^\d+$/).test(text) && value >= min && value <= max
+        ? value
+        : undefined;
+    },
+    `a ${kind} of at least ${min}${isBounded ? ` and at most ${max}` : ''}`,
+    isBounded ? `${kind}, ${min} to ${max}` : `${kind}, at least ${min}`,
+  );
+};
+
+const flag = () =>
+  parsed(
+    (text) => {
+      if (['1', 'true', 'yes'].includes(text.toLowerCase())) return true;
+      return ['', '0', 'false', 'no'].includes(text.toLowerCase()) ? false : undefined;
+    },
+    'true or false',
+    '`true` or `false`',
+  );
+
+/** An empty variable is one that is not set. */
+const list = <T>(each: (part: string) => T | undefined, form: string, problem: (part: string) => string) =>
+  z
+    .string()
+    .transform((text, context): readonly T[] | undefined => {
+      const parts = text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '');
+      const values = parts.map(each);
+      const wrong = parts[values.indexOf(undefined)];
+      if (wrong !== undefined) context.addIssue({ code: 'custom', message: problem(wrong) });
+      return parts.length === 0 || wrong !== undefined ? undefined : (values as T[]);
+    })
+    .meta({ form: `${form}, separated by commas` });
+
+/** An empty list is a problem: it would lock nothing. */
+const keys = () =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((key) => key.trim()))
+    .refine((all) => !all.includes(''), 'expected a key, or no variable at all')
+    .meta({ form: 'keys, separated by commas' });
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LEVELS)[number];
+/** Other tools' names. */
+const ALIASES: Readonly<Record<string, string>> = { critical: 'fatal', warning: 'warn' };
+const level = () =>
+  parsed(
+    (text) => LEVELS.find((each) => each === (ALIASES[text.toLowerCase()] ?? text.toLowerCase())),
+    `one of ${LEVELS.join(', ')}`,
+    LEVELS.map((each) => `\`${each}\``).join(', '),
+  );
+
+/** By graph. */
+export type AssistantDefaults = Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>>;
+
+const assistantDefaults = z.record(
+  z.string(),
+  z.looseObject({
+    config: z.record(z.string(), z.json()).optional(),
+    configurable: z.record(z.string(), z.json()).optional(),
+    context: z.record(z.string(), z.json()).optional(),
+  }),
+);
+
+const graphDefaults = () =>
+  z
+    .string()
+    .transform((text, context): AssistantDefaults => {
+      try {
+        return Object.fromEntries(
+          Object.entries(assistantDefaults.parse(JSON.parse(text))).map(
+            ([graphId, { config, configurable, context: value }]) => [
+              graphId,
+              {
+                ...((config ?? configurable) && {
+                  config: { ...config, ...(configurable && { configurable }) },
+                }),
+                ...(value && { context: value }),
+              },
+            ],
+          ),
+        );
+      } catch (error) {
+        const message = `expected {"<graph>": {"configurable": {}, "context": {}}} (${String(error)})`;
+        context.addIssue({ code: 'custom', message });
+        return z.NEVER;
+      }
+    })
+    .meta({ form: '`{"graph": {"configurable": …, "context": …}}`' });
+
+export const environment = z.object({
+  PLATFORM_CONFIG: z
+    .string()
+    .default('.')
+    .meta({
+      option: '--config',
+      form: 'path',
+      byDefault: '`platform.json`, else `langgraph.json`, of the current folder',
+    })
+    .describe('The configuration file, or its folder.'),
+  PLATFORM_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ option: '--host', others: ['LANGGRAPH_SERVER_HOST'], form: 'address' })
+    .describe('Address to listen on.'),
+  PLATFORM_PORT: number({ max: 65_535 })
+    .default(2024)
+    .meta({ option: '--port', others: ['LANGGRAPH_SERVER_PORT', 'PORT'] })
+    .describe('Port to listen on; `0` takes a free one.'),
+  PLATFORM_DATA: z
+    .string()
+    .min(1, 'expected a path, found ""')
+    .optional()
+    .meta({ option: '--data', form: 'path', byDefault: '`.platform` beside the configuration file' })
+    .describe('Folder of the log.'),
+  PLATFORM_API_KEY: keys()
+    .optional()
+    .meta({ byDefault: 'none: open' })
+    .describe('Any of them is asked for in `x-api-key`. Has no effect with an auth handler.'),
+  PLATFORM_STUDIO_KEY: keys()
+    .optional()
+    .meta({ byDefault: 'none: no studio user' })
+    .describe('With any of them the studio passes the auth handler as a user of its own.'),
+  PLATFORM_ALLOW_PRIVATE_WEBHOOKS: flag()
+    .optional()
+    .meta({ byDefault: '`webhooks.url.disable_loopback`' })
+    .describe('Allows loopback and private receivers of webhooks.'),
+  PLATFORM_WEBHOOK_SECRET: list(
+    (part) => (isSecret(part) ? part : undefined),
+    '`whsec_…` keys',
+    () => `${SECRET}, separated by commas`,
+  )
+    .optional()
+    .meta({ byDefault: '`webhooks.secrets`' })
+    .describe('All of them sign webhooks.'),
+  PLATFORM_WEBHOOK_TIMEOUT_SECS: number({ min: 1 })
+    .optional()
+    .meta({ byDefault: '`webhooks.timeout_secs`' })
+    .describe('Seconds that an attempt at a webhook may take.'),
+  PLATFORM_WEBHOOK_RETRY_PAUSES_SECS: list(
+    (part) => (Number(part) > 0 && Number(part) <= 31_536_000 ? Number(part) : undefined),
+    'seconds',
+    () => 'expected seconds above 0, separated by commas',
+  )
+    .optional()
+    .meta({ byDefault: '`webhooks.retry_pauses_secs`' })
+    .describe('Pauses between the attempts at a webhook.'),
+  PLATFORM_HEADERS_TIMEOUT_SECS: number({ min: 1 })
+    .default(10)
+    .describe("Seconds that a client may take over a request's headers."),
+  PLATFORM_REQUEST_TIMEOUT_SECS: number({ min: 1 })
+    .default(60)
+    .describe('Seconds that a client may take over a whole request.'),
+  PLATFORM_STALLED_TIMEOUT_SECS: number({ min: 1 })
+    .default(300)
+    .describe('Seconds after which a client that takes nothing of a reply is cut off.'),
+  PLATFORM_MAX_BODY_BYTES: number({ min: 1024 })
+    .optional()
+    .meta({ others: ['HTTP_MAX_REQUEST_BODY_BYTES'], byDefault: '`http.max_body_bytes`' })
+    .describe('Largest body of a request.'),
+  PLATFORM_WORKERS: number({ max: 64 })
+    // Two at least: one that a graph keeps busy must not be the only one.
+    .default(Math.max(2, availableParallelism() - 1))
+    .meta({ byDefault: 'max(2, cores − 1)' })
+    .describe("Graph workers; `0` runs graphs in the server's own thread, for debuggers."),
+  PLATFORM_WORKER_HEAP_MB: number({ min: 64 })
+    .default(1_024)
+    .describe("V8's heap limit of one graph worker, in MiB."),
+  PLATFORM_CONCURRENCY: number({ min: 1 })
+    .default(64)
+    .meta({ others: ['N_JOBS_PER_WORKER'] })
+    .describe('Runs that execute at once.'),
+  PLATFORM_RUN_TIMEOUT_SECS: number({ min: 1, max: MAX_SECS })
+    .default(86_400)
+    .meta({ others: ['BG_JOB_TIMEOUT_SECS'] })
+    .describe('Seconds that a run may take.'),
+  PLATFORM_MAX_ATTEMPTS: number({ min: 1 })
+    .default(3)
+    .meta({ others: ['BG_JOB_MAX_RETRIES'] })
+    .describe('Attempts at a run before it ends with an error.'),
+  PLATFORM_FRAME_RETENTION_SECS: number({ min: 1, max: MAX_SECS })
+    .default(3_600)
+    .meta({ others: ['RESUMABLE_STREAM_TTL_SECONDS'] })
+    .describe('Seconds that the stream of an ended run can be read again.'),
+  PLATFORM_DRAIN_SECS: number({ max: 3_600 })
+    .default(0)
+    .meta({ others: ['BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS'] })
+    .describe('Seconds that a stop lets running graphs finish before they are told.'),
+  PLATFORM_SHUTDOWN_GRACE_SECS: number({ max: MAX_SECS })
+    .default(5)
+    .describe('Seconds that a stop waits for running graphs and open replies.'),
+  PLATFORM_STOP_GRACE_SECS: number({ max: MAX_SECS, decimals: true })
+    .default(1.5)
+    .describe('Seconds after which a graph that ignores its signal is abandoned.'),
+  PLATFORM_ALLOW_TRUNCATE: flag()
+    .default(false)
+    .describe('Serves `POST /internal/truncate` to loopback, for tests.'),
+  LANGGRAPH_CONFIG: graphDefaults()
+    .default({})
+    .meta({ byDefault: 'none' })
+    .describe("Defaults of the graphs' own assistants."),
+  LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: number({ min: 1 })
+    .default(30_000)
+    .describe("Milliseconds of processor time for reading the types of a graph's source."),
+  MOUNT_PREFIX: parsed((text) => (PREFIX.test(text) ? text : undefined), 'a path such as "/agents"', 'path')
+    .optional()
+    .meta({ byDefault: '`http.mount_prefix`' })
+    .describe('Everything lies below it.'),
+  CORS_ALLOW_ORIGINS: list(
+    (part) => (origin.safeParse(part).success ? part : undefined),
+    'origins',
+    (part) => `expected origins or "*", separated by commas, found "${part}"`,
+  )
+    .optional()
+    .meta({ byDefault: '`http.cors.allow_origins`' })
+    .describe('Origins of pages that may call.'),
+  LOG_LEVEL: level().default('info').describe('The least that is logged; `debug` has a line per request.'),
+  LOG_JSON: flag()
+    .optional()
+    .meta({ byDefault: '`false` on a terminal, else `true`' })
+    .describe('Log lines are JSON.'),
+});
+
+export type Values = z.output<typeof environment>;
+export type VariableName = keyof Values;
