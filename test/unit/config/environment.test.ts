@@ -61,6 +61,14 @@ test('given a grace that is a part of a second, when the config is loaded, then 
     );
 });
 
+test('an empty list in the environment counts as none, and a wrong member is named', () => {
+  for (const text of ['', ' , '])
+    assert.deepEqual(load({ CORS_ALLOW_ORIGINS: text }).http.cors.origins, ['*']);
+  const both = 'https://a.example, https://b.example';
+  assert.deepEqual(load({ CORS_ALLOW_ORIGINS: both }).http.cors.origins, both.split(', '));
+  assert.throws(() => load({ CORS_ALLOW_ORIGINS: `${both},c` }), toldOf('separated by commas, found "c"'));
+});
+
 test('given no path for the data, when the config is loaded, then it is told, and nothing is written wherever the process is', () => {
   assert.throws(() => load({ PLATFORM_DATA: '' }), toldOf('PLATFORM_DATA: expected a path'));
   assert.throws(
