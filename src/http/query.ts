@@ -1,11 +1,12 @@
 /**
  * Query parameters as JSON values. Clients of this interface send strings and numbers raw, everything else as JSON,
- * and lists as one JSON array, as repeated parameters or as a comma list.
+ * and lists as one JSON array, as repeated parameters or as a comma list. Texts are repeated parameters and nothing else:
+ * each is taken as it is, an empty one too.
  */
 import { findJsonProblem, type Json } from '../kernel/json.ts';
 import { invalid } from './replies.ts';
 
-type Kind = 'text' | 'number' | 'boolean' | 'list' | 'json';
+type Kind = 'text' | 'number' | 'boolean' | 'list' | 'texts' | 'json';
 
 export function readQuery(url: URL, kinds: Readonly<Record<string, Kind>>): Record<string, Json> {
   const values: Record<string, Json> = {};
@@ -13,12 +14,13 @@ export function readQuery(url: URL, kinds: Readonly<Record<string, Kind>>): Reco
     const given = url.searchParams.getAll(field);
     const first = given[0];
     if (first === undefined) continue;
-    values[field] = kind === 'list' ? given.flatMap((text) => listOf(text)) : scalar(field, first, kind);
+    if (kind === 'texts') values[field] = given;
+    else values[field] = kind === 'list' ? given.flatMap((text) => listOf(text)) : scalar(field, first, kind);
   }
   return values;
 }
 
-function scalar(field: string, text: string, kind: Exclude<Kind, 'list'>): Json {
+function scalar(field: string, text: string, kind: Exclude<Kind, 'list' | 'texts'>): Json {
   switch (kind) {
     case 'text':
       return text;

@@ -1,17 +1,26 @@
 /** A run's frames as a stream of events, and last of all the run's end. */
+import type { StoredFrame } from '../log/payloads.ts';
 import type { RunPlace } from '../streams/hub.ts';
+import { wantedFrames } from '../streams/wanted-frames.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { ServerContext } from './context.ts';
 import type { HeldReply } from './held-body.ts';
 import { eventText, sseReply } from './sse.ts';
 
-/** Frames with ids above `after`. After the end, clients need not ask whether the run goes on somewhere else. */
+export interface RunReading {
+  /** Frames with ids above this one. */
+  readonly after: number;
+  /** A frame that comes before them. */
+  readonly opening?: StoredFrame | undefined;
+  readonly wants?: ((frame: StoredFrame) => boolean) | undefined;
+}
+
+/** After the end, clients need not ask whether the run goes on somewhere else. */
 export function runReply(
   { streams }: ServerContext,
   run: RunPlace,
-  after: number,
+  { after, opening, wants }: RunReading,
   reply: HeldReply,
-  wanted?: (event: string) => boolean,
 ): Response {
   const { signal } = reply.over;
   const end = async (): Promise<string> => {
@@ -25,5 +34,12 @@ export function runReply(
         : runEndOf(outcome, { attempt: 1, head: ended?.head ?? null }).webhook;
     return eventText('end', { run_id: run.runId, status });
   };
-  return sseReply(streams.read(run, after, signal), reply, wanted, end);
+  const rest = streams.read(run, after, signal);
+  const pages = opening === undefined ? rest : preceded([opening], rest);
+  return sseReply(wants === undefined ? pages : wantedFrames(pages, wants), reply, end);
+}
+
+async function* preceded<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  yield first;
+  yield* rest;
 }

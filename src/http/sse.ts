@@ -42,14 +42,9 @@ function toSend(page: readonly SentFrame[]): string | Uint8Array {
 export function sseReply(
   pages: AsyncGenerator<SentFrame[]>,
   reply: HeldReply,
-  wanted: (event: string) => boolean = () => true,
   last?: () => Promise<string>,
 ): Response {
-  const toText = (page: SentFrame[]): Step['text'] => {
-    const shown = page.filter((frame) => wanted(frame.event));
-    return shown.length === page.length ? toSend(page) : pageText(shown);
-  };
-  return eventReply(pages, reply, toText, last);
+  return eventReply(pages, reply, toSend, last);
 }
 
 /** Server-sent events that are text already, or UTF-8. */

@@ -4,9 +4,11 @@ import {
   cancelManyQuery,
   cancelQuery,
   joinQuery,
+  joinStreamQuery,
   runBatch,
   runCreate,
   runList,
+  streamQuery,
   threadStreamQuery,
 } from '../schemas/runs.ts';
 import {
@@ -41,6 +43,7 @@ const create = (
   body: runCreate,
   headers: ONCE,
   replies: { 200: reply, ...problems(...refusals) },
+  ...(path.endsWith('/stream') && { query: streamQuery }),
 });
 
 const join = (path: string, tag: Tag): Operation => ({
@@ -57,7 +60,7 @@ const joinStream = (path: string, tag: Tag): Operation => ({
   path,
   tag,
   summary: 'Follow a run from any frame',
-  query: joinQuery,
+  query: joinStreamQuery,
   headers: RESUME,
   replies: {
     200: events('The frames; one `error` event when there is no such run', {

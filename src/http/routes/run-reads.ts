@@ -14,6 +14,7 @@ import { accepted, HttpProblem, jsonReply, noRun, noThread, refused, stopping } 
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cancelQuery, joinQuery, runConditions, runList } from '../schemas/runs.ts';
 import type { HeldReply } from '../held-body.ts';
+import { joinStreamOptions, readingOf } from '../run-reading.ts';
 import { runReply } from '../run-reply.ts';
 import { singleFrame, textReply, waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
@@ -100,11 +101,11 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
 
   app.get('/threads/:thread_id/runs/:run_id', async (c) => c.json(toRun(await find(c))));
 
-  const joinOptions = (c: Context<Env>) =>
-    check(joinQuery, readQuery(new URL(c.req.url), { cancel_on_disconnect: 'boolean', stream_mode: 'list' }));
-
   const join = async (c: Context<Env>): Promise<Response> => {
-    const options = joinOptions(c);
+    const options = check(
+      joinQuery,
+      readQuery(new URL(c.req.url), { cancel_on_disconnect: 'boolean', stream_mode: 'list' }),
+    );
     const run = await find(c);
     const reply = holdReply(c, run, options.cancel_on_disconnect === true, 'join');
     return waitReply(async () => streams.result(await streams.ended(run.runId, reply.over.signal)), reply);
@@ -113,7 +114,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
   app.get('/runs/:run_id/join', join);
 
   const joinStream = async (c: Context<Env>): Promise<Response> => {
-    const options = joinOptions(c);
+    const options = joinStreamOptions(c.req.url);
     let run: RunRecord;
     try {
       run = await find(c);
@@ -130,21 +131,16 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
         headers: {},
       });
     }
-    const reply = holdReply(c, run, options.cancel_on_disconnect === true, 'stream');
-    const after = await resumePoint(c.req.header('last-event-id'), run.runId);
-    const modes = options.stream_mode;
-    const wanted = modes === undefined ? undefined : (event: string) => isOfModes(event, modes);
-    return runReply(context, run, after, reply, wanted);
+    const reading = await readingOf(context, run, options, c.req.header('last-event-id'));
+    return runReply(
+      context,
+      run,
+      reading,
+      holdReply(c, run, options.cancel_on_disconnect === true, 'stream'),
+    );
   };
   app.get('/threads/:thread_id/runs/:run_id/stream', joinStream);
   app.get('/runs/:run_id/stream', joinStream);
-
-  /** S2 Exclusive; whatever is no id of this run's frames starts from the beginning. */
-  async function resumePoint(given: string | undefined, runId: string): Promise<number> {
-    if (given === undefined || !/^\d{1,15}$/.test(given)) return -1;
-    const id = Number(given);
-    return id <= (await log.payloads.lastFrame(runId)) ? id : -1;
-  }
 
   app.post('/threads/:thread_id/runs/:run_id/cancel', async (c) => {
     const query = check(cancelQuery, readQuery(new URL(c.req.url), { wait: 'boolean', action: 'text' }));
@@ -174,12 +170,4 @@ function placeOf(c: Context<Env>, { threadId, runId }: RunRecord, rest: 'join' |
     'content-location': `/threads/${threadId}/runs/${runId}`,
     location: `${base}/runs/${runId}/${rest}`,
   };
-}
-
-function isOfModes(event: string, modes: readonly string[]): boolean {
-  const [name = ''] = event.split('|');
-  if (name === 'metadata' || name === 'error') return true;
-  // The mode `messages` has names of its own, because the tuples took that one.
-  if (name.startsWith('messages/')) return modes.includes('messages');
-  return modes.includes(name === 'messages' ? 'messages-tuple' : name);
 }

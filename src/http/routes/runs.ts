@@ -6,6 +6,7 @@ import { toOnce } from '../once.ts';
 import { createRun, shownRun, type Created } from '../run-creation.ts';
 import { pathUuid } from '../schemas/common.ts';
 import type { HeldReply } from '../held-body.ts';
+import { readingOfNew } from '../run-reading.ts';
 import { runReply } from '../run-reply.ts';
 import { waitReply } from '../sse.ts';
 import { toRun } from '../wire.ts';
@@ -35,9 +36,15 @@ export function runRoutes(context: ServerContext): Hono<Env> {
     };
   }
 
-  function stream(c: Context<Env>, created: Created, base: string): Response {
-    const reply = holdReply(c, created, base, 'stream');
-    return runReply(context, created.run, -1, reply);
+  /** Creates the run, unless something is wrong with how it is to be read. */
+  async function stream(
+    c: Context<Env>,
+    threadId: string | undefined,
+    baseOf: (created: Created) => string,
+  ): Promise<Response> {
+    const reading = readingOfNew(c.req.url);
+    const created = await create(c, threadId, true);
+    return runReply(context, created.run, reading, holdReply(c, created, baseOf(created), 'stream'));
   }
 
   function wait(c: Context<Env>, created: Created, base: string): Response {
@@ -54,10 +61,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
     const created = await create(c, threadIdOf(c), false);
     return c.json(toRun(await shownRun(context, created)), 200, { 'content-location': onThread(created) });
   });
-  app.post('/threads/:thread_id/runs/stream', async (c) => {
-    const created = await create(c, threadIdOf(c), true);
-    return stream(c, created, onThread(created));
-  });
+  app.post('/threads/:thread_id/runs/stream', (c) => stream(c, threadIdOf(c), onThread));
   app.post('/threads/:thread_id/runs/wait', async (c) => {
     const created = await create(c, threadIdOf(c), true);
     return wait(c, created, onThread(created));
@@ -66,10 +70,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
     const created = await create(c, undefined, false);
     return c.json(toRun(await shownRun(context, created)), 200, { 'content-location': stateless(created) });
   });
-  app.post('/runs/stream', async (c) => {
-    const created = await create(c, undefined, true);
-    return stream(c, created, stateless(created));
-  });
+  app.post('/runs/stream', (c) => stream(c, undefined, stateless));
   app.post('/runs/wait', async (c) => {
     const created = await create(c, undefined, true);
     return wait(c, created, stateless(created));

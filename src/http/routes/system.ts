@@ -48,6 +48,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
         langsmith: false,
         langsmith_tracing_replicas: false,
         langsmith_tracing_session_on_runs: false,
+        stream_namespaces: true,
       },
       host: {
         ...{ kind: 'self-hosted', project_id: null, host_revision_id: null },

@@ -180,6 +180,16 @@ export const joinQuery = z.object({
   stream_mode: optional(list(streamMode, 100, 'expected a list of stream modes')),
 });
 
+/** A run's stream. */
+export const streamQuery = z.object({
+  namespace: optional(list(z.string('expected a namespace'), 100, 'expected namespaces')).meta({
+    description:
+      'Repeated: only frames of these graphs within the run, each without the subagents that its tool calls begin. Segments are joined by `|`, the empty one is the run itself.',
+  }),
+});
+
+export const joinStreamQuery = joinQuery.extend(streamQuery.shape);
+
 const threadStreamModes = optional(list(oneOf(THREAD_STREAM_MODES), 100, 'expected a list of stream modes'));
 
 /** Either name will do. */

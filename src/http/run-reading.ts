@@ -1,0 +1,72 @@
+/** From where, and which frames of a run a request wants to read. */
+import type { StoredFrame } from '../log/payloads.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
+import { LIFECYCLE } from '../protocol/subgraph-frames.ts';
+import { openNamespaceFilter, parseNamespace } from '../streams/namespace-filter.ts';
+import type { ServerContext } from './context.ts';
+import { readQuery } from './query.ts';
+import type { RunReading } from './run-reply.ts';
+import { check } from './schemas/common.ts';
+import { joinStreamQuery, streamQuery } from './schemas/runs.ts';
+
+type Wants = (frame: StoredFrame) => boolean;
+
+/** Of a run that the request creates: what is wrong with the query is told before. */
+export function readingOfNew(url: string): RunReading {
+  const { namespace } = check(streamQuery, readQuery(new URL(url), { namespace: 'texts' }));
+  return { after: -1, wants: namespace && openNamespaceFilter(namespace.map(parseNamespace)).wants };
+}
+
+export const joinStreamOptions = (url: string) =>
+  check(
+    joinStreamQuery,
+    readQuery(new URL(url), { cancel_on_disconnect: 'boolean', stream_mode: 'list', namespace: 'texts' }),
+  );
+
+/** Of a run that is there. `lastId`: the last frame that the client has. */
+export async function readingOf(
+  context: ServerContext,
+  run: RunRecord,
+  { stream_mode: modes, namespace: names }: ReturnType<typeof joinStreamOptions>,
+  lastId: string | undefined,
+): Promise<RunReading> {
+  const after = await resumePoint(context, run, lastId);
+  const within = names && (await filterFrom(context, run, names, after));
+  const wants: Wants | undefined =
+    within === undefined && modes === undefined
+      ? undefined
+      : // The filter has to see every frame.
+        (frame) => within?.(frame) !== false && (modes === undefined || isOfModes(frame, modes));
+  return { after, wants };
+}
+
+/** S2 Exclusive; whatever is no id of this run's frames starts from the beginning. */
+async function resumePoint(
+  { log }: ServerContext,
+  { runId }: RunRecord,
+  given: string | undefined,
+): Promise<number> {
+  if (given === undefined || !/^\d{1,15}$/.test(given)) return -1;
+  const id = Number(given);
+  return id <= (await log.payloads.lastFrame(runId)) ? id : -1;
+}
+
+async function filterFrom(
+  { log }: ServerContext,
+  { runId, kwargs }: RunRecord,
+  names: readonly string[],
+  after: number,
+): Promise<Wants> {
+  const isTold = after >= 0 && kwargs.streamMode.includes(LIFECYCLE);
+  const told = isTold ? await log.payloads.framesOfMode(runId, LIFECYCLE) : [];
+  const earlier = told.filter(({ id }) => id <= after);
+  return openNamespaceFilter(names.map(parseNamespace), earlier).wants;
+}
+
+function isOfModes({ event }: StoredFrame, modes: readonly string[]): boolean {
+  const [name = ''] = event.split('|');
+  if (name === 'metadata' || name === 'error') return true;
+  // The mode `messages` has names of its own, because the tuples took that one.
+  if (name.startsWith('messages/')) return modes.includes('messages');
+  return modes.includes(name === 'messages' ? 'messages-tuple' : name);
+}
