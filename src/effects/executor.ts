@@ -24,6 +24,7 @@ import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Places } from './places.ts';
 import { orderOf } from './run-order.ts';
+import { inputOf } from './unsaved-input.ts';
 
 export interface ExecutorOptions {
   readonly log: EventLog;
@@ -187,8 +188,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...{ log, threads, store, threadId, lease, beat, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
-    const resume = openRun(state, runId)?.checkpointed ?? false;
-    const done = execute(run, resume, execution, stop, hurry.signal)
+    const done = execute(run, state, execution, stop, hurry.signal)
       .catch((error: unknown) => {
         if (!closed) onFault(error, `run ${runId}`);
       })
@@ -203,12 +203,14 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   async function execute(
     run: RunRecord,
-    resume: boolean,
+    state: ThreadState,
     execution: Execution,
     stop: AbortController,
     hurry: AbortSignal,
   ): Promise<void> {
-    const order = orderOf(run, resume, parseSecret(await log.payloads.secret(run.runId)));
+    const resume = openRun(state, run.runId)?.checkpointed ?? false;
+    const input = await inputOf(log.rows, run, isLiving(state) ? state.head : null);
+    const order = orderOf(run, resume, input, parseSecret(await log.payloads.secret(run.runId)));
     const limitMs = timeLimitOf(run, runTimeoutMs);
     const cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);

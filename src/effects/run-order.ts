@@ -1,11 +1,16 @@
 /** What the graphs are told to run, from the run's record and what it needs of its user. */
 import type { RunOrder, StreamMode } from '../graphs/port.ts';
-import { isObject } from '../kernel/json.ts';
+import { isObject, type Json } from '../kernel/json.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { RunSecret } from '../thread/secret.ts';
 
 /** `resume`: an earlier attempt has saved a checkpoint of the root graph. */
-export function orderOf(run: RunRecord, resume: boolean, { user, inherited }: RunSecret): RunOrder {
+export function orderOf(
+  run: RunRecord,
+  resume: boolean,
+  input: Json,
+  { user, inherited }: RunSecret,
+): RunOrder {
   const { kwargs } = run;
   const { tags, recursion_limit, configurable, metadata } = kwargs.config;
   const { runId, threadId } = run;
@@ -16,7 +21,7 @@ export function orderOf(run: RunRecord, resume: boolean, { user, inherited }: Ru
     graphId: run.graphId,
     attempt: run.attempt,
     resume,
-    input: kwargs.input,
+    input,
     ...(kwargs.command && { command: kwargs.command }),
     ...(kwargs.strictResume === true && { strictResume: true }),
     config: {

@@ -89,8 +89,12 @@ export function openInProcessGraphs({
     if (head !== undefined && parseBody(head.body) === undefined)
       return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
     const divert = async (outcome: Outcome): Promise<RunEnd | undefined> => {
-      // Nothing is known of a function that throws, so nothing may be saved in its name.
-      if ('thrown' in outcome) return toErrorEnd(new LocatedFailure(outcome.thrown, { node: order.graphId }));
+      if ('thrown' in outcome) {
+        const saved = await attempt.store.load('');
+        if (saved !== undefined && parseBody(saved.body) !== undefined) return undefined;
+        // Nothing is known of a function that throws on a new thread, so nothing may be saved in its name.
+        return toErrorEnd(new LocatedFailure(outcome.thrown, { node: order.graphId }));
+      }
       const graph = toCompiledGraph(outcome.value);
       entry.role = graph === undefined ? 'plain' : 'factory';
       return graph && runCompiled(entry, graph, order, attempt);
