@@ -10,11 +10,12 @@ const ENTRIES = [
   'main',
   'sql-functions',
   'auth/auth',
-  'graphs/pool/worker-entry',
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
   'log/sqlite/rebuild-entry',
   'projections/projection',
+  'worker/lifeline',
+  'worker/main',
 ];
 
 /** Returns the names of all modules that the bundle leaves to Node to find. */

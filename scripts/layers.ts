@@ -23,6 +23,8 @@ const ARROWS: Record<string, readonly string[]> = {
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts', 'protocol/subgraph-frames.ts'],
   graphs: ['kernel', 'protocol/subgraph-frames.ts'],
+  workers: ['kernel', 'graphs'],
+  worker: ['kernel', 'graphs', 'workers'],
   protocol: ['kernel'],
   streams: ['kernel', 'thread/events.ts', 'thread/run-end.ts', 'log', 'projections', 'protocol'],
   auth: ['kernel'],
@@ -43,7 +45,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'load-export.ts': ['config', 'graphs'],
   'load-embeddings.ts': ['config', 'graphs', 'load-export.ts'],
   'load-project.ts': [
-    ...['config', 'graphs', 'load-export.ts', 'load-embeddings.ts'],
+    ...['config', 'graphs', 'workers', 'load-export.ts', 'load-embeddings.ts'],
     ...['actors/embedder.ts', 'auth/handler.ts', 'http/custom-app.ts', 'http/server.ts'],
   ],
   'serve.ts': ['*'],
@@ -83,7 +85,10 @@ const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly stri
   setImmediate: { use: /(?<![\w$]|(?<!globalThis)\.)setImmediate\b/g, in: ['kernel/', 'log/'] },
   'AbortSignal.timeout': { use: /\bAbortSignal\.timeout\b/g, in: ['kernel/'] },
   'process.argv': { use: /\bprocess\.argv\b/g, in: ['main.ts', 'kernel/worker.ts'] },
-  'signal handlers': { use: /\bprocess\.(?:on|once|addListener)\(\s*['"`](?=SIG)/g, in: ['main.ts'] },
+  'signal handlers': {
+    use: /\bprocess\.(?:on|once|addListener)\(\s*['"`](?=SIG)/g,
+    in: ['main.ts', 'worker/main.ts'],
+  },
 };
 
 const LONGEST_FILE = 300;

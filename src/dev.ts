@@ -9,7 +9,7 @@ import { ConfigError, type Config } from './config/config.ts';
 import { watchFiles } from './file-watch.ts';
 import { forgetModules } from './graphs/modules/hooks.ts';
 import { listenForFiles } from './graphs/modules/loaded-files.ts';
-import { openReloadingGraphs, type ReloadingGraphs } from './graphs/reload.ts';
+import { openReloadingGraphs, type ReloadingGraphs } from './workers/reload.ts';
 import { systemClock } from './kernel/clock.ts';
 import { codeFrame } from './observe/text.ts';
 import type { RunningServer, ServeOptions } from './running-server.ts';

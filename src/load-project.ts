@@ -2,7 +2,7 @@
 import { recogniseEmbedTexts } from './actors/embedder.ts';
 import { recogniseAuth } from './auth/handler.ts';
 import { ConfigError, type Config } from './config/config.ts';
-import type { Graphs } from './graphs/open-graphs.ts';
+import type { Graphs } from './workers/open-graphs.ts';
 import { recogniseApp } from './http/custom-app.ts';
 import { portProblem } from './http/server.ts';
 import { loadEmbeddings } from './load-embeddings.ts';

@@ -1,7 +1,7 @@
 /** A server in this process: what it is started with, and what is known of it once it runs. */
 import type { Items } from './actors/items.ts';
 import type { Threads } from './actors/threads.ts';
-import type { Graphs, OpenGraphsOptions } from './graphs/open-graphs.ts';
+import type { Graphs, OpenGraphsOptions } from './workers/open-graphs.ts';
 import type { createApp } from './http/app.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { EventLog } from './log/log.ts';
@@ -30,7 +30,6 @@ export interface ServeOptions {
   readonly logsRequests?: boolean;
   /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
   readonly onPoisoned: (cause: string) => void;
-  readonly onHeld?: OpenGraphsOptions['onHeld'];
   /** Problems of the configuration. They end the start once everything else is checked, so that all are told at once. */
   readonly problems?: readonly string[];
   /** `openGraphs` unless the graphs are to be reloaded. */

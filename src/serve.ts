@@ -1,11 +1,11 @@
 /**
- * The composition root. What takes longest begins first: the graphs load in a worker, while this thread loads the rest
+ * The composition root. What takes longest begins first: the graphs load in a graph worker, while this process loads the rest
  * of the program, which is wired in `wiring.ts`.
  */
 import { join } from 'node:path';
 import { addressOf, type Config } from './config/config.ts';
 import { createPlaces } from './effects/places.ts';
-import { openGraphs } from './graphs/open-graphs.ts';
+import { openGraphs } from './workers/open-graphs.ts';
 import { publishInProcess } from './http/in-process-client.ts';
 import { lendWhileWaiting } from './http/lending-fetch.ts';
 import { systemClock } from './kernel/clock.ts';
@@ -22,17 +22,19 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   // Before the first graph is loaded, which may look for it.
   const inProcess = publishInProcess(addressOf(config));
   const places = createPlaces(config.concurrency);
+  const { count, memoryMb, loadLimitMs } = config.workers;
+  const { envPrefix: secretPrefix } = config.webhooks;
+  const token = ids.token();
+  const forWorkers = { token, fetch: lendWhileWaiting(inProcess.fetch, places) };
   const graphs = (options.openGraphs ?? openGraphs)({
-    ...{ graphs: config.graphs, clock, ids, onFault, fetch: lendWhileWaiting(inProcess.fetch, places) },
-    workers: config.workers.count,
-    heapMb: config.workers.heapMb,
+    ...{ graphs: config.graphs, clock, ids, onFault },
+    workers: count > 0 ? { workers: count, memoryMb, loadLimitMs, token, secretPrefix } : undefined,
     schemaTimeoutMs: config.schemaTimeoutMs,
     // Each build lies at an address of its own.
     schemaCache: { dir: join(config.dataDir, 'schemas'), version: `${VERSION} ${import.meta.url}` },
-    ...(options.onHeld && { onHeld: options.onHeld }),
   });
   // It is waited for below.
   graphs.catch(() => undefined);
   const { wireServer } = await import('./wiring.ts');
-  return wireServer(config, options, { clock, ids, version: VERSION, inProcess, places, graphs });
+  return wireServer(config, options, { clock, ids, version: VERSION, inProcess, forWorkers, places, graphs });
 }

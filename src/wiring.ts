@@ -25,8 +25,8 @@ import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
 import { leansOn } from './graphs/checkpoint-needs.ts';
-import type { Graphs } from './graphs/open-graphs.ts';
 import { refuseUnmatched } from './graphs/strict-resume.ts';
+import type { Graphs } from './workers/open-graphs.ts';
 import { loadProject } from './load-project.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/cron-start.ts';
@@ -61,8 +61,10 @@ export interface Begun {
   readonly ids: Ids;
   readonly version: string;
   readonly inProcess: InProcessClient;
+  /** Answers requests of graph code, which carry the token. */
+  readonly forWorkers: { readonly token: string; readonly fetch: typeof fetch };
   readonly places: Places;
-  /** They load in threads of their own, while this one loads and makes the rest. */
+  /** They load in a process of their own, while this one loads and makes the rest. */
   readonly graphs: Promise<Graphs>;
 }
 
@@ -73,7 +75,7 @@ export async function wireServer(
   begun: Begun,
 ): Promise<RunningServer> {
   const { onFault, onPoisoned, onEntry = () => undefined } = options;
-  const { clock, ids, version, inProcess, places } = begun;
+  const { clock, ids, version, inProcess, forWorkers, places } = begun;
   const stops: (() => Promise<unknown> | void)[] = [];
   const stopAll = async (): Promise<void> => {
     for (const stop of stops.reverse()) await stop();
@@ -223,7 +225,7 @@ export async function wireServer(
     const sockets = openSockets({ context, fetch, cors: config.http.cors });
     const prepare = sockets.attach;
     const { patience } = config;
-    const listening = await listen({ fetch, host, port, clock, prepare, patience, onFault }).catch(
+    const listening = await listen({ fetch, forWorkers, host, port, clock, prepare, patience, onFault }).catch(
       (error: unknown) => {
         throw new ConfigError([addressProblem(error, host, port)]);
       },

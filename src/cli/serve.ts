@@ -20,8 +20,6 @@ const POISONED_GRACE_MS = 800;
 
 /** A terminal signals npm and the server, and npm passes its signal on: a second one within this time is the same. */
 const SAME_REQUEST_MS = 1_000;
-/** The end of the process waits this long for threads that native code holds. */
-const MAX_HELD_MS = 10_000;
 /** The end of the process waits this long for the reader of its log, which may have stopped reading. */
 const MAX_FLUSH_MS = 2_000;
 /** A stop waits this long for a start that is under way; all that was acknowledged is in the log already. */
@@ -75,7 +73,6 @@ export async function serve(
     if (code === 0) process.exitCode = EXIT_USAGE;
   });
   const clock = systemClock();
-  let held: Promise<unknown> | undefined;
   const serving: ServeOptions = {
     problems,
     onFault(error, context) {
@@ -85,7 +82,6 @@ export async function serve(
     onWarning: (text) => logger.warn(text),
     onEntry: entriesTo(logger),
     logsRequests: logger.isLevelEnabled('debug'),
-    onHeld: (gone) => (held = gone),
     onPoisoned: (cause) => {
       process.exitCode = EXIT_POISONED;
       logger.fatal(
@@ -124,11 +120,11 @@ export async function serve(
         },
       );
   };
-  /** Node's exit waits for every thread and every line of the log; the end by a signal waits for none. */
+  /** Node's exit waits for every line of the log; the end by a signal waits for none. */
   function leave(code: number, signal: NodeJS.Signals): void {
     const logged = new Promise((resolve) => logger.flush(resolve));
-    void Promise.all([held, logged]).then(() => process.exit(code));
-    clock.after(held === undefined ? MAX_FLUSH_MS : MAX_HELD_MS, () => host.endBy(signal));
+    void logged.then(() => process.exit(code));
+    clock.after(MAX_FLUSH_MS, () => host.endBy(signal));
   }
   host.onStopSignal(stop);
 

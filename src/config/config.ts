@@ -64,8 +64,8 @@ export interface Config {
   readonly runTimeoutMs: number;
   /** Attempts at one run before it ends with an error. */
   readonly maxAttempts: number;
-  /** The threads that graph code runs in: 0 runs it in the server's own. `heapMb` bounds the memory of each. */
-  readonly workers: { readonly count: number; readonly heapMb: number };
+  /** Processes for graph code, at most `count`: 0 runs it in the server's own. Each has so much memory, in MiB. */
+  readonly workers: { readonly count: number; readonly memoryMb: number; readonly loadLimitMs: number };
   /** Runs that execute at once. */
   readonly concurrency: number;
   /** How long the frames of an ended run can be read again. */

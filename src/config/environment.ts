@@ -212,10 +212,14 @@ export const environment = z.object({
     // Two at least: one that a graph keeps busy must not be the only one.
     .default(Math.max(2, availableParallelism() - 1))
     .meta({ byDefault: 'max(2, cores − 1)' })
-    .describe("Graph workers; `0` runs graphs in the server's own thread, for debuggers."),
-  PLATFORM_WORKER_HEAP_MB: number({ min: 64 })
+    .describe("Graph workers at most, each a process; `0` runs graphs in the server's own, for debuggers."),
+  PLATFORM_WORKER_MEMORY_MB: number({ min: 128 })
     .default(1_024)
-    .describe("V8's heap limit of one graph worker, in MiB."),
+    .meta({ others: ['PLATFORM_WORKER_HEAP_MB'] })
+    .describe('Memory of one graph worker, in MiB; three quarters of it are V8 heap.'),
+  PLATFORM_GRAPH_LOAD_SECS: number({ min: 1 })
+    .default(30)
+    .describe('Time for the file of one graph to load.'),
   PLATFORM_CONCURRENCY: number({ min: 1 })
     .default(64)
     .meta({ others: ['N_JOBS_PER_WORKER'] })

@@ -160,7 +160,8 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     maxAttempts: settings.read('PLATFORM_MAX_ATTEMPTS'),
     workers: {
       count: settings.read('PLATFORM_WORKERS'),
-      heapMb: settings.read('PLATFORM_WORKER_HEAP_MB'),
+      memoryMb: settings.read('PLATFORM_WORKER_MEMORY_MB'),
+      loadLimitMs: 1_000 * settings.read('PLATFORM_GRAPH_LOAD_SECS'),
     },
     concurrency: settings.read('PLATFORM_CONCURRENCY'),
     frameRetentionMs: 1000 * settings.read('PLATFORM_FRAME_RETENTION_SECS'),

@@ -13,6 +13,8 @@ export interface WebhooksConfig {
     readonly allowedPorts: readonly number[];
     readonly maxLength: number;
   };
+  /** Variables with this prefix hold secrets for headers. */
+  readonly envPrefix: string;
   /** `whsec_<base64>`; all of them sign. */
   readonly secrets: readonly string[];
   /** Sent with every attempt; names in lower case. */
@@ -165,6 +167,7 @@ export function toWebhooksConfig(
       allowedPorts: url.allowed_ports,
       maxLength: url.max_url_length,
     },
+    envPrefix: prefix,
     secrets: settings.read('PLATFORM_WEBHOOK_SECRET') ?? block.secrets,
     headers: Object.fromEntries(headers),
     ...(block.payload_fields && { payloadFields: block.payload_fields }),

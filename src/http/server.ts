@@ -11,6 +11,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { shareTurns } from '../kernel/turn.ts';
 import type { Config } from '../config/config.ts';
 import type { EdgeFetch } from './edge.ts';
+import { WORKER_HEADER } from '../kernel/server-address.ts';
 import { heldBodyOf } from './held-body.ts';
 import { answerInTurn } from './in-turn.ts';
 import { explainRefusals, hostProblem } from './not-http.ts';
@@ -31,6 +32,8 @@ export interface HttpServer {
 
 export interface ListenOptions {
   readonly fetch: EdgeFetch;
+  /** Takes the place of `fetch` for requests of graph code, which carry the token. */
+  readonly forWorkers?: { readonly token: string; readonly fetch: typeof fetch };
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -46,9 +49,10 @@ const CHECK_MS = 2_000;
 
 /** Rejects when the address cannot be taken. */
 export async function listen(options: ListenOptions): Promise<HttpServer> {
-  const { fetch, host, port, clock, prepare, patience, onFault } = options;
+  const { fetch, forWorkers, host, port, clock, prepare, patience, onFault } = options;
   const { headersMs, requestMs, stalledMs } = patience;
   const inTurn = shareTurns();
+  const ofWorkers = new WeakSet<IncomingMessage>();
   // Node before 24.9 does not ask: plain-request.ts undoes what it does instead.
   const upgrades = {
     shouldUpgradeCallback: (request: IncomingMessage): boolean =>
@@ -59,6 +63,8 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       // HTTP/1 is all that this server speaks.
       const { incoming, outgoing } = bindings as HttpBindings;
       const problem = hostProblem(incoming);
+      if (problem === undefined && forWorkers !== undefined && ofWorkers.has(incoming))
+        return forWorkers.fetch(request);
       const response = problem ? problemReply(problem) : await fetch(request, { incoming, outgoing });
       const large = largeBodyOf(response);
       // S3 A hundred clients may be sent the same, and to hand it to each of their sockets takes a while.
@@ -84,6 +90,10 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
   server.prependListener('request', ({ headers }: IncomingMessage, outgoing: ServerResponse) => {
     if (headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
   });
+  if (forWorkers !== undefined)
+    server.prependListener('request', (incoming: IncomingMessage) => {
+      if (takeWorkerToken(incoming) === forWorkers.token) ofWorkers.add(incoming);
+    });
   answerInTurn(server);
   explainRefusals(server, patience);
   // A reply that nobody takes. Without a listener Node would also end those that have nothing to say for so long.
@@ -115,6 +125,16 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       stopWatching();
     },
   };
+}
+
+/** The token of a graph worker, which is taken out of the request: no handler and no application sees it. */
+function takeWorkerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const token = headers[WORKER_HEADER];
+  if (token === undefined) return undefined;
+  delete headers[WORKER_HEADER];
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2)
+    if (rawHeaders[at]!.toLowerCase() === WORKER_HEADER) rawHeaders.splice(at, 2);
+  return String(token);
 }
 
 /** Says why nothing can listen there, undefined when it can. A free port (0) is not asked for. */

@@ -1,4 +1,8 @@
-/** Variables from which graph code builds addresses of the server that runs it. */
+/** How graph code reaches the server that runs it. */
+import { PRODUCT } from './product.ts';
+
+/** Names the graph worker in requests of its graph code to the server. */
+export const WORKER_HEADER = `x-${PRODUCT}-worker`;
 
 /**
  * Sets `PORT` to the port that the server listens on, and `LANGGRAPH_API_URL` unless the deployer has set it. `url` is

@@ -2,20 +2,16 @@
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { isBuilt, ownModule } from './own-modules.ts';
 
-export interface WorkerThreadOptions {
-  /** What is moved to the thread rather than copied. */
-  readonly transfer?: readonly TransferListItem[];
-  /** The limit of V8's heap, in MiB; a thread that reaches it ends with ERR_WORKER_OUT_OF_MEMORY. */
-  readonly heapMb?: number;
-}
-
 /**
- * Starts a module of ours (see `ownModule`) in a thread with `data` as its `workerData`. A thread's entry is loaded
+ * Starts a module of ours (see `ownModule`) in a thread with `data` as its `workerData`; `transfer` is moved rather than copied. A thread's entry is loaded
  * before the loader of this process reaches into it, so lines of JavaScript register the loader there and go on to the
  * module. What was built needs none.
  */
-export function startWorker(module: string, data: unknown, options: WorkerThreadOptions = {}): Worker {
-  const { transfer, heapMb } = options;
+export function startWorker(
+  module: string,
+  data: unknown,
+  transfer: readonly TransferListItem[] = [],
+): Worker {
   const lines = [
     ...(isBuilt ? [] : [`(await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})).register();`]),
     `await import(${JSON.stringify(ownModule(module).href)});`,
@@ -26,7 +22,6 @@ export function startWorker(module: string, data: unknown, options: WorkerThread
     execArgv: [],
     // Passed on unread: modules compare themselves with the second to see whether they are the program.
     argv: process.argv.slice(1),
-    ...(transfer && { transferList: [...transfer] }),
-    ...(heapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+    transferList: [...transfer],
   });
 }

@@ -36,7 +36,7 @@ export function startRebuildHelper({
   const counters = createCounters();
   const { port1, port2 } = new MessageChannel();
   const data: HelperSetup = { ...asked, counters, port: port2 };
-  const worker = startWorker('log/sqlite/rebuild-entry', data, { transfer: [port2] });
+  const worker = startWorker('log/sqlite/rebuild-entry', data, [port2]);
   worker.unref();
   worker.on('error', onFault);
   return {

@@ -5,7 +5,7 @@ import { roleOf, type GraphFunction } from '../../../src/graphs/graph-function.t
 import type { CompiledGraph } from '../../../src/graphs/graph-shapes.ts';
 import { openInProcessGraphs } from '../../../src/graphs/in-process.ts';
 import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
-import { withValues } from '../../../src/graphs/pool/state-values.ts';
+import { withValues } from '../../../src/workers/packing.ts';
 import type { LoadedGraph } from '../../../src/graphs/loader.ts';
 import type {
   FailureOrigin,

@@ -1,0 +1,82 @@
+/**
+ * The entry of a graph worker: a process that the server starts, with the data channel at file descriptor 3 and the life
+ * line at 4. The order matters: the life line is there before graph code can stall, errors have their handlers before graph
+ * code can throw, and the adapter's own variables are gone before graph code can pass them on.
+ */
+import { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { systemClock } from '../kernel/clock.ts';
+import { tendIdleMemory } from '../kernel/idle-memory.ts';
+import { VERSION } from '../kernel/product.ts';
+import { startWorker } from '../kernel/worker.ts';
+import { listenForFiles } from '../graphs/modules/loaded-files.ts';
+import { openConnection } from '../workers/connection.ts';
+import type { Message } from '../workers/frame.ts';
+import { PROTOCOL, TYPE, type Hello, type Welcome } from '../workers/messages.ts';
+import { toWireError } from '../workers/wire-error.ts';
+import { attributeErrors, limitStrays } from './attribution.ts';
+import { createWorkerHost, type WorkerHost } from './host.ts';
+import { publishServerFetch } from './server-fetch.ts';
+import { SIGN, SIGN_BYTES, TURN_MS } from './vital-signs.ts';
+
+const CHANNEL_FD = 3;
+
+interface PipeHandle {
+  setBlocking?(isBlocking: boolean): void;
+}
+
+const clock = systemClock();
+const { exit } = process;
+const shared = new SharedArrayBuffer(SIGN_BYTES);
+startWorker('worker/lifeline', shared).unref();
+
+// A loop that prints waits for the server to read, so that nothing piles up here, and last words are not lost.
+for (const { _handle } of [process.stdout, process.stderr] as unknown as { _handle?: PipeHandle }[])
+  _handle?.setBlocking?.(true);
+
+const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
+let host: WorkerHost | undefined;
+let onBase: (base: string) => void = () => undefined;
+
+function welcome({ graphs, base, token }: Welcome): void {
+  onBase = publishServerFetch(token);
+  if (base !== '') onBase(base);
+  listenForFiles((path) => connection.send(TYPE.file, 0, { path }));
+  host = createWorkerHost({ connection, graphs, attribution, clock });
+}
+
+function onMessage(message: Message): void {
+  if (message.type === TYPE.welcome) welcome(message.head);
+  else if (message.type === TYPE.base) onBase(message.head.url);
+  else host?.receive(message);
+}
+
+// The server is gone, or has closed the channel to end this process.
+const connection = openConnection(channel, onMessage, () => exit(0));
+const attribution = attributeErrors(
+  limitStrays(
+    (thrown, context) => connection.send(TYPE.stray, 0, { error: toWireError(thrown), context }),
+    clock,
+  ),
+);
+// The terminal's interrupt is for the server, which ends its workers itself.
+process.on('SIGINT', () => undefined);
+
+const signs = new Float64Array(shared);
+let busy = performance.eventLoopUtilization();
+function turn(): void {
+  const count = (signs[SIGN.turns] = signs[SIGN.turns]! + 1);
+  signs[SIGN.begunRuns] = host?.begunRuns() ?? 0;
+  if (count % 10 === 0) {
+    const now = performance.eventLoopUtilization();
+    signs[SIGN.busyPermille] = Math.round(1_000 * performance.eventLoopUtilization(now, busy).utilization);
+    signs[SIGN.heapUsed] = process.memoryUsage().heapUsed;
+    busy = now;
+  }
+  clock.after(TURN_MS, turn);
+}
+turn();
+tendIdleMemory({ clock });
+
+const hello: Hello = { protocol: PROTOCOL, language: 'javascript', version: VERSION };
+connection.send(TYPE.hello, 0, hello);

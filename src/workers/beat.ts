@@ -1,0 +1,45 @@
+/** The record that a worker writes to its life line several times a second. All integers are big-endian. */
+
+export interface Beat {
+  readonly seq: number;
+  /** Since the main loop last turned, in milliseconds. */
+  readonly stalledMs: number;
+  readonly begunRuns: number;
+  /** Part of the last second in which the event loop was busy, in thousandths. */
+  readonly busyPermille: number;
+  /** In bytes. */
+  readonly rss: number;
+  readonly heapUsed: number;
+}
+
+export const BEAT_MS = 250;
+export const BEAT_BYTES = 36;
+const MAGIC = 0x52574e31;
+
+export function encodeBeat(beat: Beat): Buffer {
+  const bytes = Buffer.alloc(BEAT_BYTES);
+  let at = bytes.writeUInt32BE(MAGIC, 0);
+  for (const value of [beat.seq, beat.stalledMs, beat.begunRuns, beat.busyPermille])
+    at = bytes.writeUInt32BE(value, at);
+  for (const value of [beat.rss, beat.heapUsed]) at = bytes.writeBigUInt64BE(BigInt(value), at);
+  return bytes;
+}
+
+/** Returns what takes the bytes of a life line and passes each beat on; bytes that are no beat are dropped. */
+export function createBeatReader(onBeat: (beat: Beat) => void): (bytes: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    for (; rest.length >= BEAT_BYTES; rest = rest.subarray(BEAT_BYTES)) {
+      if (rest.readUInt32BE(0) !== MAGIC) continue;
+      onBeat({
+        seq: rest.readUInt32BE(4),
+        stalledMs: rest.readUInt32BE(8),
+        begunRuns: rest.readUInt32BE(12),
+        busyPermille: rest.readUInt32BE(16),
+        rss: Number(rest.readBigUInt64BE(20)),
+        heapUsed: Number(rest.readBigUInt64BE(28)),
+      });
+    }
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * Which runs pay for the end of a graph worker. X6 A run is charged only when no other run could have caused the end; of
+ * several, those that had saved nothing in this worker are suspects, and each is tried again in a worker of its own.
+ */
+import type { LostAttempt, RunEnd } from '../graphs/port.ts';
+
+/** `crash`: it ended by itself. `stuck`: it was killed because a run did not stop. `ended`: the server had no use for it. */
+export interface WorkerEnd {
+  readonly by: 'crash' | 'memory' | 'stuck' | 'ended';
+  readonly error: string;
+  readonly message: string;
+}
+
+export const ended = (message: string): WorkerEnd => ({ by: 'ended', error: 'GraphsUnavailable', message });
+
+export const memoryEnd = (memoryMb: number): WorkerEnd => ({
+  by: 'memory',
+  error: 'WorkerHeapLimit',
+  message: `The process of the graph used more memory than its ${memoryMb} MB (PLATFORM_WORKER_MEMORY_MB)`,
+});
+
+export interface BegunRun {
+  /** It saved a checkpoint in this worker. */
+  readonly saved: boolean;
+  /** It was told to stop. */
+  readonly stopping: boolean;
+}
+
+export type Fate = { readonly end: RunEnd | LostAttempt; readonly isSuspect: boolean };
+
+/** The fate of each begun run of a worker that ended, in the order given. */
+export function fatesOf({ by, error, message }: WorkerEnd, begun: readonly BegunRun[]): Fate[] {
+  const isAlone = begun.length === 1;
+  return begun.map(({ saved, stopping }) => {
+    const lost = (charged: boolean): LostAttempt => ({ kind: 'lost', charged, error, message });
+    if (by === 'ended') return { end: lost(false), isSuspect: false };
+    if (by === 'stuck' && stopping) return { end: { kind: 'stopped' }, isSuspect: false };
+    if (by === 'memory' && isAlone) return { end: { kind: 'error', error, message }, isSuspect: false };
+    const charged = by === 'crash' && isAlone;
+    return { end: lost(charged), isSuspect: !charged && !saved };
+  });
+}

@@ -1,0 +1,53 @@
+/** What graph code asks of the server, answered for the run or question whose stream it comes from. */
+import type { CheckpointReader, RunLink } from '../graphs/port.ts';
+import type { Message } from './frame.ts';
+import { collectBlobs, packLoaded, unpackCheckpoint, unpackWrites } from './packing.ts';
+
+export interface Caller {
+  readonly checkpoints?: CheckpointReader;
+  /** Of a run. */
+  readonly link?: RunLink;
+}
+
+export interface Reply {
+  readonly head: object;
+  readonly blobs?: readonly string[];
+}
+
+/** Rejects with what the caller is told. */
+export async function answerCall(caller: Caller | undefined, { head, blobs }: Message): Promise<Reply> {
+  if (caller === undefined) throw new Error('The run is over');
+  const { checkpoints, link } = caller;
+  switch (head.m) {
+    case 'cp.get': {
+      const packed = collectBlobs();
+      const found = packLoaded(await needed(checkpoints).load(head.ns, head.id), packed);
+      return { head: { found }, blobs: packed.list };
+    }
+    case 'cp.list': {
+      const packed = collectBlobs();
+      const found = (await needed(checkpoints).list(head.query)).map((each) => packLoaded(each, packed));
+      return { head: { found }, blobs: packed.list };
+    }
+    case 'cp.put':
+    case 'cp.put_writes':
+      await takeSave(needed(link), head, blobs);
+      return { head: {} };
+    case 'store.batch':
+      return { head: { results: await needed(link).store.batch(head.ops) } };
+    default:
+      throw new Error(`There is no call "${head.m}"`);
+  }
+}
+
+/** Call it in the order of the messages. */
+export function takeSave({ checkpoints }: RunLink, head: any, blobs: readonly string[]): Promise<void> {
+  if (head.m === 'cp.put') return checkpoints.save(unpackCheckpoint(head.checkpoint, blobs));
+  return checkpoints.saveWrites(head.ns, head.id, unpackWrites(head.writes, blobs));
+}
+
+function needed<T>(part: T | undefined): T {
+  if (part === undefined)
+    throw new Error('A question has no run, and a question about a graph has no thread');
+  return part;
+}

@@ -1,0 +1,77 @@
+/** Starts the process of a graph worker and ends it, with everything that it has started. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Duplex, Readable } from 'node:stream';
+import { ownProcess } from '../kernel/child-process.ts';
+import { within } from '../kernel/within.ts';
+import type { Clock } from '../kernel/clock.ts';
+
+export interface WorkerProcess {
+  readonly pid: number | undefined;
+  readonly channel: Duplex;
+  readonly lifeline: Duplex;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the process is gone. */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  /** Ends the process and its process group at once. */
+  kill(): void;
+  /** Closes the channel, which asks the process to leave, and kills what has not left after a second. */
+  leave(): Promise<void>;
+}
+
+/** Part of a worker's memory that is V8's heap; the rest is code, buffers and the life line. */
+const HEAP_PART = 0.75;
+const LEAVE_MS = 1_000;
+/** The report of an end waits so long for what the process printed last. */
+const LAST_OUTPUT_MS = 200;
+
+export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clock): WorkerProcess {
+  const { command, args } = ownProcess('worker/main');
+  const child = spawn(command, [`--max-old-space-size=${Math.round(memoryMb * HEAP_PART)}`, ...args], {
+    env,
+    // A process group of its own: the terminal's interrupt is for the server, and children of graph code are found by it.
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  const [, stdout, stderr, channel, lifeline] = child.stdio as unknown as [
+    null,
+    Readable,
+    Readable,
+    Duplex,
+    Duplex,
+  ];
+  const killGroup = (): void => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // Nothing of the group is left, or the system has no groups.
+      child.kill('SIGKILL');
+    }
+  };
+  const exited = exitOf(child).then(async (how) => {
+    // Children of graph code go with the worker, however it ended.
+    killGroup();
+    await within(clock, LAST_OUTPUT_MS, new Promise((resolve) => child.once('close', resolve)));
+    return how;
+  });
+  return {
+    pid: child.pid,
+    ...{ channel, lifeline, stdout, stderr, exited },
+    kill: killGroup,
+    async leave() {
+      channel.end();
+      await within(clock, LEAVE_MS, exited);
+      killGroup();
+    },
+  };
+}
+
+function exitOf(child: ChildProcess): WorkerProcess['exited'] {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    // It could not be started.
+    child.once('error', () => resolve({ code: null, signal: null }));
+  });
+}

@@ -1,0 +1,243 @@
+/**
+ * The graph workers of a server: how many there are, and which one is given what. X4 A worker that ends is replaced; work
+ * that it has not begun goes to another one.
+ */
+import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
+import { GraphsUnavailable } from '../graphs/port.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { within } from '../kernel/within.ts';
+import { ended } from './blame.ts';
+import { examine, isBusy, isDoubtful, type Health } from './health.ts';
+import type { GraphWorker } from './worker.ts';
+
+export interface SupervisorOptions {
+  readonly graphs: readonly GraphSpec[];
+  /** How many workers at most, at least 1. */
+  readonly size: number;
+  readonly memoryMb: number;
+  /** Begun runs of one worker before another one is started. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly spawn: () => GraphWorker;
+  readonly onFault: (error: unknown, context: string) => void;
+}
+
+export interface Supervisor {
+  readonly problems: readonly GraphProblem[];
+  /**
+   * A worker that has loaded the graph: the one that had the thread, or the least busy. Rejects with `GraphsUnavailable`
+   * when the server stops or no worker loads the graph.
+   */
+  choose(graphId: string, threadId?: string): Promise<GraphWorker>;
+  /** Lends a worker of its own to `use`; few at a time. */
+  alone<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
+  base(url: string): void;
+  close(): Promise<void>;
+}
+
+const WATCH_MS = 100;
+/** Pause before a worker replaces one that never loaded a graph. */
+const MIN_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
+const MAX_ALONE = 8;
+/** Threads whose worker is remembered. */
+const MAX_REMEMBERED = 10_000;
+const CLOSE_MS = 2_000;
+
+interface Member extends Health {
+  readonly worker: GraphWorker;
+}
+
+/** Resolves when every graph has loaded or failed in the first worker. */
+export async function openSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { graphs, size, memoryMb, concurrency, clock, onFault } = options;
+  const members = new Set<Member>();
+  const alone = new Set<GraphWorker>();
+  const homes = new Map<string, GraphWorker>();
+  const waiting = new Set<() => void>();
+  const problems: GraphProblem[] = [];
+  let base: string | undefined;
+  let retryMs = MIN_RETRY_MS;
+  let cancelRetry: (() => void) | undefined;
+  let closed = false;
+
+  const wakeAll = (): void => {
+    for (const wake of waiting) wake();
+  };
+  const change = (): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake);
+        resolve();
+      };
+      waiting.add(wake);
+    });
+  const assertOpen = (): void => {
+    if (closed) throw new GraphsUnavailable('the server is stopping');
+  };
+
+  function spawn(): GraphWorker {
+    const worker = options.spawn();
+    if (base !== undefined) worker.base(base);
+    return worker;
+  }
+
+  function join(worker: GraphWorker): Member {
+    const member: Member = { worker, isRetired: false };
+    members.add(member);
+    void worker.ended.then(({ by, message }) => {
+      members.delete(member);
+      wakeAll();
+      if (closed) return;
+      if (by !== 'ended') onFault(new GraphsUnavailable(message), 'a graph worker ended and is replaced');
+      replace(worker);
+    });
+    wakeAll();
+    return member;
+  }
+
+  /** At once, unless workers die as they load. */
+  function replace(former: GraphWorker): void {
+    if (working().length > 0 || cancelRetry !== undefined) return;
+    if (former.loading.culprit() === undefined) {
+      retryMs = MIN_RETRY_MS;
+      return void join(spawn());
+    }
+    cancelRetry = clock.after(retryMs, () => {
+      cancelRetry = undefined;
+      if (!closed && working().length === 0) join(spawn());
+    });
+    retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
+  }
+
+  const working = (): Member[] => [...members].filter(({ isRetired }) => !isRetired);
+
+  /** A graph that ends the worker as it loads is a problem; another worker loads the rest. */
+  async function loadAll(): Promise<void> {
+    let left = graphs.map(({ id }) => id);
+    while (left.length > 0) {
+      const { worker } = join(spawn());
+      try {
+        const found = await worker.loading.request(left);
+        problems.push(...found.filter((each) => each !== undefined));
+        return;
+      } catch (error) {
+        const { message } = error as Error;
+        const culprit = worker.loading.culprit() ?? left[0]!;
+        const { file } = graphs.find(({ id }) => id === culprit)!;
+        problems.push({ graphId: culprit, file, reason: message });
+        const done = left.slice(0, left.indexOf(culprit));
+        const known = await Promise.all(
+          done.map((id) => worker.loading.request([id]).catch(() => [undefined])),
+        );
+        problems.push(...known.flat().filter((each) => each !== undefined));
+        left = left.slice(left.indexOf(culprit) + 1);
+      }
+    }
+  }
+
+  function grow(): void {
+    if (!closed && working().length < size) join(spawn());
+  }
+
+  function look(member: Member): void {
+    const { worker } = member;
+    const isSurplus = working().length > 1;
+    const verdict = examine(worker, member, clock.monotonic(), { memoryMb, isSurplus });
+    if (verdict !== undefined) worker.end(verdict);
+    else if (isDoubtful(worker) && working().some((each) => !isDoubtful(each.worker))) worker.giveBack();
+  }
+
+  let cancelWatch = clock.after(WATCH_MS, watch);
+  function watch(): void {
+    for (const member of [...members]) look(member);
+    for (const worker of alone) look({ worker, isRetired: false });
+    const now = clock.monotonic();
+    const isShort = working().every(
+      (member) =>
+        isDoubtful(member.worker) ||
+        member.worker.begunRuns >= concurrency ||
+        isBusy(member.worker, member, now),
+    );
+    if (isShort && cancelRetry === undefined) grow();
+    wakeAll();
+    if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
+  }
+
+  function remember(threadId: string, worker: GraphWorker): void {
+    homes.delete(threadId);
+    homes.set(threadId, worker);
+    if (homes.size > MAX_REMEMBERED) homes.delete(homes.keys().next().value!);
+  }
+
+  function best(graphId: string, threadId: string | undefined): GraphWorker | undefined {
+    const able = working()
+      .map(({ worker }) => worker)
+      .filter((worker) => !isDoubtful(worker) && !worker.loading.lacks(graphId));
+    const home = threadId === undefined ? undefined : homes.get(threadId);
+    if (home !== undefined && able.includes(home) && home.begunRuns < concurrency) return home;
+    const loaded = able.filter((worker) => worker.loading.has(graphId));
+    return leastBusy(loaded.length > 0 ? loaded : able);
+  }
+
+  await loadAll();
+  if (problems.length === graphs.length && working().length === 0) grow();
+
+  return {
+    problems,
+    async choose(graphId, threadId) {
+      for (;;) {
+        assertOpen();
+        const worker = best(graphId, threadId);
+        if (worker === undefined) {
+          if (working().length > 0 && working().every(({ worker: each }) => each.loading.lacks(graphId)))
+            throw new GraphsUnavailable(`No graph worker loads the graph "${graphId}"`);
+          await change();
+          continue;
+        }
+        const hasLoaded = await worker.loading.request([graphId]).then(
+          ([problem]) => problem === undefined,
+          () => false,
+        );
+        if (!hasLoaded) continue;
+        if (threadId !== undefined) remember(threadId, worker);
+        return worker;
+      }
+    },
+    async alone(graphId, use) {
+      while (alone.size >= MAX_ALONE) await change();
+      assertOpen();
+      const worker = spawn();
+      alone.add(worker);
+      try {
+        const [problem] = await worker.loading.request([graphId]);
+        if (problem !== undefined) throw new GraphsUnavailable(problem.reason);
+        return await use(worker);
+      } finally {
+        alone.delete(worker);
+        worker.end(ended('its run is over'));
+        wakeAll();
+      }
+    },
+    base(url) {
+      base = url;
+      for (const { worker } of members) worker.base(url);
+      for (const worker of alone) worker.base(url);
+    },
+    async close() {
+      closed = true;
+      cancelWatch();
+      cancelRetry?.();
+      const all = [...[...members].map(({ worker }) => worker), ...alone];
+      for (const worker of all) worker.end(ended('the server is stopping'));
+      wakeAll();
+      await within(clock, CLOSE_MS, Promise.all(all.map(({ exited }) => exited)));
+    },
+  };
+}
+
+const leastBusy = (workers: readonly GraphWorker[]): GraphWorker | undefined =>
+  workers.reduce<GraphWorker | undefined>(
+    (least, worker) => (least === undefined || worker.load < least.load ? worker : least),
+    undefined,
+  );

@@ -1,0 +1,248 @@
+/**
+ * One graph worker as the server sees it, from its start to its end.
+ *
+ * X2 Nothing of a run is taken after the server has closed its stream. X3 Every run that was given to a worker ends, at the
+ * latest with the worker. A run that had not begun then is given back, and begins in another worker.
+ */
+import type { Clock } from '../kernel/clock.ts';
+import {
+  GraphsUnavailable,
+  type CheckpointReader,
+  type LostAttempt,
+  type RunEnd,
+  type RunLink,
+  type RunOrder,
+} from '../graphs/port.ts';
+import type { SourceReport } from '../graphs/schemas/source-report.ts';
+import { createBeatReader, type Beat } from './beat.ts';
+import { fatesOf, memoryEnd, type WorkerEnd } from './blame.ts';
+import { answerCall } from './calls.ts';
+import { openConnection } from './connection.ts';
+import type { Message } from './frame.ts';
+import { openLoading, type Loading } from './loading.ts';
+import { PROTOCOL, TYPE, type Welcome } from './messages.ts';
+import { openRunJob, type Job, type KnownHead } from './run-job.ts';
+import type { WorkerProcess } from './spawn.ts';
+import { fromWireError } from './wire-error.ts';
+
+export interface WorkerOptions {
+  readonly process: WorkerProcess;
+  readonly welcome: Welcome;
+  readonly loadLimitMs: number;
+  readonly memoryMb: number;
+  readonly clock: Clock;
+  readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
+  /** Gets each file of the project that the worker loads. */
+  readonly onFile: (path: string) => void;
+  readonly onStray: (error: Error, context: string) => void;
+  /** Gets runs that may have ended the worker: each is to be tried in a worker of its own. */
+  readonly onSuspect: (runId: string) => void;
+  /** The last that the worker printed to its error output. */
+  readonly lastWords: () => string;
+}
+
+export interface GraphWorker {
+  readonly loading: Loading;
+  readonly ended: Promise<WorkerEnd>;
+  /** The process is gone. */
+  readonly exited: Promise<unknown>;
+  /** Runs and questions under way. */
+  readonly load: number;
+  readonly begunRuns: number;
+  /** How it was a moment ago; undefined until its first beat. */
+  beat(): Beat | undefined;
+  /** For how long no beat has come, in milliseconds. */
+  silentMs(): number;
+  /** For how long the oldest stop of a run has not been followed, in milliseconds; 0 without one. */
+  stopWaitMs(): number;
+  /** For how long graph code has outlived its run, in milliseconds; 0 when none does. */
+  leftoverMs(): number;
+  /** Resolves with undefined when the run was given back before it began. */
+  run(
+    order: RunOrder,
+    link: RunLink,
+    signal: AbortSignal,
+    head?: KnownHead,
+  ): Promise<RunEnd | LostAttempt | undefined>;
+  /** Rejects with the error of graph code, or `GraphsUnavailable` when the worker ends. */
+  ask(m: string, order: { readonly graphId: string }, more: object, reader?: CheckpointReader): Question;
+  /** Gives back the runs that have not begun. */
+  giveBack(): void;
+  base(url: string): void;
+  end(how: WorkerEnd): void;
+}
+
+export interface Question {
+  readonly answer: Promise<{ readonly answered: any; readonly blobs: readonly string[] }>;
+  leave(): void;
+}
+
+export function openWorker(options: WorkerOptions): GraphWorker {
+  const { process, clock, welcome, onSuspect } = options;
+  const jobs = new Map<number, Job>();
+  let last = 0;
+  let over: WorkerEnd | undefined;
+  let onEnded: (end: WorkerEnd) => void = () => undefined;
+  const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
+  let beat: Beat | undefined;
+  let beatAt = clock.monotonic();
+  let leftovers = { count: 0, since: Infinity };
+
+  const connection = openConnection(process.channel, receive, (error) => {
+    if (error !== undefined) end({ by: 'crash', error: 'WorkerProtocol', message: error.message });
+  });
+  const { send } = connection;
+  send(TYPE.welcome, 0, welcome);
+  const loading = openLoading({
+    ...{ clock, limitMs: options.loadLimitMs },
+    request: (graphs) => send(TYPE.load, 0, { graphs }),
+    onLate: (message) => end({ by: 'ended', error: 'GraphsUnavailable', message }),
+  });
+  process.lifeline.on(
+    'data',
+    createBeatReader((each) => {
+      beat = each;
+      beatAt = clock.monotonic();
+    }),
+  );
+  process.lifeline.on('error', () => undefined);
+  void process.exited.then(({ code, signal }) => end(endOf(code, signal)));
+
+  function endOf(code: number | null, signal: NodeJS.Signals | null): WorkerEnd {
+    const words = options.lastWords().trim();
+    // V8 says so and aborts when its heap is full.
+    if (/heap out of memory|Reached heap limit/.test(words)) return memoryEnd(options.memoryMb);
+    const how = signal === null ? `with exit code ${code ?? 'unknown'}` : `by ${signal}`;
+    const said = words === '' ? '' : `; its last output: ${words.slice(-500)}`;
+    return { by: 'crash', error: 'WorkerCrashed', message: `The process of the graph ended ${how}${said}` };
+  }
+
+  function begunRuns(): Job[] {
+    return [...jobs.values()].filter(({ begun, runId }) => begun && runId !== undefined);
+  }
+
+  function end(how: WorkerEnd): void {
+    if (over !== undefined) return;
+    over = how;
+    const begun = begunRuns();
+    const fates = fatesOf(
+      how,
+      begun.map(({ saved, stopAt }) => ({ saved, stopping: stopAt !== undefined })),
+    );
+    const open = [...jobs.values()];
+    jobs.clear();
+    loading.end(how.message);
+    connection.close(new GraphsUnavailable(how.message));
+    if (how.by === 'ended') void process.leave();
+    else process.kill();
+    onEnded(how);
+    begun.forEach((job, index) => {
+      const { end: lost, isSuspect } = fates[index]!;
+      if (isSuspect) onSuspect(job.runId!);
+      job.lose(lost, how.message);
+    });
+    for (const job of open) if (!begun.includes(job)) job.lose(undefined, how.message);
+  }
+
+  function receive(message: Message): void {
+    const { stream, type, head } = message;
+    switch (type) {
+      case TYPE.hello:
+        return greet(head.protocol?.major);
+      case TYPE.loaded:
+        return loading.loaded(head);
+      case TYPE.file:
+        return options.onFile(head.path);
+      case TYPE.leftover:
+        return countLeftover(head.change);
+      case TYPE.stray:
+        return options.onStray(fromWireError(head.error), head.context);
+      case TYPE.call:
+        return connection.reply(message, () => answer(message));
+      default:
+        // The stream of a run or question that is over is closed.
+        jobs.get(stream)?.receive(message);
+    }
+  }
+
+  function greet(major: unknown): void {
+    if (major === PROTOCOL.major) return;
+    const message = `The graph worker speaks protocol ${major}; this server speaks ${PROTOCOL.major}`;
+    end({ by: 'crash', error: 'WorkerProtocol', message });
+  }
+
+  async function answer(message: Message) {
+    const { stream, head } = message;
+    if (head.m === 'source')
+      return { head: { report: await options.readSource(head.file, head.exportName) } };
+    const job = jobs.get(stream);
+    const reply = await answerCall(job, message);
+    if (head.m === 'cp.put' && job !== undefined) job.saved = true;
+    return reply;
+  }
+
+  function countLeftover(change: number): void {
+    const count = leftovers.count + change;
+    const since = count === 0 ? Infinity : Math.min(leftovers.since, clock.monotonic());
+    leftovers = { count, since };
+  }
+
+  function run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead) {
+    if (over !== undefined) return Promise.resolve(undefined);
+    // The first attempt has nothing to write before it begins, so an idle worker need not ask.
+    const go = order.attempt === 1 && jobs.size === 0 && (beat?.stalledMs ?? 0) === 0;
+    return openRunJob({ jobs, stream: ++last, send, clock, order, link, signal, known, go });
+  }
+
+  function ask(m: string, order: { readonly graphId: string }, more: object, checkpoints?: CheckpointReader) {
+    const stream = ++last;
+    const leave = (): void => {
+      if (jobs.delete(stream)) send(TYPE.leave, stream, {});
+    };
+    const answer = new Promise<{ answered: any; blobs: readonly string[] }>((resolve, reject) => {
+      if (over !== undefined) return reject(new GraphsUnavailable(over.message));
+      jobs.set(stream, {
+        ...(checkpoints && { checkpoints }),
+        ...{ begun: true, saved: false },
+        lose: (_, message) => reject(new GraphsUnavailable(message)),
+        receive({ type, head, blobs }) {
+          if (type !== TYPE.answer) return;
+          jobs.delete(stream);
+          if (head.error === undefined) resolve({ answered: head.answered, blobs });
+          else reject(fromWireError(head.error));
+        },
+      });
+      send(TYPE.ask, stream, { m, order, ...more });
+    });
+    return { answer, leave };
+  }
+
+  return {
+    ...{ loading, ended, exited: process.exited },
+    get load() {
+      return jobs.size;
+    },
+    get begunRuns() {
+      return begunRuns().length;
+    },
+    beat: () => beat,
+    silentMs: () => clock.monotonic() - beatAt,
+    stopWaitMs() {
+      const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
+      return since === Infinity ? 0 : clock.monotonic() - since;
+    },
+    leftoverMs: () => Math.max(0, clock.monotonic() - leftovers.since),
+    run,
+    ask,
+    giveBack() {
+      for (const [stream, job] of jobs) {
+        if (job.begun || job.runId === undefined) continue;
+        jobs.delete(stream);
+        send(TYPE.go, stream, { ok: false });
+        job.lose(undefined, '');
+      }
+    },
+    base: (url) => send(TYPE.base, 0, { url }),
+    end,
+  };
+}
