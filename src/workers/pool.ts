@@ -121,6 +121,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   /** Questions change nothing, so one whose worker ends or stands still is asked once more, of another worker. */
   async function ask(m: string, order: { readonly graphId: string }, more = {}, reader?: CheckpointReader) {
     let cancel: () => void = () => undefined;
+    const cancelLate = (): void => cancel();
     const late = new Promise<never>((_, reject) => {
       const expire = (): void => {
         if (reading > 0) cancel = patience.after(ASK_MS, expire);
@@ -128,7 +129,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       };
       cancel = patience.after(ASK_MS, expire);
     });
-    const askOnce = async (worker: GraphWorker) => {
+    const askOnce = (worker: GraphWorker) => {
       const { answer, leave } = worker.ask(m, order, more, reader);
       const still = watchStill(worker);
       return Promise.race([answer, late, still.promise]).finally(() => {
@@ -136,21 +137,17 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
         leave();
       });
     };
-    try {
-      const first = await Promise.race([supervisor.choose(order.graphId), late]);
-      return await askOnce(first).catch((error: unknown) => {
+    const askTwice = async () => {
+      const first = await supervisor.choose(order.graphId);
+      return askOnce(first).catch((error: unknown) => {
         if (!(error instanceof GraphsUnavailable) || error instanceof Late) throw error;
         // Without a run beside it, the question itself may have held or ended the worker: it must not do so twice.
-        const mayBeQuestion = first.begunRuns === 0;
-        return mayBeQuestion
-          ? supervisor.alone(order.graphId, (worker) =>
-              Promise.race([worker.ask(m, order, more, reader).answer, late]),
-            )
+        return first.begunRuns === 0
+          ? supervisor.alone(order.graphId, (worker) => worker.ask(m, order, more, reader).answer)
           : supervisor.choose(order.graphId).then(askOnce);
       });
-    } finally {
-      cancel();
-    }
+    };
+    return Promise.race([askTwice(), late]).finally(cancelLate);
   }
 
   /** Rejects once the event loop of the worker stands still. */
