@@ -1,4 +1,4 @@
-/** Runs graphs in the thread of whoever calls: in a graph worker, or in the server's own for tests and debuggers. */
+/** Runs graphs in this process: a graph worker, or the server itself for tests and debuggers. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';

@@ -1,6 +1,6 @@
 /**
  * The boundary between the server and graph code. Everything that crosses it is plain data or an async call:
- * `pool/pool.ts` has graphs in worker threads, `in-process.ts` in the thread of whoever calls.
+ * `workers/pool.ts` has graphs in processes of their own, `in-process.ts` in this one.
  *
  * X4 Nothing above this file ever calls graph code. X2 Whoever implements `CheckpointStore` refuses writes of an
  * executor whose attempt or lease is stale, by throwing; the graph side lets that error end the run.

@@ -1,5 +1,5 @@
 /**
- * The store as graph code reaches it: plain data and one async call, so that it can cross into a worker thread.
+ * The store as graph code reaches it: plain data and one async call, so that it can cross into a graph worker.
  *
  * X2 Whoever implements `StorePort` refuses what comes from an executor whose attempt or lease is stale, by throwing.
  */

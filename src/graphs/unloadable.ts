@@ -1,13 +1,13 @@
 /**
- * What cannot be loaded for want of files. Node remembers it for as long as the thread lives, so whoever needs it is
- * sent to another thread.
+ * What cannot be loaded for want of files. Node remembers it for as long as the process lives, so whoever needs it is
+ * asked of another worker.
  */
 
-/** Recognised by its name where it comes from another thread. */
+/** Recognised by its name where it comes from another process. */
 export class Unloadable extends Error {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`This thread cannot load what it needs any more: ${reason}`);
+    super(`This process cannot load what it needs any more: ${reason}`);
     this.name = 'Unloadable';
   }
 }

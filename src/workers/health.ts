@@ -58,7 +58,8 @@ export function examine(
   health.busySince = since((beat?.busyPermille ?? 0) > BUSY_PERMILLE, health.busySince);
   const isUnused = worker.load === 0 && worker.loading.culprit() === undefined;
   health.idleSince = since(isUnused, health.idleSince);
-  if (worker.leftoverMs() > LEFTOVER_MS || health.fatSince !== undefined) health.isRetired = true;
+  if (worker.leftoverMs() > LEFTOVER_MS || health.fatSince !== undefined || worker.isSpoiled())
+    health.isRetired = true;
 
   const stalled = stalledMs(worker);
   const busy = 'A graph kept its worker busy and did not stop, so the worker was ended';

@@ -14,6 +14,7 @@ import {
   type RunOrder,
 } from '../graphs/port.ts';
 import type { SourceReport } from '../graphs/schemas/source-report.ts';
+import { Unloadable } from '../graphs/unloadable.ts';
 import { createBeatReader, type Beat } from './beat.ts';
 import { fatesOf, memoryEnd, type WorkerEnd } from './blame.ts';
 import { answerCall } from './calls.ts';
@@ -57,6 +58,8 @@ export interface GraphWorker {
   stopWaitMs(): number;
   /** For how long graph code has outlived its run, in milliseconds; 0 when none does. */
   leftoverMs(): number;
+  /** It could not open a file that a question needs, and Node remembers that for as long as the process lives. */
+  isSpoiled(): boolean;
   /** Resolves with undefined when the run was given back before it began. */
   run(
     order: RunOrder,
@@ -86,6 +89,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
   let beat: Beat | undefined;
   let beatAt = clock.monotonic();
+  let isSpoiled = false;
   let leftovers = { count: 0, since: Infinity };
 
   const connection = openConnection(process.channel, receive, (error) => {
@@ -181,6 +185,13 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     return reply;
   }
 
+  /** Another worker may be able to answer. */
+  function toAnswerError(error: Error): Error {
+    if (error.name !== Unloadable.name) return error;
+    isSpoiled = true;
+    return new GraphsUnavailable(error.message);
+  }
+
   function countLeftover(change: number): void {
     const count = leftovers.count + change;
     const since = count === 0 ? Infinity : Math.min(leftovers.since, clock.monotonic());
@@ -209,7 +220,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
           if (type !== TYPE.answer) return;
           jobs.delete(stream);
           if (head.error === undefined) resolve({ answered: head.answered, blobs });
-          else reject(fromWireError(head.error));
+          else reject(toAnswerError(fromWireError(head.error)));
         },
       });
       send(TYPE.ask, stream, { m, order, ...more });
@@ -231,6 +242,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
       return since === Infinity ? 0 : clock.monotonic() - since;
     },
+    isSpoiled: () => isSpoiled,
     leftoverMs: () => Math.max(0, clock.monotonic() - leftovers.since),
     run,
     ask,
