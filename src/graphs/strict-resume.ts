@@ -5,6 +5,7 @@
  * X1 Nothing else writes to the thread between the check and the run: its run executes already. The check reads what
  * was saved, so it is one for graphs of every library line and for plain functions.
  */
+import { questionIds } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { toErrorEnd } from './failure.ts';
 import { parseBody, parseNotes } from './function/checkpoint-body.ts';
@@ -72,8 +73,6 @@ function waitingAt(head: LoadedCheckpoint | undefined): Waiting {
   return { ids: new Set(open.flat()), nameless: open.filter((ids) => ids.length === 0).length };
 }
 
-const QUESTION = /^[0-9a-f]{32}$/;
-
 function refusalOf(resume: Json, { ids, nameless }: Waiting): Refused | undefined {
   const pendingIds = [...ids].sort();
   const refuse = (
@@ -84,9 +83,8 @@ function refusalOf(resume: Json, { ids, nameless }: Waiting): Refused | undefine
     ...{ kind: 'error', error: 'UnknownInterruptError', message },
     refusal: { reason, interruptIds, pendingIds },
   });
-  const named = isObject(resume) ? Object.keys(resume) : undefined;
-  if (named === undefined || !named.every((id) => QUESTION.test(id)))
-    return ids.size + nameless > 1 ? refuse('ambiguous', AMBIGUOUS) : undefined;
+  const named = questionIds(resume);
+  if (named === undefined) return ids.size + nameless > 1 ? refuse('ambiguous', AMBIGUOUS) : undefined;
   if (named.length === 0) return refuse('empty_map', 'The resume map names no interrupt');
   const unknown = named.filter((id) => !ids.has(id)).sort();
   if (unknown.length === 0) return undefined;

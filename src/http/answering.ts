@@ -5,6 +5,7 @@
  * thread's is refused. Whoever says `interrupt` or `rollback` puts an answer in the place of another, and may.
  */
 import { INTERRUPT, isNote } from '../graphs/state-port.ts';
+import { questionIds } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { lastEndedRun, openOrders } from '../projections/run-queries.ts';
@@ -108,6 +109,6 @@ function overlap(one: Json, other: Json | undefined): boolean {
 
 /** The runtime reads an object whose keys are all ids of interrupts as answers by question. */
 function idsOf(resume: Json | undefined): readonly string[] | undefined {
-  const ids = isObject(resume) ? Object.keys(resume) : [];
-  return ids.length > 0 && ids.every((id) => /^[0-9a-f]{32}$/.test(id)) ? ids : undefined;
+  const ids = questionIds(resume);
+  return ids?.length === 0 ? undefined : ids;
 }

@@ -80,6 +80,15 @@ export function uuidTime(id: string): number | undefined {
   return Math.floor(Number.parseInt(high + middle + low.slice(1), 16) / 10_000) - GREGORIAN_OFFSET_MS;
 }
 
+const QUESTION_ID = /^[0-9a-f]{32}$/;
+
+/** The keys of an object that holds answers by question; undefined for any other value. The object may be empty. */
+export function questionIds(value: unknown): readonly string[] | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const keys = Object.keys(value);
+  return keys.every((key) => QUESTION_ID.test(key)) ? keys : undefined;
+}
+
 /** A name for any text that tells nothing of it: SHA-256 in hex. */
 export const fingerprint = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 

@@ -8,6 +8,7 @@ export type Method =
   | 'tools'
   | 'lifecycle'
   | 'input.requested'
+  | 'input.answered'
   | 'checkpoints'
   | 'tasks'
   | 'custom';

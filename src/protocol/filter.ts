@@ -44,7 +44,7 @@ export function matches({ channels, namespaces, depth }: Subscription, event: Dr
 }
 
 function isOf(channel: string, { method, name }: Draft): boolean {
-  if (channel === 'input') return method === 'input.requested';
+  if (channel === 'input') return method === 'input.requested' || method === 'input.answered';
   if (channel === method) return true;
   return method === 'custom' && name !== undefined && channel === `custom:${name}`;
 }

@@ -26,8 +26,8 @@ export interface Lifecycle {
   leaveNode(graph: Namespace, node: string): Draft[];
   /** The attempt was lost. */
   lose(): void;
-  /** Everything that has not ended, the root last. */
-  end(status: EndStatus, error?: string): Draft[];
+  /** Everything that has not ended, the root last, which tells `more`. */
+  end(status: EndStatus, more: JsonObject): Draft[];
   /** The root first, then the others in the order in which they were entered. */
   nodes(): readonly Node[];
 }
@@ -94,10 +94,9 @@ export function openLifecycle(graphId: string): Lifecycle {
       return child === undefined ? [] : subgraphs.leave(child.namespace, 'completed').map(tellEnd);
     },
     lose: subgraphs.lose,
-    end(status, error) {
+    end(status, more) {
       root = { ...root, status };
-      const open = subgraphs.leave([], status).map(tellEnd);
-      return [...open, tell(root, error === undefined ? {} : { error })];
+      return [...subgraphs.leave([], status).map(tellEnd), tell(root, more)];
     },
     nodes: () => [root, ...subgraphs.all()],
   };

@@ -14,6 +14,8 @@ export interface RunFacts {
   readonly graphId: string;
   /** The stream modes that the run was asked for: what its frames can tell. */
   readonly modes: readonly string[];
+  /** The questions that the run answers by their ids, as far as it has started. */
+  readonly answers?: readonly string[];
 }
 
 export interface Frame {
@@ -25,6 +27,8 @@ export interface Frame {
 export interface RunEnding {
   readonly status: EndStatus;
   readonly error?: string;
+  /** Why a strict answer was refused: further members of the event. */
+  readonly refusal?: JsonObject;
   /** The questions that the run left behind. */
   readonly interrupts: readonly JsonObject[];
 }
@@ -52,7 +56,7 @@ function parse(frame: Frame): Json {
 export const idOfQuestion = ({ id, interrupt_id: former }: JsonObject): string =>
   typeof id === 'string' ? id : typeof former === 'string' ? former : '';
 
-export function openRunFold({ graphId, modes }: RunFacts): RunFold {
+export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold {
   const lifecycle = openLifecycle(graphId);
   const messages = openMessages();
   const asked = new Set<string>();
@@ -70,6 +74,13 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
       const data = { interrupt_id: id, payload: value };
       return [{ method: 'input.requested', namespace, data, mark } as const];
     });
+  }
+
+  /** Told before anybody knows whether the answers are taken: other readers stop showing the questions. */
+  function begin(): Draft[] {
+    if (answers.length === 0) return [lifecycle.begin()];
+    const data = { interrupt_ids: [...answers] };
+    return [lifecycle.begin(), { method: 'input.answered', namespace: [], data }];
   }
 
   function updates(data: Json, namespace: Namespace): Draft[] {
@@ -118,7 +129,7 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
     switch (mode) {
       case 'metadata':
         // The first frame of every attempt.
-        if (id === 0) return [lifecycle.begin()];
+        if (id === 0) return begin();
         lifecycle.lose();
         return messages.fail('The attempt was lost; the run goes on.');
       case 'messages':
@@ -157,12 +168,13 @@ export function openRunFold({ graphId, modes }: RunFacts): RunFold {
       const { mode, namespace } = parseFrameName(frame.event);
       return announced(fold(mode, namespace, frame));
     },
-    end({ status, error, interrupts }) {
+    end({ status, error, refusal, interrupts }) {
       const open =
         status === 'completed'
           ? messages.finishBelow([])
           : messages.fail(error ?? 'The run was interrupted.');
-      return [...announced([...open, ...ask([...interrupts], [])]), ...lifecycle.end(status, error)];
+      const told = { ...(error !== undefined && { error }), ...refusal };
+      return [...announced([...open, ...ask([...interrupts], [])]), ...lifecycle.end(status, told)];
     },
     nodes: lifecycle.nodes,
   };

@@ -7,12 +7,14 @@
  * terminal event comes from the fact that ended it, so after all its frames and its final state.
  */
 import type { Clock } from '../kernel/clock.ts';
+import { questionIds } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
 import { toNamedId, type Draft, type ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type NamedEvent, type Place } from '../protocol/place.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
+import { runEndOf } from '../thread/run-end.ts';
 import type { Hub, Wake } from './hub.ts';
 import { lastTurn } from './last-turn.ts';
 import { pause } from './pause.ts';
@@ -70,8 +72,10 @@ interface Current {
 
 export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): ThreadEvents {
   const texts = createSharedTexts();
-  const foldOf = ({ graphId, kwargs }: RunRecord): RunFold =>
-    openRunFold({ graphId, modes: kwargs.streamMode });
+  const foldOf = ({ graphId, kwargs, startedAt }: RunRecord): RunFold => {
+    const answers = startedAt === null ? undefined : questionIds(kwargs.command?.['resume']);
+    return openRunFold({ graphId, modes: kwargs.streamMode, ...(answers && { answers }) });
+  };
 
   const isExpired = async ({ runId, startedAt, endedAt }: RunRecord): Promise<boolean> =>
     startedAt !== null && endedAt !== null && (await log.payloads.lastFrame(runId)) < 0;
@@ -204,8 +208,10 @@ function endingOf(outcome: RunRecord['outcome'] | undefined): RunEnding {
       return { status: paused ? 'interrupted' : 'completed', interrupts };
     }
     case 'error':
-    case 'timeout':
-      return { status: 'failed', error: outcome.message, interrupts: [] };
+    case 'timeout': {
+      const { error: _, message, ...refusal } = runEndOf(outcome, { attempt: 1, head: null }).error!;
+      return { status: 'failed', error: message, refusal, interrupts: [] };
+    }
     default:
       return { status: 'interrupted', interrupts: [] };
   }

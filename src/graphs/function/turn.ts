@@ -1,5 +1,5 @@
 /** Decides what a run of a plain function does: begin a turn, go on with one, or nothing. Reads, never writes. */
-import type { Ids } from '../../kernel/ids.ts';
+import { questionIds, type Ids } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { CheckpointReader, LoadedCheckpoint, RunOrder } from '../port.ts';
 import {
@@ -114,9 +114,7 @@ function toAnswered(
 
 /** An object whose keys are all interrupt ids addresses its answers; anything else is the answer itself. */
 function pickAnswer(resume: Json, id: string): Json {
-  if (!isObject(resume)) return resume;
-  const keys = Object.keys(resume);
-  if (keys.length === 0 || !keys.every((key) => /^[0-9a-f]{32}$/.test(key))) return resume;
+  if (!isObject(resume) || (questionIds(resume)?.length ?? 0) === 0) return resume;
   if (!Object.hasOwn(resume, id))
     throw new Error(`The interrupt ${id} waits, but the answers are for others`);
   return (resume as JsonObject)[id] ?? null;

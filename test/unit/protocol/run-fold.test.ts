@@ -286,4 +286,15 @@ test('S3 given a large frame that several readers are given, when each folds it,
   assert.notEqual(read({ ...frame })[0], read(frame)[0]);
 });
 
+test('a run that answers by id tells so once, behind its beginning, and not with each attempt', () => {
+  const run = openRunFold({ graphId: 'graph', modes: ALL_MODES, answers: ['a', 'b'] });
+  const [begin, answered, ...none] = run.frame({ id: 0, event: 'metadata', data: '{}' });
+  assert.equal(toText(begin!), 'lifecycle running');
+  assert.deepEqual(answered, {
+    ...{ method: 'input.answered', namespace: [], data: { interrupt_ids: ['a', 'b'] } },
+  });
+  assert.deepEqual(none, []);
+  assert.deepEqual(run.frame({ id: 7, event: 'metadata', data: '{}' }), []);
+});
+
 test.run();
