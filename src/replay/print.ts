@@ -4,7 +4,7 @@ import type { PastState } from './state.ts';
 import { nextNodes, questionsOf, stepText } from './summary.ts';
 import { clip, counted, durationText, nodesText, shortId, shortIds, valueText, wrap } from './text.ts';
 import { errorText, type ThreadList } from './threads.ts';
-import { traceOf, type Entry } from './timeline.ts';
+import { detailsOf, type Entry } from './timeline.ts';
 
 export interface Form {
   /** Ids are printed whole. */
@@ -83,8 +83,8 @@ export function printTimeline(entries: readonly Entry[], title: string, form: Fo
     const text = `${isWithin ? GAP : ''}${entry.step === undefined ? shown(entry.summary) : stepLine(entry)}`;
     const indent = prefix.length + GAP.length;
     for (const line of wrap(prefix + text, widthOf(form), indent)) form.print(line);
-    for (const frame of traceOf(entry))
-      for (const line of wrap(' '.repeat(indent) + frame, widthOf(form), indent)) form.print(line);
+    for (const detail of detailsOf(entry))
+      for (const line of wrap(' '.repeat(indent) + detail, widthOf(form), indent)) form.print(line);
   }
 }
 

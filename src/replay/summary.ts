@@ -5,7 +5,7 @@ import type { Recorded } from '../log/events.ts';
 import type { Origin, RunKwargs, ThreadEventMap } from '../thread/events.ts';
 import type { Step } from './steps.ts';
 import { clip, durationText, nodesText, valueText } from './text.ts';
-import type { Tokens } from './tokens.ts';
+import type { Tokens } from './added-messages.ts';
 
 /** What is known of an event besides its data. */
 export interface Around {

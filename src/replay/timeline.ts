@@ -16,7 +16,8 @@ import { createFold } from './fold.ts';
 import { openRuns } from './runs.ts';
 import { openSteps, stepTime, type Step } from './steps.ts';
 import { summarise, type Around } from './summary.ts';
-import { openTokenCount, type Tokens } from './tokens.ts';
+import { clip } from './text.ts';
+import { openAddedMessages, type Added, type Tokens } from './added-messages.ts';
 
 export interface Entry {
   readonly position: number;
@@ -35,6 +36,8 @@ export interface Entry {
   readonly tookMs?: number;
   /** Of a run's end: of the messages that it added. */
   readonly tokens?: Tokens;
+  /** Of a run's end: tools whose failures the run's models were told of. */
+  readonly failedTools?: Added['failedTools'];
   readonly data: Json;
 }
 
@@ -66,18 +69,15 @@ export async function timelineOf(history: History, threadId: string, to = Infini
 async function threadEntries(history: History, threadId: string) {
   const events = readWhole(history, threadStream(threadId)) as Recorded<ThreadEvent>[];
   const stepAt = await openSteps(history, threadId, events);
-  const count = openTokenCount(history, threadId);
+  const messages = openAddedMessages(history, threadId);
   const runs = openRuns(events);
   const fold = createFold();
   const entries: Entry[] = [];
   for (const [index, event] of events.entries()) {
     const { before, after } = fold.step(event);
     const head = headOf(event);
-    const added = head === undefined ? undefined : await count.addedAt(head);
-    const around = {
-      ...runs.around(event),
-      ...(added !== undefined && event.type === 'RunCompleted' && { tokens: added }),
-    };
+    const added = head === undefined ? undefined : await messages.at(head);
+    const around = { ...runs.around(event), ...(event.type === 'RunCompleted' && added) };
     entries.push(toEntry(event, before.status, after.status, around, await stepAt(index)));
   }
   return { events, entries };
@@ -101,10 +101,10 @@ function toEntry(
   event: Recorded,
   before: string | null,
   after: string | null,
-  around: Around & { readonly startedAt?: number },
+  around: Around & { readonly startedAt?: number } & Partial<Added>,
   step?: Step,
 ): Entry {
-  const { ordinal, tookMs, tokens, startedAt = 0 } = around;
+  const { ordinal, tookMs, tokens, failedTools = [], startedAt = 0 } = around;
   const took = event.type === 'CheckpointSaved' ? stepTime(event.data, startedAt) : tookMs;
   return {
     position: event.meta.position,
@@ -117,6 +117,7 @@ function toEntry(
     ...(step !== undefined && { step }),
     ...(took !== undefined && { tookMs: took }),
     ...(tokens !== undefined && { tokens }),
+    ...(failedTools.length > 0 && { failedTools }),
     data: withoutTokens(event),
   };
 }
@@ -132,9 +133,12 @@ function withoutTokens(event: Recorded): Json {
   };
 }
 
-/** The innermost frames of the code that failed, one a line, those of the project first; none for other facts. */
-export function traceOf({ type, data }: Entry): string[] {
+/** Lines below a run's end: the innermost frames of the code that failed, those of the project first, and tools. */
+export function detailsOf({ type, data, failedTools = [] }: Entry): string[] {
   if (type !== 'RunCompleted') return [];
   const { outcome } = data as unknown as ThreadEventMap['RunCompleted'];
-  return outcome.kind === 'error' ? projectFrames(outcome.origin?.stack ?? '', SHOWN_FRAMES) : [];
+  return [
+    ...(outcome.kind === 'error' ? projectFrames(outcome.origin?.stack ?? '', SHOWN_FRAMES) : []),
+    ...failedTools.map(({ tool, message }) => `tool ${tool} failed: ${clip(message)}`),
+  ];
 }

@@ -23,6 +23,7 @@ const told = (lines: readonly string[]): string[] =>
     .filter((line) => line !== '')
     .map((line) =>
       line
+        .replace(/^ {10,}/, '')
         .replace(/^ +\d+  \d\d:\d\d:\d\d\.\d{3}  /, '')
         .replaceAll(/ *(?:< 1 ms|[\d.]+ m?s)\b/g, ' N ms')
         .replaceAll(/ {2,}next/g, ' next'),
@@ -31,7 +32,7 @@ const told = (lines: readonly string[]): string[] =>
 const start = ({ client }: TestServer, id: string, graph: string, payload: object) =>
   client.runs.wait(id, graph, payload as never).catch(() => undefined);
 
-test('a timeline names nodes, next nodes, durations, tokens, the question and the answer (R2)', () =>
+test('a timeline names nodes, next nodes, durations, tokens, questions, answers and failed tools (R2)', () =>
   withServer(CONFIG, async (server) => {
     const { thread_id: id } = await server.client.threads.create();
     await start(server, id, 'story', { input: { topic: 'a', messages: 'find it' } });
@@ -60,6 +61,7 @@ test('a timeline names nodes, next nodes, durations, tokens, the question and th
         '  run 2 started',
         '  publish N ms',
         'run 2 succeeded after N ms, 56 tokens (50 in, 6 out)',
+        'tool search failed: Error: no network Please fix your mistakes.',
       ],
     );
     const whole = await replay(server, '--thread', id.slice(0, 18), '--ids');

@@ -11,10 +11,11 @@ import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { encode } from '../codec.ts';
-import { shortenNote } from '../failure.ts';
+import { LocatedFailure, shortenNote } from '../failure.ts';
 import { listInPieces } from '../history-pages.ts';
 import type { ChannelBlob, CheckpointStore, LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { ERROR, INTERRUPT, RESUME, SENDS } from '../state-port.ts';
+import { UnstorableValue } from '../shapes.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
 import { isForRuntime, openAnswerNotes, rootTaskOf, usesAnswer } from './answer-notes.ts';
@@ -234,7 +235,7 @@ export function openSaver(options: SaverOptions): Saver {
         if (ns === '') last.wrote(checkpointId, placed);
         const stored = placed.map(({ value, ...write }): PendingWrite => ({
           ...write,
-          data: encode(write.channel === ERROR ? shortenNote(value) : value),
+          data: encode(write.channel === ERROR ? shortenNote(value) : value, write.channel),
         }));
         // What graph code answers in a thread of its own is not the run's.
         const isAnswered = prefix === '' && usesAnswer(taskId, writes);
@@ -248,7 +249,12 @@ export function openSaver(options: SaverOptions): Saver {
           );
         await Promise.all(saved);
       } catch (error) {
-        refuse(error);
+        const node = nodeOf(taskPath);
+        refuse(
+          error instanceof UnstorableValue && node !== undefined
+            ? new LocatedFailure(error, { node })
+            : error,
+        );
       }
     },
     async deleteThread() {
@@ -262,6 +268,9 @@ export function openSaver(options: SaverOptions): Saver {
   };
   return saver;
 }
+
+/** The node of a task, undefined where its path names none. */
+const nodeOf = (taskPath: string): string | undefined => /^~__pregel_pull, (.+)$/s.exec(taskPath)?.[1];
 
 /** Of a subgraph, whose declared state is out of sight: all but the runtime's own. */
 const isStateChannel = (channel: string): boolean => !channel.startsWith('__') && !channel.includes(':');

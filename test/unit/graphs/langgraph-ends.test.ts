@@ -158,9 +158,10 @@ test('given a state that cannot be stored, when it is saved, then the run fails 
     .addNode('bad', () => ({ tool: { run: () => 1 } }))
     .addEdge('__start__', 'bad')
     .compile();
-  const { end } = await openBench(graph).run({ input: { ok: 1 } });
-  assert.equal(end.kind, 'error');
-  assert.match((end as { message: string }).message, /run is a function/);
+  const { end, origin } = await openBench(graph).run({ input: { ok: 1 } });
+  const message = 'tool.run is a function and cannot be stored';
+  assert.deepEqual(end, { kind: 'error', error: 'UnstorableValue', message });
+  assert.equal(origin?.node, 'bad');
 });
 
 test('given one graph, when two threads run at once, then neither sees the other and the graph is left as it was', async () => {

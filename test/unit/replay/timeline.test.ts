@@ -5,7 +5,7 @@ import { loadThreadActor } from '../../../src/actors/thread-actor.ts';
 import { listRuns, readRun } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
 import { stateAt } from '../../../src/replay/state.ts';
-import { timelineOf, traceOf } from '../../../src/replay/timeline.ts';
+import { timelineOf, detailsOf } from '../../../src/replay/timeline.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads } from '../actors/with-threads.ts';
@@ -83,7 +83,7 @@ test('R2 given a thread, when its timeline is read, then it has every fact with 
       ': refused',
     ])
       assert.ok(summaries.includes(text), text);
-    assert.deepEqual(entries.flatMap(traceOf), ['at think (/graph.ts:1:2)']);
+    assert.deepEqual(entries.flatMap(detailsOf), ['at think (/graph.ts:1:2)']);
     assert.equal(entries.at(-1)?.time, toTimestamp(clock.now() - 1_000));
     const until = await past((history) => timelineOf(history, THREAD, positions[4]));
     assert.deepEqual(until, entries.slice(0, 5));

@@ -1,0 +1,66 @@
+/** What the messages tell that a run added to its thread's values: tokens that models used, and tools that failed. */
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { History } from '../log/sqlite/history.ts';
+
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+}
+
+export interface Added {
+  /** Undefined when no message tells. */
+  readonly tokens?: Tokens;
+  /** Failures that models were told of as answers of their tools. The graph went on with them. */
+  readonly failedTools: readonly { readonly tool: string; readonly message: string }[];
+}
+
+export interface AddedMessages {
+  /** Of the messages that are new at this checkpoint; undefined when its values are gone. */
+  at(head: string | null): Promise<Added | undefined>;
+}
+
+/** Asked about one head of the thread after the other, in their order. */
+export function openAddedMessages({ payloads }: History, threadId: string): AddedMessages {
+  const seen = new Set<string>();
+  /** False after values that could not be read: their messages would count as new. */
+  let isKnown = true;
+  return {
+    async at(head) {
+      if (head === null) return undefined;
+      const values = (await payloads.values(threadId, head))?.parse();
+      const isWhole = isKnown;
+      isKnown = isObject(values);
+      if (!isObject(values)) return undefined;
+      const added = messagesOf(values).filter((message) => {
+        const key = typeof message['id'] === 'string' ? message['id'] : JSON.stringify(message);
+        return !seen.has(key) && seen.add(key) !== undefined;
+      });
+      return isWhole ? toAdded(added) : undefined;
+    },
+  };
+}
+
+function toAdded(messages: readonly JsonObject[]): Added {
+  const usages = messages.flatMap(({ usage_metadata }) => (isObject(usage_metadata) ? [usage_metadata] : []));
+  const sum = (name: string): number =>
+    usages.reduce((total, usage) => total + (Number(usage[name]) || 0), 0);
+  const failedTools = messages.flatMap(({ type, status, name, content }) =>
+    type === 'tool' && status === 'error'
+      ? [{ tool: String(name), message: typeof content === 'string' ? content : JSON.stringify(content) }]
+      : [],
+  );
+  return {
+    ...(usages.length > 0 && {
+      tokens: { input: sum('input_tokens'), output: sum('output_tokens'), total: sum('total_tokens') },
+    }),
+    failedTools,
+  };
+}
+
+const messagesOf = (values: JsonObject): JsonObject[] =>
+  Object.values(values).flatMap((list) =>
+    (Array.isArray(list) ? list : []).filter(
+      (each: Json): each is JsonObject => isObject(each) && 'type' in each && 'content' in each,
+    ),
+  );
