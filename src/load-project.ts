@@ -4,6 +4,7 @@ import { recogniseAuth } from './auth/handler.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import type { Graphs } from './workers/open-graphs.ts';
 import { recogniseApp } from './http/custom-app.ts';
+import { loadedFiles } from './graphs/modules/loaded-files.ts';
 import { portProblem } from './http/server.ts';
 import { loadEmbeddings } from './load-embeddings.ts';
 import { loadExport } from './load-export.ts';
@@ -25,6 +26,7 @@ export async function loadProject(
   config: Config,
   opening: Promise<Graphs>,
   found: readonly string[],
+  onWarning: (text: string) => void,
 ): Promise<Project> {
   const problems = [...found];
   const graphs = await opening.catch((error: unknown) => {
@@ -37,7 +39,12 @@ export async function loadProject(
   const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', problems);
   const embed = config.store.index?.embed;
   const embedTexts = await loadEmbeddings(embed, recogniseEmbedTexts, problems);
-  if (graphs !== undefined && problems.length === 0) return { graphs, handler, custom, embedTexts };
+  if (graphs !== undefined && problems.length === 0) {
+    const shared = loadedFiles().filter((file) => graphs.files.has(file) && !file.endsWith('.json'));
+    for (const file of shared)
+      onWarning(`${file} is loaded by graphs and by the server's own handlers, which share no module state`);
+    return { graphs, handler, custom, embedTexts };
+  }
   await graphs?.close();
   const port = await portProblem(config.host, config.port);
   throw new ConfigError(port === undefined ? problems : [...problems, port]);

@@ -81,12 +81,15 @@ export async function wireServer(
     for (const stop of stops.reverse()) await stop();
   };
   stops.push(() => inProcess.close());
-  const project = await loadProject(config, begun.graphs, options.problems ?? []).catch(
-    async (error: unknown) => {
-      await stopAll();
-      throw error;
-    },
-  );
+  const project = await loadProject(
+    config,
+    begun.graphs,
+    options.problems ?? [],
+    options.onWarning ?? (() => undefined),
+  ).catch(async (error: unknown) => {
+    await stopAll();
+    throw error;
+  });
   const { graphs, handler, custom, embedTexts } = project;
   stops.push(() => graphs.close());
 
@@ -225,11 +228,18 @@ export async function wireServer(
     const sockets = openSockets({ context, fetch, cors: config.http.cors });
     const prepare = sockets.attach;
     const { patience } = config;
-    const listening = await listen({ fetch, forWorkers, host, port, clock, prepare, patience, onFault }).catch(
-      (error: unknown) => {
-        throw new ConfigError([addressProblem(error, host, port)]);
-      },
-    );
+    const listening = await listen({
+      fetch,
+      forWorkers,
+      host,
+      port,
+      clock,
+      prepare,
+      patience,
+      onFault,
+    }).catch((error: unknown) => {
+      throw new ConfigError([addressProblem(error, host, port)]);
+    });
     server = listening;
     ownFetch = fetch;
     inProcess.open(fetch, `${listening.url}${config.http.mountPrefix}`);

@@ -3,7 +3,7 @@
  * language of the worker. Unknown members of a head are ignored; an unknown type is an error.
  */
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
-import type { RunOrder, StopReason } from '../graphs/port.ts';
+import type { RunOrder } from '../graphs/port.ts';
 
 export const TYPE = {
   /** W. First message: `Hello`. */
@@ -86,10 +86,6 @@ export interface Run {
   readonly context?: number;
   /** A packed checkpoint from `first` on; null when the thread has none; absent when it was not read. */
   readonly head?: object | null;
-}
-
-export interface Cancel {
-  readonly reason: StopReason;
 }
 
 export interface WireError {

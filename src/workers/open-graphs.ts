@@ -35,6 +35,8 @@ export interface Graphs extends GraphHost, StateHost {
   /** What is wrong with graphs; those are missing from `graphIds`. */
   readonly problems: readonly GraphProblem[];
   readonly describer: GraphDescriber;
+  /** Files of the project that graph workers have loaded; none when graphs run in this process. */
+  readonly files: ReadonlySet<string>;
   /** Tells clients inside graphs where the server is. */
   base(url: string): void;
 }
@@ -49,13 +51,16 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   });
   const readSource = analysis.read.bind(analysis);
   if (workers !== undefined) {
-    const pool = await openGraphPool({
-      ...{ ...workers, graphs: specs, readSource, onFault },
-      ...(options.onFile && { onFile: options.onFile }),
-    });
+    const files = new Set<string>();
+    const onFile = (path: string): void => {
+      files.add(path);
+      options.onFile?.(path);
+    };
+    const pool = await openGraphPool({ ...workers, graphs: specs, readSource, onFault, onFile });
     const blamed = blaming(pool, pool.describer);
     return {
       ...pool,
+      files,
       ...blamed,
       ...shareQuestions(blamed, clock),
       async close() {
@@ -88,6 +93,7 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
       schemas: (order) => outside(() => blamed.describer.schemas(order)),
       subgraphs: (order) => outside(() => blamed.describer.subgraphs(order)),
     },
+    files: new Set(),
     base: () => undefined,
     close: () => analysis.close(),
   };

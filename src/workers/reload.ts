@@ -71,6 +71,9 @@ export async function openReloadingGraphs(options: OpenGraphsOptions): Promise<R
   return {
     graphIds: specs.map(({ id }) => id),
     problems: [],
+    get files() {
+      return current.graphs?.files ?? new Set();
+    },
     get broken() {
       return current.broken;
     },

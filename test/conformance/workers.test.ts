@@ -1,5 +1,5 @@
 /**
- * A sample of the interface on graphs in worker threads; the other conformance tests have them in this thread unless
+ * A sample of the interface on graphs in worker processes; the other conformance tests have them in this one unless
  * the variable TEST_WORKERS says how many workers they shall have.
  */
 import assert from 'node:assert/strict';

@@ -10,6 +10,9 @@ export function noteFile(file: string): void {
   listener?.(file);
 }
 
+/** Those that are known by now. */
+export const loadedFiles = (): readonly string[] => [...files];
+
 /** `onFile` gets each file once, those that are known already at once. The last listener replaces those before it. */
 export function listenForFiles(onFile: (file: string) => void): void {
   listener = onFile;
