@@ -9,6 +9,8 @@ import { config, MISSING, say } from './scene.ts';
 
 const test = suite('conformance: junk on every route');
 const seed = seedFromEnv();
+/** How many kinds of junk are drawn for each place. */
+const JUNK_EACH = Number(process.env['INPUT_JUNK'] ?? 3);
 
 const nest = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 const JUNK: readonly unknown[] = [
@@ -103,7 +105,7 @@ function* queriesOf({ path, method, query }: Operation, some: () => readonly unk
 
 async function attack(s: TestServer, headers: Record<string, string>): Promise<void> {
   const random = createRandom(seed);
-  const some = (): readonly unknown[] => random.shuffle(JUNK).slice(0, 5);
+  const some = (): readonly unknown[] => random.shuffle(JUNK).slice(0, JUNK_EACH);
 
   async function send(method: string, path: string, body?: unknown): Promise<void> {
     const leaving = new AbortController();

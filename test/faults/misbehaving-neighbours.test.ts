@@ -17,7 +17,7 @@ const config = (name = 'platform.json'): string =>
 /** For how long a graph spins. From 10 on the promised figures are asserted, which needs a machine of one's own. */
 const SECONDS = Number(process.env['MISBEHAVING_SECONDS'] ?? 1);
 /** How many frames the flood has. */
-const FRAMES = Number(process.env['MISBEHAVING_FRAMES'] ?? 60_000);
+const FRAMES = Number(process.env['MISBEHAVING_FRAMES'] ?? 20_000);
 
 interface Started {
   readonly thread: string;

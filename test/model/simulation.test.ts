@@ -1,5 +1,5 @@
 /**
- * Lives of the domain in a simulated world (test/simulation). `SIMULATION_SEEDS` (300) and `SEED` (1) choose others;
+ * Lives of the domain in a simulated world (test/simulation). `SIMULATION_SEEDS` (100) and `SEED` (1) choose others;
  * `npm run simulate -- <count> [seed]` runs any number.
  */
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { suite } from '../support/suite.ts';
 
 const test = suite('model/simulation');
 
-const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 300);
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 /** Fixed, so that this test says the same every time; other seeds are for the script. */
 const FIRST = Number(process.env['SEED'] ?? 1);
 

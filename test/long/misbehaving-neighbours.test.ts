@@ -1,0 +1,4 @@
+/** A longer flood beside other runs. */
+process.env['MISBEHAVING_FRAMES'] ??= '100000';
+await import('../faults/misbehaving-neighbours.test.ts');
+export {};
