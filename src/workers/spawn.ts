@@ -1,22 +1,30 @@
 /** Starts the process of a graph worker and ends it, with everything that it has started. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Duplex, Readable } from 'node:stream';
+import { Duplex, type Readable } from 'node:stream';
 import { ownProcess } from '../kernel/child-process.ts';
 import { within } from '../kernel/within.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 export interface WorkerProcess {
+  /** Undefined when the process could not be started. */
   readonly pid: number | undefined;
   readonly channel: Duplex;
   readonly lifeline: Duplex;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the process is gone. */
-  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  readonly exited: Promise<Exit>;
   /** Ends the process and its process group at once. */
   kill(): void;
   /** Closes the channel, which asks the process to leave, and kills what has not left after a second. */
   leave(): Promise<void>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why the process could not be started. */
+  readonly error?: Error;
 }
 
 /** Part of a worker's memory that is V8's heap; the rest is code, buffers and the life line. */
@@ -34,13 +42,10 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
     windowsHide: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
   });
-  const [, stdout, stderr, channel, lifeline] = child.stdio as unknown as [
-    null,
-    Readable,
-    Readable,
-    Duplex,
-    Duplex,
-  ];
+  const exit = exitOf(child);
+  // Node makes no pipes for a process that it could not start for want of files.
+  const pipes: unknown = (child.stdio as unknown) ?? Array.from({ length: 5 }, deadEnd);
+  const [, stdout, stderr, channel, lifeline] = pipes as [null, Readable, Readable, Duplex, Duplex];
   const killGroup = (): void => {
     if (child.pid === undefined) return;
     try {
@@ -50,7 +55,7 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
       child.kill('SIGKILL');
     }
   };
-  const exited = exitOf(child).then(async (how) => {
+  const exited = exit.then(async (how) => {
     // Children of graph code go with the worker, however it ended.
     killGroup();
     await within(clock, LAST_OUTPUT_MS, new Promise((resolve) => child.once('close', resolve)));
@@ -71,7 +76,10 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
 function exitOf(child: ChildProcess): WorkerProcess['exited'] {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
-    // It could not be started.
-    child.once('error', () => resolve({ code: null, signal: null }));
+    child.once('error', (error) => resolve({ code: null, signal: null, error }));
   });
 }
+
+/** Takes everything and says nothing. */
+const deadEnd = (): Duplex =>
+  new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });

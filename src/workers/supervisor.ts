@@ -36,7 +36,7 @@ export interface Supervisor {
 }
 
 const WATCH_MS = 100;
-/** Pause before a worker replaces one that never loaded a graph. */
+/** Pause before a worker replaces one that never loaded a graph or could not be started. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ALONE = 8;
@@ -96,10 +96,10 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     return member;
   }
 
-  /** At once, unless workers die as they load. */
+  /** At once, unless workers die as they load or cannot be started. */
   function replace(former: GraphWorker): void {
     if (working().length > 0 || cancelRetry !== undefined) return;
-    if (former.loading.culprit() === undefined) {
+    if (former.hasProcess && former.loading.culprit() === undefined) {
       retryMs = MIN_RETRY_MS;
       return void join(spawn());
     }

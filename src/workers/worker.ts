@@ -23,7 +23,7 @@ import type { Message } from './frame.ts';
 import { openLoading, type Loading } from './loading.ts';
 import { PROTOCOL, TYPE, type Welcome } from './messages.ts';
 import { openRunJob, type Job, type KnownHead } from './run-job.ts';
-import type { WorkerProcess } from './spawn.ts';
+import type { Exit, WorkerProcess } from './spawn.ts';
 import { fromWireError } from './wire-error.ts';
 
 export interface WorkerOptions {
@@ -44,6 +44,8 @@ export interface WorkerOptions {
 
 export interface GraphWorker {
   readonly loading: Loading;
+  /** False when the process could not be started. */
+  readonly hasProcess: boolean;
   readonly ended: Promise<WorkerEnd>;
   /** The process is gone. */
   readonly exited: Promise<unknown>;
@@ -110,9 +112,13 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     }),
   );
   process.lifeline.on('error', () => undefined);
-  void process.exited.then(({ code, signal }) => end(endOf(code, signal)));
+  void process.exited.then((exit) => end(endOf(exit)));
 
-  function endOf(code: number | null, signal: NodeJS.Signals | null): WorkerEnd {
+  function endOf({ code, signal, error }: Exit): WorkerEnd {
+    if (error !== undefined) {
+      const message = `The process of the graph could not be started: ${error.message}`;
+      return { by: 'crash', error: 'WorkerCrashed', message };
+    }
     const words = options.lastWords().trim();
     // V8 says so and aborts when its heap is full.
     if (/heap out of memory|Reached heap limit/.test(words)) return memoryEnd(options.memoryMb);
@@ -229,7 +235,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   }
 
   return {
-    ...{ loading, ended, exited: process.exited },
+    ...{ loading, ended, exited: process.exited, hasProcess: process.pid !== undefined },
     get load() {
       return jobs.size;
     },
