@@ -12,7 +12,15 @@ import { stackOf } from '../kernel/stack.ts';
 import type { Store } from '../actors/store.ts';
 import { closingFrames, readLedger } from '../actors/last-frames.ts';
 import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
-import type { CheckpointStore, Frame, LostAttempt, RunEnd, RunLink, StopReason } from '../graphs/port.ts';
+import type {
+  CheckpointStore,
+  Frame,
+  LostAttempt,
+  NewCheckpoint,
+  RunEnd,
+  RunLink,
+  StopReason,
+} from '../graphs/port.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing, Refusal } from '../thread/decide.ts';
@@ -88,6 +96,23 @@ export function createExecution(options: ExecutionOptions): Execution {
     return { kind: 'frames', runId, threadId, first, frames };
   }
 
+  /** Frames that graph code made, and where the ledger left some out or added some. */
+  let made = 0;
+  const shifts: { readonly behind: number; readonly by: number }[] = [];
+
+  function admit(frame: Frame, index: number): readonly Frame[] {
+    const told = ledger?.admit(frame) ?? [frame];
+    if (told.length !== 1) shifts.push({ behind: made + index, by: told.length - 1 });
+    return told;
+  }
+
+  /** The id of the last frame that belongs before the checkpoint. */
+  function lastFrameOf({ frames }: NewCheckpoint): number {
+    if (frames === undefined) return next - 1;
+    const shift = shifts.reduce((sum, { behind, by }) => (behind < frames ? sum + by : sum), 0);
+    return Math.min(options.nextFrame - 1 + frames + shift, next - 1);
+  }
+
   const writes = openRunWrites({
     log,
     threads,
@@ -114,7 +139,7 @@ export function createExecution(options: ExecutionOptions): Execution {
       return writes.add(
         {
           command: { type: 'SaveCheckpoint', ...executing, checkpointId, parentId, ns, step, source },
-          payload: { kind: 'checkpoint', threadId, runId, checkpoint },
+          payload: { kind: 'checkpoint', threadId, runId, checkpoint, lastFrame: lastFrameOf(checkpoint) },
           size: body.length + sizeOf(blobs),
         },
         sync,
@@ -168,7 +193,8 @@ export function createExecution(options: ExecutionOptions): Execution {
       store: openRunStore({ store: options.store, lease, fenced }),
       begun: async () => undefined,
       emit: async (given) => {
-        const frames = ledger === undefined ? given : given.flatMap(ledger.admit);
+        const frames = ledger === undefined ? given : given.flatMap(admit);
+        made += given.length;
         if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });
       },
     },

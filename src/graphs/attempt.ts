@@ -7,10 +7,15 @@
  */
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { CheckpointStore, RunEnd, RunLink, StopReason } from './port.ts';
+import type { CheckpointStore, NewCheckpoint, RunEnd, RunLink, StopReason } from './port.ts';
 import type { StorePort } from './store-port.ts';
 import { toErrorEnd } from './failure.ts';
 import { openFrameSink, type FrameSink } from './frame-sink.ts';
+
+export interface AttemptStore extends CheckpointStore {
+  /** `made`: how many frames belong before the checkpoint; asked when it is handed over, and all that were made by default. */
+  save(checkpoint: NewCheckpoint, made?: () => number): Promise<void>;
+}
 
 export interface Attempt {
   /** Aborts when the server stops the run and when the attempt failed. */
@@ -18,7 +23,7 @@ export interface Attempt {
   readonly clock: Clock;
   readonly frames: FrameSink;
   /** The server's store; its writes reject once the attempt is over. */
-  readonly store: CheckpointStore;
+  readonly store: AttemptStore;
   /** The items that graph code keeps beyond its thread; refuses once the attempt is over. */
   readonly items: StorePort;
   /** Ends the attempt with this error; the first one counts. */
@@ -63,13 +68,14 @@ export async function runAttempt(
     store: {
       load: (ns, checkpointId) => link.checkpoints.load(ns, checkpointId),
       list: (query) => link.checkpoints.list(query),
-      save(checkpoint) {
+      save(checkpoint, made = () => frames.made) {
         // A checkpoint says that what led to it is done: after a crash nobody would make its frames again. What a
         // runtime has shown may still be on its way here.
         return tracked(async () => {
           await breathe();
+          const before = made();
           await frames.handOver();
-          await link.checkpoints.save(checkpoint);
+          await link.checkpoints.save({ ...checkpoint, frames: before });
         });
       },
       saveWrites: (ns, id, writes) => tracked(() => link.checkpoints.saveWrites(ns, id, writes)),

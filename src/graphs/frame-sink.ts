@@ -4,6 +4,8 @@ import type { Frame } from './port.ts';
 export interface FrameSink {
   /** `data` is JSON text. Never waits and never throws. */
   push(event: string, data: string): void;
+  /** How many were pushed. */
+  readonly made: number;
   /**
    * Hands over now what waits: what the server is given after this call comes after those frames. When so much waits
    * that the server has to take it bit by bit, a promise to wait for before.
@@ -32,6 +34,7 @@ export function openFrameSink(
   let from = 0;
   let pump: Promise<void> | undefined;
   const early = new Set<Promise<void>>();
+  let made = 0;
   let open = true;
 
   const count = (): number => waiting.length - from;
@@ -69,8 +72,12 @@ export function openFrameSink(
   return {
     push(event, data) {
       if (!open) return;
+      made += 1;
       waiting.push({ event, data });
       pump ??= run();
+    },
+    get made() {
+      return made;
     },
     handOver() {
       if (count() > MOST_FRAMES) return pump;

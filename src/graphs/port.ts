@@ -186,6 +186,8 @@ export interface NewCheckpoint {
   readonly valueChannels: readonly string[];
   readonly step: number;
   readonly source: string;
+  /** How many frames of the attempt belong before it. */
+  readonly frames?: number;
 }
 
 export interface LoadedCheckpoint {

@@ -9,6 +9,9 @@ import type { RunReading } from './run-reply.ts';
 import { check } from './schemas/common.ts';
 import { joinStreamQuery, streamQuery } from './schemas/runs.ts';
 
+/** Clients say so for the whole run. */
+const BEGINNING = '-1';
+
 type Wants = (frame: StoredFrame) => boolean;
 
 /** Of a run that the request creates: what is wrong with the query is told before. */
@@ -20,24 +23,47 @@ export function readingOfNew(url: string): RunReading {
 export const joinStreamOptions = (url: string) =>
   check(
     joinStreamQuery,
-    readQuery(new URL(url), { cancel_on_disconnect: 'boolean', stream_mode: 'list', namespace: 'texts' }),
+    readQuery(new URL(url), {
+      ...{ cancel_on_disconnect: 'boolean', stream_mode: 'list' },
+      ...{ namespace: 'texts', checkpoint_id: 'text' },
+    }),
   );
 
 /** Of a run that is there. `lastId`: the last frame that the client has. */
 export async function readingOf(
   context: ServerContext,
   run: RunRecord,
-  { stream_mode: modes, namespace: names }: ReturnType<typeof joinStreamOptions>,
+  { stream_mode: modes, namespace: names, checkpoint_id: checkpointId }: ReturnType<typeof joinStreamOptions>,
   lastId: string | undefined,
 ): Promise<RunReading> {
-  const after = await resumePoint(context, run, lastId);
+  const shown = lastId === undefined || lastId === BEGINNING ? checkpointId : undefined;
+  const { after, opening } = (shown === undefined
+    ? undefined
+    : await behindCheckpoint(context, run, shown)) ?? {
+    after: await resumePoint(context, run, lastId),
+  };
   const within = names && (await filterFrom(context, run, names, after));
   const wants: Wants | undefined =
     within === undefined && modes === undefined
       ? undefined
       : // The filter has to see every frame.
         (frame) => within?.(frame) !== false && (modes === undefined || isOfModes(frame, modes));
-  return { after, wants };
+  return { after, opening, wants };
+}
+
+/**
+ * Undefined when the run saved no such checkpoint. The frame that opens the stream has the id of the last one that is
+ * left out, so that a client which loses the connection goes on behind that (S2).
+ */
+async function behindCheckpoint(
+  { log }: ServerContext,
+  run: RunRecord,
+  checkpointId: string,
+): Promise<Pick<RunReading, 'after' | 'opening'> | undefined> {
+  const after = await log.payloads.lastFrameAt(run, checkpointId.toLowerCase());
+  if (after === undefined) return undefined;
+  const [metadata] = await log.payloads.frames(run.runId, -1, 1);
+  return { after, opening: metadata && { ...metadata, id: after } };
 }
 
 /** S2 Exclusive; whatever is no id of this run's frames starts from the beginning. */

@@ -64,7 +64,14 @@ export type PayloadWrite =
   | { kind: 'frames'; runId: string; threadId: string; first: number; frames: readonly FrameText[] }
   /** The values that a run showed at its end and that no checkpoint holds, as JSON text; erased with its frames. */
   | { kind: 'untracked-values'; runId: string; threadId: string; data: string }
-  | { kind: 'checkpoint'; threadId: string; runId: string; checkpoint: CheckpointText }
+  /** `lastFrame`: of the run when it saved the checkpoint. */
+  | {
+      kind: 'checkpoint';
+      threadId: string;
+      runId: string;
+      checkpoint: CheckpointText;
+      lastFrame?: number;
+    }
   | {
       kind: 'checkpoint-writes';
       threadId: string;
@@ -161,6 +168,14 @@ export interface PayloadReader {
   frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;
   /** All frames of one stream mode, of every graph within the run, in order. For modes of few and short frames. */
   framesOfMode(runId: string, mode: string): Promise<StoredFrame[]>;
+  /**
+   * The highest frame id of the run when it saved this checkpoint of its root graph; undefined when it saved no such
+   * one.
+   */
+  lastFrameAt(
+    run: { readonly runId: string; readonly threadId: string },
+    checkpointId: string,
+  ): Promise<number | undefined>;
   /** The highest frame id of the run, -1 before the first. */
   lastFrame(runId: string): Promise<number>;
   /** What the run showed at its end and no checkpoint holds: JSON text of an object. */

@@ -18,6 +18,7 @@ import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
 import { needsEvents, toInput, toOptions, type ChunkListener, type Needs } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
+import { openStepEnds } from './step-ends.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
 
@@ -34,7 +35,9 @@ export async function runLangGraph(
 ): Promise<RunEnd> {
   const saves = openBackgroundSaves(attempt.store, attempt.fail);
   const metadata = { ...metadataOf(graph), ...toCheckpointMetadata(order) };
+  const ends = openStepEnds(order, attempt.frames);
   const saver = openSaver({
+    openStepEnd: ends.open,
     threadId: order.threadId,
     store: order.durability === 'sync' ? attempt.store : saves.store,
     decode: createDecoder(reviver),
@@ -78,6 +81,7 @@ export async function runLangGraph(
     for await (const chunk of chunks) {
       const made = withEvents ? frames.event(chunk) : frames.chunk(chunk);
       for (const { event, data } of made) attempt.frames.push(event, data);
+      if (made.some(({ event }) => event === 'values')) ends.shown();
       await attempt.frames.ready();
     }
   } catch (error) {

@@ -13,7 +13,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { encode } from '../codec.ts';
 import { LocatedFailure, shortenNote } from '../failure.ts';
 import { listInPieces } from '../history-pages.ts';
-import type { ChannelBlob, CheckpointStore, LoadedCheckpoint, PendingWrite } from '../port.ts';
+import type { ChannelBlob, LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { ERROR, INTERRUPT, RESUME, SENDS } from '../state-port.ts';
 import { UnstorableValue } from '../shapes.ts';
 import { nextVersion } from '../versions.ts';
@@ -22,13 +22,16 @@ import { isForRuntime, openAnswerNotes, rootTaskOf, usesAnswer } from './answer-
 import { readDeltaHistory, unwrapSnapshot } from './delta-history.ts';
 import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import { openLastCheckpoint } from './last-checkpoint.ts';
+import type { AttemptStore } from '../attempt.ts';
 import { isIn, placeIn } from './other-threads.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
 export interface SaverOptions {
   readonly threadId: string;
-  readonly store: CheckpointStore;
+  readonly store: AttemptStore;
+  /** Called when a checkpoint of the root is put: see step-ends.ts. */
+  readonly openStepEnd?: () => () => number;
   readonly decode: (text: string) => unknown;
   readonly ids: Ids;
   readonly runId: string;
@@ -159,17 +162,12 @@ export function openSaver(options: SaverOptions): Saver {
     const { source = 'loop', step = -1, parents = {} } = runtime;
     const stored = { ...runtime, ...options.metadata, source, step, parents } as JsonObject;
     if (ns === '') last.saved({ config, checkpoint, metadata: stored, parentId });
-    await store.save({
-      ns,
-      checkpointId: checkpoint.id,
-      parentId,
-      body: encode(body),
-      metadata: stored,
+    const saved = {
+      ...{ ns, checkpointId: checkpoint.id, parentId, body: encode(body), metadata: stored, step, source },
       ...blobsOf(ns, checkpoint, changed),
       valueChannels: ns === '' ? options.valueChannels : Object.keys(values).filter(isStateChannel),
-      step,
-      source,
-    });
+    };
+    await store.save(saved, ns === '' ? options.openStepEnd?.() : undefined);
   };
 
   const saver: Saver = {

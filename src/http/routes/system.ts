@@ -48,6 +48,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
         langsmith: false,
         langsmith_tracing_replicas: false,
         langsmith_tracing_session_on_runs: false,
+        join_checkpoint_id: true,
         stream_namespaces: true,
       },
       host: {

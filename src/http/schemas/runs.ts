@@ -188,7 +188,13 @@ export const streamQuery = z.object({
   }),
 });
 
-export const joinStreamQuery = joinQuery.extend(streamQuery.shape);
+export const joinStreamQuery = joinQuery.extend({
+  ...streamQuery.shape,
+  checkpoint_id: optional(z.string('expected a string')).meta({
+    description:
+      'The checkpoint whose state the client shows: if the run saved it, only frames after it come, behind `metadata`. Another `Last-Event-ID` than -1 wins.',
+  }),
+});
 
 const threadStreamModes = optional(list(oneOf(THREAD_STREAM_MODES), 100, 'expected a list of stream modes'));
 

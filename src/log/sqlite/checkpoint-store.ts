@@ -2,7 +2,7 @@
  * Rows of checkpoints, written inside the commit's transaction. P3 The text of one is kept as what differs from an
  * earlier one of its thread and namespace. Before that row goes or changes, what leans on it is packed anew.
  */
-import type { CheckpointText } from '../payloads.ts';
+import type { PayloadWrite } from '../payloads.ts';
 import { writeChannel } from './channel-store.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
 import {
@@ -29,13 +29,16 @@ export interface NewCheckpoint {
   readonly checkpointId: string;
   readonly parentId: string | null;
   readonly at: number;
+  readonly lastFrame: number | null;
   readonly text: string;
 }
+
+type CheckpointWrite = Extract<PayloadWrite, { kind: 'checkpoint' }>;
 
 export function writeCheckpoint(
   prepare: Prepare,
   keys: CheckpointKeys,
-  { threadId, runId, checkpoint }: { threadId: string; runId: string; checkpoint: CheckpointText },
+  { threadId, runId, checkpoint, lastFrame }: CheckpointWrite,
   at: number,
 ): void {
   const { ns, checkpointId, parentId, body } = checkpoint;
@@ -45,7 +48,12 @@ export function writeCheckpoint(
     valueChannels: JSON.stringify(checkpoint.valueChannels),
     body,
   });
-  writeRow(prepare, keys, { threadId, runId, ns, checkpointId, parentId, at, text });
+  writeRow(prepare, keys, {
+    ...{ threadId, runId, ns, checkpointId, parentId },
+    at,
+    lastFrame: lastFrame ?? null,
+    text,
+  });
   const thread = keys.thread(threadId);
   const run = keys.name(thread, runId);
   for (const blob of checkpoint.blobs) {
@@ -60,13 +68,14 @@ export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheck
   const thread = keys.thread(threadId);
   const checkpoint = keys.name(thread, saved.checkpointId);
   const { changes } = prepare(
-    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, packed, base)
-     VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @packed, @base) ON CONFLICT DO NOTHING`,
+    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, last_frame, packed, base)
+     VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @lastFrame, @packed, @base) ON CONFLICT DO NOTHING`,
   ).run({
     thread,
     ns,
     checkpoint,
     at,
+    lastFrame: saved.lastFrame,
     parent: saved.parentId === null ? null : keys.name(thread, saved.parentId),
     run: keys.name(thread, saved.runId),
     ...pack(prepare, keys, thread, saved),
@@ -77,7 +86,9 @@ export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheck
     .pluck()
     .get(checkpoint, ns) as number;
   packLeaningAnew(prepare, keys, thread, [id]);
-  prepare('UPDATE checkpoint_rows SET packed = ?, base = NULL WHERE id = ?').run(packWhole(saved.text), id);
+  prepare(
+    'UPDATE checkpoint_rows SET packed = @packed, base = NULL, last_frame = @lastFrame WHERE id = @id',
+  ).run({ id, packed: packWhole(saved.text), lastFrame: saved.lastFrame });
 }
 
 /** What this row differs from is what the row before it does, unless that takes too much; a lone one is not replaced. */

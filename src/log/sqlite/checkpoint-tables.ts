@@ -97,6 +97,8 @@ CREATE TABLE checkpoint_rows (
   parent INTEGER,
   run INTEGER NOT NULL,
   at INTEGER NOT NULL,
+  -- The last frame that the run had when it saved this, if an executor did.
+  last_frame INTEGER,
   -- checkpoint-text.ts
   packed TEXT NOT NULL,
   -- The row whose text the packed one differs from, if there is one; that row itself has none.
@@ -149,6 +151,20 @@ export function findName(prepare: Prepare, thread: number, id: string): number |
   return prepare('SELECT id FROM checkpoint_names WHERE thread = ? AND name = ?')
     .pluck()
     .get(thread, toName(id)) as number | undefined;
+}
+
+export function findLastFrameAt(
+  prepare: Prepare,
+  { runId, threadId }: { readonly runId: string; readonly threadId: string },
+  checkpointId: string,
+): number | undefined {
+  const thread = findThread(prepare, threadId);
+  if (thread === undefined) return undefined;
+  const [checkpoint, run] = [checkpointId, runId].map((id) => findName(prepare, thread, id) ?? null);
+  const found = prepare("SELECT last_frame FROM checkpoint_rows WHERE checkpoint = ? AND ns = '' AND run = ?")
+    .pluck()
+    .get(checkpoint, run) as number | null | undefined;
+  return found ?? undefined;
 }
 
 /** Names that no row of the thread has. */

@@ -146,7 +146,8 @@ function copyTexts(prepare: Prepare, keys: CheckpointKeys, from: string, threadI
   for (const row of rows) {
     const parts = unpack(row);
     writeRow(prepare, keys, {
-      ...{ threadId, ns: row.ns, at: row.at },
+      // Frames are not copied.
+      ...{ threadId, ns: row.ns, at: row.at, lastFrame: null },
       ...{ runId: row.run_id, checkpointId: row.checkpoint_id, parentId: row.parent_id },
       text: joinParts({ ...parts, metadata: rename.get(parts.metadata, threadId) as string }),
     });

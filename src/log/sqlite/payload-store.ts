@@ -18,7 +18,7 @@ import { readChannel } from './channel-store.ts';
 import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
 import { writeCheckpoint } from './checkpoint-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
-import { findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
+import { findLastFrameAt, findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
 import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRuns } from './event-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
@@ -238,6 +238,7 @@ export function createPayloadReader(
       return matches;
     },
     ...createFrameReader(prepare, rowsOf),
+    lastFrameAt: async (run, checkpointId) => findLastFrameAt(prepare, run, checkpointId),
     untracked: async (runId) => readUntracked(prepare, runId),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),
