@@ -100,6 +100,7 @@ export async function wireServer(
       ...{ functions: sqlFunctions, functionsModule: sqlFunctionsModule },
       clock,
       onFault: (error) => onFault(error, 'announcing a commit'),
+      ...(options.onWarning && { onWarning: options.onWarning }),
     });
     stops.push(() => log.close());
     // Before the log: nothing may be left that writes.

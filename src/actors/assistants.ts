@@ -15,7 +15,7 @@ import type { EventLog } from '../log/log.ts';
 import { cronsOf } from '../projections/cron-queries.ts';
 import { getVersion } from '../projections/assistant-versions.ts';
 import { deletionOf } from './cron-deletion.ts';
-import { LogUnavailable } from './threads.ts';
+import { assertAnswered, LogUnavailable } from './log-failures.ts';
 
 /** The namespace that existing clients compute system assistants' ids in; it is not the RFC's URL namespace. */
 const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
@@ -40,7 +40,7 @@ export type AssistantDispatched =
   | { readonly ok: false; readonly refusal: AssistantRefusal };
 
 export interface Assistants {
-  /** Throws `LogUnavailable` when the outcome is unknown; never rejects for a refusal. */
+  /** Throws `LogUnavailable` when the outcome is unknown, `LogFull`; never rejects for a refusal. */
   dispatch(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched>;
 }
 
@@ -66,13 +66,14 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
       const crons = deletionOf(isGoing ? await cronsOf(log.rows, { assistantId }) : []);
       const result = await log.commit({
         commandId,
+        isVital: command.type === 'CreateAssistant' && command.system,
         appends: [{ stream, expected: version, events: [event], snapshot }, ...crons.appends],
         payloads: isGoing
           ? [{ kind: 'purge-stream', stream, tombstone: version + 1 }, ...crons.payloads]
           : [],
       });
+      assertAnswered(result);
       if (result.kind === 'committed') return { ok: true, state: after };
-      if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
     }
     throw new LogUnavailable(`assistant ${assistantId} changed ${MOST_CONFLICTS} times while deciding`);
   }

@@ -22,7 +22,7 @@ import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { deletionOf } from './cron-deletion.ts';
-import { LogUnavailable } from './threads.ts';
+import { assertAnswered, LogUnavailable } from './log-failures.ts';
 
 export type CronDispatched =
   { readonly ok: true; readonly state: CronState } | { readonly ok: false; readonly refusal: CronRefusal };
@@ -47,7 +47,7 @@ export type CronStarted =
 export type StartCronRun = (order: CronOrder) => Promise<CronStarted>;
 
 export interface Crons {
-  /** Throws `LogUnavailable` when the outcome is unknown; never rejects for a refusal. */
+  /** Throws `LogUnavailable` when the outcome is unknown, `LogFull`; never rejects for a refusal. */
   dispatch(
     cronId: string,
     command: CronCommand,
@@ -98,8 +98,8 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
         appends: going?.appends ?? [appendOf(state, version, event)],
         payloads: [...payloads, ...(going?.payloads ?? [])],
       });
+      assertAnswered(result);
       if (result.kind === 'committed') return { ok: true, state: evolve(state, event) };
-      if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
     }
     throw new LogUnavailable(`cron ${cronId} changed ${MOST_CONFLICTS} times while deciding`);
   }

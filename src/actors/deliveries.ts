@@ -8,7 +8,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
 import { getDelivery, type DeliveryRecord } from '../projections/delivery-queries.ts';
 import { toWrites } from './delivery-writes.ts';
-import { LogUnavailable } from './threads.ts';
+import { assertAnswered, LogUnavailable } from './log-failures.ts';
 
 export interface Deliveries {
   /** Rejects with `LogUnavailable`. */
@@ -34,9 +34,10 @@ export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Del
       const events = await decide(delivery);
       if (events.length === 0) return false;
       const { append, payloads } = toWrites(delivery, events);
-      const result = await log.commit({ commandId, appends: [append], payloads });
+      // An attempt that is not recorded would be made again at once.
+      const result = await log.commit({ commandId, isVital: true, appends: [append], payloads });
+      assertAnswered(result);
       if (result.kind === 'committed' || result.kind === 'duplicate') return true;
-      if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
     }
     throw new LogUnavailable(`delivery ${deliveryId} changed ${MOST_CONFLICTS} times while deciding`);
   }

@@ -14,7 +14,7 @@ import type { Append, EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import { getItems, lastItemUpdate } from '../projections/item-queries.ts';
-import { LogUnavailable } from './threads.ts';
+import { assertAnswered, LogUnavailable } from './log-failures.ts';
 
 export type ItemWrite = { readonly namespace: Namespace; readonly key: string } & (
   | {
@@ -110,6 +110,7 @@ export function createItems({
           return { ok: false, refusal: 'item-foreign' };
       if (appends.length === 0) return { ok: true, changed: 0 };
       const result = await log.commit({ commandId: ids.uuid(), appends, payloads, ...(lease && { lease }) });
+      assertAnswered(result);
       switch (result.kind) {
         case 'committed':
         case 'duplicate':
@@ -118,8 +119,6 @@ export function createItems({
           return { ok: false, refusal: 'lease-stale' };
         case 'version-conflict':
           break;
-        case 'unknown-outcome':
-          throw new LogUnavailable(result.cause);
       }
     }
     throw new LogUnavailable(`an item changed ${MOST_CONFLICTS} times while deciding`);

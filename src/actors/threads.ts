@@ -18,15 +18,8 @@ import type { ThreadState } from '../thread/state.ts';
 import { createVerdicts } from '../thread/verdicts.ts';
 import { consequencesOf, type WebhookPolicy } from './consequences.ts';
 import { startable, type Claimant } from './claims.ts';
+import { assertAnswered, LogUnavailable } from './log-failures.ts';
 import { loadThreadActor, newThreadActor, type Decided, type ThreadActor } from './thread-actor.ts';
-
-/** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
-export class LogUnavailable extends Error {
-  constructor(cause: string) {
-    super(`the log is unavailable: ${cause}`);
-    this.name = 'LogUnavailable';
-  }
-}
 
 export type Dispatched =
   | { readonly ok: true; readonly events: readonly Recorded[]; readonly state: ThreadState }
@@ -46,6 +39,8 @@ export interface DispatchOptions {
   readonly payloads?: readonly PayloadWrite[] | ((events: readonly ThreadEvent[]) => readonly PayloadWrite[]);
   /** Facts of other streams for the same commit; refused with `outpaced` when one of those has gone on. */
   readonly alongside?: readonly Append[];
+  /** Tried on a full disk as well (log/log.ts). */
+  readonly isVital?: boolean;
   /** X2: refused with `lease-stale` when this is no longer the run's lease at the moment of the commit. */
   readonly lease?: Lease;
   /**
@@ -59,7 +54,7 @@ export interface DispatchOptions {
 export type Prepare = (state: ThreadState) => Promise<readonly ThreadCommand[]>;
 
 export interface Threads {
-  /** Throws `LogUnavailable` when the outcome is unknown; never rejects for a refusal. */
+  /** Throws `LogUnavailable` when the outcome is unknown, `LogFull`; never rejects for a refusal. */
   dispatch(
     threadId: string,
     commands: readonly ThreadCommand[] | Prepare,
@@ -135,7 +130,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
   ): Promise<Receipt | undefined> {
     const appends = [{ stream, expected: version, events: [] }];
     const result = await log.commit({ commandId, repeatable: true, appends });
-    if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
+    assertAnswered(result);
     return result.kind === 'duplicate' ? result.receipt : undefined;
   }
 
@@ -154,6 +149,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
     return log.commit({
       commandId,
       repeatable: options.commandId !== undefined,
+      ...(options.isVital && { isVital: true }),
       appends: [{ stream, expected: version, events, snapshot }, ...alongside, ...extra.appends],
       payloads: [...own, ...more, ...extra.payloads],
       ...(lease && { lease }),
@@ -191,6 +187,7 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
         },
       );
       if (result.kind !== 'committed') claim?.settle();
+      assertAnswered(result);
       switch (result.kind) {
         case 'committed':
           actor.absorb(taken.events);
@@ -206,8 +203,6 @@ export function createThreads({ log, clock, ids, webhooks, capacity = 10_000 }: 
             return { ok: false, refusal: { code: 'outpaced' } };
           actor = await reload(threadId, seat);
           break;
-        case 'unknown-outcome':
-          throw new LogUnavailable(result.cause);
       }
     }
     throw new LogUnavailable(`thread ${threadId} changed ${MOST_CONFLICTS} times while deciding`);

@@ -11,7 +11,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { stackOf } from '../kernel/stack.ts';
 import type { Store } from '../actors/store.ts';
 import { closingFrames, readLedger } from '../actors/last-frames.ts';
-import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
+import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
+import type { Dispatched, Threads } from '../actors/threads.ts';
 import type {
   CheckpointStore,
   Frame,
@@ -74,6 +75,8 @@ export interface ExecutionOptions {
   /** Called once when a write finds the lease gone. */
   readonly onFenced: () => void;
 }
+
+const ROOM_POLL_MS = 1_000;
 
 /** Why an end may be refused: somebody else has the run, or nobody, because its thread is gone. */
 const NOT_OURS: ReadonlySet<string> = new Set<Refusal['code']>(['lease-stale', 'thread-missing']);
@@ -164,11 +167,31 @@ export function createExecution(options: ExecutionOptions): Execution {
       if (error instanceof LogUnavailable) throw error;
       // The frames that were dropped had ids.
       next = (await log.payloads.lastFrame(runId)) + 1;
+      if (error instanceof LogFull) return insist(() => handBackForRoom());
       ledger &&= await readLedger(log, runId, { streamMode: [LIFECYCLE] });
       return unstored(error);
     });
     if (done === undefined || done.ok || NOT_OURS.has(done.refusal.code)) return;
     throw new Error(`the end of the attempt was refused: ${done.refusal.code}`);
+  }
+
+  /** L4 X5 The attempt's last writes did not happen: the next one goes on from what was saved. */
+  const handBackForRoom = (): Promise<Dispatched> =>
+    threads.dispatch(
+      threadId,
+      [{ type: 'RequeueRun', reason: 'the disk is full', lost: false, ...executing }],
+      { lease, isVital: true, payloads: lastFrames },
+    );
+
+  /** Tries again while not even this can be written: as long the thread shows a run that nothing executes. */
+  async function insist(dispatch: () => Promise<Dispatched>): Promise<Dispatched> {
+    for (;;)
+      try {
+        return await dispatch();
+      } catch (error) {
+        if (!(error instanceof LogFull)) throw error;
+        await new Promise<void>((resolve) => options.lingerClock.after(ROOM_POLL_MS, resolve));
+      }
   }
 
   /** The last frames, where the run ends. No frame comes after them, so their ids are not counted. */
@@ -214,10 +237,12 @@ export function createExecution(options: ExecutionOptions): Execution {
       // What could not be stored is tried again by the next attempt.
       await writes.settled().catch(() => undefined);
       writes.end();
-      await threads.dispatch(
-        threadId,
-        [{ type: 'AbandonAttempt', runId, maxAttempts, reason: message, error }],
-        { lease, payloads: lastFrames },
+      await insist(() =>
+        threads.dispatch(threadId, [{ type: 'AbandonAttempt', runId, maxAttempts, reason: message, error }], {
+          lease,
+          isVital: true,
+          payloads: lastFrames,
+        }),
       );
     },
   };

@@ -6,6 +6,7 @@
  */
 import type { Claim, NewRunPlace as Place } from '../actors/claims.ts';
 import { newLedger, readLedger } from '../actors/last-frames.ts';
+import { falseWhenFull } from '../actors/log-failures.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
@@ -119,7 +120,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (free > 0) {
       const found = await claimableRuns(log.rows, dueTime(clock), free);
       backlog = found.length === free;
-      const started = await Promise.all(found.filter(({ runId }) => !running.has(runId)).map(start));
+      const waiting = found.filter(({ runId }) => !running.has(runId));
+      const started = await Promise.all(waiting.map((place) => start(place).catch(falseWhenFull)));
       // Only after one of them started: what cannot, and is found again at once, would keep the process to itself.
       if (found.length === free && started.includes(true)) again = true;
     }

@@ -16,7 +16,8 @@ export async function recoverRuns(
   const reason = 'the server process ended while it executed';
   await Promise.all(
     left.map(async ({ runId, threadId }) => {
-      const done = await threads.dispatch(threadId, [{ type: 'AbandonAttempt', runId, maxAttempts, reason }]);
+      const command = { type: 'AbandonAttempt', runId, maxAttempts, reason } as const;
+      const done = await threads.dispatch(threadId, [command], { isVital: true });
       if (!done.ok) throw new Error(`run ${runId} cannot be recovered: ${done.refusal.code}`);
     }),
   );

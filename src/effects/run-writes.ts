@@ -6,7 +6,8 @@
  * S1 Frames, checkpoints and facts reach the log in the order in which they were taken, each with all before it.
  * X2 Every commit carries the lease. A refusal is told to everyone who waits and to all who come later.
  */
-import { LogUnavailable, type Dispatched, type Threads } from '../actors/threads.ts';
+import { assertAnswered } from '../actors/log-failures.ts';
+import type { Dispatched, Threads } from '../actors/threads.ts';
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog, Lease } from '../log/log.ts';
@@ -128,8 +129,8 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     }
     // Without facts no receipt is kept, so the id is one that is there already.
     const result = await log.commit({ commandId: lease.leaseId, appends: [], payloads, lease });
+    assertAnswered(result);
     if (result.kind === 'fenced-out') throw fenced();
-    if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
   }
 
   const isFull = (): boolean => waiting.length >= MOST_WAITING || size >= MOST_CHARACTERS;

@@ -1,7 +1,7 @@
 /** The router of the built-in routes: alias, authentication, routes, and the one place where a thrown problem becomes a reply. */
 import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
-import { LogUnavailable } from '../actors/threads.ts';
+import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
 import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
@@ -15,6 +15,7 @@ import {
   graphFailed,
   noAnswer,
   noRoute,
+  noSpace,
   notSearched,
   problemReply,
   redirect,
@@ -97,6 +98,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.onError((error) => {
     if (error instanceof HttpProblem) return problemReply(error);
     if (error instanceof SearchRefused) return problemReply(notSearched(error));
+    if (error instanceof LogFull) return problemReply(noSpace());
     context.onFault(error, 'answering a request');
     if (error instanceof GraphsUnavailable) return problemReply(noAnswer());
     if (error instanceof GraphFailed) return problemReply(graphFailed(error.message));

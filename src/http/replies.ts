@@ -139,6 +139,14 @@ export const noCheckpoint = (id: string): HttpProblem => new HttpProblem(404, `C
 
 export const unavailable = (): HttpProblem =>
   new HttpProblem(503, 'The server cannot take changes now; try again later.', { 'retry-after': '1' });
+export const noSpace = (): HttpProblem =>
+  new HttpProblem(
+    507,
+    'The disk of the server is full: it takes no changes but deletions; free some space.',
+    {
+      'retry-after': '10',
+    },
+  );
 /** The code of the graph had to say something and did not. */
 export const noAnswer = (): HttpProblem =>
   new HttpProblem(503, 'The graph does not answer now; try again later.', { 'retry-after': '1' });

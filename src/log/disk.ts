@@ -12,6 +12,11 @@ export class DiskFailed extends Error {
 
 const CODES = /^(?:ENOSPC|EDQUOT|EROFS|EIO|SQLITE_FULL|(?:SQLITE_READONLY|SQLITE_IOERR)(?:_.*)?)$/;
 
+/** Nothing can be written until somebody frees some space. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(String((error as NodeJS.ErrnoException).code));
+
 /** What is to be thrown when the log of `dir` could not be opened because of `error`. */
 export function toOpenFailure(dir: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -3,8 +3,9 @@
  *
  * L1 A commit is all or nothing and durable before its promise settles or anyone is told.
  * L2 A stream's versions are 1..n; a batch names the version it was decided on.
- * L4 A failed commit is of unknown outcome: the writer stops for good and `onPoisoned` fires. The command id of a
- *    repeatable batch returns the first receipt.
+ * L4 A failed commit is of unknown outcome: the writer stops for good and `onPoisoned` fires. One exception: on a full
+ *    disk a commit that was rolled back before anything was synced is not done. The command id of a repeatable batch
+ *    returns the first receipt.
  * P1 Rows derived from the events are written in the same transaction.
  * X2 A batch with a lease is refused when that lease is no longer the run's.
  */
@@ -32,6 +33,8 @@ export interface Batch {
   readonly commandId: string;
   /** Somebody may ask with this id again, so a receipt is kept. Not for an id that was drawn for this batch alone. */
   readonly repeatable?: boolean;
+  /** Small, and needed for the server to start or to come to rest: tried on a full disk too, as deletions are. */
+  readonly isVital?: boolean;
   readonly appends: readonly Append[];
   readonly payloads?: readonly PayloadWrite[];
   readonly lease?: Lease;
@@ -47,7 +50,9 @@ export type CommitResult =
   | { readonly kind: 'duplicate'; readonly receipt: Receipt }
   | { readonly kind: 'version-conflict'; readonly stream: string; readonly actual: number }
   | { readonly kind: 'fenced-out' }
-  | { readonly kind: 'unknown-outcome'; readonly cause: string };
+  | { readonly kind: 'unknown-outcome'; readonly cause: string }
+  /** The disk is full and nothing of the batch was written. */
+  | { readonly kind: 'not-done'; readonly cause: string };
 
 /** What a commit changed, told after it is durable. A hint: whoever misses it finds the same by reading. */
 export interface Notice {

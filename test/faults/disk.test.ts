@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert';
-import { spawnSync } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { collect, type ReceivedFrame } from '../e2e/frames.ts';
 import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs.ts';
+import { mountLacking } from './disk/small-disk.ts';
 import { readTrace, straceLacking, straceWords } from './disk/strace.ts';
 
 const test = suite('disk');
@@ -142,30 +142,6 @@ test(
       assert.is(failures.filter(({ file }) => file === 'log.db-wal').length, 1);
     }),
   { lacking: straceLacking() },
-);
-
-/** Why no file system can be mounted here; undefined when one can. */
-const mountLacking = (): string | undefined =>
-  spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
-    ? undefined
-    : 'no file system can be mounted here';
-
-test(
-  'a disk that is full ends the process with what it acknowledged, and with some room the next one goes on (L1, L4)',
-  () =>
-    withPrograms(async (programs) => {
-      const data = join(programs.dir, 'data');
-      await mkdir(data);
-      const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', data]);
-      assert.is(mounted.status, 0, `${mounted.stderr}`);
-      try {
-        await writeFile(join(data, 'filler'), Buffer.alloc(6 * 2 ** 20));
-        await failAndComeBack(programs, { heal: () => rm(join(data, 'filler')) });
-      } finally {
-        spawnSync('umount', ['-l', data]);
-      }
-    }),
-  { lacking: mountLacking() },
 );
 
 test('a server whose disk takes nothing from the start names the directory and exits with code 70 instead of serving', () =>

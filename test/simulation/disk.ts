@@ -58,6 +58,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     payloads: createPayloadWriter(prepare),
     projection,
     now,
+    room: { isFull: () => false, giveUp: () => false },
     assertKept: () => undefined,
     committed: () => undefined,
     announce: (notice) => notices.push(notice),

@@ -4,6 +4,7 @@
  * A1 The caller was authenticated with the connection; every command asks for its own right. A3 A thread that the
  * caller may not see answers like one that is not there.
  */
+import { LogFull } from '../../actors/log-failures.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { latestTurn } from '../../projections/run-queries.ts';
 import {
@@ -14,7 +15,7 @@ import {
   type CommandCode,
 } from '../../protocol/command.ts';
 import { beforeTurn } from '../../protocol/place.ts';
-import { HttpProblem } from '../replies.ts';
+import { HttpProblem, noSpace } from '../replies.ts';
 import type { Caller, Perform } from './caller.ts';
 import { forkState, inject, respond, startRun } from './runs.ts';
 import { getState, getTree, listCheckpoints } from './state.ts';
@@ -56,6 +57,7 @@ export async function perform(
   } catch (error) {
     if (error instanceof CommandProblem) return toError(id, error.code, error.message);
     if (error instanceof HttpProblem) return toError(id, codeOf(error), error.message);
+    if (error instanceof LogFull) return toError(id, 'unknown_error', noSpace().message);
     context.onFault(error, `carrying out ${method}`);
     return toError(id, 'unknown_error', 'Internal server error');
   }

@@ -22,6 +22,7 @@ export interface DocumentOptions {
 const COMMON: Readonly<Record<number, Reply>> = {
   422: json(problem, 'The request is invalid; the detail names each field and what was expected'),
   503: json(problem, 'Not now: the server is stopping, or its log cannot take changes'),
+  507: json(problem, 'The disk is full: only reads and deletions are answered'),
 };
 const GUARDED: Readonly<Record<number, Reply>> = {
   401: json(problem, 'The caller is not known'),

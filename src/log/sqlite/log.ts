@@ -1,7 +1,7 @@
 /** The event log in one SQLite file. See log/log.ts for what it keeps. */
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
-import { makeFolder, toOpenFailure } from '../disk.ts';
+import { isDiskFull, makeFolder, toOpenFailure } from '../disk.ts';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
@@ -13,6 +13,7 @@ import { createPayloadReader, createPayloadWriter } from './payload-store.ts';
 import { openPlacement } from './placement.ts';
 import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
+import { giveUpReserve, openRoom } from './room.ts';
 import { createRowReader } from './row-store.ts';
 import { prepareSchema } from './schema.ts';
 import { createShredder, isLeftBehind } from './shredder.ts';
@@ -33,6 +34,8 @@ export interface SqliteLogOptions {
   readonly clock: Clock;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
   readonly onFault: (error: unknown) => void;
+  /** Hears what somebody should know who keeps the machine. */
+  readonly onWarning?: (text: string) => void;
 }
 
 /**
@@ -40,10 +43,16 @@ export interface SqliteLogOptions {
  * part of it is missing, and `DiskFailed` when nothing can be written there.
  */
 export function openSqliteLog(options: SqliteLogOptions): EventLog {
+  const { dir } = options;
   try {
     return open(options);
   } catch (error) {
-    throw toOpenFailure(options.dir, error);
+    if (!isDiskFull(error) || !giveUpReserve(join(dir, LOG_FILE))) throw toOpenFailure(dir, error);
+  }
+  try {
+    return open(options);
+  } catch (error) {
+    throw toOpenFailure(dir, error);
   }
 }
 
@@ -97,6 +106,7 @@ function open(options: SqliteLogOptions): EventLog {
       payloads: createPayloadWriter(prepare, tail),
       projection,
       now: clock.now,
+      room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
       assertKept: placement.assertKept,
       committed(batches, head) {
         if (head !== undefined) mark.note(head);

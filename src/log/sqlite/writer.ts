@@ -7,7 +7,8 @@
  * wait for it while the thread goes on with other things.
  *
  * D1 Nothing else commits. L1 Promises settle after COMMIT returned. L4 When COMMIT, or anything that is no fault of
- * one batch, fails, every batch under way gets `unknown-outcome` and nothing is ever written again.
+ * one batch, fails, every batch under way gets `unknown-outcome` and nothing is ever written again. One exception:
+ * SQLITE_FULL comes from a write before the sync, and SQLite rolls back; then the batches are `not-done`.
  */
 import { Database } from './library.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -18,6 +19,7 @@ import type { Projection } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { appendEvents, findReceipt, headPosition, streamVersion } from './event-store.ts';
 import type { PayloadWriter } from './payload-store.ts';
+import { isTriedOnFullDisk, type Room } from './room.ts';
 import { createRowWriter } from './row-store.ts';
 import type { Prepare } from './statements.ts';
 
@@ -29,6 +31,8 @@ const OCCUPIED_MS = 20;
 const MOST_OCCUPIED_MS = 60_000;
 /** When somebody should know. */
 const ODD_MS = 1_000;
+
+const NOT_DONE = { kind: 'not-done', cause: 'the disk is full' } as const;
 
 interface Waiting {
   readonly batch: Batch;
@@ -52,6 +56,7 @@ export interface WriterOptions {
   readonly payloads: PayloadWriter;
   readonly projection: Projection;
   readonly now: () => number;
+  readonly room: Room;
   /** Throws when what was committed is where nobody will find it. */
   readonly assertKept: () => void;
   /** Hears of the batches of each transaction that wrote something, and the position given last, if it is known. */
@@ -68,6 +73,7 @@ export function createWriter({
   payloads,
   projection,
   now,
+  room,
   assertKept,
   committed,
   announce,
@@ -97,7 +103,7 @@ export function createWriter({
 
   function flush(): void {
     scheduled = false;
-    const group = queue.splice(0, LARGEST_GROUP);
+    const group = room.isFull() ? refuse(queue.splice(0)) : queue.splice(0, LARGEST_GROUP);
     if (group.length > 0) settle(group);
     if (queue.length > 0) return schedule();
     for (const done of drained.splice(0)) done();
@@ -111,6 +117,7 @@ export function createWriter({
       occupiedSince = undefined;
     } catch (error) {
       if (isOccupied(error)) return wait(group);
+      if (isRolledBack(error)) return retry(group);
       poison(error, group);
       return;
     }
@@ -145,6 +152,36 @@ export function createWriter({
     queue = [...group, ...queue];
     scheduled = true;
     after(OCCUPIED_MS, flush);
+  }
+
+  /** L4 The disk was full, and nothing of the group is left in the file. */
+  function isRolledBack(error: unknown): boolean {
+    if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_FULL') return false;
+    try {
+      if (db.inTransaction) run('ROLLBACK');
+      undone();
+      return !db.inTransaction;
+    } catch {
+      return false;
+    }
+  }
+
+  /** On what the reserve had occupied, once. */
+  function retry(group: readonly Waiting[]): void {
+    const isRoomMade = room.giveUp();
+    const tried = refuse(group);
+    if (isRoomMade) queue = [...tried, ...queue];
+    else for (const { resolve } of tried) resolve(NOT_DONE);
+    if (queue.length > 0) schedule();
+  }
+
+  /** Returns those that are tried on a full disk too. */
+  function refuse(group: readonly Waiting[]): Waiting[] {
+    return group.filter(({ batch, resolve }) => {
+      const isTried = isTriedOnFullDisk(batch);
+      if (!isTried) resolve(NOT_DONE);
+      return isTried;
+    });
   }
 
   function transact(group: readonly Waiting[]): Settled[] {

@@ -69,8 +69,9 @@ const HELD: Partial<Record<Told['what'], string>> = {
 export async function problemsAfter(data: string, { told, code, output }: Played): Promise<string[]> {
   const problems: string[] = [];
   const last = told.at(-1)?.what;
-  // It ends well, or knows that it does not know, or could not even open its file, or was killed.
-  const known = code === 0 ? last === 'done' : code === 70 ? last === 'unknown' : true;
+  // It ends well, or knows that it does not know or that the disk is full, or could not even open its file, or was killed.
+  const lasts: Readonly<Record<number, Told['what']>> = { 0: 'done', 70: 'unknown', 75: 'full' };
+  const known = code === null || lasts[code] === undefined || last === lasts[code];
   if (!known || (code === 1 && !/disk|full|I\/O/.test(output)))
     problems.push(`it ended with ${code} after "${last}": ${output}`);
 
@@ -86,6 +87,9 @@ export async function problemsAfter(data: string, { told, code, output }: Played
       const sql = HELD[what];
       if (sql !== undefined && db.prepare(sql).get(id) === undefined) problems.push(`lost: ${what} ${id}`);
     }
+    for (const { what, id } of told)
+      if (what === 'refused' && db.prepare(HELD.thread!).get(id) !== undefined)
+        problems.push(`done although refused: ${id}`);
     // Whoever was not told asks again, and it is done once.
     const trying = told.findLast(({ what }) => what === 'trying')?.id;
     if (trying !== undefined) {

@@ -1,11 +1,12 @@
 /**
  * `workload.ts <data>`: the write path without HTTP and graphs, a fixed list of commits one after the other, so that
  * its system calls can be numbered. Prints a line of JSON for all that it was told, at once; exits with 70 when a
- * commit's outcome is unknown, after looking whether reading still works.
+ * commit's outcome is unknown and with 75 when the disk is full, after looking whether reading still works.
  */
 import { writeSync } from 'node:fs';
 import { createItems } from '../../../src/actors/items.ts';
-import { createThreads, LogUnavailable } from '../../../src/actors/threads.ts';
+import { assertAnswered, LogFull, LogUnavailable } from '../../../src/actors/log-failures.ts';
+import { createThreads } from '../../../src/actors/threads.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSqliteLog } from '../../../src/log/sqlite/log.ts';
 import { projection } from '../../../src/projections/projection.ts';
@@ -16,12 +17,24 @@ import { createManualClock } from '../../support/manual-clock.ts';
 
 /** What a line says: `trying` comes before what it names, the others after. */
 export interface Told {
-  readonly what: 'trying' | 'thread' | 'frames' | 'group' | 'item' | 'deleted' | 'unknown' | 'fault' | 'done';
+  readonly what:
+    | 'trying'
+    | 'thread'
+    | 'frames'
+    | 'group'
+    | 'item'
+    | 'deleted'
+    | 'refused'
+    | 'full'
+    | 'unknown'
+    | 'fault'
+    | 'done';
   readonly id: string;
 }
 
 const ROUNDS = 4;
 const EXIT_UNKNOWN = 70;
+const EXIT_FULL = 75;
 
 const tell = (what: Told['what'], id = ''): void =>
   void writeSync(1, `${JSON.stringify({ what, id } satisfies Told)}\n`);
@@ -43,7 +56,11 @@ async function dispatch(id: string, command: ThreadCommand, more: object = {}): 
 async function create(id: string): Promise<void> {
   tell('trying', id);
   // Named after the thread, so that whoever comes back can ask for the very same.
-  await dispatch(id, ask.createThread({ padding: 'x'.repeat(3_000) }, id), { commandId: `create-${id}` });
+  const command = ask.createThread({ padding: 'x'.repeat(3_000) }, id);
+  await dispatch(id, command, { commandId: `create-${id}` }).catch((error: unknown) => {
+    if (error instanceof LogFull) tell('refused', id);
+    throw error;
+  });
   tell('thread', id);
 }
 
@@ -60,7 +77,7 @@ async function run(threadId: string): Promise<void> {
     ...{ commandId: ids.uuid(), appends: [], lease },
     payloads: [{ kind: 'frames', runId, threadId, first: 0, frames }],
   });
-  if (committed.kind === 'unknown-outcome') throw new LogUnavailable(committed.cause);
+  assertAnswered(committed);
   tell('frames', runId);
   await dispatch(threadId, ask.complete(runId, undefined, 1, leaseId));
 }
@@ -88,7 +105,8 @@ async function work(): Promise<void> {
 try {
   await work();
 } catch (error) {
-  if (!(error instanceof LogUnavailable)) throw error;
-  tell('unknown', String(log.rows.all('SELECT thread_id FROM threads').length));
-  process.exit(EXIT_UNKNOWN);
+  const isFull = error instanceof LogFull;
+  if (!isFull && !(error instanceof LogUnavailable)) throw error;
+  tell(isFull ? 'full' : 'unknown', String(log.rows.all('SELECT thread_id FROM threads').length));
+  process.exit(isFull ? EXIT_FULL : EXIT_UNKNOWN);
 }

@@ -4,7 +4,7 @@ import {
   ensureSystemAssistants,
   systemAssistantId,
 } from '../../../src/actors/assistants.ts';
-import { LogUnavailable } from '../../../src/actors/threads.ts';
+import { LogUnavailable } from '../../../src/actors/log-failures.ts';
 import { searchAssistants } from '../../../src/projections/assistant-queries.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';

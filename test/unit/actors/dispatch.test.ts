@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { LogUnavailable, type Dispatched } from '../../../src/actors/threads.ts';
+import { LogUnavailable } from '../../../src/actors/log-failures.ts';
+import type { Dispatched } from '../../../src/actors/threads.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';

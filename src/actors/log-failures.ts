@@ -1,0 +1,32 @@
+/** Commits that did not happen, or nobody knows. L4 Either is an exception and never a refusal. */
+import type { CommitResult } from '../log/log.ts';
+
+/** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
+export class LogUnavailable extends Error {
+  constructor(cause: string) {
+    super(`the log is unavailable: ${cause}`);
+    this.name = 'LogUnavailable';
+  }
+}
+
+/** The change did not happen, because the disk is full: it may be asked for again when there is room. */
+export class LogFull extends Error {
+  constructor(cause: string) {
+    super(`the log takes no changes: ${cause}`);
+    this.name = 'LogFull';
+  }
+}
+
+/** Throws `LogUnavailable` or `LogFull`; everything else is the caller's to deal with. */
+export function assertAnswered(
+  result: CommitResult,
+): asserts result is Exclude<CommitResult, { kind: 'unknown-outcome' | 'not-done' }> {
+  if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
+  if (result.kind === 'not-done') throw new LogFull(result.cause);
+}
+
+/** For what is asked for again in any case. */
+export function falseWhenFull(error: unknown): false {
+  if (error instanceof LogFull) return false;
+  throw error;
+}

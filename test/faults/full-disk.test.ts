@@ -1,0 +1,128 @@
+import * as assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from '../support/suite.ts';
+import { until } from '../support/until.ts';
+import { assertVerified } from '../support/with-server.ts';
+import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
+import { mountLacking, withSmallDisk } from './disk/small-disk.ts';
+
+const test = suite('full disk');
+
+const MEGABYTES = 32;
+const PADDING = 'x'.repeat(2_000);
+
+const create = (server: ServerProgram): ReturnType<ServerProgram['ask']> =>
+  server.ask('POST', '/threads', { metadata: { padding: PADDING } });
+
+/** Threads until one is refused; their ids. */
+async function createUntilFull(server: ServerProgram): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const { status, json } = await create(server);
+    if (status !== 200) {
+      assert.equal(status, 507, JSON.stringify(json));
+      assert.match(json.detail, /disk of the server is full/);
+      return ids;
+    }
+    ids.push(json.thread_id);
+  }
+}
+
+const statusOf = async (server: ServerProgram, method: string, path: string): Promise<number> =>
+  (await server.ask(method, path)).status;
+
+test(
+  'on a full disk reads, /ok and deletions go on, writes get 507; with room again all goes on (L1, L4, X5)',
+  () =>
+    withPrograms(async ({ serve, dir }) => {
+      const data = join(dir, 'data');
+      await withSmallDisk(data, MEGABYTES, async (disk) => {
+        // Given a server with some threads, and a run that has more to say
+        const server = await serve();
+        const [gate, marks] = [join(dir, 'gate'), join(dir, 'marks')];
+        const { thread_id: thread } = (await create(server)).json;
+        const { run_id: run } = (
+          await server.ask('POST', `/threads/${thread}/runs`, {
+            ...{ assistant_id: 'steps', input: { note: PADDING } },
+            config: { configurable: { gate, marks, count: 2 } },
+          })
+        ).json;
+        await until('the run begins', async () => existsSync(marks));
+        const early: string[] = [];
+        for (let i = 0; i < 20; i++) early.push((await create(server)).json.thread_id);
+        assert.ok(existsSync(join(data, 'reserve')));
+        // When the disk is full
+        disk.fill();
+        const kept = await createUntilFull(server);
+        assert.ok(!existsSync(join(data, 'reserve')));
+        assert.match(server.output(), /the disk of the data directory \S+ is full: /);
+        for (const step of [1, 2]) writeFileSync(`${gate}${step}`, '');
+        // Then everything but writing goes on
+        assert.equal(await statusOf(server, 'GET', '/ok?check_db=1'), 200);
+        for (const id of early.slice(0, 10)) {
+          assert.equal(await statusOf(server, 'DELETE', `/threads/${id}`), 204);
+          assert.equal(await statusOf(server, 'GET', `/threads/${id}`), 404);
+        }
+        for (const id of [...kept, ...early.slice(10)])
+          assert.equal(await statusOf(server, 'GET', `/threads/${id}`), 200);
+        assert.equal((await create(server)).status, 507);
+        await until('the run waits for room', async () => {
+          const { json } = await server.ask('GET', `/threads/${thread}/runs/${run}`);
+          return json.status === 'pending';
+        });
+        // When there is room again
+        disk.free();
+        await until('writing goes on', async () => (await create(server)).status === 200);
+        // Then the run comes to its end, once
+        const { messages } = (await server.ask('GET', `/threads/${thread}/runs/${run}/join`)).json;
+        assert.deepEqual(
+          messages.map(({ content }: { content: string }) => content),
+          ['step 1', 'step 2'],
+        );
+        assert.ok(existsSync(join(data, 'reserve')));
+        assert.match(server.output(), /has room again/);
+        assert.equal(await server.end('SIGTERM'), 0, server.output());
+        await assertVerified(data);
+      });
+    }),
+  { lacking: mountLacking() },
+);
+
+test(
+  'a server starts on a full disk, says so, answers reads and deletions, and takes up what waits later (L4, X5)',
+  () =>
+    withPrograms(async ({ serve, dir }) => {
+      const data = join(dir, 'data');
+      await withSmallDisk(data, MEGABYTES, async (disk) => {
+        // Given a run that executes as its server is killed, and a disk that is full then
+        const first = await serve();
+        const gate = join(dir, 'gate');
+        const { thread_id: thread } = (await create(first)).json;
+        const order = { assistant_id: 'gate', config: { configurable: { gate } } };
+        const { run_id: run } = (await first.ask('POST', `/threads/${thread}/runs`, order)).json;
+        const spare = (await create(first)).json.thread_id;
+        await first.end('SIGKILL');
+        disk.fill();
+        // When the next one starts
+        const server = await serve();
+        // Then it says so and answers
+        assert.match(server.output(), /the disk of the data directory \S+ is full: /);
+        assert.equal((await create(server)).status, 507);
+        assert.equal(await statusOf(server, 'DELETE', `/threads/${spare}`), 204);
+        assert.equal((await server.ask('GET', `/threads/${thread}/runs/${run}`)).json.status, 'pending');
+        // When there is room again, then the run is executed
+        disk.free();
+        writeFileSync(gate, '');
+        await until('the run ends', async () => {
+          const { json } = await server.ask('GET', `/threads/${thread}/runs/${run}`);
+          return json.status === 'success';
+        });
+        assert.equal(await server.end('SIGTERM'), 0, server.output());
+        await assertVerified(data);
+      });
+    }),
+  { lacking: mountLacking() },
+);
+
+test.run();
