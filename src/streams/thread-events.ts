@@ -113,6 +113,8 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
     read(threadId, { after = START, visible }) {
       const seen = toSeq(after);
+      /** Pages of a run that is being looked up: `close` ends them although the look-up is not over. */
+      let opening: RunPages | undefined;
       let current: Current | undefined;
       let turn = after.turn - 1;
       let pending: Wake | undefined;
@@ -143,8 +145,9 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         const run = (await visible()) ? await nextTurn(log.rows, threadId, turn) : undefined;
         if (run === undefined || run.turn === null) return undefined;
         // Who is seen to read keeps its frames; so it is looked whether they are there after that.
-        const pages = openRunPages(log, hub, clock, run, -1);
+        const pages = (opening = openRunPages(log, hub, clock, run, -1));
         const expired = await isExpired(run);
+        opening = undefined;
         if (expired || closed) pages.close();
         if (expired) {
           turn = run.turn;
@@ -175,6 +178,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         close() {
           closed = true;
           pending?.cancel();
+          opening?.close();
           current?.pages.close();
         },
       };
