@@ -20,6 +20,8 @@ export interface Actor {
   readonly user?: AuthUser;
   /** The user's permissions. */
   readonly scopes: readonly string[];
+  /** The request's `x-request-id`, or an id of the server's own. */
+  readonly requestId?: string;
   /** Headers of the request that its runs find in their `configurable`, where clients can read them. */
   readonly openHeaders?: Readonly<Record<string, string>>;
   /** Headers of the request that its runs inherit in secret: for graph code alone, like the user's secrets. */

@@ -10,6 +10,9 @@ const USER_KEYS = ['platform_auth', 'langgraph_auth'].flatMap((prefix) =>
 );
 const RESERVED: ReadonlySet<string> = new Set(USER_KEYS);
 
+/** Names the request that made the run: for graph code and the log, not for checkpoints. */
+const REQUEST_ID = 'langgraph_request_id';
+
 /** Names of inherited headers and of secrets that clients pass in `configurable`. */
 const SECRETIVE =
   /^x-|^user-agent$|^cookie$|authorization|(?:^|[_-])(?:key|apikey|token|secret|password|credentials?)$/i;
@@ -58,4 +61,8 @@ export function publicMetadata(metadata: JsonObject, config: GraphConfig): JsonO
 }
 
 const isPrivate = (key: string): boolean =>
-  RESERVED.has(key) || key.startsWith('__') || SECRETIVE.test(key) || SECRETIVE_TAIL.test(key);
+  key === REQUEST_ID ||
+  RESERVED.has(key) ||
+  key.startsWith('__') ||
+  SECRETIVE.test(key) ||
+  SECRETIVE_TAIL.test(key);

@@ -57,6 +57,14 @@ function bodyOf(path: string, bytes: Uint8Array): Json | undefined {
   }
 }
 
+const REQUEST_ID = /^[\x21-\x7e]{1,255}$/;
+
+/** Undefined for a header that no log line could show. */
+function requestIdOf(headers: Headers): string | undefined {
+  const given = headers.get('x-request-id') ?? '';
+  return REQUEST_ID.test(given) ? given : undefined;
+}
+
 /** Who calls. Throws a denial. */
 export async function identify(
   context: ServerContext,
@@ -71,6 +79,7 @@ export async function identify(
   const { open, secret } = context.inherit(headers);
   return {
     ...result.actor,
+    requestId: requestIdOf(headers) ?? context.ids.uuid(),
     ...(Object.keys(open).length > 0 && { openHeaders: open }),
     ...(Object.keys(secret).length > 0 && { inherited: secret }),
   };

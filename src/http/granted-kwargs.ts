@@ -12,7 +12,7 @@ const orders = runCreate.pick({
 });
 
 /** Members of `configurable` that name the run, whatever a handler makes of them. */
-const NAMES = ['run_id', 'thread_id', 'graph_id', 'assistant_id'];
+const NAMES = ['run_id', 'thread_id', 'graph_id', 'assistant_id', 'langgraph_request_id'];
 
 /**
  * The run's order as the handler left it. `names`: of the run, as they were before the handler was asked. Throws a

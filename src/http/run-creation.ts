@@ -100,6 +100,7 @@ export async function prepareRun(
   const wanted = toRunKwargs(actor, request, assistant, {
     runId,
     threadId: target,
+    requestId: actor.requestId ?? context.ids.uuid(),
     temporary: threadId === undefined && request.on_completion !== 'keep',
   });
   const ordered = protocol === undefined ? wanted : { ...wanted, protocol };

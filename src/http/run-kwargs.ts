@@ -15,11 +15,18 @@ import type { RunCreate } from './schemas/runs.ts';
 /** Keys that only the server sets: a client's are dropped, so that graph code can trust them. */
 const RESERVED = /^(__|platform_auth_|langgraph_auth_)/;
 
+interface RunIds {
+  readonly runId: string;
+  readonly threadId: string;
+  /** Of the request that asks for the run. */
+  readonly requestId: string;
+}
+
 export function toRunKwargs(
   actor: Actor,
   request: RunCreate,
   assistant: AssistantRecord,
-  ids: { readonly runId: string; readonly threadId: string; readonly temporary: boolean },
+  ids: RunIds & { readonly temporary: boolean },
 ): RunKwargs {
   const given = { config: defined(request.config ?? {}), context: request.context };
   const { config, context } = underRun(assistant, given);
@@ -49,7 +56,7 @@ function toConfigurable(
   actor: Actor,
   { checkpoint_id: id, checkpoint, langsmith_tracer: tracer }: RunCreate,
   assistant: AssistantRecord,
-  ids: { readonly runId: string; readonly threadId: string },
+  ids: RunIds,
 ): JsonObject {
   const given = config['configurable'] as JsonObject;
   const free = Object.entries(given).filter(([key]) => !RESERVED.test(key));
@@ -65,6 +72,7 @@ function toConfigurable(
     ...(tracer?.project_name !== undefined && { langsmith_project: tracer.project_name }),
     ...(tracer?.example_id !== undefined && { langsmith_example_id: tracer.example_id }),
     ...(userId !== undefined && { user_id: userId }),
+    langgraph_request_id: ids.requestId,
     run_id: ids.runId,
     thread_id: ids.threadId,
     graph_id: assistant.graphId,

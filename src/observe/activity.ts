@@ -1,7 +1,7 @@
 /**
  * The observer of committed facts that writes the server's log: ends of runs, failed webhook attempts, fired crons.
  *
- * A4 An entry has ids, names and times. Of a user it has the identity alone, of a request the value of `x-request-id`.
+ * A4 An entry has ids, names and times. Of a user it has the identity alone, of a request its id.
  * What a run was given and what it made stay out, but for the message of its failure.
  */
 import { toTimestamp } from '../kernel/clock.ts';
@@ -90,8 +90,11 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
     // It was created before this process started.
     getRun(log.rows, data.runId).then(
       (run) => {
-        const times = run && { ...run, dueAt: run.createdAt, startedAt: run.startedAt ?? undefined };
-        onEntry(entryOf(data, at, times as OpenRun | undefined));
+        if (run === undefined) return onEntry(entryOf(data, at, undefined));
+        const { startedAt, createdAt: dueAt, kwargs } = run;
+        const requestId = requestIdOf(kwargs.config['configurable']);
+        const times = { ...run, dueAt, ...(startedAt !== null && { startedAt }) };
+        onEntry(entryOf(data, at, { ...times, ...(requestId !== undefined && { requestId }) } as OpenRun));
       },
       (error: unknown) => onFault(error, `the end of run ${data.runId}`),
     );
@@ -192,6 +195,6 @@ function toEntry(outcome: Outcome, members: Record<string, unknown>) {
 }
 
 function requestIdOf(configurable: unknown): string | undefined {
-  const id = (Object(configurable) as Record<string, unknown>)['x-request-id'];
+  const id = (Object(configurable) as Record<string, unknown>)['langgraph_request_id'];
   return typeof id === 'string' ? id : undefined;
 }

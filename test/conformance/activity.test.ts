@@ -37,7 +37,7 @@ test('the end of a run names its user and its request, and no secret of either (
     assert.deepEqual(rest, { graph_id: 'sees', run_attempt: 1, user: 'alice', outcome: 'success' });
     for (const each of [run_queue_ms, run_exec_ms, run_wait_time_ms]) assert.equal(typeof each, 'number');
     for (const each of [assistant_id, thread_id, run_id]) assert.equal(typeof each, 'string');
-    assert.ok(request_id === undefined || request_id === 'request-7');
+    assert.equal(request_id, 'request-7');
     assert.doesNotMatch(JSON.stringify(s.entries), /canary|alice-token/);
   }));
 

@@ -55,7 +55,9 @@ test('given an assistant and a request with configuration, when a run starts, th
         threadId,
       );
       const [run] = (await s.request('GET', `/threads/${threadId}/runs`)).json;
-      const { model, size, user_id: user, checkpoint_ns: _, checkpoint_map: __, ...rest } = seen.configurable;
+      const { langgraph_request_id: requestId, ...configurable } = seen.configurable;
+      assert.match(requestId, /^[0-9a-f-]{36}$/);
+      const { model, size, user_id: user, checkpoint_ns: _, checkpoint_map: __, ...rest } = configurable;
       assert.deepEqual([model, size, user], ['b', 'small', 'of-assistant']);
       assert.deepEqual(rest, {
         langsmith_project: 'p',
