@@ -59,8 +59,8 @@ const attribution = attributeErrors(
     clock,
   ),
 );
-// The terminal's interrupt is for the server, which ends its workers itself.
-process.on('SIGINT', () => undefined);
+// Signals that reach all processes of a service at once are for the server, which ends its workers after their runs.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
 const signs = new Float64Array(shared);
 let busy = performance.eventLoopUtilization();
