@@ -8,8 +8,8 @@ export interface Loading {
   /** Resolves when the graph is loaded, with what is wrong with it. Rejects when the worker ends before. */
   request(graphIds: readonly string[]): Promise<(GraphProblem | undefined)[]>;
   has(graphId: string): boolean;
-  /** The graph did not load here. */
-  lacks(graphId: string): boolean;
+  /** Why the graph did not load here. */
+  problemOf(graphId: string): GraphProblem | undefined;
   /** The graph that was loading when the worker ended. */
   culprit(): string | undefined;
   loaded(told: Loaded): void;
@@ -73,7 +73,7 @@ export function openLoading(options: {
     },
     has: (graphId) =>
       graphs.get(graphId)?.told?.problem === undefined && graphs.get(graphId)?.told !== undefined,
-    lacks: (graphId) => graphs.get(graphId)?.told?.problem !== undefined,
+    problemOf: (graphId) => graphs.get(graphId)?.told?.problem,
     culprit: current,
     loaded(told) {
       const graph = graphs.get(told.graph) ?? open(told.graph);

@@ -6,6 +6,7 @@
  */
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import {
+  GraphFailed,
   GraphsUnavailable,
   type CheckpointReader,
   type GraphHost,
@@ -200,8 +201,9 @@ async function headOf({ config }: RunOrder, link: RunLink): Promise<KnownHead | 
   );
 }
 
-/** No worker was to be had: a reason to try again. */
-function toLost(error: unknown): LostAttempt {
+/** The end of a run for which no worker was to be had: a reason to try again, unless its graph does not load. */
+function toLost(error: unknown): RunEnd | LostAttempt {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof GraphFailed) return { kind: 'error', error: 'GraphNotLoaded', message };
   return { kind: 'lost', charged: false, error: 'GraphsUnavailable', message };
 }

@@ -3,7 +3,7 @@
  * that it has not begun goes to another one.
  */
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
-import { GraphsUnavailable } from '../graphs/port.ts';
+import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
 import { ended } from './blame.ts';
@@ -26,7 +26,7 @@ export interface Supervisor {
   readonly problems: readonly GraphProblem[];
   /**
    * A worker that has loaded the graph: the one that had the thread, or the least busy. Rejects with `GraphsUnavailable`
-   * when the server stops or no worker loads the graph.
+   * when the server stops, and with `GraphFailed` when the graph loads in no worker.
    */
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
   /** Lends a worker of its own to `use`; few at a time. */
@@ -153,11 +153,13 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     for (const member of [...members]) look(member);
     for (const worker of alone) look({ worker, isRetired: false });
     const now = clock.monotonic();
+    // A worker that is loading stands still as well, and is about to help.
     const isShort = working().every(
       (member) =>
-        isDoubtful(member.worker) ||
-        member.worker.begunRuns >= concurrency ||
-        isBusy(member.worker, member, now),
+        member.worker.loading.culprit() === undefined &&
+        (isDoubtful(member.worker) ||
+          member.worker.begunRuns >= concurrency ||
+          isBusy(member.worker, member, now)),
     );
     if (isShort && cancelRetry === undefined) grow();
     wakeAll();
@@ -173,7 +175,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   function best(graphId: string, threadId: string | undefined): GraphWorker | undefined {
     const able = working()
       .map(({ worker }) => worker)
-      .filter((worker) => !isDoubtful(worker) && !worker.loading.lacks(graphId));
+      .filter((worker) => !isDoubtful(worker) && worker.loading.problemOf(graphId) === undefined);
     const home = threadId === undefined ? undefined : homes.get(threadId);
     if (home !== undefined && able.includes(home) && home.begunRuns < concurrency) return home;
     const loaded = able.filter((worker) => worker.loading.has(graphId));
@@ -190,8 +192,9 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
         assertOpen();
         const worker = best(graphId, threadId);
         if (worker === undefined) {
-          if (working().length > 0 && working().every(({ worker: each }) => each.loading.lacks(graphId)))
-            throw new GraphsUnavailable(`No graph worker loads the graph "${graphId}"`);
+          const problems = working().map(({ worker: each }) => each.loading.problemOf(graphId));
+          const [problem] = problems;
+          if (problem !== undefined && !problems.includes(undefined)) throw notLoaded(problem);
           await change();
           continue;
         }
@@ -211,7 +214,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       alone.add(worker);
       try {
         const [problem] = await worker.loading.request([graphId]);
-        if (problem !== undefined) throw new GraphsUnavailable(problem.reason);
+        if (problem !== undefined) throw notLoaded(problem);
         return await use(worker);
       } finally {
         alone.delete(worker);
@@ -235,6 +238,9 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     },
   };
 }
+
+const notLoaded = ({ graphId, reason }: GraphProblem): GraphFailed =>
+  new GraphFailed(`The graph "${graphId}" did not load: ${reason}`);
 
 const leastBusy = (workers: readonly GraphWorker[]): GraphWorker | undefined =>
   workers.reduce<GraphWorker | undefined>(

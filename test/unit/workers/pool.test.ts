@@ -10,6 +10,9 @@ const test = suite('workers/pool');
 
 const OTHER_THREAD = '01970000-0000-7000-8000-000000000001';
 
+/** No question is late on a busy machine. */
+const ENDLESS = { after: () => () => undefined };
+
 const HARD_QUESTION = `import { appendFileSync, existsSync } from 'node:fs';
 import { Annotation, StateGraph } from '@langchain/langgraph';
 const State = Annotation.Root({});
@@ -27,14 +30,18 @@ test('X4 a question that holds its worker up is asked once more, in a worker of 
   withProject(
     { 'graph.mjs': HARD_QUESTION },
     (dir) =>
-      withPool(dir, { workers: 2, graphs: { drawn: 'drawn', agent: 'works' } }, async (pool) => {
-        const drawing = pool.describer.drawing({ graphId: 'drawn', configurable: {} }, false);
-        await until(() => (asked(dir) === 2 ? [true] : []));
-        assert.equal((await preparePoolRun(pool, {}).start()).kind, 'success');
-        assert.equal(existsSync(join(dir, 'gate')), false);
-        await writeFile(join(dir, 'gate'), '');
-        assert.deepEqual((await drawing).nodes, []);
-      }),
+      withPool(
+        dir,
+        { workers: 2, patience: ENDLESS, graphs: { drawn: 'drawn', agent: 'works' } },
+        async (pool) => {
+          const drawing = pool.describer.drawing({ graphId: 'drawn', configurable: {} }, false);
+          await until(() => (asked(dir) === 2 ? [true] : []));
+          assert.equal((await preparePoolRun(pool, {}).start()).kind, 'success');
+          assert.equal(existsSync(join(dir, 'gate')), false);
+          await writeFile(join(dir, 'gate'), '');
+          assert.deepEqual((await drawing).nodes, []);
+        },
+      ),
     { libraries: true },
   ));
 
@@ -186,6 +193,23 @@ test('X4 a file that ends its process as it loads is a problem of its graphs', (
     }),
   ).finally(() => delete process.env['FALLS']);
 });
+
+const FALLS_LATER = `import { appendFileSync, readFileSync } from 'node:fs';
+const loads = import.meta.dirname + '/loads';
+appendFileSync(loads, 'x');
+if (readFileSync(loads).length > 1) throw new Error('not again');
+export const exits = () => process.reallyExit(3);
+export const fine = () => ({ fine: true });`;
+
+test('X3 a graph that does not load in a later worker ends its runs with the reason', () =>
+  withProject({ 'graph.mjs': FALLS_LATER }, (dir) =>
+    withPool(dir, { graphs: { agent: 'exits', fine: 'fine' } }, async (pool) => {
+      assert.equal((await preparePoolRun(pool, {}).start()).kind, 'lost');
+      const end = await preparePoolRun(pool, {}, { graphId: 'fine' }).start();
+      assert.equal(end.kind === 'error' && end.error, 'GraphNotLoaded');
+      assert.match(end.kind === 'error' ? end.message : '', /"fine" did not load: .*not again/);
+    }),
+  ));
 
 /** How often the graph was asked for its drawing. */
 function asked(dir: string): number {
