@@ -5,7 +5,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { writeJson, type JsonText } from '../kernel/json-text.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { Outcome } from '../thread/events.ts';
-import { runEndOf } from '../thread/run-end.ts';
+import { cancelReasonOf, runEndOf } from '../thread/run-end.ts';
 import { toRun } from './wire.ts';
 
 /** The body of a webhook: the run record with how and when it ended. `sentAt` is fixed, so every attempt is equal. */
@@ -20,6 +20,7 @@ export function renderDelivery(
   return writeJson({
     ...toRun(run),
     status: end.webhook,
+    cancel_reason: cancelReasonOf(outcome),
     updated_at: ended,
     run_started_at: run.startedAt === null ? null : toTimestamp(run.startedAt),
     run_ended_at: ended,

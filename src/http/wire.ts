@@ -73,6 +73,7 @@ export function toRun(run: RunRecord): JsonObject {
     metadata: run.metadata,
     kwargs: toKwargs(run.kwargs, run.metadata),
     multitask_strategy: run.strategy,
+    cancel_reason: run.cancelReason,
     ...(error !== null && { error: { ...error } }),
   };
 }

@@ -22,6 +22,8 @@ export interface RunRecord {
   readonly attempt: number;
   readonly leaseId: string | null;
   readonly outcome: Outcome | null;
+  /** Why it was told to stop, as soon as it was. */
+  readonly cancelReason: string | null;
   /** The thread's head checkpoint when the run ended. */
   readonly head: string | null;
   /**
@@ -49,6 +51,7 @@ export interface RunRow {
   attempt: number;
   lease_id: string | null;
   outcome: string | null;
+  cancel_reason: string | null;
   head: string | null;
   turn: number | null;
 }
@@ -93,6 +96,7 @@ export function toRecord(row: RunRow): RunRecord {
     attempt: row.attempt,
     leaseId: row.lease_id,
     outcome: row.outcome === null ? null : (fromStored(row.outcome, 'outcome of run', row.run_id) as Outcome),
+    cancelReason: row.cancel_reason,
     head: row.head,
     turn: row.turn,
   };

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '17';
+export const VERSION = '18';
 
 export const TABLES = [
   'threads',
@@ -64,6 +64,7 @@ CREATE TABLE runs (
   lease_id TEXT,
   not_before INTEGER NOT NULL,
   outcome TEXT,
+  cancel_reason TEXT,
   head TEXT,
   -- Its place among the runs of its thread: the version of the fact that started it, or that ended it unstarted.
   turn INTEGER

@@ -2,7 +2,7 @@
 import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
-import { runEndOf, withoutOrigin, type RunEnd, type RunStatus } from '../thread/run-end.ts';
+import { cancelReasonOf, runEndOf, withoutOrigin, type RunEnd, type RunStatus } from '../thread/run-end.ts';
 import type { metadataColumns } from './metadata-pairs.ts';
 
 export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
@@ -79,6 +79,7 @@ export function projectThread(
             lease_id: null,
             not_before: notBefore,
             outcome: null,
+            cancel_reason: null,
             head: null,
             turn: null,
           },
@@ -99,8 +100,10 @@ export function projectThread(
     }
     case 'RunRequeued':
       return [run(event.data.runId, { status: 'pending', lease_id: null, updated_at: at })];
-    case 'RunCancelRequested':
-      return [];
+    case 'RunCancelRequested': {
+      const { runId, reason, cancelReason = reason } = event.data;
+      return [run(runId, { cancel_reason: cancelReason })];
+    }
     case 'CheckpointSaved':
       return event.data.ns === ''
         ? [thread(threadId, { head: event.data.checkpointId, state_updated_at: at, updated_at: at })]
@@ -132,6 +135,7 @@ export function projectThread(
         lease_id: null,
         ended_at: at,
         outcome: JSON.stringify(withoutOrigin(outcome)),
+        cancel_reason: cancelReasonOf(outcome),
         head,
         updated_at: at,
       };

@@ -57,7 +57,7 @@ export function summarise(event: Recorded, around: Around, step?: Step): string 
       return `${run} attempt ${attempt} ${lost ? 'was lost' : 'is handed back'}: ${reason}`;
     }
     case 'RunCancelRequested':
-      return `${run} is told to stop (${event.data.action}): ${event.data.reason}`;
+      return `${run} is told to stop (${event.data.action}): ${event.data.cancelReason ?? event.data.reason}`;
     case 'CheckpointSaved':
       return `${stepText(event.data.step, step)}${nextText(step?.next)}`;
     case 'StateUpdated':

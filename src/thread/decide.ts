@@ -8,11 +8,12 @@ import type {
   MultitaskStrategy,
   Outcome,
   RunKwargs,
+  Stop,
   ThreadEvent,
   ThreadEventMap,
   Ttl,
 } from './events.ts';
-import { stopReason } from './run-end.ts';
+import { cancelOutcome, stopOf, stopReason } from './run-end.ts';
 import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
 
 export interface NewRun {
@@ -39,7 +40,7 @@ export type ThreadCommand =
   | ({ type: 'DeleteRun' } & Omit<ThreadEventMap['RunDeleted'], 'threadId'>)
   | ({ type: 'CreateRun' } & NewRun)
   | { type: 'StartRun'; runId: string; leaseId: string }
-  | { type: 'RequestCancel'; runId: string; action: CancelAction; reason: string }
+  | ({ type: 'RequestCancel'; runId: string; action: CancelAction } & Stop)
   | ({ type: 'SaveCheckpoint' } & Executing &
       Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
   | ({ type: 'UpdateState' } & Omit<ThreadEventMap['StateUpdated'], 'threadId'>)
@@ -139,9 +140,9 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       // The request to stop has the reason; the executor knows where the graph stands.
       const told = state.status === 'stopping' && command.outcome.kind === 'cancelled';
       const outcome = undone
-        ? cancelOutcome('rollback', state.reason)
+        ? cancelOutcome('rollback', state)
         : told
-          ? { ...command.outcome, reason: state.reason }
+          ? { ...command.outcome, ...stopOf(state) }
           : command.outcome;
       const fact = completed(state, command.runId, outcome);
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
@@ -154,7 +155,7 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       // It was told to stop, and whoever hands it back may not have heard of it yet: nobody else would end it.
       const fact: ThreadEvent =
         state.status === 'stopping'
-          ? completed(state, runId, cancelOutcome(state.action, state.reason))
+          ? completed(state, runId, cancelOutcome(state.action, state))
           : { type: 'RunRequeued', data: { threadId, runId, attempt, reason, lost } };
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }
@@ -198,13 +199,10 @@ const busyWith = (state: LivingThread): Refusal => ({
 function supersede({ strategy, runId }: NewRun, state: LivingThread, created: ThreadEvent): ThreadEvent[] {
   if (strategy !== 'interrupt' && strategy !== 'rollback') return [];
   const reason = stopReason.superseded(runId, strategy);
-  const facts = endAll(evolve(state, created), state.queue, cancelOutcome(strategy, reason));
+  const facts = endAll(evolve(state, created), state.queue, cancelOutcome(strategy, { reason }));
   const active = activeOf(state);
   if (active !== undefined && !isStopping(state, strategy))
-    facts.push({
-      type: 'RunCancelRequested',
-      data: { threadId: state.threadId, runId: active.runId, action: strategy, reason },
-    });
+    facts.push(cancelRequested(state, { runId: active.runId, action: strategy, reason }));
   return facts;
 }
 
@@ -212,18 +210,26 @@ function supersede({ strategy, runId }: NewRun, state: LivingThread, created: Th
 const isStopping = (state: LivingThread, action: CancelAction): boolean =>
   state.status === 'stopping' && (state.action === 'rollback' || action === 'interrupt');
 
-function requestCancel(
-  { runId, action, reason }: { runId: string; action: CancelAction; reason: string },
-  state: LivingThread,
-  can: Can,
-): Decision {
+interface Cancel extends Stop {
+  readonly runId: string;
+  readonly action: CancelAction;
+}
+
+function cancelRequested(state: LivingThread, { runId, action, ...stop }: Cancel): ThreadEvent {
+  const first = state.status === 'stopping' ? { cancelReason: state.cancelReason ?? state.reason } : {};
+  const { threadId } = state;
+  return { type: 'RunCancelRequested', data: { threadId, runId, action, ...stopOf({ ...stop, ...first }) } };
+}
+
+function requestCancel(cancel: Cancel, state: LivingThread, can: Can): Decision {
+  const { runId, action } = cancel;
   const run = openRun(state, runId);
   if (run === undefined) return refuse({ code: 'run-not-open' });
   if (activeOf(state)?.runId === runId && isStopping(state, action)) return accept();
   const fact: ThreadEvent =
     activeOf(state)?.runId === runId
-      ? { type: 'RunCancelRequested', data: { threadId: state.threadId, runId, action, reason } }
-      : completed(state, runId, cancelOutcome(action, reason));
+      ? cancelRequested(state, cancel)
+      : completed(state, runId, cancelOutcome(action, cancel));
   return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
 }
 
@@ -239,17 +245,12 @@ function abandonAttempt(
   const message = `Run ${runId} exceeded its ${maxAttempts} attempts: ${reason}`;
   const fact: ThreadEvent =
     state.status === 'stopping'
-      ? completed(state, runId, cancelOutcome(state.action, state.reason))
+      ? completed(state, runId, cancelOutcome(state.action, state))
       : exhausted
         ? completed(state, runId, { kind: 'error', error, message })
         : { type: 'RunRequeued', data: { threadId: state.threadId, runId, attempt, reason, lost: true } };
   return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
 }
-
-export const cancelOutcome = (action: CancelAction, reason: string): Outcome => ({
-  kind: action === 'rollback' ? 'rolled-back' : 'cancelled',
-  reason,
-});
 
 function completed(state: LivingThread, runId: string, outcome: Outcome): ThreadEvent {
   const run = openRun(state, runId);

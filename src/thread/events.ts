@@ -67,8 +67,15 @@ export type Outcome =
     }
   | { readonly kind: 'timeout'; readonly message: string }
   /** `next`: nodes still to run, undefined when the graph did not get to say. */
-  | { readonly kind: 'cancelled'; readonly reason: string; readonly next?: readonly string[] }
-  | { readonly kind: 'rolled-back'; readonly reason: string };
+  | ({ readonly kind: 'cancelled'; readonly next?: readonly string[] } & Stop)
+  | ({ readonly kind: 'rolled-back' } & Stop);
+
+/** Why a run was told to stop. */
+export interface Stop {
+  readonly reason: string;
+  /** The `cancel_reason` of the run, where it is not `reason`: of several requests to stop the first one's counts. */
+  readonly cancelReason?: string;
+}
 
 /** Where a checkpoint stands among the others. */
 export interface CheckpointPlace {
@@ -150,7 +157,7 @@ export interface ThreadEventMap {
   RunStarted: { threadId: string; runId: string; attempt: number; leaseId: string };
   /** The attempt is over and the run waits for the next one. `lost` attempts count against the budget. */
   RunRequeued: { threadId: string; runId: string; attempt: number; reason: string; lost: boolean };
-  RunCancelRequested: { threadId: string; runId: string; action: CancelAction; reason: string };
+  RunCancelRequested: { threadId: string; runId: string; action: CancelAction } & Stop;
   CheckpointSaved: {
     threadId: string;
     runId: string;

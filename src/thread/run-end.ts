@@ -14,7 +14,7 @@
  * | rolled back, begun        | (gone)      | rollback    | as before                 | UserRollback        |
  * | rolled back, never begun  | (gone)      | rollback    | as before                 | as before           |
  */
-import type { CancelAction, Outcome, ResumeRefusal } from './events.ts';
+import type { CancelAction, Outcome, ResumeRefusal, Stop } from './events.ts';
 
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
 
@@ -73,6 +73,22 @@ export function runEndOf(
   }
 }
 
+export const cancelOutcome = (action: CancelAction, stop: Stop): Outcome => ({
+  kind: action === 'rollback' ? 'rolled-back' : 'cancelled',
+  ...stopOf(stop),
+});
+
+export const stopOf = ({ reason, cancelReason }: Stop): Stop => ({
+  reason,
+  ...(cancelReason !== undefined && { cancelReason }),
+});
+
+/** What clients read as `cancel_reason`; null for a run that was not cancelled. */
+export const cancelReasonOf = (outcome: Outcome): string | null =>
+  outcome.kind === 'cancelled' || outcome.kind === 'rolled-back'
+    ? (outcome.cancelReason ?? outcome.reason)
+    : null;
+
 /** The outcome as rows keep it: replies are made from them, and clients learn no stack. */
 export function withoutOrigin(outcome: Outcome): Outcome {
   if (outcome.kind !== 'error') return outcome;
@@ -93,6 +109,8 @@ const ended = (run: 'error' | 'timeout', error: RunError): RunEnd => ({
 export const stopReason = {
   cancel: (action: CancelAction): string =>
     `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`,
+  /** Only for `cancel_reason`: the run's input was absorbed by another run. */
+  taken: 'taken: Cancelled through the API.',
   disconnect: 'client disconnected from the run stream (on_disconnect=cancel)',
   superseded: (runId: string, strategy: CancelAction): string =>
     `superseded by run ${runId} (multitask_strategy=${strategy})`,

@@ -1,6 +1,7 @@
 /** What decisions about a thread need to know, folded from its facts. Plain JSON: it is stored as the snapshot. */
 import type { JsonObject } from '../kernel/json.ts';
-import type { CancelAction, ThreadEvent, Ttl } from './events.ts';
+import { stopOf } from './run-end.ts';
+import type { CancelAction, Stop, ThreadEvent, Ttl } from './events.ts';
 
 export interface QueuedRun {
   readonly runId: string;
@@ -36,8 +37,8 @@ export type ThreadState =
       readonly status: 'stopping';
       readonly active: ActiveRun;
       readonly action: CancelAction;
-      readonly reason: string;
-    } & Life)
+    } & Stop &
+      Life)
   | { readonly status: 'deleted'; readonly threadId: string };
 
 export type LivingThread = Exclude<ThreadState, { status: 'absent' | 'deleted' }>;
@@ -88,7 +89,7 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     }
     case 'RunCancelRequested':
       return state.status === 'running' || state.status === 'stopping'
-        ? { ...state, status: 'stopping', action: event.data.action, reason: event.data.reason }
+        ? { ...state, status: 'stopping', action: event.data.action, ...stopOf(event.data) }
         : state;
     case 'CheckpointSaved': {
       const active = activeOf(state);

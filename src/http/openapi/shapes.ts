@@ -105,6 +105,7 @@ export const run = z
     metadata: jsonObject,
     kwargs: jsonObject.meta({ description: 'What the run was created with.' }),
     multitask_strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
+    cancel_reason: z.string().nullable().meta({ description: 'Of a run that was told to stop.' }),
     error: runError.optional().meta({ description: 'Of a run that did not succeed.' }),
   })
   .meta({ id: 'Run' });

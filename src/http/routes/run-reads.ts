@@ -143,14 +143,20 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
   app.get('/runs/:run_id/stream', joinStream);
 
   app.post('/threads/:thread_id/runs/:run_id/cancel', async (c) => {
-    const query = check(cancelQuery, readQuery(new URL(c.req.url), { wait: 'boolean', action: 'text' }));
+    const query = check(
+      cancelQuery,
+      readQuery(new URL(c.req.url), { wait: 'boolean', action: 'text', reason: 'text' }),
+    );
     const action = query.action ?? 'interrupt';
     const run = await find(c, 'threads:update', {
       action,
       metadata: { run_ids: [c.req.param('run_id')], status: 'pending' },
     });
     const done = await threads.dispatch(run.threadId, [
-      { type: 'RequestCancel', runId: run.runId, action, reason: stopReason.cancel(action) },
+      {
+        ...{ type: 'RequestCancel', runId: run.runId, action, reason: stopReason.cancel(action) },
+        ...(query.reason !== undefined && { cancelReason: stopReason.taken }),
+      },
     ]);
     // A run that has ended meanwhile is what the client asked for.
     if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, run.threadId);

@@ -24,7 +24,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
     });
 
   /** `Content-Location` names the run, with nothing after its id; `Location` is where a lost reply goes on. */
-  function holdReply(c: Context<Env>, { run, request }: Created, base: string, rest: string): HeldReply {
+  function holdReply(c: Context<Env>, { run, request }: Created, named: string, location: string): HeldReply {
     return {
       clock: context.clock,
       over: new AbortController(),
@@ -32,7 +32,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
       stopping: context.stopping,
       expiresAt: c.var.actor.expiresAt,
       outgoing: c.env.outgoing,
-      headers: { 'content-location': base, location: `${base}/${rest}` },
+      headers: { 'content-location': named, location },
     };
   }
 
@@ -44,11 +44,12 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   ): Promise<Response> {
     const reading = readingOfNew(c.req.url);
     const created = await create(c, threadId, true);
-    return runReply(context, created.run, reading, holdReply(c, created, baseOf(created), 'stream'));
+    const base = baseOf(created);
+    return runReply(context, created.run, reading, holdReply(c, created, base, `${base}/stream`));
   }
 
-  function wait(c: Context<Env>, created: Created, base: string): Response {
-    const reply = holdReply(c, created, base, 'join');
+  function wait(c: Context<Env>, created: Created, named: string, base = named): Response {
+    const reply = holdReply(c, created, named, `${base}/join`);
     const { signal } = reply.over;
     return waitReply(async () => streams.result(await streams.ended(created.run.runId, signal)), reply);
   }
@@ -73,7 +74,8 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   app.post('/runs/stream', (c) => stream(c, undefined, stateless));
   app.post('/runs/wait', async (c) => {
     const created = await create(c, undefined, true);
-    return wait(c, created, stateless(created));
+    // The official server names the thread here, and the place of a lost reply without it.
+    return wait(c, created, onThread(created), stateless(created));
   });
   return app;
 }

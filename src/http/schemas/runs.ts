@@ -136,6 +136,7 @@ export const runList = z.object({
       'metadata',
       'kwargs',
       'multitask_strategy',
+      'cancel_reason',
       'error',
     ]),
   ),
@@ -170,10 +171,17 @@ export const cancelMany = z
 
 export const cancelManyQuery = z.object({ action: optional(oneOf(['interrupt', 'rollback'])) });
 
-export const cancelQuery = z.object({
-  wait: z.boolean().nullish(),
-  action: optional(oneOf(['interrupt', 'rollback'])),
-});
+export const cancelQuery = z
+  .object({
+    wait: z.boolean().nullish(),
+    action: optional(oneOf(['interrupt', 'rollback'])),
+    /** `taken`: the run's input was absorbed by another run. */
+    reason: optional(oneOf(['taken'])),
+  })
+  .refine(({ action, reason }) => reason === undefined || action !== 'rollback', {
+    path: ['reason'],
+    message: 'expected none with the action "rollback"',
+  });
 
 export const joinQuery = z.object({
   cancel_on_disconnect: z.boolean().nullish(),

@@ -87,6 +87,7 @@ test('given a run, when it is accepted, started and ended, then run and thread f
       attempt: 0,
       leaseId: null,
       outcome: null,
+      cancelReason: null,
       head: null,
       turn: null,
     });
