@@ -43,7 +43,7 @@ async function blameReader<T>(
     throw error;
   };
   const reader: CheckpointReader = {
-    load: (ns, checkpointId) => checkpoints.load(ns, checkpointId).catch(note),
+    load: (ns, checkpointId, choice) => checkpoints.load(ns, checkpointId, choice).catch(note),
     list: (query) => checkpoints.list(query).catch(note),
   };
   try {

@@ -5,7 +5,7 @@ export interface CompiledGraph {
   readonly name?: string;
   readonly streamChannelsAsIs: string | readonly string[];
   readonly channels?: Readonly<Record<string, { readonly lc_graph_name?: string }>>;
-  readonly nodes: Readonly<Record<string, { readonly tags?: readonly string[] }>>;
+  readonly nodes: Readonly<Record<string, GraphNode>>;
   readonly interruptAfter?: '*' | readonly string[];
   /** Its defaults. */
   readonly config?: { readonly metadata?: Readonly<Record<string, unknown>> };
@@ -20,6 +20,14 @@ export interface CompiledGraph {
   getState(config: object, options?: object): Promise<Snapshot>;
   getStateHistory(config: object, options?: object): AsyncIterable<Snapshot>;
   bulkUpdateState(config: object, supersteps: readonly object[]): Promise<SnapshotConfig>;
+}
+
+export interface GraphNode {
+  readonly tags?: readonly string[];
+  /** Channels that start the node. */
+  readonly triggers?: readonly string[];
+  /** Channels of its input: by name, or a list of which the first that has a value is the input. */
+  readonly channels?: readonly string[] | Readonly<Record<string, string>>;
 }
 
 /** The runtime's answer to `getState`. */

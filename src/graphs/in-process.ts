@@ -16,6 +16,7 @@ import { runLangGraph } from './langgraph/adapter.ts';
 import { readLangGraphHistory, readLangGraphState, updateLangGraphState } from './langgraph/state-access.ts';
 import type { GraphProblem, LoadedGraph } from './loader.ts';
 import type { CheckpointReader, GraphHost, RunEnd, RunLink, RunOrder, StateOrder } from './port.ts';
+import type { ChannelChoice } from './state-part.ts';
 import { toConfigurable } from './private-keys.ts';
 import { toRunConfig } from './run-config.ts';
 import type { StateHost, Updated } from './state-port.ts';
@@ -112,7 +113,7 @@ export function openInProcessGraphs({
     const { source } = entry.graph;
     const compiled = async (graph: CompiledGraph) => forms.compiled(graph, await entry.library(graph));
     if (source.kind === 'graph') return compiled(source.graph);
-    const head = entry.role === 'undecided' ? await checkpoints.load('') : undefined;
+    const head = entry.role === 'undecided' ? await checkpoints.load('', undefined, NO_VALUES) : undefined;
     // The checkpoints of an undecided function tell what it was when it wrote them.
     const isPlain = head === undefined || parseBody(head.body) !== undefined;
     if (entry.role === 'plain' || (entry.role === 'undecided' && isPlain)) return forms.plain();
@@ -162,6 +163,9 @@ export function openInProcessGraphs({
     close: async () => closing.abort(),
   };
 }
+
+/** For what a checkpoint's body says. */
+const NO_VALUES: ChannelChoice = { names: [], written: false };
 
 async function build(fn: GraphFunction, config: object, graphId: string): Promise<CompiledGraph> {
   const graph = toCompiledGraph(await fn(config));

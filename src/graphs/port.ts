@@ -7,6 +7,7 @@
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
+import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
 
 /** `messages` sends messages as they grow, `messages-tuple` their pieces; `lifecycle` when graphs within begin and end. */
@@ -212,11 +213,13 @@ export interface CheckpointQuery {
   readonly most?: number;
   /** Equality on top-level metadata keys. */
   readonly metadata?: JsonObject;
+  /** All channels if absent. */
+  readonly choice?: ChannelChoice;
 }
 
 export interface CheckpointReader {
   /** The checkpoint with this id, or the newest of the namespace. */
-  load(ns: string, checkpointId?: string): Promise<LoadedCheckpoint | undefined>;
+  load(ns: string, checkpointId?: string, choice?: ChannelChoice): Promise<LoadedCheckpoint | undefined>;
   /** Newest first. */
   list(query: CheckpointQuery): Promise<LoadedCheckpoint[]>;
 }
@@ -268,6 +271,8 @@ export interface StateOrder {
   readonly ns?: string;
   readonly checkpointId?: string;
   readonly subgraphs: boolean;
+  /** All of the state if absent. Members that are not in it may have any value. */
+  readonly part?: StatePart;
   /** The assistant's. */
   readonly config: GraphConfig;
   readonly context?: Json;

@@ -66,6 +66,6 @@ async function namedAssistant(
 }
 
 export const checkpointsOf = ({ log }: ServerContext, threadId: string): CheckpointReader => ({
-  load: (ns, checkpointId) => log.payloads.checkpoint(threadId, ns, checkpointId),
+  load: (ns, checkpointId, choice) => log.payloads.checkpoint(threadId, ns, checkpointId, choice),
   list: (query) => log.payloads.checkpoints(threadId, query),
 });

@@ -140,6 +140,13 @@ export interface StorageSum {
   readonly bytes: number;
 }
 
+/** Of the channels that make up the state only these come with a checkpoint; all others always come. */
+export interface ChannelChoice {
+  readonly names: readonly string[];
+  /** Channels that have writes on the checkpoint come too. */
+  readonly written: boolean;
+}
+
 export interface CheckpointFilter {
   readonly ns?: string;
   readonly before?: string;
@@ -147,11 +154,17 @@ export interface CheckpointFilter {
   /** In characters of values: a list that has so much ends, whatever is left. It has one at least. */
   readonly most?: number;
   readonly metadata?: JsonObject;
+  readonly choice?: ChannelChoice;
 }
 
 /** Reads payloads; all answers are as of the last commit. */
 export interface PayloadReader {
-  checkpoint(threadId: string, ns: string, checkpointId?: string): Promise<StoredCheckpoint | undefined>;
+  checkpoint(
+    threadId: string,
+    ns: string,
+    checkpointId?: string,
+    choice?: ChannelChoice,
+  ): Promise<StoredCheckpoint | undefined>;
   /** Newest first. */
   checkpoints(threadId: string, filter: CheckpointFilter): Promise<StoredCheckpoint[]>;
   /** All of a thread's checkpoints, newest first. */

@@ -29,8 +29,9 @@ export function readerOf(connection: Connection, stream: number): CheckpointRead
   const calls = openGate(MAX_CALLS);
   const call = (head: object) => calls.enter(() => connection.call(stream, head));
   return {
-    async load(ns, id) {
-      const { head, blobs } = await call({ m: 'cp.get', ns, ...(id !== undefined && { id }) });
+    async load(ns, id, choice) {
+      const asked = { m: 'cp.get', ns, ...(id !== undefined && { id }), ...(choice && { choice }) };
+      const { head, blobs } = await call(asked);
       return unpackLoaded(head.found, blobs);
     },
     async list(query) {

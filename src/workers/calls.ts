@@ -21,7 +21,7 @@ export async function answerCall(caller: Caller | undefined, { head, blobs }: Me
   switch (head.m) {
     case 'cp.get': {
       const packed = collectBlobs();
-      const found = packLoaded(await needed(checkpoints).load(head.ns, head.id), packed);
+      const found = packLoaded(await needed(checkpoints).load(head.ns, head.id, head.choice), packed);
       return { head: { found }, blobs: packed.list };
     }
     case 'cp.list': {

@@ -23,6 +23,7 @@ test('given a server, when it is asked how it is and what it is, then it tells',
       langsmith: false,
       langsmith_tracing_replicas: false,
       langsmith_tracing_session_on_runs: false,
+      state_select: true,
     });
   }));
 

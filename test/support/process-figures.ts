@@ -11,6 +11,10 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
+/** Read from files and sockets so far, in bytes, whether or not a disk was asked. */
+export const bytesRead = (pid: number): number =>
+  Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1]);
+
 /** Open sockets. Files are not counted: threads open theirs at times of their own. */
 export const openSockets = (pid: number): number =>
   readdirSync(`/proc/${pid}/fd`).filter((fd) => isSocket(`/proc/${pid}/fd/${fd}`)).length;

@@ -3,6 +3,7 @@ import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { JsonText } from '../../kernel/json-text.ts';
 import type { CheckpointReader, GraphState, Interrupt, LoadedCheckpoint, StateOrder } from '../port.ts';
+import type { ChannelChoice, StatePart } from '../state-part.ts';
 import { listInPieces, openAnswer } from '../history-pages.ts';
 import type { History, HistoryOrder } from '../state-port.ts';
 import { parseBody, parseNotes, taskIdOf, type Body, type CheckpointNotes } from './checkpoint-body.ts';
@@ -14,7 +15,8 @@ export async function readFunctionState(
   checkpoints: CheckpointReader,
   ids: Ids,
 ): Promise<GraphState> {
-  const loaded = await checkpoints.load(order.ns ?? '', order.checkpointId);
+  const choice = order.part && toChoice(order.part);
+  const loaded = await checkpoints.load(order.ns ?? '', order.checkpointId, choice);
   return loaded === undefined ? EMPTY : toFunctionState(order, loaded, ids);
 }
 
@@ -29,6 +31,7 @@ export async function readFunctionHistory(
     ...(before === undefined ? {} : { before }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(checkpointId === undefined ? { limit } : {}),
+    ...(order.part !== undefined && { choice: toChoice(order.part) }),
   });
   const answer = openAnswer();
   for await (const loaded of found)
@@ -57,14 +60,20 @@ const EMPTY: GraphState = {
   interrupts: [],
 };
 
-function toFunctionState({ graphId, ns = '' }: StateOrder, loaded: LoadedCheckpoint, ids: Ids): GraphState {
+const toChoice = ({ keys }: StatePart): ChannelChoice => ({ names: keys, written: false });
+
+function toFunctionState(
+  { graphId, ns = '', part }: StateOrder,
+  loaded: LoadedCheckpoint,
+  ids: Ids,
+): GraphState {
   const body = parseBody(loaded.body);
   const notes = parseNotes(loaded);
   const { pending, error } = notes;
   const interrupts: Interrupt[] = pending === undefined ? [] : [{ id: pending.id, value: pending.value }];
   const next = isOpen(loaded, body, notes) ? [graphId] : [];
   return {
-    values: new JsonText(valuesOf(loaded, ids).wireText()),
+    values: new JsonText(valuesOf(loaded, ids, part?.keys).wireText()),
     next,
     tasks: next.map((name) => ({
       id: taskIdOf(body?.turn ?? { input: loaded.checkpointId }),

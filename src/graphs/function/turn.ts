@@ -139,9 +139,16 @@ function toHead(base: LoadedCheckpoint | undefined, newest: LoadedCheckpoint | u
   };
 }
 
-/** Only what makes up the state: a checkpoint of another kind of graph has channels of its runtime besides. */
-export function valuesOf({ blobs, valueChannels }: LoadedCheckpoint, ids: Ids): Values {
-  const own = new Set(valueChannels);
+/**
+ * Only what makes up the state: a checkpoint of another kind of graph has channels of its runtime besides. `keys`: all
+ * of them if absent.
+ */
+export function valuesOf(
+  { blobs, valueChannels }: LoadedCheckpoint,
+  ids: Ids,
+  keys: readonly string[] = valueChannels,
+): Values {
+  const own = new Set(keys.filter((key) => valueChannels.includes(key)));
   return openValues(
     blobs.filter(({ channel }) => own.has(channel)),
     ids,

@@ -6,10 +6,12 @@ import { toRefusal } from '../failure.ts';
 import type { CompiledGraph, SnapshotConfig } from '../graph-shapes.ts';
 import { openAnswer } from '../history-pages.ts';
 import type { CheckpointReader, CheckpointStore, GraphState, StateOrder } from '../port.ts';
+import type { ChannelChoice } from '../state-part.ts';
 import { publicConfigurable, toConfigurable } from '../private-keys.ts';
 import type { History, HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
 import { bind, metadataOf, toView, valueChannels, withoutResults } from './binding.ts';
 import { toCommand } from './invocation.ts';
+import { readPart, toChoice, withoutHistory } from './part.ts';
 import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toGraphState, toInterrupts, toRef } from './state.ts';
@@ -22,16 +24,17 @@ export async function readLangGraphState(
   checkpoints: CheckpointReader,
   ids: Ids,
 ): Promise<GraphState> {
-  const saver = openReader(order, reviver, readOnly(checkpoints), ids);
+  const choice = toChoice(graph, order);
+  const saver = openReader(order, reviver, checkpoints, ids, choice);
   const read = (view: Saver) => bind(graph, view).getState(toPlace(order), { subgraphs: order.subgraphs });
   try {
-    return toGraphState(await read(toView(saver)));
+    return toGraphState(await read(toView(saver)), order.part?.keys);
   } catch (error) {
     // The runtime adds up what the tasks of an unfinished step have written. When it is those writes that do not go
     // together, the step has failed over them, and the state is what it was before.
     const before = await read(withoutResults(saver)).catch(() => undefined);
     if (before === undefined) throw error;
-    return toGraphState(before);
+    return toGraphState(before, order.part?.keys);
   }
 }
 
@@ -42,7 +45,7 @@ export async function readLangGraphHistory(
   checkpoints: CheckpointReader,
   ids: Ids,
 ): Promise<History> {
-  const bound = bind(graph, toView(openReader(order, reviver, readOnly(checkpoints), ids)));
+  const bound = bind(graph, toView(openReader(order, reviver, checkpoints, ids, toChoice(graph, order))));
   const { before, limit, metadata } = order;
   const history = bound.getStateHistory(toPlace(order), {
     limit,
@@ -51,7 +54,7 @@ export async function readLangGraphHistory(
   });
   const answer = openAnswer();
   for await (const snapshot of history) {
-    if (!answer.add(toGraphState(snapshot))) return 'too-large';
+    if (!answer.add(toGraphState(snapshot, order.part?.keys))) return 'too-large';
     if (answer.states.length === limit) break;
   }
   return answer.states;
@@ -101,10 +104,17 @@ export async function updateLangGraphState(
   };
 }
 
-const openReader = (order: StateOrder, reviver: Reviver, store: CheckpointStore, ids: Ids): Saver =>
-  openSaver({
-    threadId: order.threadId,
-    store,
+function openReader(
+  order: StateOrder,
+  reviver: Reviver,
+  checkpoints: CheckpointReader,
+  ids: Ids,
+  choice: ChannelChoice | undefined,
+): Saver {
+  const { threadId, ns = '' } = order;
+  const saver = openSaver({
+    threadId,
+    store: readOnly(choice === undefined ? checkpoints : readPart(checkpoints, ns, choice)),
     decode: createDecoder(reviver),
     ids,
     runId: '',
@@ -112,6 +122,8 @@ const openReader = (order: StateOrder, reviver: Reviver, store: CheckpointStore,
     valueChannels: [],
     fail: rethrow,
   });
+  return choice === undefined ? saver : withoutHistory(saver, ns, choice);
+}
 
 const rethrow = (error: unknown): never => {
   throw error;

@@ -1,16 +1,16 @@
 import { toTimestamp } from '../../kernel/clock.ts';
-import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { JsonText } from '../../kernel/json-text.ts';
 import type { Snapshot, SnapshotConfig, SnapshotTask } from '../graph-shapes.ts';
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../port.ts';
 import { toWire } from '../wire.ts';
 
-/** The runtime's snapshot in the shape of the port; all zero for a thread that never ran. */
-export function toGraphState(snapshot: Snapshot): GraphState {
+/** The runtime's snapshot in the shape of the port; all zero for a thread that never ran. `keys`: all if absent. */
+export function toGraphState(snapshot: Snapshot, keys?: readonly string[]): GraphState {
   const tasks = snapshot.tasks.map(toTask);
   const { metadata, createdAt } = snapshot;
   return {
-    values: new JsonText(JSON.stringify(toWire(snapshot.values))),
+    values: new JsonText(JSON.stringify(pickKeys(toWire(snapshot.values), keys))),
     next: [...snapshot.next],
     tasks,
     // Without a checkpoint the runtime hands the question back as its answer.
@@ -20,6 +20,13 @@ export function toGraphState(snapshot: Snapshot): GraphState {
     createdAt: createdAt === undefined ? null : toTimestamp(Date.parse(createdAt)),
     interrupts: tasks.flatMap((task) => task.interrupts),
   };
+}
+
+/** Of what is no object there are no keys. */
+function pickKeys(values: Json, keys: readonly string[] | undefined): Json {
+  if (keys === undefined) return values;
+  if (!isObject(values)) return {};
+  return Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)));
 }
 
 /** By task id; tasks that wait for nobody are left out. */

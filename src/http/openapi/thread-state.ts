@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { jsonObject } from '../schemas/common.ts';
-import { historyQuery, statePatch, stateQuery, stateUpdate } from '../schemas/thread-state.ts';
+import { historyQuery, stateChoice, statePatch, stateQuery, stateUpdate } from '../schemas/thread-state.ts';
 import { json, nothing, problems, type Operation } from './operation.ts';
 import { checkpoint, threadState } from './shapes.ts';
 
 const STATE = { 200: json(threadState, 'The state'), ...problems(404) };
 const HISTORY = { 200: json(z.array(threadState), 'The states, newest first'), ...problems(404) };
-const subgraphs = z.object({ subgraphs: z.boolean().optional() });
 
 export const threadStateOperations: readonly Operation[] = [
   {
@@ -14,7 +13,7 @@ export const threadStateOperations: readonly Operation[] = [
     path: '/threads/{thread_id}/state',
     tag: 'threads',
     summary: 'Get the state of a thread',
-    query: subgraphs,
+    query: stateChoice,
     replies: STATE,
   },
   {
@@ -22,7 +21,7 @@ export const threadStateOperations: readonly Operation[] = [
     path: '/threads/{thread_id}/state/{checkpoint_id}',
     tag: 'threads',
     summary: 'Get the state at a checkpoint',
-    query: subgraphs,
+    query: stateChoice,
     replies: STATE,
   },
   {
@@ -41,7 +40,7 @@ export const threadStateOperations: readonly Operation[] = [
     tag: 'threads',
     summary: 'Write into the state of a thread',
     description:
-      'As if the node `as_node` had returned `values`. Only between runs; the status of the thread stays as it is.',
+      'As if the node `as_node` had returned `values`. Only between runs; the status of the thread follows the new head.',
     body: stateUpdate,
     replies: {
       200: json(

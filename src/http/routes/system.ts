@@ -50,6 +50,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
         langsmith_tracing_session_on_runs: false,
         join_checkpoint_id: true,
         stream_namespaces: true,
+        state_select: true,
       },
       host: {
         ...{ kind: 'self-hosted', project_id: null, host_revision_id: null },

@@ -21,11 +21,14 @@ import {
 import { check, pathUuid } from '../schemas/common.ts';
 import {
   historyQuery,
+  stateChoice,
   statePatch,
   stateQuery,
   stateUpdate,
   type CheckpointChoice,
+  type StateChoice,
 } from '../schemas/thread-state.ts';
+import { selectMembers, toPart } from '../state-part.ts';
 import { updateState } from '../state-update.ts';
 import { checkpointsOf, findThreadGraph, type ThreadGraph } from '../thread-graph.ts';
 import { emptyState, toCheckpoint, toState } from '../wire.ts';
@@ -35,39 +38,41 @@ interface Place {
   readonly checkpointId?: string;
 }
 
+/** Whether a checkpoint is there. */
+const NO_VALUES = { names: [], written: false };
+
 export function threadStateRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
 
-  async function readState(actor: Actor, threadId: string, place: Place, subgraphs: boolean) {
+  async function readState(actor: Actor, threadId: string, place: Place, choice: StateChoice) {
     const { thread, still } = await findReadable(context, actor, threadId);
     const checkpoints = checkpointsOf(context, threadId);
     const { ns, checkpointId } = place;
-    if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
+    if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId, NO_VALUES)) === undefined)
       throw noCheckpoint(checkpointId);
-    if (thread.head === null) return emptyState;
-    const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
-    if (graph === undefined) return emptyState;
-    const asked = context.graphs.state(toOrder(threadId, graph, place, subgraphs), checkpoints);
-    return toState(threadId, await still(asked));
+    const graph =
+      thread.head === null ? undefined : await findThreadGraph(context, actor, threadId, thread.metadata);
+    if (graph === undefined) return selectMembers(emptyState, choice.select);
+    const asked = context.graphs.state(toOrder(threadId, graph, place, choice), checkpoints);
+    return selectMembers(toState(threadId, await still(asked)), choice.select);
   }
 
   app.get('/threads/:thread_id/state', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const { subgraphs } = readQuery(new URL(c.req.url), { subgraphs: 'boolean' });
-    return jsonReply(await readState(c.var.actor, threadId, { ns: '' }, subgraphs === true));
+    return jsonReply(await readState(c.var.actor, threadId, { ns: '' }, readChoice(c.req.url)));
   });
 
   app.get('/threads/:thread_id/state/:checkpoint_id', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const checkpointId = pathUuid(c.req.param('checkpoint_id'), 'checkpoint_id');
-    const { subgraphs } = readQuery(new URL(c.req.url), { subgraphs: 'boolean' });
-    return jsonReply(await readState(c.var.actor, threadId, { ns: '', checkpointId }, subgraphs === true));
+    const place = { ns: '', checkpointId };
+    return jsonReply(await readState(c.var.actor, threadId, place, readChoice(c.req.url)));
   });
 
   app.post('/threads/:thread_id/state/checkpoint', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const { checkpoint, subgraphs = false } = check(stateQuery, c.var.body ?? {});
-    return jsonReply(await readState(c.var.actor, threadId, toPlace(checkpoint), subgraphs));
+    const { checkpoint, ...choice } = check(stateQuery, c.var.body ?? {});
+    return jsonReply(await readState(c.var.actor, threadId, toPlace(checkpoint), choice));
   });
 
   app.post('/threads/:thread_id/state', async (c) => {
@@ -118,10 +123,10 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
     const { thread, still } = await findReadable(context, actor, threadId);
     const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
     if (thread.head === null || graph === undefined) return [];
-    const { limit, before, metadata, checkpoint } = query;
+    const { limit, before, metadata, checkpoint, select } = query;
     const asked = context.graphs.history(
       {
-        ...toOrder(threadId, graph, toPlace(checkpoint), false),
+        ...toOrder(threadId, graph, toPlace(checkpoint), { select, subgraphs: false }),
         limit,
         ...(before !== undefined && { before }),
         ...(metadata !== undefined && { metadata }),
@@ -130,7 +135,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
     );
     const states = await still(asked);
     if (states === 'too-large') throw pageTooLarge('The states that are asked for', 'Ask for fewer.');
-    return states.map((state) => toState(threadId, state));
+    return states.map((state) => selectMembers(toState(threadId, state), select));
   }
 
   app.get('/threads/:thread_id/history', async (c) => {
@@ -140,6 +145,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       before: 'text',
       metadata: 'json',
       checkpoint: 'json',
+      select: 'list',
     });
     return jsonReply(await history(c.var.actor, threadId, readHistory(given, 10)));
   });
@@ -162,9 +168,13 @@ function toPlace(choice: Partial<CheckpointChoice> | undefined): Place {
   return { ns, ...(checkpointId !== undefined && { checkpointId }) };
 }
 
-const toOrder = (threadId: string, graph: ThreadGraph, place: Place, subgraphs: boolean): StateOrder => ({
-  ...graph,
-  threadId,
-  ...place,
-  subgraphs,
-});
+const readChoice = (url: string): StateChoice =>
+  check(stateChoice, readQuery(new URL(url), { subgraphs: 'boolean', select: 'list' }));
+
+function toOrder(threadId: string, graph: ThreadGraph, place: Place, choice: StateChoice): StateOrder {
+  const { subgraphs = false, select } = choice;
+  const part = toPart(select);
+  // States within stand in the tasks.
+  const isNested = subgraphs && part?.tasks !== false;
+  return { ...graph, threadId, ...place, subgraphs: isNested, ...(part !== undefined && { part }) };
+}

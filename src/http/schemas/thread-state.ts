@@ -24,10 +24,18 @@ const checkpoint = z.object(
 
 export type CheckpointChoice = z.output<typeof checkpoint>;
 
-export const stateQuery = z.object({
-  checkpoint: optional(checkpoint),
+/** Members of a state, and keys of its values after `values.`. What a state does not have is no mistake. */
+const select = optional(list(z.string('expected a string'), 1000, 'expected a list of strings'));
+
+/** In the query of a request. */
+export const stateChoice = z.object({
   subgraphs: optional(z.boolean('expected true or false')),
+  select,
 });
+
+export type StateChoice = z.output<typeof stateChoice>;
+
+export const stateQuery = stateChoice.extend({ checkpoint: optional(checkpoint) });
 
 const values = z.custom<Json>(
   (value) => isObject(value) || (Array.isArray(value) && value.every(isObject)),
@@ -68,6 +76,7 @@ export const historyQuery = (byDefault: number) =>
       before: optional(before),
       metadata: optional(jsonObject),
       checkpoint: optional(checkpoint),
+      select,
     },
     'expected an object',
   );

@@ -6,16 +6,18 @@ import type { JsonText } from '../../kernel/json-text.ts';
 import { fromStored } from '../../kernel/stored-json.ts';
 import type {
   AcceptedRequest,
-  CheckpointFilter,
+  ChannelChoice,
   PayloadReader,
   PayloadWrite,
   StoredCheckpoint,
+  WriteText,
 } from '../payloads.ts';
-import type { Row, RowReader } from '../rows.ts';
+import type { RowReader } from '../rows.ts';
 import { createHeldValues } from './held-values.ts';
 import { shownValues } from './shown-values.ts';
 import { readChannel } from './channel-store.ts';
 import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
+import { findCheckpoints } from './checkpoint-list.ts';
 import { writeCheckpoint } from './checkpoint-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
 import { findLastFrameAt, findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
@@ -167,18 +169,21 @@ export function createPayloadReader(
       return data === undefined ? [] : [{ channel, version, data }];
     });
   };
-  const toStored = (threadId: string, row: CheckpointRow): StoredCheckpoint => {
+  const toStored = (threadId: string, row: CheckpointRow, choice?: ChannelChoice): StoredCheckpoint => {
     const { metadata, versions, valueChannels, body } = unpackCheckpoint(row);
     const parse = partsOf(row.checkpoint_id);
+    const all = parse(versions) as Record<string, string>;
+    const values = parse(valueChannels) as string[];
+    const writes = readWrites(prepare, threadId, row.ns, row.checkpoint_id);
     return {
       ns: row.ns,
       checkpointId: row.checkpoint_id,
       parentId: row.parent_id,
       body,
       metadata: parse(metadata) as JsonObject,
-      blobs: blobsOf(threadId, row.ns, parse(versions) as Record<string, string>),
-      valueChannels: parse(valueChannels) as string[],
-      writes: readWrites(prepare, threadId, row.ns, row.checkpoint_id),
+      blobs: blobsOf(threadId, row.ns, all, choice && chosen(Object.keys(all), values, writes, choice)),
+      valueChannels: values,
+      writes,
       at: row.at,
     };
   };
@@ -208,9 +213,9 @@ export function createPayloadReader(
   };
 
   return {
-    async checkpoint(threadId, ns, checkpointId) {
+    async checkpoint(threadId, ns, checkpointId, choice) {
       const row = find(threadId, ns, checkpointId);
-      return row && toStored(threadId, row);
+      return row && toStored(threadId, row, choice);
     },
     async checkpoints(threadId, filter) {
       const stored: StoredCheckpoint[] = [];
@@ -219,7 +224,8 @@ export function createPayloadReader(
       for (const { ns, checkpoint_id } of await findCheckpoints(prepare, search, threadId, filter)) {
         // Read again after every pause: the thread may be gone by now, and half a checkpoint is none.
         const row = find(threadId, ns, checkpoint_id);
-        if (row !== undefined) size += sizeOf(stored[stored.push(toStored(threadId, row)) - 1]!);
+        if (row !== undefined)
+          size += sizeOf(stored[stored.push(toStored(threadId, row, filter.choice)) - 1]!);
         if (filter.most !== undefined && size >= filter.most) break;
         await turn();
       }
@@ -254,42 +260,17 @@ export function createPayloadReader(
   };
 }
 
+function chosen(
+  channels: readonly string[],
+  values: readonly string[],
+  writes: readonly WriteText[],
+  { names, written }: ChannelChoice,
+): string[] {
+  const left = new Set(values);
+  for (const name of names) left.delete(name);
+  if (written) for (const { channel } of writes) left.delete(channel);
+  return channels.filter((channel) => !left.has(channel));
+}
+
 const sizeOf = ({ blobs }: StoredCheckpoint): number =>
   blobs.reduce((size, { data }) => size + data.length, 0);
-
-interface CheckpointKey extends Row {
-  readonly ns: string;
-  readonly checkpoint_id: string;
-}
-
-async function findCheckpoints(
-  prepare: Prepare,
-  search: RowReader['search'],
-  threadId: string,
-  filter: CheckpointFilter,
-): Promise<CheckpointKey[]> {
-  const where = ['thread_id = @threadId'];
-  const params: Record<string, string | number> = { threadId, limit: filter.limit ?? -1 };
-  if (filter.ns !== undefined) {
-    where.push('ns = @ns');
-    params['ns'] = filter.ns;
-  }
-  if (filter.before !== undefined) {
-    where.push(
-      // Graphs may give the same id in several namespaces.
-      `seq < (SELECT min(id) FROM checkpoint_rows WHERE checkpoint = @before
-         ${filter.ns === undefined ? '' : 'AND ns = @ns'})`,
-    );
-    const thread = findThread(prepare, threadId);
-    params['before'] = (thread === undefined ? undefined : findName(prepare, thread, filter.before)) ?? -1;
-  }
-  if (filter.metadata !== undefined) {
-    where.push(
-      'json_contains(checkpoint_metadata(thread_id, checkpoint_id, parent_id, run_id, packed, base), @metadata)',
-    );
-    params['metadata'] = JSON.stringify(filter.metadata);
-  }
-  const sql = `SELECT ns, checkpoint_id FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY seq DESC LIMIT @limit`;
-  // Without metadata the order's index is the answer; with it every checkpoint of the thread may be a candidate.
-  return filter.metadata === undefined ? (prepare(sql).all(params) as CheckpointKey[]) : search(sql, params);
-}

@@ -1,0 +1,68 @@
+/**
+ * Reading a part of a state: only the channels that it needs are loaded. The runtime adds up what tasks have written to
+ * channels, so writes to a channel that is not loaded are kept from it.
+ */
+import type { CompiledGraph } from '../graph-shapes.ts';
+import type { CheckpointReader, LoadedCheckpoint, StateOrder } from '../port.ts';
+import type { ChannelChoice } from '../state-part.ts';
+import { SENDS } from '../state-port.ts';
+import { unheldChannels } from './binding.ts';
+import type { Saver } from './saver-contract.ts';
+
+/** The runtime's own name for a task that wrote nothing. */
+const NO_WRITES = '__no_writes__';
+
+/** Undefined when all channels have to be loaded. */
+export function toChoice(graph: CompiledGraph, { part, ns = '' }: StateOrder): ChannelChoice | undefined {
+  if (part === undefined || typeof graph.streamChannelsAsIs === 'string') return undefined;
+  if (!part.next && !part.tasks) return { names: part.keys, written: false };
+  // The graph of a namespace is out of sight here, and with it the channels that start its nodes.
+  if (ns !== '') return undefined;
+  // Results are added to an append-only channel, whose value is spread over earlier checkpoints.
+  if (part.tasks && unheldChannels(graph).length > 0) return undefined;
+  return { names: [...part.keys, ...startingChannels(graph)], written: part.tasks };
+}
+
+/** Whether they have a value decides which nodes are still to run. */
+const startingChannels = ({ nodes }: CompiledGraph): string[] => [
+  SENDS,
+  ...Object.values(nodes).flatMap(({ triggers = [], channels }) => [
+    ...triggers,
+    ...(Array.isArray(channels) ? (channels as string[]) : []),
+  ]),
+];
+
+/** Other namespaces are read whole. */
+export function readPart(checkpoints: CheckpointReader, ns: string, choice: ChannelChoice): CheckpointReader {
+  const trim = (loaded: LoadedCheckpoint): LoadedCheckpoint =>
+    loaded.ns !== ns || choice.written ? loaded : { ...loaded, writes: writesOf(loaded, choice) };
+  return {
+    async load(asked, checkpointId) {
+      const loaded = await checkpoints.load(asked, checkpointId, asked === ns ? choice : undefined);
+      return loaded && trim(loaded);
+    },
+    list: async (query) => (await checkpoints.list(query.ns === ns ? { ...query, choice } : query)).map(trim),
+  };
+}
+
+function writesOf({ writes, valueChannels }: LoadedCheckpoint, { names }: ChannelChoice) {
+  const left = new Set(valueChannels);
+  for (const name of names) left.delete(name);
+  return writes.map((write) =>
+    left.has(write.channel) ? { ...write, channel: NO_WRITES, data: 'null' } : write,
+  );
+}
+
+/** An append-only channel that is not loaded has no history to add up. */
+export const withoutHistory = (saver: Saver, ns: string, { names }: ChannelChoice): Saver => ({
+  ...saver,
+  async getDeltaChannelHistory({ config, channels }) {
+    if ((config.configurable?.checkpoint_ns ?? '') !== ns)
+      return saver.getDeltaChannelHistory({ config, channels });
+    const read = channels.filter((channel) => names.includes(channel));
+    return {
+      ...Object.fromEntries(channels.map((channel) => [channel, { writes: [] }])),
+      ...(await saver.getDeltaChannelHistory({ config, channels: read })),
+    };
+  },
+});
