@@ -1,5 +1,5 @@
 /** Tells a disk that takes nothing from a path that is wrong: the first may be better when the process comes again. */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** The log cannot be opened because nothing can be written where it lies. */
@@ -21,7 +21,8 @@ export const isDiskFull = (error: unknown): boolean =>
 export function toOpenFailure(dir: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  const fails = code !== undefined && (CODES.test(code) || (code === 'SQLITE_CANTOPEN' && !isWritable(dir)));
+  const isKeptOut = code === 'SQLITE_CANTOPEN' || (code === 'EACCES' && syscall === 'open');
+  const fails = code !== undefined && (CODES.test(code) || (isKeptOut && !isWritable(dir)));
   if (fails) return new DiskFailed(dir, error);
   const whose = `the data directory ${dir} (--data, PLATFORM_DATA)`;
   if (syscall === 'mkdir') return new Error(`${whose} cannot be made: ${error.message}`, { cause: error });
@@ -33,18 +34,40 @@ export function toOpenFailure(dir: string, error: unknown): unknown {
   });
 }
 
-/** All folders on the way as well. Node's own way of it never ends where a system denies its own folder (`/proc/x`). */
-export function makeFolder(dir: string): void {
+/** The last one is its owner's alone; all folders on the way are made as well. Node's own way of it never ends where a system denies its own folder (`/proc/x`). */
+export function makeFolder(dir: string, mode = 0o700): void {
   try {
-    mkdirSync(dir);
+    mkdirSync(dir, mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && !existsSync(dirname(dir))) {
-      makeFolder(dirname(dir));
-      return makeFolder(dir);
+      makeFolder(dirname(dir), 0o777);
+      return makeFolder(dir, mode);
     }
     if (!isFolder(dir)) throw error;
   }
+}
+
+/**
+ * An empty file that is its owner's alone, where there is none. One that exists is not even opened: closing it would
+ * drop the locks that this process has on it.
+ */
+export function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** What to say of a folder that others can look into; undefined when they cannot. */
+export function findExposure(dir: string): string | undefined {
+  const mode = statSync(dir).mode & 0o777;
+  if (process.platform === 'win32' || (mode & 0o055) === 0) return undefined;
+  return (
+    `the data directory ${dir} has the mode ${mode.toString(8).padStart(4, '0')}: group or others can read it; ` +
+    `it holds conversations, so expected 0700 (chmod 700 ${dir})`
+  );
 }
 
 function isFolder(dir: string): boolean {

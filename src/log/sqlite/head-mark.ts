@@ -79,7 +79,7 @@ function headOf(file: string): number | undefined {
 /** Nothing rests on it but the check at the next start, so what the disk refuses here is let go. */
 export function openHeadMark(file: string): HeadMark {
   const name = markOf(file);
-  let fd = attempt(() => openSync(name, constants.O_RDWR | constants.O_CREAT, 0o644));
+  let fd = attempt(() => openSync(name, constants.O_RDWR | constants.O_CREAT, 0o600));
   let noted = 0;
 
   function close(): void {

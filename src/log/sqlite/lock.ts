@@ -3,6 +3,7 @@
  * for when it releases it earlier.
  */
 import { join } from 'node:path';
+import { makePrivate } from '../disk.ts';
 import { Database } from './library.ts';
 import { isOwned, noteOwner } from './owner.ts';
 
@@ -17,7 +18,9 @@ export class DataDirectoryBusy extends Error {
 
 /** Throws `DataDirectoryBusy` when another process holds the lock, or has and lives. The returned function releases it. */
 export function lockDirectory(dir: string): () => void {
-  const db = new Database(join(dir, 'lock.db'), { timeout: 0 });
+  const file = join(dir, 'lock.db');
+  makePrivate(file);
+  const db = new Database(file, { timeout: 0 });
   try {
     db.pragma('locking_mode = EXCLUSIVE');
     db.exec('BEGIN EXCLUSIVE');

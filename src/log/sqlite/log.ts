@@ -1,7 +1,7 @@
 /** The event log in one SQLite file. See log/log.ts for what it keeps. */
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
-import { isDiskFull, makeFolder, toOpenFailure } from '../disk.ts';
+import { findExposure, isDiskFull, makeFolder, makePrivate, toOpenFailure } from '../disk.ts';
 import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
@@ -59,11 +59,15 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
 function open(options: SqliteLogOptions): EventLog {
   const { dir, projection, projectionModule, functions, functionsModule, clock, onFault } = options;
   makeFolder(dir);
+  const exposure = findExposure(dir);
+  if (exposure !== undefined) options.onWarning?.(exposure);
   const unlock = lockDirectory(dir);
   let opened: Connection | undefined;
   try {
     const file = join(dir, LOG_FILE);
     assertComplete(file);
+    // SQLite gives the files beside it the same mode.
+    makePrivate(file);
     const leftBehind = isLeftBehind(file);
     const db = (opened = openConnection(file, { functions }));
     const prepare = createStatements(db);

@@ -26,7 +26,7 @@ export function noteOwner(dir: string): () => void {
   // Not the number the process knows itself by: what is mounted as /proc may count from elsewhere.
   const note = describe('self', dir);
   if (note === undefined) return () => undefined;
-  writeFileSync(noteOf(dir), note);
+  writeFileSync(noteOf(dir), note, { mode: 0o600 });
   return () => {
     // Not that of a server that was let into a directory made anew.
     if (readNote(dir) !== note) return;
