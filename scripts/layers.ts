@@ -23,7 +23,8 @@ const ARROWS: Record<string, readonly string[]> = {
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts', 'protocol/subgraph-frames.ts'],
   graphs: ['kernel', 'protocol/subgraph-frames.ts'],
-  workers: ['kernel', 'graphs'],
+  // One rule says which run ended a process, whichever process it was.
+  workers: ['kernel', 'graphs', 'thread/fault.ts'],
   worker: ['kernel', 'graphs', 'workers'],
   protocol: ['kernel'],
   streams: ['kernel', 'thread/events.ts', 'thread/run-end.ts', 'log', 'projections', 'protocol'],

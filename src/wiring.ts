@@ -136,7 +136,7 @@ export async function wireServer(
       [...config.graphs, ...config.unserved],
       config.assistantDefaults,
     );
-    activity.recovered(await recoverRuns(log, threads, { maxAttempts: config.maxAttempts }));
+    activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts }));
 
     const { hub, ...streams } = openStreams(log, clock);
     let ownFetch: OwnFetch | undefined;
@@ -170,7 +170,7 @@ export async function wireServer(
     const executor = startExecutor({
       ...{ log, threads, store, clock, ids, onFault, places },
       graphs: refuseUnmatched(graphs),
-      ...{ runTimeoutMs, stopGraceMs, maxAttempts: config.maxAttempts },
+      ...{ runTimeoutMs, stopGraceMs, maxCharges: config.maxAttempts },
       ...{ isRead: hub.isRead, lingerClock: systemClock() },
     });
     stops.push(() => executor.stop(shutdownGraceMs));

@@ -62,7 +62,7 @@ export interface Config {
   /** How long clients may take: over a request's headers, over all of it, and without taking any of a reply. */
   readonly patience: { readonly headersMs: number; readonly requestMs: number; readonly stalledMs: number };
   readonly runTimeoutMs: number;
-  /** Attempts at one run before it ends with an error. */
+  /** Deaths of its process that a run is charged with before it ends with an error (X6). */
   readonly maxAttempts: number;
   /** Processes for graph code, at most `count`: 0 runs it in the server's own. Each has so much memory, in MiB. */
   readonly workers: { readonly count: number; readonly memoryMb: number; readonly loadLimitMs: number };

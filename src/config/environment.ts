@@ -229,9 +229,9 @@ export const environment = z.object({
     .meta({ others: ['BG_JOB_TIMEOUT_SECS'] })
     .describe('Seconds that a run may take.'),
   PLATFORM_MAX_ATTEMPTS: number({ min: 1 })
-    .default(3)
+    .default(5)
     .meta({ others: ['BG_JOB_MAX_RETRIES'] })
-    .describe('Attempts at a run before it ends with an error.'),
+    .describe('Deaths of its process that a run is charged with before it ends with an error.'),
   PLATFORM_FRAME_RETENTION_SECS: number({ min: 1, max: MAX_SECS })
     .default(3_600)
     .meta({ others: ['RESUMABLE_STREAM_TTL_SECONDS'] })

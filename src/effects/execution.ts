@@ -27,6 +27,7 @@ import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing, Refusal } from '../thread/decide.ts';
 import type { Outcome, ThreadEvent } from '../thread/events.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
+import { CHARGED } from '../thread/fault.ts';
 import { stopReason } from '../thread/run-end.ts';
 import { openRunStore } from './run-store.ts';
 import type { Beat } from './beat.ts';
@@ -49,8 +50,8 @@ export interface Execution {
   finish(outcome: Outcome, untracked?: string): Promise<void>;
   /** Puts the run back into the queue without counting the attempt as lost. */
   handBack(reason: string): Promise<void>;
-  /** The thread that it ran in is gone: ends the run that is to blame, and has the others try again. */
-  lose(how: LostAttempt, maxAttempts: number): Promise<void>;
+  /** Its graph worker is gone: a charged run is tried again unless that was its last charge, others are handed back. */
+  lose(how: LostAttempt, maxCharges: number): Promise<void>;
 }
 
 export interface ExecutionOptions {
@@ -72,6 +73,8 @@ export interface ExecutionOptions {
   readonly nextFrame: number;
   /** What the run has told of the graphs within it; undefined when its client did not ask for the mode. */
   readonly ledger: SubgraphLedger | undefined;
+  /** Called when graph code is about to start. */
+  readonly onBegun: () => void;
   /** Called once when a write finds the lease gone. */
   readonly onFenced: () => void;
 }
@@ -177,11 +180,11 @@ export function createExecution(options: ExecutionOptions): Execution {
 
   /** L4 X5 The attempt's last writes did not happen: the next one goes on from what was saved. */
   const handBackForRoom = (): Promise<Dispatched> =>
-    threads.dispatch(
-      threadId,
-      [{ type: 'RequeueRun', reason: 'the disk is full', lost: false, ...executing }],
-      { lease, isVital: true, payloads: lastFrames },
-    );
+    threads.dispatch(threadId, [{ type: 'RequeueRun', reason: 'the disk is full', ...executing }], {
+      lease,
+      isVital: true,
+      payloads: lastFrames,
+    });
 
   /** Tries again while not even this can be written: as long the thread shows a run that nothing executes. */
   async function insist(dispatch: () => Promise<Dispatched>): Promise<Dispatched> {
@@ -214,7 +217,16 @@ export function createExecution(options: ExecutionOptions): Execution {
     link: {
       checkpoints,
       store: openRunStore({ store: options.store, lease, fenced }),
-      begun: async () => undefined,
+      async begun() {
+        if (lease.attempt > 1) {
+          const marked = await threads.dispatch(threadId, [{ type: 'BeginRun', ...executing }], {
+            lease,
+            isVital: true,
+          });
+          if (!marked.ok) throw fenced();
+        }
+        options.onBegun();
+      },
       emit: async (given) => {
         const frames = ledger === undefined ? given : given.flatMap(admit);
         made += given.length;
@@ -228,21 +240,20 @@ export function createExecution(options: ExecutionOptions): Execution {
       );
     },
     async handBack(reason) {
-      const requeue = () =>
-        writes.close({ type: 'RequeueRun', reason, lost: false, ...executing }, lastFrames);
+      const requeue = () => writes.close({ type: 'RequeueRun', reason, ...executing }, lastFrames);
       await close(requeue, requeue);
     },
-    async lose({ charged, error, message }, maxAttempts) {
+    async lose({ charged, error, message }, maxCharges) {
       if (!charged) return execution.handBack(message);
       // What could not be stored is tried again by the next attempt.
       await writes.settled().catch(() => undefined);
       writes.end();
       await insist(() =>
-        threads.dispatch(threadId, [{ type: 'AbandonAttempt', runId, maxAttempts, reason: message, error }], {
-          lease,
-          isVital: true,
-          payloads: lastFrames,
-        }),
+        threads.dispatch(
+          threadId,
+          [{ type: 'AbandonAttempt', runId, verdict: CHARGED, maxCharges, reason: message, error }],
+          { lease, isVital: true, payloads: lastFrames },
+        ),
       );
     },
   };

@@ -14,17 +14,19 @@ import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
 import type { Recorded } from '../log/events.ts';
-import type { EventLog, Lease, Notice } from '../log/log.ts';
+import type { EventLog, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
-import type { SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { parseSecret } from '../thread/secret.ts';
-import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
+import { isSuspect, trialMs } from '../thread/fault.ts';
+import { accountOf, activeOf, isLiving, isStepEnd, openRun, type ThreadState } from '../thread/state.ts';
 import { createBeat } from './beat.ts';
 import { createExecution, outcomeOf, untrackedOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Places } from './places.ts';
-import { orderOf } from './run-order.ts';
+import { openingOf, type Opening } from './opening.ts';
+import { orderOf, type Standing } from './run-order.ts';
+import { openTrial } from './trial.ts';
 import { inputOf } from './unsaved-input.ts';
 
 export interface ExecutorOptions {
@@ -42,8 +44,8 @@ export interface ExecutorOptions {
   readonly lingerClock: Clock;
   readonly places: Places;
   readonly runTimeoutMs: number;
-  /** Attempts at one run before it ends with an error. */
-  readonly maxAttempts: number;
+  /** Deaths of its process that a run is charged with before it ends with an error (X6). */
+  readonly maxCharges: number;
   /** How long a graph may take to honour a stop before its run ends without it. */
   readonly stopGraceMs: number;
 }
@@ -53,14 +55,6 @@ export interface Executor {
   drain(ms: number): Promise<void>;
   /** Claims nothing more, tells running graphs to stop, and hands their runs back within `graceMs`. */
   stop(graceMs: number): Promise<void>;
-}
-
-/** An attempt that is about to begin, and the id of its first frame. */
-interface Opening extends Pick<Claim, 'command' | 'payloads'> {
-  readonly lease: Lease;
-  readonly first: number;
-  /** What earlier attempts have told of the graphs within the run. */
-  readonly ledger?: SubgraphLedger | undefined;
 }
 
 /** The net under lost wake-ups. */
@@ -80,7 +74,7 @@ interface Running {
 
 export function startExecutor(options: ExecutorOptions): Executor {
   const { log, threads, store, graphs, clock, ids, onFault, places, isRead } = options;
-  const { runTimeoutMs, stopGraceMs, maxAttempts } = options;
+  const { runTimeoutMs, stopGraceMs, maxCharges } = options;
   const running = new Map<string, Running>();
   /** Nothing more is claimed. */
   let draining = false;
@@ -93,6 +87,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
   let cancelPoll: () => void = () => undefined;
   /** Runs may wait that could start if there were room, or that nobody has looked for: no new one gets before them. */
   let backlog = true;
+  const trial = openTrial(clock, pump);
+  /** This life of the server. */
+  const incarnation = ids.token();
   const beat = createBeat(options.lingerClock);
   /** Runs that start in a commit which is under way. */
   const promised = new Map<string, Promise<void>>();
@@ -118,7 +115,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const free = places.free(running.size + promised.size);
     backlog = free <= 0;
     if (free > 0) {
-      const found = await claimableRuns(log.rows, dueTime(clock), free);
+      const found = await claimableRuns(log.rows, dueTime(clock), free, trial.isFree);
       backlog = found.length === free;
       const waiting = found.filter(({ runId }) => !running.has(runId));
       const started = await Promise.all(waiting.map((place) => start(place).catch(falseWhenFull)));
@@ -131,17 +128,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (!draining) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
 
-  /** One commit claims the run and opens its stream: a reader that sees it running sees its first frame. */
-  function opening({ runId, threadId }: Place, attempt: number, first: number): Opening {
-    const lease = { runId, attempt, leaseId: ids.token() };
-    const metadata = { event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
-    return {
-      lease,
-      first,
-      command: { type: 'StartRun', ...lease },
-      payloads: [{ kind: 'frames', runId, threadId, first, frames: [metadata] }],
-    };
-  }
+  const opening = (place: Place, attempt: number, first: number): Opening =>
+    openingOf(place, { runId: place.runId, attempt, leaseId: ids.token() }, first, incarnation);
 
   /** Whether the run executes now. */
   async function start(place: Place): Promise<boolean> {
@@ -186,16 +174,24 @@ export function startExecutor(options: ExecutorOptions): Executor {
       sync: kwargs.durability === 'sync',
       nextFrame: first + 1,
       ledger: ledger ?? newLedger(kwargs),
+      onBegun: () => trial.begun(runId),
       onFenced: () => stop.abort('fenced' satisfies StopReason),
       ...{ log, threads, store, threadId, lease, beat, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
-    const done = execute(run, state, execution, stop, hurry.signal)
+    const known = openRun(state, runId);
+    const account = known && accountOf(known);
+    const alone = account !== undefined && isSuspect(account);
+    if (alone) trial.enter(runId, trialMs(account));
+    const standing = { resume: known?.checkpointed ?? false, alone };
+    const head = isLiving(state) ? state.head : null;
+    const done = execute(run, standing, head, execution, stop, hurry.signal)
       .catch((error: unknown) => {
         if (!closed) onFault(error, `run ${runId}`);
       })
       .finally(() => {
         running.delete(runId);
+        trial.leave(runId);
         // Who was declared dead stood in the way of its next attempt.
         if (backlog || stop.signal.aborted) pump();
       });
@@ -205,14 +201,14 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   async function execute(
     run: RunRecord,
-    state: ThreadState,
+    standing: Standing,
+    head: string | null,
     execution: Execution,
     stop: AbortController,
     hurry: AbortSignal,
   ): Promise<void> {
-    const resume = openRun(state, run.runId)?.checkpointed ?? false;
-    const input = await inputOf(log.rows, run, isLiving(state) ? state.head : null);
-    const order = orderOf(run, resume, input, parseSecret(await log.payloads.secret(run.runId)));
+    const input = await inputOf(log.rows, run, head);
+    const order = orderOf(run, standing, input, parseSecret(await log.payloads.secret(run.runId)));
     const limitMs = timeLimitOf(run, runTimeoutMs);
     const cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
@@ -229,7 +225,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     // A write of this attempt after this line is refused: the lease ends with the commit below.
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
-    else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxAttempts);
+    else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxCharges);
     else await execution.finish(outcomeOf(end, reason, limitMs), untrackedOf(end));
   }
 
@@ -248,6 +244,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   function onNotice({ events }: Notice): void {
     for (const event of events) {
+      if (event.type === 'CheckpointSaved' && isStepEnd(event.data)) trial.leave(event.data.runId);
       const run = 'runId' in event.data ? running.get(event.data.runId) : undefined;
       const reason = run && stopFor(event, run);
       if (reason !== undefined) run?.stop.abort(reason);
@@ -290,6 +287,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
         hurry.abort();
       }
       await allDone(graceMs);
+      trial.close();
       closed = true;
     },
   };

@@ -4,10 +4,17 @@ import { isObject, type Json } from '../kernel/json.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { RunSecret } from '../thread/secret.ts';
 
-/** `resume`: an earlier attempt has saved a checkpoint of the root graph. */
+/** What the thread knows of the run that is about to start. */
+export interface Standing {
+  /** An earlier attempt has saved a checkpoint of the root graph. */
+  readonly resume: boolean;
+  /** It is a suspect of the server's deaths. */
+  readonly alone: boolean;
+}
+
 export function orderOf(
   run: RunRecord,
-  resume: boolean,
+  { resume, alone }: Standing,
   input: Json,
   { user, inherited }: RunSecret,
 ): RunOrder {
@@ -48,5 +55,6 @@ export function orderOf(
     ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
     protocolFrames: kwargs.protocol === 'v2',
     ...(user && { user }),
+    ...(alone && { alone }),
   };
 }

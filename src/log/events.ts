@@ -39,6 +39,7 @@ const TYPES: Record<DomainEvent['type'], true> = {
   ThreadPruned: true,
   RunCreated: true,
   RunStarted: true,
+  RunBegun: true,
   RunRequeued: true,
   RunCancelRequested: true,
   CheckpointSaved: true,
@@ -74,8 +75,10 @@ const KNOWN: ReadonlyMap<string, DomainEvent['type']> = new Map(
 /** The program's own copy of a type's name, which is compared faster than one that was read; undefined for a stranger. */
 export const knownType = (type: string): DomainEvent['type'] | undefined => KNOWN.get(type);
 
-/** No fact has changed its shape yet; the first one that does adds its upcaster here. */
-export const upcasters: Upcasters = {};
+export const upcasters: Upcasters = {
+  // Version 2 has the run's account.
+  RunRequeued: [(data) => ({ ...data, deaths: 0, charges: 0 })],
+};
 
 /** The data of a stored fact as this program knows it. Throws when a later version of this program wrote it. */
 export const readData = (type: DomainEvent['type'], schema: number, data: unknown): JsonObject =>

@@ -201,28 +201,54 @@ export async function runsToCancel(
  */
 const HORIZON_MS = 24 * 3_600_000;
 
+export interface Claimable extends Place {
+  /** The run is a suspect of the server's deaths (thread/fault.ts). */
+  readonly suspect: boolean;
+}
+
+/** Runs that may start now: nothing runs beside them in their thread (X1), and what `where` says. */
+const claimable = (index: string, where: string, order: string): string =>
+  `SELECT run_id, thread_id, charges FROM runs AS candidate INDEXED BY ${index}
+   WHERE status = 'pending' AND ${where}
+     AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_running
+       WHERE other.thread_id = candidate.thread_id AND other.status = 'running')
+   ORDER BY ${order} LIMIT @limit`;
+
+/** Runs that have begun, whatever the clock says now. Suspects come last, those with the fewest charges first. */
+const CLAIMABLE_AGAIN = claimable('runs_begun', 'attempt > 0', 'charges, created_at, position');
+
+/** Runs that have not, are due, and are the first of their thread. */
+const CLAIMABLE_ANEW = claimable(
+  'runs_pending',
+  `attempt = 0 AND created_at <= @horizon AND not_before <= @now
+     AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_begun
+       WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.attempt > 0)
+     AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_pending_by_thread
+       WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.not_before <= @now
+         AND (other.created_at, other.position) < (candidate.created_at, candidate.position))`,
+  'created_at, position',
+);
+
 /**
- * Runs that may start now: due, first of their thread, and nothing running beside them (X1). Oldest first; those of
- * one millisecond in the order in which they were accepted: an id is made before that. A run that has begun comes before
- * all others of its thread, also when the clock was set back since: what it saved is what they begin with.
+ * Runs that may start now. Those that have begun come first, also when the clock was set back since: what a run saved is
+ * what the others of its thread begin with. Then the oldest; those of one millisecond in the order in which they were
+ * accepted: an id is made before that. `suspects`: whether one suspect may be among them.
  */
-export async function claimableRuns(rows: RowReader, now: number, limit: number): Promise<Place[]> {
-  return rows
-    .all<PlaceRow>(
-      `SELECT run_id, thread_id FROM runs AS candidate INDEXED BY runs_pending
-       WHERE status = 'pending' AND created_at <= @horizon AND not_before <= @now
-         AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_running
-           WHERE other.thread_id = candidate.thread_id AND other.status = 'running')
-         AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_begun
-           WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.attempt > 0
-             AND other.run_id <> candidate.run_id)
-         AND (candidate.attempt > 0 OR NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_pending_by_thread
-           WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.not_before <= @now
-             AND (other.created_at, other.position) < (candidate.created_at, candidate.position)))
-       ORDER BY created_at, position LIMIT @limit`,
-      { now, horizon: now + HORIZON_MS, limit },
-    )
-    .map(toPlace);
+export async function claimableRuns(
+  rows: RowReader,
+  now: number,
+  limit: number,
+  suspects: boolean,
+): Promise<Claimable[]> {
+  type Row = PlaceRow & { readonly charges: number | null };
+  const again = rows.all<Row>(CLAIMABLE_AGAIN, { limit });
+  const suspect = suspects ? again.find(({ charges }) => charges !== null) : undefined;
+  const found = again.filter((row) => row.charges === null || row === suspect);
+  if (found.length < limit)
+    found.push(
+      ...rows.all<Row>(CLAIMABLE_ANEW, { now, horizon: now + HORIZON_MS, limit: limit - found.length }),
+    );
+  return found.map((row) => ({ ...toPlace(row), suspect: row.charges !== null }));
 }
 
 /** When the next delayed run becomes due. */

@@ -50,6 +50,7 @@ export interface RunRow {
   strategy: string;
   attempt: number;
   lease_id: string | null;
+  charges: number | null;
   outcome: string | null;
   cancel_reason: string | null;
   head: string | null;

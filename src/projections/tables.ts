@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '18';
+export const VERSION = '19';
 
 export const TABLES = [
   'threads',
@@ -63,6 +63,8 @@ CREATE TABLE runs (
   attempt INTEGER NOT NULL,
   lease_id TEXT,
   not_before INTEGER NOT NULL,
+  -- Of a suspect that waits: how often it was charged. NULL for other runs that wait, of no meaning for the rest.
+  charges INTEGER,
   outcome TEXT,
   cancel_reason TEXT,
   head TEXT,

@@ -2,6 +2,7 @@
 import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
+import { isSuspect } from '../thread/fault.ts';
 import { cancelReasonOf, runEndOf, withoutOrigin, type RunEnd, type RunStatus } from '../thread/run-end.ts';
 import type { metadataColumns } from './metadata-pairs.ts';
 
@@ -78,6 +79,7 @@ export function projectThread(
             attempt: 0,
             lease_id: null,
             not_before: notBefore,
+            charges: null,
             outcome: null,
             cancel_reason: null,
             head: null,
@@ -98,8 +100,13 @@ export function projectThread(
       if (attempt === 1) started['turn'] = event.meta.version;
       return [run(runId, started)];
     }
-    case 'RunRequeued':
-      return [run(event.data.runId, { status: 'pending', lease_id: null, updated_at: at })];
+    case 'RunRequeued': {
+      const { runId, charges } = event.data;
+      const waits = { status: 'pending', lease_id: null, updated_at: at } as const;
+      return [run(runId, { ...waits, charges: isSuspect(event.data) ? charges : null })];
+    }
+    case 'RunBegun':
+      return [];
     case 'RunCancelRequested': {
       const { runId, reason, cancelReason = reason } = event.data;
       return [run(runId, { cancel_reason: cancelReason })];

@@ -64,7 +64,7 @@ export function printThreads({ threads, leftOut }: ThreadList, form: Form): void
 }
 
 /** Facts that stand indented below their run. */
-const WITHIN_RUN: ReadonlySet<string> = new Set(['RunStarted', 'RunRequeued', 'CheckpointSaved']);
+const WITHIN_RUN: ReadonlySet<string> = new Set(['RunStarted', 'RunBegun', 'RunRequeued', 'CheckpointSaved']);
 /** Columns of a checkpoint's line: what ran, and how long. */
 const NODES_WIDTH = 20;
 const TOOK_WIDTH = 8;

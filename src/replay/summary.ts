@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Origin, RunKwargs, ThreadEventMap } from '../thread/events.ts';
 import type { Step } from './steps.ts';
-import { clip, durationText, nodesText, valueText } from './text.ts';
+import { clip, counted, durationText, nodesText, valueText } from './text.ts';
 import type { Tokens } from './added-messages.ts';
 
 /** What is known of an event besides its data. */
@@ -20,6 +20,11 @@ export interface Around {
 
 /** Shorter waits are the server's own work. */
 const MIN_WAIT_MS = 100;
+
+const accountText = ({ deaths, charges }: { readonly deaths: number; readonly charges: number }): string =>
+  deaths + charges === 0
+    ? ''
+    : `; against it: ${counted(deaths, 'death')} in a row, ${counted(charges, 'charge')}`;
 
 export function summarise(event: Recorded, around: Around, step?: Step): string {
   const run = `run ${around.ordinal ?? ('runId' in event.data ? event.data.runId : '')}`;
@@ -52,9 +57,12 @@ export function summarise(event: Recorded, around: Around, step?: Step): string 
       const wait = waitedMs < MIN_WAIT_MS ? '' : `, after waiting ${durationText(waitedMs)}`;
       return `${run} started${attempt === 1 ? '' : ` again, attempt ${attempt}`}${wait}`;
     }
+    case 'RunBegun':
+      return `${run} attempt ${event.data.attempt}: its graph code begins`;
     case 'RunRequeued': {
       const { attempt, lost, reason } = event.data;
-      return `${run} attempt ${attempt} ${lost ? 'was lost' : 'is handed back'}: ${reason}`;
+      const how = `${lost ? 'was lost' : 'is handed back'}: ${reason}`;
+      return `${run} attempt ${attempt} ${how}${accountText(event.data)}`;
     }
     case 'RunCancelRequested':
       return `${run} is told to stop (${event.data.action}): ${event.data.cancelReason ?? event.data.reason}`;

@@ -13,8 +13,18 @@ import type {
   ThreadEventMap,
   Ttl,
 } from './events.ts';
+import { completed, endAll, requeued } from './end-facts.ts';
+import { afterDeath, whyOver, type Verdict } from './fault.ts';
 import { cancelOutcome, stopOf, stopReason } from './run-end.ts';
-import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
+import {
+  accountOf,
+  activeOf,
+  evolve,
+  isLiving,
+  openRun,
+  type LivingThread,
+  type ThreadState,
+} from './state.ts';
 
 export interface NewRun {
   readonly runId: string;
@@ -39,15 +49,26 @@ export type ThreadCommand =
   | ({ type: 'PruneThread' } & Pick<ThreadEventMap['ThreadPruned'], 'kept' | 'runs' | 'stays'>)
   | ({ type: 'DeleteRun' } & Omit<ThreadEventMap['RunDeleted'], 'threadId'>)
   | ({ type: 'CreateRun' } & NewRun)
-  | { type: 'StartRun'; runId: string; leaseId: string }
+  | { type: 'StartRun'; runId: string; leaseId: string; incarnation?: string }
+  | ({ type: 'BeginRun' } & Executing)
   | ({ type: 'RequestCancel'; runId: string; action: CancelAction } & Stop)
   | ({ type: 'SaveCheckpoint' } & Executing &
       Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
   | ({ type: 'UpdateState' } & Omit<ThreadEventMap['StateUpdated'], 'threadId'>)
   | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
-  | ({ type: 'RequeueRun'; reason: string; lost: boolean } & Executing)
-  /** The process that executed the run is gone, and its lease with it. */
-  | { type: 'AbandonAttempt'; runId: string; maxAttempts: number; reason: string; error?: string }
+  /** The run is handed back: no process of it has died. */
+  | ({ type: 'RequeueRun'; reason: string } & Executing)
+  /** The process that executed the run is gone, and its lease with it. `error`: the name of the run's error at its end. */
+  | {
+      type: 'AbandonAttempt';
+      runId: string;
+      verdict: Verdict;
+      maxCharges: number;
+      reason: string;
+      error: string;
+      /** The life of the server that was lost. */
+      incarnation?: string;
+    }
   | { type: 'DeleteThread' };
 
 /** What an executor must present with every write (X2). */
@@ -112,9 +133,9 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       return createRun(command, state, can);
     case 'StartRun': {
       const run = openRun(state, command.runId);
-      const { runId, leaseId } = command;
+      const { type: _, ...start } = command;
       const attempt = (run?.attempt ?? 0) + 1;
-      const fact: ThreadEvent = { type: 'RunStarted', data: { threadId, runId, attempt, leaseId } };
+      const fact: ThreadEvent = { type: 'RunStarted', data: { threadId, attempt, ...start } };
       if (can([fact])) return accept(fact);
       return refuse(
         activeOf(state) ? { code: 'thread-busy', runId: activeOf(state)!.runId } : { code: 'run-not-open' },
@@ -122,6 +143,11 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
     }
     case 'RequestCancel':
       return requestCancel(command, state, can);
+    case 'BeginRun': {
+      const { runId, attempt } = command;
+      const fact: ThreadEvent = { type: 'RunBegun', data: { threadId, runId, attempt } };
+      return holdsLease(command, state) && can([fact]) ? accept(fact) : refuse({ code: 'lease-stale' });
+    }
     case 'SaveCheckpoint': {
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
       const { type: _, leaseId: __, ...saved } = command;
@@ -151,12 +177,12 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       return abandonAttempt(command, state, can);
     case 'RequeueRun': {
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
-      const { runId, attempt, reason, lost } = command;
+      const { runId, reason } = command;
       // It was told to stop, and whoever hands it back may not have heard of it yet: nobody else would end it.
       const fact: ThreadEvent =
         state.status === 'stopping'
           ? completed(state, runId, cancelOutcome(state.action, state))
-          : { type: 'RunRequeued', data: { threadId, runId, attempt, reason, lost } };
+          : requeued(state, { reason, lost: false, ...accountOf(activeOf(state)!) });
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }
     case 'DeleteThread': {
@@ -234,55 +260,23 @@ function requestCancel(cancel: Cancel, state: LivingThread, can: Can): Decision 
 }
 
 function abandonAttempt(
-  { runId, maxAttempts, reason, error = 'AttemptsExceeded' }: ThreadCommand & { type: 'AbandonAttempt' },
+  command: ThreadCommand & { type: 'AbandonAttempt' },
   state: LivingThread,
   can: Can,
 ): Decision {
+  const { runId, verdict, maxCharges, reason, error, incarnation } = command;
   const active = activeOf(state);
   if (active?.runId !== runId) return refuse({ code: 'run-not-open' });
-  const { attempt } = active;
-  const exhausted = active.lost + 1 >= maxAttempts;
-  const message = `Run ${runId} exceeded its ${maxAttempts} attempts: ${reason}`;
+  const account = afterDeath(accountOf(active), verdict);
+  const over = whyOver(account, active.lost + (verdict.lost ? 1 : 0), maxCharges);
+  const lives = incarnation === undefined ? account : { ...account, incarnation };
   const fact: ThreadEvent =
     state.status === 'stopping'
       ? completed(state, runId, cancelOutcome(state.action, state))
-      : exhausted
-        ? completed(state, runId, { kind: 'error', error, message })
-        : { type: 'RunRequeued', data: { threadId: state.threadId, runId, attempt, reason, lost: true } };
+      : over !== undefined
+        ? completed(state, runId, { kind: 'error', error, message: `Run ${runId} ${over}: ${reason}` })
+        : requeued(state, { reason, lost: verdict.lost, ...lives });
   return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
-}
-
-function completed(state: LivingThread, runId: string, outcome: Outcome): ThreadEvent {
-  const run = openRun(state, runId);
-  const open = state.queue.length + (activeOf(state) ? 1 : 0);
-  const started = run !== undefined && run.attempt > 0;
-  return {
-    type: 'RunCompleted',
-    data: {
-      threadId: state.threadId,
-      runId,
-      attempt: run?.attempt ?? 0,
-      outcome,
-      remaining: open - 1,
-      head: outcome.kind === 'rolled-back' && started ? run.base : state.head,
-      ...(state.ttl?.strategy === 'keep-latest' && { rearm: state.ttl.minutes }),
-    },
-  };
-}
-
-/** Each end is decided on the state after the one before: a rollback moves the head that the next one has to keep. */
-function endAll(
-  from: ThreadState,
-  runs: readonly { readonly runId: string }[],
-  outcome: Outcome,
-): ThreadEvent[] {
-  let state = from;
-  return runs.flatMap(({ runId }) => {
-    if (!isLiving(state)) return [];
-    const fact = completed(state, runId, outcome);
-    state = evolve(state, fact);
-    return [fact];
-  });
 }
 
 /** X2 */

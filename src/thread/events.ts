@@ -154,9 +154,24 @@ export interface ThreadEventMap {
     threadMetadata: JsonObject;
     notBefore: number;
   };
-  RunStarted: { threadId: string; runId: string; attempt: number; leaseId: string };
-  /** The attempt is over and the run waits for the next one. `lost` attempts count against the budget. */
-  RunRequeued: { threadId: string; runId: string; attempt: number; reason: string; lost: boolean };
+  /** `incarnation`: the life of the server that executes the attempt. */
+  RunStarted: { threadId: string; runId: string; attempt: number; leaseId: string; incarnation?: string };
+  /** Graph code of the attempt is about to start. A run's first attempt goes without: it counts as begun. */
+  RunBegun: { threadId: string; runId: string; attempt: number };
+  /**
+   * The attempt is over and the run waits for the next one. `lost`: its process died after it had begun. `deaths` and
+   * `charges` are the run's account from now on (fault.ts). `incarnation`: the life of the server that was lost.
+   */
+  RunRequeued: {
+    threadId: string;
+    runId: string;
+    attempt: number;
+    reason: string;
+    lost: boolean;
+    deaths: number;
+    charges: number;
+    incarnation?: string;
+  };
   RunCancelRequested: { threadId: string; runId: string; action: CancelAction } & Stop;
   CheckpointSaved: {
     threadId: string;

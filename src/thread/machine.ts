@@ -11,6 +11,7 @@
  *   idle     --RunCreated-->     queued    --RunStarted-->  running  --RunCancelRequested-->  stopping
  *   running, stopping  --RunCompleted-->  idle, or queued while others wait
  *   stopping --RunCancelRequested-->  stopping  (an interrupt becomes a rollback)
+ *   running, stopping  --RunBegun, CheckpointSaved-->  as before
  *   running  --RunRequeued-->    queued    (lost with its process, or handed back at shutdown)
  *   idle     --StateUpdated-->   idle      (only between runs: they and a client never write the state together)
  *   idle     --RunDeleted, ThreadPruned-->  idle    (no run is open that could lean on what goes)
@@ -89,6 +90,7 @@ export const threadMachine = setup({
       on: {
         ThreadUpdated: 'running',
         RunCreated: { guard: 'isAdmitted', target: 'running', actions: 'enqueue' },
+        RunBegun: { guard: 'isActiveRun', target: 'running' },
         CheckpointSaved: { guard: 'isActiveRun', target: 'running' },
         RunCancelRequested: { guard: 'isActiveRun', target: 'stopping' },
         RunRequeued: { guard: 'isActiveRun', target: 'queued', actions: 'requeue' },
@@ -103,6 +105,7 @@ export const threadMachine = setup({
       on: {
         ThreadUpdated: 'stopping',
         RunCreated: { guard: 'isAdmitted', target: 'stopping', actions: 'enqueue' },
+        RunBegun: { guard: 'isActiveRun', target: 'stopping' },
         CheckpointSaved: { guard: 'isActiveRun', target: 'stopping' },
         RunCancelRequested: { guard: 'isActiveRun', target: 'stopping' },
         RunCompleted: [

@@ -1,11 +1,13 @@
 /** What decisions about a thread need to know, folded from its facts. Plain JSON: it is stored as the snapshot. */
 import type { JsonObject } from '../kernel/json.ts';
-import { stopOf } from './run-end.ts';
 import type { CancelAction, Stop, ThreadEvent, Ttl } from './events.ts';
+import { isSuspect, type Account, type OpenRun } from './fault.ts';
+import { stopOf } from './run-end.ts';
 
-export interface QueuedRun {
+/** An account without deaths or charges has no members. */
+export interface QueuedRun extends Partial<Account> {
   readonly runId: string;
-  /** Attempts so far, and how many of them were lost with their process. */
+  /** Attempts so far, and how many of them were lost with their process after they had begun. */
   readonly attempt: number;
   readonly lost: number;
   /** The thread's head before the run's first attempt: where a rollback returns to. */
@@ -16,6 +18,11 @@ export interface QueuedRun {
 
 export interface ActiveRun extends QueuedRun {
   readonly leaseId: string;
+  readonly incarnation?: string;
+  /** Graph code of this attempt may have started; the first attempt has no such mark. */
+  readonly begun?: true;
+  /** This attempt has saved the end of a step. */
+  readonly saved?: true;
 }
 
 interface Life {
@@ -73,34 +80,40 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       return grown.status === 'idle' ? { ...grown, status: 'queued' } : grown;
     }
     case 'RunStarted': {
-      const { runId, attempt, leaseId } = event.data;
+      const { runId, attempt, leaseId, incarnation } = event.data;
       const run = state.queue.find((queued) => queued.runId === runId);
       if (run === undefined) return state;
       const base = run.attempt === 0 ? state.head : run.base;
       const queue = state.queue.filter((queued) => queued !== run);
-      return { status: 'running', active: { leaseId, ...run, attempt, base }, ...lifeOf(state), queue };
+      const holder = incarnation === undefined ? { leaseId } : { leaseId, incarnation };
+      return { status: 'running', active: { ...holder, ...run, attempt, base }, ...lifeOf(state), queue };
+    }
+    case 'RunBegun': {
+      const active = activeOf(state);
+      return active === undefined ? state : ({ ...state, active: { begun: true, ...active } } as ThreadState);
     }
     case 'RunRequeued': {
       const active = activeOf(state);
       if (active === undefined) return state;
-      const { leaseId: _, ...run } = active;
-      const lost = run.lost + (event.data.lost ? 1 : 0);
-      return { status: 'queued', ...lifeOf(state), queue: [{ ...run, lost }, ...state.queue] };
+      const { runId, attempt, base, checkpointed } = active;
+      const { deaths, charges } = event.data;
+      const lost = active.lost + (event.data.lost ? 1 : 0);
+      const account = { ...(deaths > 0 && { deaths }), ...(charges > 0 && { charges }) };
+      const run: QueuedRun = { ...account, runId, attempt, lost, base, checkpointed };
+      return { status: 'queued', ...lifeOf(state), queue: [run, ...state.queue] };
     }
     case 'RunCancelRequested':
       return state.status === 'running' || state.status === 'stopping'
         ? { ...state, status: 'stopping', action: event.data.action, ...stopOf(event.data) }
         : state;
     case 'CheckpointSaved': {
-      const active = activeOf(state);
-      if (active === undefined) return state;
+      const found = activeOf(state);
+      if (found === undefined) return state;
+      const { ns, checkpointId } = event.data;
+      const active = isStepEnd(event.data) ? withoutAccount(found) : found;
       // A subgraph may save while its node works, or asks: what the run was given is not in the root graph's state yet.
-      if (event.data.ns !== '') return state;
-      return {
-        ...state,
-        head: event.data.checkpointId,
-        active: { ...active, checkpointed: true },
-      } as ThreadState;
+      if (ns !== '') return active === found ? state : ({ ...state, active } as ThreadState);
+      return { ...state, head: checkpointId, active: { ...active, checkpointed: true } } as ThreadState;
     }
     case 'StateUpdated':
       return { ...state, head: event.data.head };
@@ -118,6 +131,24 @@ function settle(state: LivingThread, runId: string, head: string | null): Thread
   }
   return { status: state.queue.length === 0 ? 'idle' : 'queued', ...lifeOf(state), head };
 }
+
+/** Only the end of a step is progress: each attempt that begins anew saves its input again. */
+export const isStepEnd = ({ source }: { readonly source: string }): boolean => source === 'loop';
+
+function withoutAccount(active: ActiveRun): ActiveRun {
+  if (active.saved && active.deaths === undefined && active.charges === undefined) return active;
+  const { deaths: _, charges: __, ...run } = active;
+  return { saved: true, ...run };
+}
+
+export const accountOf = ({ deaths = 0, charges = 0 }: QueuedRun): Account => ({ deaths, charges });
+
+/** The active run as its process has it. A first attempt counts as begun, which alone charges no run. */
+export const openIn = (active: ActiveRun): OpenRun => ({
+  begun: active.begun === true || active.attempt === 1,
+  saved: active.saved === true,
+  suspect: isSuspect(accountOf(active)),
+});
 
 /** The run that executes now, if any. */
 export const activeOf = (state: ThreadState): ActiveRun | undefined =>

@@ -1,8 +1,10 @@
 /**
  * Which runs pay for the end of a graph worker. X6 A run is charged only when no other run could have caused the end; of
- * several, those that had saved nothing in this worker are suspects, and each is tried again in a worker of its own.
+ * several, those that had saved nothing in this worker are suspects. Charged runs and suspects are tried again in workers
+ * of their own.
  */
 import type { LostAttempt, RunEnd } from '../graphs/port.ts';
+import { attribute } from '../thread/fault.ts';
 
 /** `crash`: it ended by itself. `stuck`: it was killed because a run did not stop. `ended`: the server had no use for it. */
 export interface WorkerEnd {
@@ -31,12 +33,16 @@ export type Fate = { readonly end: RunEnd | LostAttempt; readonly isSuspect: boo
 /** The fate of each begun run of a worker that ended, in the order given. */
 export function fatesOf({ by, error, message }: WorkerEnd, begun: readonly BegunRun[]): Fate[] {
   const isAlone = begun.length === 1;
-  return begun.map(({ saved, stopping }) => {
+  const verdicts = attribute(
+    'worker',
+    begun.map(({ saved }) => ({ begun: true, saved, suspect: false })),
+  );
+  return begun.map(({ stopping }, index) => {
+    const verdict = verdicts[index]!;
     const lost = (charged: boolean): LostAttempt => ({ kind: 'lost', charged, error, message });
     if (by === 'ended') return { end: lost(false), isSuspect: false };
     if (by === 'stuck' && stopping) return { end: { kind: 'stopped' }, isSuspect: false };
     if (by === 'memory' && isAlone) return { end: { kind: 'error', error, message }, isSuspect: false };
-    const charged = by === 'crash' && isAlone;
-    return { end: lost(charged), isSuspect: !charged && !saved };
+    return { end: lost(by === 'crash' && verdict.charged), isSuspect: verdict.suspect };
   });
 }

@@ -114,7 +114,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       ).catch(toLost);
       // A run that was given back has not begun.
       if (how === undefined) continue;
-      if (how.kind !== 'lost' || how.charged) suspects.delete(runId);
+      if (how.kind !== 'lost') suspects.delete(runId);
       return how;
     }
   }

@@ -22,8 +22,7 @@ const LAUNCH = {
 export interface Sequel {
   /** While nobody has the log, whose directory is given. */
   between?(data: string): Promise<void>;
-  /** `again` kills the server and starts the next: for the last test only. */
-  after(server: ServerProgram, again: () => Promise<ServerProgram>): Promise<void>;
+  after(server: ServerProgram): Promise<void>;
 }
 
 /** In the first server, with a directory of its own; the server is killed when all have resolved. */
@@ -34,7 +33,6 @@ export function killedWith(test: ReturnType<typeof suite>): (title: string, begi
   const begins = new Map<string, Begin>();
   const sequels = new Map<string, Promise<Sequel>>();
   let server: ServerProgram | undefined;
-  let again: (() => Promise<ServerProgram>) | undefined;
   let leave: () => void = () => undefined;
   let lives: Promise<void> = Promise.resolve();
 
@@ -51,10 +49,6 @@ export function killedWith(test: ReturnType<typeof suite>): (title: string, begi
     for (const each of settled)
       if (each.status === 'fulfilled') await each.value.between?.(join(dir, 'data'));
     server = await serve(LAUNCH);
-    again = async () => {
-      await server!.end('SIGKILL');
-      return (server = await serve(LAUNCH));
-    };
   }
 
   test.before(
@@ -80,6 +74,6 @@ export function killedWith(test: ReturnType<typeof suite>): (title: string, begi
 
   return (title, begin) => {
     begins.set(title, begin);
-    test(title, async () => (await sequels.get(title)!).after(server!, again!));
+    test(title, async () => (await sequels.get(title)!).after(server!));
   };
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { startServer } from '../../src/serve.ts';
 import { suite } from '../support/suite.ts';
-import type { ReceivedRequest } from '../support/webhook-sink.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { assertDense, attemptsIn, collect } from './frames.ts';
 import { E2E_PROJECT, killedWith } from './killed.ts';
@@ -209,56 +208,7 @@ for (const graph of ['answers', 'answersNode', 'answersAround'])
     },
   );
 
-// Behind those that look at the second server: it goes on to kill it.
-killed(
-  'a run that loses three attempts ends with an error and a reason, and the next runs work (X5, X3)',
-  async (first, dir, sink) => {
-    const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
-    const [thread, alone] = [await createThread(first), await createThread(first)];
-    const order = { assistant_id: 'gate', config: { configurable: { marks, gate } } };
-    const run = await createRun(first, thread, { ...order, webhook: sink.url('/failed') });
-    const queued = await createRun(first, thread, { assistant_id: 'echo', input: { messages: 'queued' } });
-    const other = await createRun(first, alone, order);
-    await reached(marks, 'started', 2);
-
-    return {
-      async after(second, again) {
-        let server = second;
-        for (let attempt = 2; attempt <= 3; attempt++) {
-          await reached(marks, 'started', 2 * attempt);
-          server = await again();
-        }
-        const message = `Run ${run} exceeded its 3 attempts: the server process ended while it executed`;
-        const error = { error: 'AttemptsExceeded', message };
-        assert.equal(await joinRun(server, thread, run), { __error__: error });
-        assert.is((await server.ask('GET', `/threads/${thread}/runs/${run}`)).json.status, 'error');
-        const frames = await framesOf(server, thread, run);
-        assertDense(frames);
-        assert.equal(attemptsIn(frames), [1, 2, 3]);
-        assert.equal(frames.at(-1), { id: frames.length - 1, event: 'error', data: JSON.stringify(error) });
-
-        assert.is((await joinRun(server, thread, queued)).messages.at(-1).content, 'echo: queued');
-        await assertIdle(server, thread);
-        const failed = (await server.ask('GET', `/threads/${alone}`)).json;
-        assert.is(failed.status, 'error');
-        assert.is(failed.error.error, 'AttemptsExceeded');
-        assert.is((await joinRun(server, alone, other)).__error__.error, 'AttemptsExceeded');
-        const next = await createRun(server, alone, { assistant_id: 'echo', input: { messages: 'next' } });
-        assert.is((await joinRun(server, alone, next)).messages.at(-1).content, 'echo: next');
-        await assertIdle(server, alone);
-        // What was not recorded before a kill has come twice.
-        let delivery: ReceivedRequest | undefined;
-        for (let n = 1; delivery === undefined; n++)
-          delivery = (await sink.next(n)).find(({ url }) => url === '/failed');
-        const told = JSON.parse(delivery.body.toString());
-        assert.equal([told.run_id, told.status, told.error], [run, 'error', error]);
-        assert.is(marksOf(marks).length, 6);
-      },
-    };
-  },
-);
-
-// The last one: the copy holds the runs of all others, and goes on with them too.
+// The copy holds the runs of all others, and goes on with them too.
 killed(
   'a plain copy of the files of a server that stands still verifies, and a server on it goes on with the run (L1, X5)',
   async (first, dir) => {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
 import { createUpkeep } from '../../src/actors/upkeep.ts';
+import { recoverRuns } from '../../src/effects/recovery.ts';
 import type { Lease } from '../../src/log/log.ts';
 import type { CheckpointText, PayloadWrite } from '../../src/log/payloads.ts';
-import { claimableRuns, runningRuns } from '../../src/projections/run-queries.ts';
+import { claimableRuns } from '../../src/projections/run-queries.ts';
 import type { NewRun, ThreadCommand } from '../../src/thread/decide.ts';
 import { threadStream, type Outcome } from '../../src/thread/events.ts';
 import { ask, SUCCESS } from '../support/given.ts';
@@ -91,7 +92,7 @@ export function startLife(given: TestLog, seed: number): Life {
   }
 
   async function startRun(): Promise<void> {
-    const claimable = await claimableRuns(given.log.rows, given.clock.now(), 10);
+    const claimable = await claimableRuns(given.log.rows, given.clock.now(), 10, true);
     if (claimable.length === 0 && random.chance(0.7)) return given.clock.advance(random.int(1, 1_500));
     const busy = new Set(claimable.map(({ threadId }) => threadId));
     // Starting another run of a thread than the next one is something that the machine allows and nobody does.
@@ -119,8 +120,21 @@ export function startLife(given: TestLog, seed: number): Life {
     const { runId, threadId, attempt, leaseId } = spoilt;
     const lease = { runId, attempt, leaseId };
     switch (
-      random.pick(['save', 'save', 'save', 'save', 'emit', 'requeue', 'complete', 'complete', 'complete'])
+      random.pick([
+        'begin',
+        'save',
+        'save',
+        'save',
+        'save',
+        'emit',
+        'requeue',
+        'complete',
+        'complete',
+        'complete',
+      ])
     ) {
+      case 'begin':
+        return dispatch(threadId, ask.begin(runId, attempt, leaseId), [], lease);
       case 'save': {
         const checkpointId = ids.uuid();
         return dispatch(
@@ -143,7 +157,7 @@ export function startLife(given: TestLog, seed: number): Life {
         return done.push(`frame of ${runId} ${attempt} -> ${result.kind}`);
       }
       case 'requeue':
-        return dispatch(threadId, ask.requeue(runId, random.chance(0.5), attempt, leaseId), [], lease);
+        return dispatch(threadId, ask.requeue(runId, attempt, leaseId), [], lease);
       default:
         return dispatch(threadId, ask.complete(runId, random.pick(OUTCOMES), attempt, leaseId), [], lease);
     }
@@ -168,9 +182,7 @@ export function startLife(given: TestLog, seed: number): Life {
     open();
     done.push('reopened');
     observer.counts['reopened'] = (observer.counts['reopened'] ?? 0) + 1;
-    if (random.chance(0.6))
-      for (const { runId, threadId } of await runningRuns(given.log.rows))
-        await dispatch(threadId, ask.abandon(runId));
+    if (random.chance(0.6)) await recoverRuns(given.log, writers[0]!, { maxCharges: 3 });
   }
 
   function something(): Promise<unknown> {

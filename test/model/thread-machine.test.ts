@@ -25,7 +25,8 @@ const FACTS: readonly ThreadEvent[] = [
     fact.runCreated(run, { strategy: 'enqueue' }),
     ...[
       fact.started(run),
-      fact.requeued(run),
+      fact.begun(run),
+      fact.requeued(run, 1, { lost: true }),
       fact.cancelRequested(run),
       fact.saved(run, 'c'),
       fact.completed(run),
@@ -97,6 +98,8 @@ function admissions(can: (event: ThreadEvent) => boolean, state: ThreadState): [
       [ask.start(run), can(fact.started(run))],
       [ask.cancel(run), isOpen],
       [ask.cancel(run, 'rollback'), isOpen],
+      [ask.begin(run), isActive],
+      [ask.begin(run, 2), false],
       [ask.save(run, 'c'), isActive],
       [ask.save(run, 'c', 2), false],
       [ask.complete(run), isActive],
@@ -145,7 +148,7 @@ test('D2 D3 given every state on a path, when every command is decided, then it 
         assert.ok(reached.has(nameOf(event)), nameOf(event));
   }
   console.log(`${told.accepted} accepted, ${told.refused} refused`);
-  assert.deepEqual(told, { accepted: 304, refused: 812 });
+  assert.deepEqual(told, { accepted: 322, refused: 918 });
 });
 
 test('X1 X3 given verdicts that are remembered, when every state asks about every pair of facts, then the machine says the same', () => {

@@ -27,6 +27,7 @@ export const FAULTS = [
   'graph never ends',
   'graph fails',
   'graph asks',
+  'graph kills the server',
   'receiver answers 500',
   'receiver refuses',
   'receiver never answers',

@@ -22,6 +22,8 @@ export interface Plan {
   /** `deaf` goes on after its signal; `rogue` even writes past the frame that the host puts around it. */
   readonly manner: 'honest' | 'deaf' | 'rogue';
   readonly slow: boolean;
+  /** The step that kills the server in every attempt, instead of being saved. */
+  readonly killsIn?: number;
 }
 
 export function makePlan(random: Random): Plan {
@@ -31,6 +33,7 @@ export function makePlan(random: Random): Plan {
     end: random.pick(['success', 'success', 'success', 'asks', 'fails', 'never']),
     manner: random.pick(['honest', 'honest', 'honest', 'deaf', 'rogue']),
     slow: random.chance(0.2),
+    ...(random.chance(0.03) && { killsIn: random.int(0, 2) }),
   };
 }
 
@@ -50,6 +53,7 @@ export interface SimulatedGraphsOptions {
   /** Does work of this process later, if it still does anything then. */
   readonly later: (label: string, ms: number | undefined, work: () => void) => void;
   readonly isAlive: () => boolean;
+  readonly crash: (why: string) => void;
 }
 
 const END: Record<Exclude<Plan['end'], 'never'>, RunEnd> = {
@@ -67,7 +71,7 @@ type Tools = Pick<Attempt, 'store' | 'items'> & {
 };
 
 export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedGraphs {
-  const { schedule, random, faults, ledger, clock, ids, planOf, later, isAlive } = options;
+  const { schedule, random, faults, ledger, clock, ids, planOf, later, isAlive, crash } = options;
   const closing = new AbortController();
   const working = new Map<string, { threadId: string; signal: AbortSignal }>();
 
@@ -94,6 +98,15 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
     return { step: Number(head?.metadata['step']) + 1, parentId: head!.checkpointId };
   }
 
+  function kill(runId: string): Promise<never> {
+    if (isAlive()) {
+      faults.count('graph kills the server');
+      ledger.killed(runId);
+      crash(`run ${runId} kills it`);
+    }
+    return never();
+  }
+
   async function work(order: RunOrder, tools: Tools): Promise<RunEnd> {
     const { runId } = order;
     const plan = planOf(runId);
@@ -104,6 +117,7 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
       if (tools.stopped()) faults.count('graph ignores its signal');
       for (let number = 0; number < plan.framesPerStep; number++)
         await tools.frame(JSON.stringify({ runId, attempt: order.attempt, step, number }));
+      if (step === plan.killsIn) return kill(runId);
       const checkpointId = ids.uuid();
       await tools.store.save(checkpointOf(checkpointId, parentId, runId, step));
       parentId = checkpointId;
@@ -163,6 +177,9 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
   return {
     graphIds: ['graph'],
     async run(order, link, signal) {
+      const began = await link.begun().catch((error: unknown) => ({ error }));
+      // Its lease is gone, and with it whoever waits for the end.
+      if (began !== undefined) return { kind: 'error', error: 'Error', message: String(began.error) };
       begin(order, signal);
       const { manner } = planOf(order.runId);
       const end = await (manner === 'rogue' ? rogue : honest)(order, link, signal);

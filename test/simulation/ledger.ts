@@ -1,6 +1,6 @@
 /**
- * What the facts alone say of every run and webhook, kept beside the log from what it was told. X1 to X3 are checked
- * with every fact.
+ * What the facts alone say of every run and webhook, kept beside the log from what it was told. X1 to X3 and X6 are
+ * checked with every fact.
  */
 import assert from 'node:assert/strict';
 import { PAUSES_MS } from '../../src/delivery/schedule.ts';
@@ -8,6 +8,7 @@ import type { Recorded } from '../../src/log/events.ts';
 import type { Lease } from '../../src/log/log.ts';
 import type { Outcome } from '../../src/thread/events.ts';
 import { createObserver, type Observer } from '../model/observer.ts';
+import { createAccounts } from './accounts.ts';
 import type { Schedule } from './schedule.ts';
 
 export interface LedgerRun {
@@ -30,6 +31,10 @@ export interface LedgerDelivery {
 
 export interface Ledger {
   hear(events: readonly Recorded[]): void;
+  /** A process starts. */
+  boot(): void;
+  /** Code of the run kills the server. */
+  killed(runId: string): void;
   readonly observer: Observer;
   readonly runs: ReadonlyMap<string, LedgerRun>;
   readonly deliveries: ReadonlyMap<string, LedgerDelivery>;
@@ -53,6 +58,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
   /** By thread: the run that executes. */
   const executing = new Map<string, string>();
   const turns = new Map<string, Map<number, string>>();
+  const accounts = createAccounts();
 
   function takeTurn(event: Recorded, { threadId, runId }: { threadId: string; runId: string }): void {
     const known = turns.get(threadId) ?? new Map<number, string>();
@@ -82,21 +88,27 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         if (attempt === 1) takeTurn(event, event.data);
         run.attempts = attempt;
         run.lease = { runId, attempt, leaseId };
+        accounts.started(runId, event.data);
         return;
       }
+      case 'RunBegun':
+        return accounts.begun(event.data.runId);
       case 'RunRequeued':
+        accounts.requeued(event.data);
         return leave(event.data.runId, event.data.threadId);
       case 'RunCancelRequested':
         runs.get(event.data.runId)!.cancelAt ??= schedule.elapsed;
         return;
       case 'CheckpointSaved':
         runs.get(event.data.runId)!.saved.push(event.data.checkpointId);
+        accounts.saved(event.data);
         return;
       case 'RunCompleted': {
         const { runId, threadId, outcome } = event.data;
         const run = runs.get(runId)!;
         assert.equal(run.outcome, undefined, `X3 run ${runId} ended twice`);
         run.outcome = outcome;
+        accounts.ended(runId);
         if (run.attempts === 0) takeTurn(event, event.data);
         return leave(runId, threadId);
       }
@@ -141,6 +153,8 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
       observer.hear(events);
       events.forEach(take);
     },
+    boot: accounts.boot,
+    killed: accounts.killed,
     observer,
     runs,
     deliveries,

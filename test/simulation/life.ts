@@ -65,7 +65,7 @@ export async function liveOnce(seed: number): Promise<Life> {
     capacity: random.pick([1, 10]),
     runTimeoutMs: random.pick([8_000, 40_000]),
     retentionMs: random.pick([30_000, HOUR]),
-    maxAttempts: random.int(2, 4),
+    maxCharges: random.int(2, 4),
   };
   const ids = seededIds({ now: () => schedule.now() }, random);
   const world: World = { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings };

@@ -42,7 +42,7 @@ export interface Settings {
   readonly capacity: number;
   readonly runTimeoutMs: number;
   readonly retentionMs: number;
-  readonly maxAttempts: number;
+  readonly maxCharges: number;
 }
 
 /** What clients reach. */
@@ -65,6 +65,7 @@ export interface Process {
 export function startProcess(world: World, crash: (why: string) => void): Process {
   const { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings } = world;
   const clock = createProcessClock(schedule);
+  ledger.boot();
   const log = openFaultLog({ schedule, random, faults, disk, crash, fail });
   let life: 'alive' | 'zombie' | 'dead' = 'alive';
   const isAlive = (): boolean => life === 'alive';
@@ -77,7 +78,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     else schedule.at(schedule.elapsed + ms, label, go);
   };
   const graphs = openSimulatedGraphs({
-    ...{ schedule, random, faults, ledger, clock, ids, planOf, later, isAlive },
+    ...{ schedule, random, faults, ledger, clock, ids, planOf, later, isAlive, crash },
   });
   const onFault = (error: unknown, context: string): void => {
     // A log that takes no more is what the process is about to end for.
@@ -95,7 +96,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const ttl = { refreshOnRead: false, defaultTtl: null };
     const store = createStore({ log, items, clock, ttl, embedder: undefined, onFault });
     const upkeep = createUpkeep({ log, threads, leansOn: () => [] });
-    await recoverRuns(log, threads, { maxAttempts: settings.maxAttempts });
+    await recoverRuns(log, threads, { maxCharges: settings.maxCharges });
     const { hub, ...streams } = openStreams(log, clock);
     readers = hub.readers;
     stops.push(() => hub.close());
@@ -114,7 +115,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const limits = { intervalMs: 60_000, limit: 100 };
     const threadSweeper = startThreadSweeper({ log, threads, upkeep, clock, onFault, ...limits });
     stops.push(() => threadSweeper.stop());
-    const { concurrency, runTimeoutMs, maxAttempts } = settings;
+    const { concurrency, runTimeoutMs, maxCharges } = settings;
     const executor = startExecutor({
       ...{
         log,
@@ -126,7 +127,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
         onFault,
         places: createPlaces(concurrency),
         runTimeoutMs,
-        maxAttempts,
+        maxCharges,
       },
       stopGraceMs: 5_000,
       isRead: hub.isRead,

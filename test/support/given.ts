@@ -9,6 +9,7 @@ import type {
   ThreadEvent,
   ThreadEventMap,
 } from '../../src/thread/events.ts';
+import { CHARGED } from '../../src/thread/fault.ts';
 import { createJudge } from '../../src/thread/machine.ts';
 import { evolve, initial, type ThreadState } from '../../src/thread/state.ts';
 
@@ -61,9 +62,17 @@ export const fact = {
     type: 'RunStarted',
     data: { threadId, runId, attempt, leaseId },
   }),
-  requeued: (runId: string, attempt = 1, lost = true): ThreadEvent => ({
+  begun: (runId: string, attempt = 2): ThreadEvent => ({
+    type: 'RunBegun',
+    data: { threadId: THREAD, runId, attempt },
+  }),
+  /** Handed back without an account, unless it says otherwise. */
+  requeued: (runId: string, attempt = 1, how: Partial<ThreadEventMap['RunRequeued']> = {}): ThreadEvent => ({
     type: 'RunRequeued',
-    data: { threadId: THREAD, runId, attempt, reason: 'lost', lost },
+    data: {
+      ...{ threadId: THREAD, runId, attempt, reason: 'lost' },
+      ...{ lost: false, deaths: 0, charges: 0, ...how },
+    },
   }),
   cancelRequested: (runId: string, action: CancelAction = 'interrupt'): ThreadEvent => ({
     type: 'RunCancelRequested',
@@ -128,6 +137,10 @@ export const ask = {
     ...given,
   }),
   start: (runId: string, leaseId = 'lease'): ThreadCommand => ({ type: 'StartRun', runId, leaseId }),
+  begin: (runId: string, attempt = 1, leaseId = 'lease'): ThreadCommand => ({
+    type: 'BeginRun',
+    ...{ runId, attempt, leaseId },
+  }),
   cancel: (runId: string, action: CancelAction = 'interrupt'): ThreadCommand => ({
     type: 'RequestCancel',
     runId,
@@ -147,13 +160,14 @@ export const ask = {
     type: 'CompleteRun',
     ...{ runId, attempt, leaseId, outcome },
   }),
-  requeue: (runId: string, lost = false, attempt = 1, leaseId = 'lease'): ThreadCommand => ({
+  requeue: (runId: string, attempt = 1, leaseId = 'lease'): ThreadCommand => ({
     type: 'RequeueRun',
-    ...{ runId, attempt, leaseId, reason: 'shutdown', lost },
+    ...{ runId, attempt, leaseId, reason: 'shutdown' },
   }),
-  abandon: (runId: string, maxAttempts = 3): ThreadCommand => ({
+  /** Charged, unless it says otherwise. */
+  abandon: (runId: string, maxCharges = 3, verdict = CHARGED): ThreadCommand => ({
     type: 'AbandonAttempt',
-    ...{ runId, maxAttempts, reason: 'lost' },
+    ...{ runId, verdict, maxCharges, reason: 'lost', error: 'Lost' },
   }),
   deleteThread: (): ThreadCommand => ({ type: 'DeleteThread' }),
 };

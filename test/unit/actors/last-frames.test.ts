@@ -34,7 +34,10 @@ test('X3 S1 a run that no executor ends has the ends of its graphs, innermost fi
   withThreads(async (lent) => {
     const last = await toNested(lent);
     await lent.done(ask.abandon('a', 1));
-    const error = { error: 'AttemptsExceeded', message: 'Run a exceeded its 1 attempts: lost' };
+    const error = {
+      error: 'Lost',
+      message: 'Run a was charged with 1 of 1 allowed deaths of its process (PLATFORM_MAX_ATTEMPTS): lost',
+    };
     assert.deepEqual(await last(), [
       ...NESTED.toReversed().map((place) => [
         `lifecycle|${place}`,

@@ -41,7 +41,7 @@ test('R2 given a thread with a past, when its actor comes back after a restart, 
       ask.cancel('a', 'rollback'),
       ask.complete('a'),
       ask.start('b', 'l2'),
-      ask.requeue('b', true, 1, 'l2'),
+      ask.requeue('b', 1, 'l2'),
       ask.deleteThread(),
     ]) {
       const { state } = await lent.done(step);

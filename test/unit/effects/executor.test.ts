@@ -46,7 +46,7 @@ function start(
       onFault,
       places,
       runTimeoutMs: 3_600_000,
-      maxAttempts: 3,
+      maxCharges: 3,
       stopGraceMs: 5_000,
       isRead: () => true,
       lingerClock: clock,
@@ -179,7 +179,7 @@ test('X5 after a kill between the refusal of a strict answer and its commit the 
     // The first attempt ended with its process, whatever it had found.
     await lent.done([ask.createRun('late', 'enqueue', { kwargs }), ask.start('late', 'gone')]);
     await lent.restart();
-    assert.equal(await recoverRuns(lent.log, lent.threads, { maxAttempts: 3 }), 1);
+    assert.equal(await recoverRuns(lent.log, lent.threads, { maxCharges: 3 }), 1);
     const executor = start(lent, run, lent.log);
     await pass(lent, 1_000, async () => (await statusOf(lent, 'late')) === 'error');
     const late = (await getRun(lent.log.rows, 'late'))!;

@@ -41,7 +41,7 @@ function startWorker({ log, clock }: TestThreads, threads: Threads, seed: number
     ...{ threads, clock, ids, onFault, places: createPlaces(1) },
     ...{
       runTimeoutMs: 3_600_000,
-      maxAttempts: 3,
+      maxCharges: 3,
       stopGraceMs: 5_000,
       isRead: () => true,
       lingerClock: clock,

@@ -37,7 +37,7 @@ function execute({ log, clock, threads }: TestThreads): ReturnType<typeof startE
   const ttl = { refreshOnRead: false, defaultTtl: null };
   return startExecutor({
     ...{ log, clock, threads, ids, onFault, lingerClock: clock, isRead: () => true },
-    ...{ runTimeoutMs: 24 * HOUR, maxAttempts: 3, stopGraceMs: 5_000, places: createPlaces(4) },
+    ...{ runTimeoutMs: 24 * HOUR, maxCharges: 3, stopGraceMs: 5_000, places: createPlaces(4) },
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
     graphs: {
       graphIds: ['graph'],

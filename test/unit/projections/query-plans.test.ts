@@ -69,7 +69,7 @@ async function withPlans(
 }
 
 const NAMED: Record<string, (rows: RowReader) => unknown> = {
-  claimableRuns: (rows) => claimableRuns(rows, 1, 10),
+  claimableRuns: (rows) => claimableRuns(rows, 1, 10, true),
   nextDueRun: (rows) => nextDueRun(rows, 1),
   hasOldCommands: (rows) => hasOldCommands(rows, 1),
   runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: LATER, looked: 10 }),
@@ -97,9 +97,12 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   cronsOfAssistant: (rows) => cronsOf(rows, { assistantId: 'a' }),
 };
 
+/** Runs that have begun and wait for their next attempt: never more than executed at once. */
+const FEW = 'SCAN candidate USING INDEX runs_begun';
+
 /** A walk through a whole table or index. `SCAN page` and the like walk what a search found. */
 const isScan = (detail: string): boolean =>
-  /^SCAN (threads|runs|events|deliveries|crons|candidate|other|d|t|o)\b/.test(detail);
+  /^SCAN (threads|runs|events|deliveries|crons|candidate|other|d|t|o)\b/.test(detail) && detail !== FEW;
 
 test('given the queries of executor, sweeper, recovery and routes, when they are planned, then none looks at every thread or run', () =>
   withPlans(async (plansOf) => {

@@ -33,7 +33,7 @@ function writer(log: EventLog): (threadId: string, ...facts: ThreadEvent[]) => P
 }
 
 const claimable = async (log: EventLog, now = NOW, limit = 100): Promise<string[]> =>
-  (await claimableRuns(log.rows, now, limit)).map(({ runId }) => runId);
+  (await claimableRuns(log.rows, now, limit, true)).map(({ runId }) => runId);
 
 test('X1 given runs of one moment on one thread, when they are claimed one by one, then in the order of acceptance', () =>
   withLog(async ({ log }) => {
@@ -48,6 +48,43 @@ test('X1 given runs of one moment on one thread, when they are claimed one by on
     }
     const newestFirst = await listRuns(log.rows, { threadId: 't', limit: 10, offset: 0 });
     assert.deepEqual(newestFirst, [...ids].reverse());
+  }));
+
+test('X6 of the suspects that wait the one with the fewest charges is claimable, after all others, or none', () =>
+  withLog(async ({ log }) => {
+    const write = writer(log);
+    const accounts = {
+      free: { deaths: 1 },
+      worse: { deaths: 4, charges: 2 },
+      tried: { deaths: 3, charges: 1 },
+    };
+    for (const [name, account] of Object.entries(accounts))
+      await write(
+        `thread-of-${name}`,
+        ...[fact.created(), fact.runCreated(name), fact.started(name), fact.requeued(name, 1, account)],
+      );
+    await write('t', fact.created(), fact.runCreated('new'));
+    assert.deepEqual(await claimable(log), ['free', 'tried', 'new']);
+    const without = await claimableRuns(log.rows, NOW, 100, false);
+    assert.deepEqual(
+      without.map(({ runId }) => runId),
+      ['free', 'new'],
+    );
+    // The suspects take no place from the others.
+    assert.equal((await claimableRuns(log.rows, NOW, 2, false)).length, 2);
+  }));
+
+test('X5 a run that has begun is claimable whatever was set back: the clock by a week, or its own time', () =>
+  withLog(async ({ log }) => {
+    const write = writer(log);
+    await write(
+      't',
+      fact.created(),
+      fact.runCreated('begun', { notBefore: NOW + 1_000 }),
+      fact.started('begun'),
+    );
+    await write('t', fact.requeued('begun'));
+    assert.deepEqual(await claimable(log, NOW - 7 * 24 * 3_600_000), ['begun']);
   }));
 
 test('X5 given a run that waits for its next attempt, when another looks older because the clock was set back, then the begun one comes first', () =>
@@ -81,7 +118,7 @@ test('X1 given a delayed run, when it is not due, then those behind it go first 
     assert.equal(await nextDueRun(log.rows, NOW + 9_000), undefined);
   }));
 
-test('X1 given many threads at random, when runs are claimed, then exactly the oldest due run of each thread without a running one', () =>
+test('X1 given many threads at random, when runs are claimed, then the oldest due run of each thread without a running one, those that have begun first', () =>
   withLog(async ({ log, clock }) => {
     const random = createRandom(seedFromEnv());
     const write = writer(log);
@@ -92,10 +129,12 @@ test('X1 given many threads at random, when runs are claimed, then exactly the o
       due: number;
       order: number;
       state: 'pending' | 'running' | 'ended';
+      begun: boolean;
     }
     const model: Model[] = [];
     for (const thread of ['t', 'u', 'v']) await write(thread, fact.created());
-    const oldest = (a: Model, b: Model): number => a.created - b.created || a.order - b.order;
+    const first = (a: Model, b: Model): number =>
+      Number(b.begun) - Number(a.begun) || a.created - b.created || a.order - b.order;
     let claims = 0;
     for (let step = 0; step < 120; step++) {
       const thread = random.pick(['t', 'u', 'v']);
@@ -108,7 +147,8 @@ test('X1 given many threads at random, when runs are claimed, then exactly the o
       } else if (random.chance(0.6)) {
         const due = random.chance(0.3) ? clock.now() + random.int(1, 50) : 0;
         const id = `${random.int(0, 9)}-${step}`;
-        model.push({ id, thread, created: Math.max(clock.now(), due), due, order: step, state: 'pending' });
+        const created = Math.max(clock.now(), due);
+        model.push({ id, thread, created, due, order: step, state: 'pending', begun: false });
         await write(thread, fact.runCreated(id, { notBefore: due }));
       } else await clock.advance(random.int(0, 20));
 
@@ -117,10 +157,10 @@ test('X1 given many threads at random, when runs are claimed, then exactly the o
         .flatMap((name) =>
           model
             .filter((run) => run.thread === name && run.state === 'pending' && run.due <= clock.now())
-            .sort(oldest)
+            .sort(first)
             .slice(0, 1),
         )
-        .sort(oldest);
+        .sort(first);
       const found = await claimable(log, clock.now());
       assert.deepEqual(
         found,
@@ -130,6 +170,7 @@ test('X1 given many threads at random, when runs are claimed, then exactly the o
       const next = expected[0];
       if (next !== undefined && random.chance(0.6)) {
         next.state = 'running';
+        next.begun = true;
         claims += 1;
         await write(next.thread, fact.started(next.id));
       }

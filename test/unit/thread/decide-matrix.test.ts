@@ -94,6 +94,9 @@ const TABLE: [command: ThreadCommand, label: string, expected: Record<string, st
   ],
   [ask.cancel('b'), 'RequestCancel of the second', { ...alive('RunCompleted'), idle: '!run-not-open' }],
   [ask.cancel('x'), 'RequestCancel of nothing', alive('!run-not-open')],
+  [ask.begin('a'), 'BeginRun', { ...STALE, running: 'RunBegun', stopping: 'RunBegun', undoing: 'RunBegun' }],
+  [ask.begin('a', 1, 'other'), 'BeginRun with another lease', STALE],
+  [ask.begin('a', 2), 'BeginRun of another attempt', STALE],
   [
     ask.save('a', 'c1'),
     'SaveCheckpoint',
@@ -115,7 +118,7 @@ const TABLE: [command: ThreadCommand, label: string, expected: Record<string, st
     'RequeueRun',
     { ...STALE, running: 'RunRequeued', stopping: 'RunCompleted', undoing: 'RunCompleted' },
   ],
-  [ask.requeue('a', false, 1, 'other'), 'RequeueRun with another lease', STALE],
+  [ask.requeue('a', 1, 'other'), 'RequeueRun with another lease', STALE],
   [
     ask.abandon('a'),
     'AbandonAttempt',
@@ -150,7 +153,7 @@ test('D2 D3 X1 X2 X3 given every state, when every command is decided, then fact
 
 test('given the table, when its commands are listed, then every kind of command is among them', () => {
   const kinds = new Set(TABLE.map(([command]) => command.type));
-  assert.equal(kinds.size, 11);
+  assert.equal(kinds.size, 12);
 });
 
 test.run();

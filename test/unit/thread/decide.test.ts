@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
+import { CHARGED } from '../../../src/thread/fault.ts';
 import { isLiving, openRun } from '../../../src/thread/state.ts';
 import { ask, fact, given, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -169,30 +170,65 @@ test('given a run that waits, when it is cancelled, then it ends at once and the
     .then(fact.completed('b', { attempt: 0, outcome, remaining: 1, head: 'c1' }));
 });
 
-test('X5 given a run lost with its process, when it is abandoned, then two attempts are retried and the third ends it', () => {
+test('X6 a run is tried again until its last charge, which ends it with the reason of its last death', () => {
   const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
   for (const attempt of [1, 2]) {
     history.push(fact.started('a', attempt, `l${attempt}`));
+    const again = fact.requeued('a', attempt, { lost: true, charges: attempt });
     given(...history)
       .when(ask.abandon('a'))
-      .then(fact.requeued('a', attempt));
-    history.push(fact.requeued('a', attempt));
+      .then(again);
+    history.push(again);
   }
-  const message = 'Run a exceeded its 3 attempts: lost';
+  const message = 'Run a was charged with 3 of 3 allowed deaths of its process (PLATFORM_MAX_ATTEMPTS): lost';
   given(...history, fact.started('a', 3, 'l3'))
     .when(ask.abandon('a'))
-    .then(
-      fact.completed('a', { attempt: 3, outcome: { kind: 'error', error: 'AttemptsExceeded', message } }),
-    );
+    .then(fact.completed('a', { attempt: 3, outcome: { kind: 'error', error: 'Lost', message } }));
 });
 
-test('X5 given attempts handed back at shutdown, when the run is abandoned, then only lost attempts count', () => {
+test('X6 a saved step clears the account of a run, its input and a return of the run leave it as it is', () => {
+  const charged = [
+    ...[fact.created(), fact.runCreated('a'), fact.started('a')],
+    ...[fact.requeued('a', 1, { lost: true, deaths: 2, charges: 1 }), fact.started('a', 2)],
+  ];
+  given(...charged)
+    .when(ask.requeue('a', 2))
+    .then(fact.requeued('a', 2, { deaths: 2, charges: 1, reason: 'shutdown' }));
+  given(...charged, fact.saved('a', 'c1', '', 2))
+    .when(ask.abandon('a'))
+    .then(fact.requeued('a', 2, { lost: true, charges: 1 }));
+  given(...charged, fact.saved('a', 's1', 'child:1', 2))
+    .when(ask.abandon('a'))
+    .then(fact.requeued('a', 2, { lost: true, charges: 1 }));
+  const input = fact.saved('a', 'c1', '', 2) as ThreadEvent & { type: 'CheckpointSaved' };
+  given(...charged, { ...input, data: { ...input.data, source: 'input' } })
+    .when(ask.abandon('a'))
+    .then(fact.requeued('a', 2, { lost: true, deaths: 2, charges: 2 }));
+});
+
+test('X6 a hundred lost attempts end a run that saved something in each of them', () => {
+  const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
+  const unsaved = { ...CHARGED, charged: false };
+  for (let attempt = 1; attempt < 100; attempt++)
+    history.push(
+      fact.started('a', attempt),
+      fact.saved('a', `c${attempt}`, '', attempt),
+      fact.requeued('a', attempt, { lost: true }),
+    );
+  const { events } = given(...history, fact.started('a', 100)).when(ask.abandon('a', 3, unsaved));
+  assert.match(JSON.stringify(events), /lost 100 attempts with their process/);
+  given(...history.slice(0, -1))
+    .when(ask.abandon('a', 3, unsaved))
+    .thenTypes('RunRequeued');
+});
+
+test('X6 an attempt that is handed back has lost nothing', () => {
   const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
   for (let attempt = 1; attempt <= 5; attempt++)
-    history.push(fact.started('a', attempt), fact.requeued('a', attempt, false));
+    history.push(fact.started('a', attempt), fact.requeued('a', attempt));
   given(...history, fact.started('a', 6))
     .when(ask.abandon('a'))
-    .then(fact.requeued('a', 6));
+    .then(fact.requeued('a', 6, { lost: true, charges: 1 }));
 });
 
 test('X5 given a stopping run, when its process is lost, then it ends as it was asked to, for the reason that was given', () => {

@@ -8,13 +8,13 @@ const test = suite('thread/state');
 const running = [fact.created(), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')];
 
 test('given runs that wait, when one is handed back, then it goes to the front and remembers attempt, losses and base', () => {
-  const { state } = given(...running, fact.saved('a', 'c1'), fact.requeued('a'));
+  const { state } = given(...running, fact.saved('a', 'c1'), fact.requeued('a', 1, { lost: true }));
   assert.ok(state.status === 'queued');
   assert.deepEqual(state.queue, [
     { runId: 'a', attempt: 1, lost: 1, base: null, checkpointed: true },
     { runId: 'b', attempt: 0, lost: 0, base: null, checkpointed: false },
   ]);
-  const again = given(...running, fact.requeued('a', 1, false), fact.started('a', 2)).state;
+  const again = given(...running, fact.requeued('a'), fact.started('a', 2)).state;
   assert.deepEqual(openRun(again, 'a'), {
     runId: 'a',
     attempt: 2,

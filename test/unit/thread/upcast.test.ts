@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/kernel/json.ts';
+import { readData } from '../../../src/log/events.ts';
 import { schemaVersionOf, upcast, type Upcasters } from '../../../src/thread/upcast.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -28,6 +29,11 @@ test('L3 given a fact of a later program, when it is read, then the reader stops
   assert.throws(() => upcast('RunCreated', 4, {}, upcasters), /RunCreated was stored as version 4.*1 to 3/);
   assert.throws(() => upcast('RunStarted', 2, {}, upcasters), /version 2.*1 to 1/);
   assert.throws(() => upcast('RunStarted', 0, {}, upcasters), /version 0/);
+});
+
+test('L3 X6 a run that was requeued before runs had accounts has an empty one', () => {
+  const old = { threadId: 't', runId: 'a', attempt: 1, reason: 'lost', lost: true };
+  assert.deepEqual(readData('RunRequeued', 1, old), { ...old, deaths: 0, charges: 0 });
 });
 
 test('given upcasters, when a new fact is written, then its version is the newest', () => {

@@ -10,8 +10,8 @@ const lost = (charged: boolean) => ({ kind: 'lost', charged, error: 'E', message
 const run = (saved = false, stopping = false) => ({ saved, stopping });
 
 const TABLE = [
-  { by: 'crash', begun: [run()], fates: [[lost(true), false]] },
-  { by: 'crash', begun: [run(true)], fates: [[lost(true), false]] },
+  { by: 'crash', begun: [run()], fates: [[lost(true), true]] },
+  { by: 'crash', begun: [run(true)], fates: [[lost(true), true]] },
   {
     by: 'crash',
     begun: [run(), run(true)],
