@@ -2,6 +2,7 @@
  * What one attempt at a run writes, in order and few commits: whatever was taken while a commit was under way, or until
  * the next beat, forms the next one.
  *
+ * X5 The end of a step asks for a commit at once, or the step would be done again after a crash; frames may linger.
  * L1 `settled` and `sync` are for those who need to know that a write is durable; nobody is shown anything before.
  * S1 Frames, checkpoints and facts reach the log in the order in which they were taken, each with all before it.
  * X2 Every commit carries the lease. A refusal is told to everyone who waits and to all who come later.
@@ -14,6 +15,7 @@ import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
+import { isStepEnd } from '../thread/state.ts';
 import type { Beat } from './beat.ts';
 import { onlyLatest } from './only-latest.ts';
 
@@ -64,7 +66,7 @@ export interface RunWritesOptions {
 /** Back-pressure: beyond this much that is not durable, whoever produces more waits. */
 const MOST_WAITING = 64;
 const MOST_CHARACTERS = 262_144;
-/** As long as many a run takes, and of no consequence after a crash: less is lost than one step. */
+/** The wait of writes that no reader and no step waits for: as long as many a run takes. */
 const LINGER_MS = 10;
 
 interface Entry {
@@ -94,17 +96,21 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
+  /** The end of a step waits. */
+  let hasStep = false;
   let pump: Promise<void> | undefined;
   let failure: { readonly error: unknown; told: boolean } | undefined;
   let closed = false;
   /** Ends the wait for more. */
   let hurry: () => void = () => undefined;
+  /** Makes the wait as long as what waits now may take. */
+  let rearm: () => void = () => undefined;
 
   const take = (): Entry[] => {
     const taken = waiting;
     waiting = [];
     size = 0;
-    urgent = false;
+    urgent = hasStep = false;
     return taken;
   };
 
@@ -137,13 +143,18 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
 
   async function linger(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const cancel = isRead() ? beat.next(resolve) : clock.after(LINGER_MS, resolve);
+      let cancel: () => void = () => undefined;
+      rearm = () => {
+        cancel();
+        cancel = hasStep || isRead() ? beat.next(resolve) : clock.after(LINGER_MS, resolve);
+      };
       hurry = () => {
         cancel();
         resolve();
       };
+      rearm();
     });
-    hurry = () => undefined;
+    hurry = rearm = () => undefined;
   }
 
   async function run(): Promise<void> {
@@ -168,6 +179,11 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     const entry: Entry = { write, done: undefined };
     waiting.push(entry);
     size += write.size;
+    const { command } = write;
+    if (!hasStep && command?.type === 'SaveCheckpoint' && isStepEnd(command)) {
+      hasStep = true;
+      rearm();
+    }
     pump ??= run();
     return entry;
   }

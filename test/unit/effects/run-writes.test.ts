@@ -132,7 +132,7 @@ test('given a run that nobody reads, when it writes step by step, then its write
     const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     await writes.add(frame(0));
     for (let i = 0; i < 5; i++) await turn();
-    await writes.add(checkpoint('c1'));
+    await writes.add(writesOn('', 'c0'));
     for (let i = 0; i < 5; i++) await turn();
     assert.equal(heard.length, 0);
     await writes.settled();
@@ -145,11 +145,28 @@ test('given a run that nobody reads, when it writes step by step, then its write
     while ((await framesOf(lent.log)).length < 2) await turn();
     assert.deepEqual(await framesOf(lent.log), ['0 "0"', '1 "1"']);
     // The end takes all with it.
-    await writes.add(checkpoint('c2'));
-    for (let i = 0; i < 5; i++) await turn();
+    void writes.add(checkpoint('c2'));
     assert.ok((await writes.close(ask.complete('a'))).ok);
     const last = heard.at(-1)!.events.map(({ type }) => type);
     assert.deepEqual(last, ['CheckpointSaved', 'RunCompleted']);
+  }));
+
+test('X5 the end of a step asks for a commit at once, and takes with it what lingers', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const heard = noticesOf(lent.log);
+    const writes = open(lent, false, false);
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await writes.add(frame(0));
+    for (let i = 0; i < 5; i++) await turn();
+    assert.equal(heard.length, 0);
+    await writes.add(checkpoint('c1'));
+    while (heard.length === 0) await turn();
+    assert.deepEqual(
+      heard.map(({ events, frames }) => [events.map(({ type }) => type), [...frames.keys()]]),
+      [[['CheckpointSaved'], ['a']]],
+    );
+    writes.end();
   }));
 
 test('given frames that somebody reads, when they come soon after others, then those of all runs wait for one beat, and for what is urgent no longer than it does', () =>
