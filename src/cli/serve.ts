@@ -5,6 +5,7 @@ import { addressOf } from '../config/config.ts';
 import { loadConfig, readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { tendIdleMemory } from '../kernel/idle-memory.ts';
+import { openFilesProblem } from '../kernel/open-files.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { publishAddress } from '../kernel/server-address.ts';
 import { placeText, stackOf, userPlaceOf } from '../kernel/stack.ts';
@@ -48,7 +49,9 @@ export async function serve(
   { isWatching }: { readonly isWatching: boolean },
 ): Promise<void> {
   const given = { env: { ...host.env }, cwd: host.cwd };
-  const { config, problems } = readConfig(options, given.env, given.cwd);
+  const { config, problems: found } = readConfig(options, given.env, given.cwd);
+  const filesProblem = openFilesProblem();
+  const problems = filesProblem === undefined ? found : [filesProblem, ...found];
   enterProject(config, host.env);
   // Graph workers copy the environment when they start; a free port is known only once it is taken.
   if (config.port !== 0) publishAddress(host.env, addressOf(config));

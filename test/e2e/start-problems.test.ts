@@ -106,6 +106,18 @@ test('problems of the file, the environment, the graphs, the auth handler and th
     }),
   ));
 
+test('a limit of open files that is too low is a clear error with exit code 2', () =>
+  withPrograms(async ({ run, dir }) => {
+    const cwd = await project(join(dir, 'few-files'), {
+      'platform.json': { graphs: { good: './good.js:graph' } },
+      'good.js': FUNCTION,
+    });
+    const args = ['serve', '--port', '0', '--data', join(dir, 'data')];
+    const { code, output } = await run({ args, cwd, before: 'ulimit -n 100' });
+    assert.is(code, 2);
+    assert.match(output, 'may open 100 files; expected at least 128');
+  }));
+
 test('a port that is taken is a clear error with exit code 2', () =>
   withPrograms(async ({ launch, dir }) =>
     withTakenPort(async (port) => {
