@@ -15,14 +15,13 @@ export type AuthUser = JsonObject & {
  * answer says `is_authenticated: false`; throws a `TypeError` (naming fields, never values) when it makes no sense, told to clients for a missing identity.
  */
 export function parseUser(raw: unknown): AuthUser | undefined {
-  const fields = typeof raw === 'string' ? { identity: raw } : toPlain(raw, 'the auth user', 'drop');
-  if (!isObject(fields)) throw new TypeError('authenticate must return a string or an object');
+  const fields = typeof raw === 'string' ? { identity: raw } : toPlain(raw ?? null, 'the auth user', 'drop');
   const {
     identity,
     display_name: name = identity,
     permissions = [],
     is_authenticated: known = true,
-  } = fields;
+  } = isObject(fields) ? fields : {};
   if (known === false) return undefined;
   if (known !== true) throw new TypeError('the auth user: is_authenticated must be a boolean');
   if (typeof identity !== 'string' || identity === '')
@@ -32,5 +31,5 @@ export function parseUser(raw: unknown): AuthUser | undefined {
   if (typeof name !== 'string') throw new TypeError('the auth user: display_name must be a string');
   if (!Array.isArray(permissions) || !permissions.every((each) => typeof each === 'string'))
     throw new TypeError('the auth user: permissions must be an array of strings');
-  return { ...fields, identity, display_name: name, permissions, is_authenticated: true };
+  return { ...(fields as JsonObject), identity, display_name: name, permissions, is_authenticated: true };
 }

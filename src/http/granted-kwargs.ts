@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { RunKwargs } from '../thread/events.ts';
 import { defined } from './run-kwargs.ts';
 import { runCreate } from './schemas/runs.ts';
+import { DEFAULT_DURABILITY } from './wire.ts';
 
 /** Members of `kwargs` by the names that handlers know; the others are the server's. */
 const orders = runCreate.pick({
@@ -23,7 +24,8 @@ export function grantedKwargs(asked: RunKwargs, names: JsonObject, left: Json | 
   if (!parsed.success)
     throw new TypeError(`the auth handler left kwargs that are not valid: ${parsed.error.message}`);
   const { input, command, config, context, webhook } = parsed.data;
-  const { interrupt_before: before, interrupt_after: after, feedback_keys: keys } = parsed.data;
+  const { interrupt_before: before, interrupt_after: after, feedback_keys: keys, durability } = parsed.data;
+  const isAsked = durability !== undefined && durability !== (asked.durability ?? DEFAULT_DURABILITY);
   const { command: _c, interruptBefore: _b, interruptAfter: _a, feedbackKeys: _k, ...rest } = asked;
   const { webhook: url, durability: _d, ...kept } = rest;
   // Handlers see the URL without its secrets: only another one is a change.
@@ -33,11 +35,12 @@ export function grantedKwargs(asked: RunKwargs, names: JsonObject, left: Json | 
     input: command === undefined ? (input ?? null) : null,
     ...(command && { command: defined(command) }),
     config: { ...defined(config ?? {}), configurable: { ...config?.configurable, ...names } },
-    context: context ?? null,
+    // Runs without settings are shown with empty ones.
+    context: context !== undefined && Object.keys(context).length > 0 ? context : null,
     streamMode: parsed.data.stream_mode,
     ...(before !== undefined && { interruptBefore: before }),
     ...(after !== undefined && { interruptAfter: after }),
-    ...(parsed.data.durability !== undefined && { durability: parsed.data.durability }),
+    ...(isAsked && { durability }),
     ...(keys !== undefined && { feedbackKeys: keys }),
     ...(webhook !== undefined && { webhook: isSameUrl ? url : webhook }),
   };

@@ -135,6 +135,8 @@ export const alreadyAnswered = (): HttpProblem =>
 export const stateBusy = (): HttpProblem => new HttpProblem(409, 'Thread is busy');
 export const noGraphId = (threadId: string): HttpProblem =>
   new HttpProblem(400, `Thread ${threadId} has no graph ID`);
+export const updateRefused = (words: string): HttpProblem =>
+  new HttpProblem(400, `The graph refused the update: ${words}`);
 export const noCheckpoint = (id: string): HttpProblem => new HttpProblem(404, `Checkpoint ${id} not found`);
 
 export const unavailable = (): HttpProblem =>

@@ -126,6 +126,7 @@ export async function prepareRun(
     assistantMetadata: assistant.metadata,
     ownMetadata: {
       ...(threadId !== undefined && { graph_id: assistant.graphId }),
+      ...(kwargs.config['metadata'] as JsonObject),
       assistant_id: assistant.assistantId,
     },
     metadata,
@@ -206,14 +207,14 @@ const authoriseRun = (
   },
 ): Promise<Granted> =>
   authorise(context, actor, 'threads:create_run', {
-    ...(run.threadId !== undefined && { thread_id: run.threadId }),
+    thread_id: run.threadId ?? null,
     assistant_id: run.assistantId,
     run_id: run.runId,
     status: 'pending',
     metadata: request.metadata ?? {},
     prevent_insert_if_inflight: request.multitask_strategy === 'reject',
     multitask_strategy: request.multitask_strategy,
-    if_not_exists: request.if_not_exists ?? 'reject',
+    if_not_exists: request.if_not_exists ?? (run.threadId === undefined ? 'create' : 'reject'),
     after_seconds: request.after_seconds ?? 0,
     kwargs: { ...toKwargs(run.kwargs, {}), config: run.kwargs.config },
   });

@@ -25,8 +25,7 @@ export function mirror({ config, context }: Settings): Settings {
   const configurable = asObject(config['configurable']);
   const settings = settingsIn(configurable);
   if (isFilled(settings) === isFilled(context)) return { config, context };
-  if (isFilled(settings))
-    return context === undefined || isObject(context) ? { config, context: settings } : { config, context };
+  if (isFilled(settings)) return { config, context: settings };
   return { config: { ...config, configurable: { ...configurable, ...asObject(context) } }, context };
 }
 
@@ -51,12 +50,10 @@ export function underRun(assistant: Settings, request: Settings): { config: Json
   };
 }
 
-/** A context that is no object is not mixed with another one; the assistant's wins. */
 function mergeContext(own: Json | undefined, given: Json | undefined): Json {
-  if (own !== undefined && own !== null && !isObject(own)) return own;
-  return orNull(isObject(own) && isObject(given) ? { ...own, ...given } : (given ?? own ?? null));
+  const merged = { ...asObject(own), ...asObject(given) };
+  return isFilled(merged) ? merged : null;
 }
 
-const orNull = (context: Json): Json => (isObject(context) && !isFilled(context) ? null : context);
 const isFilled = (value: Json | undefined): boolean => isObject(value) && Object.keys(value).length > 0;
 const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});

@@ -12,7 +12,7 @@ import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import { threadStream } from '../thread/events.ts';
 import type { ServerContext } from './context.ts';
-import { invalid, noCheckpoint, refused, stateBusy } from './replies.ts';
+import { noCheckpoint, refused, stateBusy, updateRefused } from './replies.ts';
 import { checkpointsOf, type ThreadGraph } from './thread-graph.ts';
 
 export interface StateChange {
@@ -55,7 +55,7 @@ export async function updateState(
   throw stateBusy();
 }
 
-/** What the graph makes of the change; throws a 422 with its words when it does not take it. Saves nothing. */
+/** What the graph makes of the change; throws a 400 with its words when it does not take it. Saves nothing. */
 export async function workOut(
   context: ServerContext,
   actor: Actor,
@@ -72,7 +72,7 @@ export async function workOut(
     ),
     checkpoints,
   );
-  if (updated.kind === 'refused') throw invalid(`values: the graph refused the update: ${updated.message}`);
+  if (updated.kind === 'refused') throw updateRefused(updated.message);
   const { saved, place } = updated;
   const places = saved.flatMap((each) => (each.kind === 'checkpoint' ? [each.checkpoint] : []));
   const root = places.findLast((checkpoint) => checkpoint.ns === '');

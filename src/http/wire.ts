@@ -78,6 +78,8 @@ export function toRun(run: RunRecord): JsonObject {
   };
 }
 
+export const DEFAULT_DURABILITY = 'async';
+
 /** `metadata`: of the run. */
 export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
   return {
@@ -88,7 +90,7 @@ export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
       ...kwargs.config,
       metadata: { ...(kwargs.config['metadata'] as JsonObject | undefined), ...metadata },
     },
-    context: kwargs.context ?? null,
+    context: kwargs.context ?? {},
     stream_mode: [...kwargs.streamMode],
     interrupt_before: kwargs.interruptBefore ?? null,
     interrupt_after: kwargs.interruptAfter ?? null,
@@ -97,8 +99,8 @@ export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
     subgraphs: kwargs.streamSubgraphs,
     resumable: kwargs.resumable ?? false,
     temporary: kwargs.onCompletion === 'delete',
-    checkpoint_during: kwargs.checkpointDuring ?? null,
-    durability: kwargs.durability ?? null,
+    checkpoint_during: kwargs.checkpointDuring ?? true,
+    durability: kwargs.durability ?? DEFAULT_DURABILITY,
   };
 }
 
@@ -186,13 +188,7 @@ export const emptyState: JsonObject = {
   interrupts: [],
 };
 
-export const toState = (threadId: string, state: GraphState): Record<string, Sendable> => ({
-  ...toNestedState(threadId, state),
-  interrupts: [...state.interrupts],
-});
-
-/** The questions of a subgraph's state stand in its tasks. */
-function toNestedState(threadId: string, state: GraphState): Record<string, Sendable> {
+export function toState(threadId: string, state: GraphState): Record<string, Sendable> {
   return {
     values: state.values,
     next: [...state.next],
@@ -203,6 +199,7 @@ function toNestedState(threadId: string, state: GraphState): Record<string, Send
     ),
     metadata: state.metadata ?? null,
     created_at: state.createdAt,
+    interrupts: [...state.interrupts],
   };
 }
 
@@ -215,7 +212,7 @@ function toTask(threadId: string, task: GraphTask): Record<string, Sendable> {
     interrupts: [...task.interrupts],
     // A subgraph's task points to its namespace; which checkpoint there is the head is found when it is asked for.
     checkpoint: task.checkpoint && { thread_id: threadId, checkpoint_ns: task.checkpoint.ns },
-    state: task.state && toNestedState(threadId, task.state),
+    state: task.state && toState(threadId, task.state),
     result: task.result,
   };
 }

@@ -35,6 +35,8 @@ export interface CronConditions {
   readonly threadId?: string;
   readonly enabled?: boolean;
   readonly metadata?: JsonObject;
+  /** A cron on a thread is found with its thread. */
+  readonly threadFilter?: AccessFilter | undefined;
 }
 
 export interface CronSearch extends CronConditions {
@@ -73,6 +75,8 @@ export async function getCron(
   return row && toRecord(row);
 }
 
+const METADATA_OF_THREAD = '(SELECT metadata FROM threads WHERE threads.thread_id = crons.thread_id)';
+
 function whereOf(wanted: CronConditions, filter: AccessFilter | undefined): Where {
   const where: Where = { clauses: [], params: {} };
   const equals = { assistant_id: wanted.assistantId, thread_id: wanted.threadId };
@@ -84,6 +88,7 @@ function whereOf(wanted: CronConditions, filter: AccessFilter | undefined): Wher
   if (wanted.enabled !== undefined) where.clauses.push(`enabled = ${wanted.enabled ? 1 : 0}`);
   whereContains(where, 'metadata', wanted.metadata);
   whereAllowed(where, 'metadata', filter);
+  whereAllowed(where, METADATA_OF_THREAD, wanted.threadFilter, 'thread_id IS NULL', 'threadAccess');
   return where;
 }
 

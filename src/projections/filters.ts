@@ -30,10 +30,11 @@ export function whereAllowed(
   column: string,
   filter: AccessFilter | undefined,
   exempt = '0',
+  parameter = 'access',
 ): void {
   if (filter === undefined || filter.length === 0) return;
-  where.clauses.push(`(${exempt} OR access_allows(${column}, @access))`);
-  where.params['access'] = JSON.stringify(filter);
+  where.clauses.push(`(${exempt} OR access_allows(${column}, @${parameter}))`);
+  where.params[parameter] = JSON.stringify(filter);
 }
 
 export const conditionOf = (where: Where): string =>

@@ -31,7 +31,7 @@ export interface NewRun {
   readonly assistantId: string;
   readonly graphId: string;
   readonly strategy: MultitaskStrategy;
-  /** Merged in this order: the assistant's, the thread's, the server's (`ownMetadata`), the request's (`metadata`). */
+  /** Merged in this order: assistant, thread, `ownMetadata` (the run's names, its config's metadata), `metadata`. */
   readonly assistantMetadata: JsonObject;
   readonly ownMetadata: JsonObject;
   readonly metadata: JsonObject;

@@ -111,6 +111,7 @@ export const stopReason = {
     `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`,
   /** Only for `cancel_reason`: the run's input was absorbed by another run. */
   taken: 'taken: Cancelled through the API.',
+  cancelMany: (action: CancelAction): string => `${action} requested via POST /runs/cancel`,
   disconnect: 'client disconnected from the run stream (on_disconnect=cancel)',
   superseded: (runId: string, strategy: CancelAction): string =>
     `superseded by run ${runId} (multitask_strategy=${strategy})`,

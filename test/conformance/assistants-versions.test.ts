@@ -79,7 +79,8 @@ test('client.assistants.update: given an assistant, when it is changed, then met
     });
     assert.deepEqual(second, {
       ...first,
-      ...{ metadata: { a: 1, b: { y: 2 } }, config: { tags: ['t'] }, context: { c: 1 }, version: 2 },
+      ...{ metadata: { a: 1, b: { y: 2 } }, context: { c: 1 }, version: 2 },
+      ...{ config: { tags: ['t'], configurable: { c: 1 } } },
       updated_at: second.updated_at,
     });
     assert.ok(second.updated_at > first.updated_at);

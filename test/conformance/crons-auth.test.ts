@@ -98,7 +98,7 @@ test('A1 given a handler, when crons are made, read, changed, found and deleted,
       },
     });
     const url = `/runs/crons/${made.cron_id}`;
-    for (const [method, at, body, event, value] of [
+    for (const [method, at, body, event, value, ...ofThreads] of [
       ['GET', url, undefined, 'crons:read', { cron_id: made.cron_id }],
       [
         'PATCH',
@@ -116,6 +116,7 @@ test('A1 given a handler, when crons are made, read, changed, found and deleted,
         { thread_id: thread },
         'crons:search',
         { assistant_id: null, thread_id: thread, metadata: {}, limit: 10, offset: 0 },
+        { event: 'threads:read', by: 'alice', value: { thread_id: thread } },
       ],
       [
         'POST',
@@ -123,11 +124,12 @@ test('A1 given a handler, when crons are made, read, changed, found and deleted,
         { assistant_id: assistant },
         'crons:search',
         { assistant_id: assistant, thread_id: null, metadata: {}, limit: 0, offset: 0 },
+        { event: 'threads:search', by: 'alice', value: {} },
       ],
       ['DELETE', url, undefined, 'crons:delete', { cron_id: made.cron_id }],
     ] as const) {
       await send(s, method, at, body, alice);
-      assert.deepEqual(calls(), [{ event, by: 'alice', value }]);
+      assert.deepEqual(calls(), [{ event, by: 'alice', value }, ...ofThreads]);
     }
   }));
 

@@ -62,7 +62,7 @@ test('client.crons.create: given everything a cron can be told, when it is made,
       metadata: { team: 'a' },
     });
     assert.deepEqual(payload, {
-      ...{ assistant_id: 'echo', input: asked.input, context: asked.context },
+      ...{ assistant_id: assistant, input: asked.input, context: asked.context },
       config: { ...asked.config, configurable: { ...asked.config.configurable, cron_id: id } },
       ...{ interrupt_before: ['x'], interrupt_after: '*', multitask_strategy: 'reject', durability: 'exit' },
       ...{ stream_mode: ['values'], stream_subgraphs: true, stream_resumable: true },
@@ -111,7 +111,7 @@ test('client.crons.update: given a cron, when it is changed, then what was given
     const changed = asCron(await client.crons.update(id, { metadata: { b: 2 }, input: { n: 2 } }));
     assert.deepEqual(changed.metadata, { a: 1, b: 2 });
     const { assistant_id: own, ...payload } = changed.payload;
-    assert.equal(own, 'echo');
+    assert.equal(own, changed.assistant_id);
     assert.deepEqual(payload, {
       ...{ schedule: YEARLY, end_time: '2030-01-01T00:00:00Z', input: { n: 2 }, metadata: { b: 2 } },
       config: { tags: ['t'], configurable: { cron_id: id } },

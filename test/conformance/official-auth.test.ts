@@ -75,7 +75,7 @@ test('a handler of create_run sees the whole order of the run (official 4)', () 
       temporary: true,
       subgraphs: true,
       resumable: false,
-      checkpoint_during: null,
+      checkpoint_during: true,
       durability: 'sync',
     });
   }));

@@ -63,6 +63,7 @@ test('given an assistant and a request with configuration, when a run starts, th
         langsmith_project: 'p',
         'user-agent': 'node',
         langsmith_example_id: 'e',
+        langgraph_request_id: run.kwargs.config.configurable.langgraph_request_id,
         run_id: run.run_id,
         thread_id: threadId,
         graph_id: 'tells',
@@ -92,21 +93,6 @@ test('given an assistant and a request with configuration, when a run starts, th
     },
   ));
 
-test('given an assistant whose context is no object, when a run brings one, then the assistant keeps its own', () =>
-  withServer(
-    {
-      ...MODES,
-      overrides: { assistantDefaults: { tells: { context: 'mine' as never }, echo: { context: {} } } },
-    },
-    async (s) => {
-      assert.equal((await told(s, { context: { theirs: 1 } })).context, 'mine');
-      const { kwargs } = (
-        await s.request('POST', '/runs', { assistant_id: 'echo', input: {}, context: 'whole' })
-      ).json;
-      assert.equal(kwargs.context, 'whole');
-    },
-  ));
-
 test('given an authenticated user, when a run starts, then the graph knows who it is under every name', () =>
   withServer({ config: config('platform.auth.json') }, async (s) => {
     const headers = { authorization: 'Bearer alice-token' };
@@ -130,7 +116,7 @@ test('given the older name of durability, when it is used, then only the last ch
     assert.deepEqual(await saved({ checkpoint_during: false }), ['exit', 1]);
     assert.deepEqual(await saved({ checkpoint_during: true }), ['async', 7]);
     assert.deepEqual(await saved({ checkpoint_during: false, durability: 'sync' }), ['sync', 7]);
-    assert.deepEqual(await saved({ checkpoint_during: null }), [null, 7]);
+    assert.deepEqual(await saved({ checkpoint_during: null }), ['async', 7]);
   }));
 
 test('given fields of other servers, when a run has them, then it runs, and what is malformed is named', () =>

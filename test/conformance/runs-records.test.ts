@@ -53,6 +53,7 @@ test('given everything a run can be told, when it is created, then its record te
             mine: 1,
             'user-agent': 'node',
             langsmith_project: 'x',
+            langgraph_request_id: answer.json.kwargs.config.configurable.langgraph_request_id,
             run_id: runId,
             thread_id: threadId,
             graph_id: 'echo',
@@ -96,7 +97,7 @@ test('given only an assistant and nulls elsewhere, when a run is created, then d
     );
     const { json } = await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'echo', ...nulls });
     const { input, command, context, stream_mode: modes, webhook } = json.kwargs;
-    assert.deepEqual([input, command, context, modes, webhook], [null, null, null, ['values'], null]);
+    assert.deepEqual([input, command, context, modes, webhook], [null, null, {}, ['values'], null]);
     assert.equal(json.multitask_strategy, 'enqueue');
     await s.client.runs.join(threadId, json.run_id);
   }));

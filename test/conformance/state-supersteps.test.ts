@@ -83,7 +83,7 @@ test('given supersteps without a graph, or with one that does not take them, whe
       supersteps: [...steps, { updates: [{ as_node: 'nobody', values: {} }] }],
       metadata: { graph_id: 'turns' },
     });
-    assert.equal(status, 422);
+    assert.equal(status, 400);
     assert.match(String(detail), /Node "nobody" does not exist/);
     assert.deepEqual(await s.events(), before);
     assert.equal((await s.request('GET', `/threads/${MISSING}`)).status, 404);
@@ -133,7 +133,7 @@ test('given nodes that ran side by side in the last step, when the state is edit
       const { status, json } = await s.request('POST', `/threads/${threadId}/state`, {
         values: { log: ['x'] },
       });
-      assert.equal(status, 422, JSON.stringify(json));
+      assert.equal(status, 400, JSON.stringify(json));
       assert.match(json.detail, /Ambiguous update/);
     }
     assert.deepEqual(await s.client.threads.getState(threadId), before);

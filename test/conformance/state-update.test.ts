@@ -127,7 +127,7 @@ test('given a thread that no graph is known of, when its state is updated, then 
     assert.deepEqual(await ask(threadId, { values: {} }), [404, 'Graph "nobody" not found']);
   }));
 
-test('given an update that the graph does not take, when it is sent, then 422 says why and nothing is saved', () =>
+test('given an update that the graph does not take, when it is sent, then 400 says why and nothing is saved', () =>
   withServer({ config: STATES }, async (s) => {
     const agent = await waitAs(s, 'agent');
     const echo = await waitAs(s, 'echo');
@@ -145,8 +145,8 @@ test('given an update that the graph does not take, when it is sent, then 422 sa
       [brittle, { values: { log: ['poison'] }, as_node: 'a' }, /the branch broke/],
     ] as const) {
       const { status, json } = await s.request('POST', `/threads/${threadId}/state`, body);
-      assert.deepEqual([status, Object.keys(json)], [422, ['detail']], JSON.stringify(body));
-      assert.match(json.detail, /^values: the graph refused the update: /);
+      assert.deepEqual([status, Object.keys(json)], [400, ['detail']], JSON.stringify(body));
+      assert.match(json.detail, /^The graph refused the update: /);
       assert.match(json.detail, words);
     }
     assert.deepEqual(await s.events(), before);
@@ -202,7 +202,7 @@ test('given an assistant whose config names the node, when the state is updated 
         values: say('x'),
         as_node: 'node',
       });
-      assert.equal(status, 422);
+      assert.equal(status, 400);
     },
   ));
 

@@ -71,9 +71,12 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
     const assistantId = toAssistantId(c.req.param('id'));
     const body = check(assistantPatch, c.var.body ?? {});
     const settings = mirror({ config: body.config ?? {}, context: body.context });
-    const isMirrored = body.config === undefined && settings.config['configurable'] !== undefined;
+    // An empty config changes nothing.
+    const isNamed = body.config !== undefined && Object.keys(body.config).length > 0;
+    const isMirrored = !isNamed && settings.config['configurable'] !== undefined;
+    const wanted = isNamed || isMirrored ? settings.config : undefined;
     const granted = await authorise(context, c.var.actor, 'assistants:update', {
-      ...defined({ ...body, context: settings.context, ...(isMirrored && { config: settings.config }) }),
+      ...defined({ ...body, ...settings, config: wanted }),
       assistant_id: assistantId,
       metadata: body.metadata ?? {},
     });

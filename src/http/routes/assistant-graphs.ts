@@ -6,6 +6,7 @@ import { authorise } from '../access.ts';
 import { findAssistant, toAssistantId } from '../assistant-access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
+import { invalid } from '../replies.ts';
 import { checkServed } from '../served-graph.ts';
 
 export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
@@ -59,7 +60,9 @@ export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
 /** `xray=true` draws all levels, `xray=2` two of them. */
 function readDepth(url: URL): boolean | number {
   const text = url.searchParams.get('xray') ?? '';
-  if (/^-?\d{1,6}$/.test(text)) return Math.max(0, Number(text));
+  if (/^-?\d{1,6}$/.test(text) && Number(text) < 1)
+    throw invalid('xray: expected true, false, or 1 or more levels');
+  if (/^\d{1,6}$/.test(text)) return Number(text);
   return readQuery(url, { xray: 'boolean' })['xray'] === true;
 }
 

@@ -50,7 +50,8 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
       if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
     }
-    const { schedule = request.schedule, payload, metadata } = grantedCron(granted);
+    const { schedule = request.schedule, payload: left, metadata } = grantedCron(granted);
+    const payload = { ...left, assistant_id: assistantId };
     const timezone = request.timezone ?? null;
     const now = clock.now();
     checkTimes({ schedule, timezone, endTime }, now);
@@ -100,16 +101,15 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
     const cron = await find(cronId, granted.filter);
     const { schedule, payload, metadata } = grantedCron(granted, cron.metadata);
     const isKept = cron.threadId !== null || request.on_run_completed === undefined;
+    const other = assistant && (await findAssistantToRun(context, actor, assistant)).assistantId;
     const changes: Partial<CronContent> = {
-      ...(assistant !== undefined && {
-        assistantId: (await findAssistantToRun(context, actor, assistant)).assistantId,
-      }),
+      ...(other !== undefined && { assistantId: other }),
       ...(schedule !== undefined && { schedule }),
       ...(timezone !== undefined && { timezone }),
       ...(enabled !== undefined && { enabled }),
       ...(endTime !== undefined && { endTime }),
       ...(!isKept && { onRunCompleted: request.on_run_completed! }),
-      payload,
+      payload: { ...payload, ...(other !== undefined && { assistant_id: other }) },
       metadata,
     };
     const now = clock.now();

@@ -18,7 +18,7 @@ export function cronRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { rows } = context.log;
 
-  /** A2 What the handler of `crons:search` returns and what it stamps into the payload are part of the query. */
+  /** A2 What the handlers of crons and of their threads return, and what they stamp, are part of the query. */
   async function grant(actor: Actor, wanted: z.output<typeof cronCount>, page: JsonObject) {
     const { assistantId, threadId, metadata = {} } = conditionsOf(wanted);
     const granted = await authorise(context, actor, 'crons:search', {
@@ -28,8 +28,11 @@ export function cronRoutes(context: ServerContext): Hono<Env> {
       ...page,
     });
     const { enabled } = wanted;
-    const changed = grantedSearch(cronConditions, granted);
-    return { conditions: conditionsOf({ ...changed, enabled }), filter: granted.filter };
+    const conditions = conditionsOf({ ...grantedSearch(cronConditions, granted), enabled });
+    const { filter: threadFilter } = await (conditions.threadId === undefined
+      ? authorise(context, actor, 'threads:search', {})
+      : authorise(context, actor, 'threads:read', { thread_id: conditions.threadId }));
+    return { conditions: { ...conditions, threadFilter }, filter: granted.filter };
   }
 
   app.post('/runs/crons/search', async (c) => {

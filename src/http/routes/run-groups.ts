@@ -52,7 +52,7 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
     );
     for (const { runId, threadId: at } of found) {
       const done = await threads.dispatch(at, [
-        { type: 'RequestCancel', runId, action, reason: stopReason.cancel(action) },
+        { type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
       ]);
       // One that has ended is what the client asked for.
       if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);

@@ -57,7 +57,7 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
         ? await log.payloads.values(thread.threadId, thread.head)
         : undefined;
     const record = toThread(thread, values);
-    if (extract === undefined) return pick(record, select);
+    if (paths.length === 0) return pick(record, select);
     const parsed = { ...record, values: values?.parse() ?? null } as JsonObject;
     const extracted = Object.fromEntries(paths.map(([alias, path]) => [alias, valueAt(parsed, path)]));
     return { ...pick(record, select), extracted };

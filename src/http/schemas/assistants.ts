@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { JsonObject } from '../../kernel/json.ts';
 import { ASSISTANT_SORTS } from '../../projections/assistant-queries.ts';
 import {
-  json,
   jsonObject,
   limit,
   name,
@@ -30,7 +29,7 @@ const config = runConfig.transform(
 /** What a version of an assistant holds, as clients send it. */
 const content = {
   config: optional(config),
-  context: optional(json),
+  context: optional(jsonObject),
   metadata: optional(ownMetadata),
   name: optional(name),
   description: optional(description),
@@ -89,7 +88,7 @@ export const versionSearch = z.object(
 );
 
 export const versionChoice = z.object(
-  { version: z.int('expected a version number').min(1, 'expected a version number of 1 or more') },
+  { version: z.int('expected a version number') },
   'expected an object with version',
 );
 

@@ -48,6 +48,7 @@ const checkpoint = z.object(
 export const runConfig = z.looseObject(
   {
     configurable: optional(jsonObject),
+    metadata: optional(ownMetadata),
     tags: optional(list(z.string('expected a string'), 1000, 'expected a list of strings')),
     recursion_limit: optional(z.int('expected an integer').min(1, 'expected 1 or more')),
     timeout: optional(
@@ -68,7 +69,7 @@ export const runCreate = z.object(
     command: optional(command),
     metadata: optional(ownMetadata),
     config: optional(runConfig),
-    context: optional(json),
+    context: optional(jsonObject),
     strict_resume: optional(z.boolean('expected true or false')).meta({
       description:
         'Refuse an answer (`command.resume`) that names a question that does not wait, names none, or names none of several: the run ends with the error `UnknownInterruptError`, and the thread stays as it was.',
@@ -84,7 +85,9 @@ export const runCreate = z.object(
         `expected one of ${STREAM_MODES.join(', ')}, or a list of them`,
       )
       .nullish()
-      .transform((mode) => [...new Set(mode == null ? ['values' as const] : [mode].flat())]),
+      .transform((mode) => [
+        ...new Set(mode == null || mode.length === 0 ? ['values' as const] : [mode].flat()),
+      ]),
     stream_subgraphs: optional(z.boolean('expected true or false')),
     on_disconnect: optional(oneOf(['cancel', 'continue'])),
     on_completion: optional(z.string('expected "delete" or "keep"')),

@@ -63,12 +63,13 @@ export const threadCount = z.object({
 });
 
 const MOST_EXTRACTS = 10;
+const ALIAS = 'expected a name of letters, digits and underscores';
 const PATH =
   'expected a path such as values.messages[-1].content that begins with values, metadata, config or interrupts';
 
 const extract = z
   .record(
-    z.string(),
+    z.string().regex(/^[A-Za-z_]\w*$/, ALIAS),
     z.string(PATH).transform((text, context) => {
       const path = parsePath(text);
       if (path === undefined) context.addIssue({ code: 'custom', message: PATH });

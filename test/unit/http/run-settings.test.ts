@@ -32,12 +32,6 @@ test('context and configurable mirror each other where a client fills only one',
       settings(configurable({ checkpoint_id: 'c' }), { a: 1 }),
       settings(configurable({ checkpoint_id: 'c', a: 1 }), { a: 1 }),
     ],
-    ['a context that is no object', settings({}, 'text'), settings({}, 'text')],
-    [
-      'configurable beside a text',
-      settings(configurable({ a: 1 }), 'text'),
-      settings(configurable({ a: 1 }), 'text'),
-    ],
   ];
   for (const [name, given, expected] of cases) assert.deepEqual(mirror(given), expected, name);
 });
@@ -59,7 +53,6 @@ test('the request wins over the assistant, key by key, in context and configurab
       { color: 'b', size: 1 },
       { color: 'a', size: 1, z: 1 },
     ],
-    ['a text', settings({}, 'text'), 'text', { color: 'a', size: 1 }],
   ];
   for (const [name, request, context, values] of cases) {
     const merged = underRun(assistant, request);
