@@ -64,7 +64,10 @@ export function createWalk(s: TestServer): Walk {
 
   /** Nothing more happens by itself: whoever runs waits for its file. */
   function isQuiet(): boolean {
-    if (state.status === 'running') return state.active.checkpointed;
+    if (state.status === 'running') {
+      const { checkpointed, attempt, begun } = state.active;
+      return checkpointed && (attempt === 1 || begun === true);
+    }
     if (state.status === 'queued') return state.queue.every(({ runId }) => delayed.has(runId));
     return state.status !== 'stopping';
   }

@@ -29,6 +29,7 @@ test('given no webhooks block, when loaded, then webhooks go to the open interne
   assert.deepEqual((await load({})).webhooks, {
     enabled: true,
     url: { allowPrivate: false, requireHttps: false, allowedDomains: [], allowedPorts: [], maxLength: 2048 },
+    envPrefix: 'LG_WEBHOOK_',
     ...{ secrets: [], headers: {}, timeoutMs: 15_000, perHost: 4, keepMs: 72 * 3_600_000 },
   });
 });
@@ -60,6 +61,7 @@ test('given every key of the webhooks block, when loaded, then all are read and 
       ...{ allowPrivate: true, requireHttps: true, allowedPorts: [443], maxLength: 100 },
       allowedDomains: ['hooks.example.com', '*.xn--bcher-kva.example'],
     },
+    envPrefix: 'HOOK_',
     ...{ secrets: [SECRET], headers: { 'x-key': 'a 1 b 2' }, payloadFields: ['status'] },
     ...{ timeoutMs: 3000, pausesMs: [500, 60_000], perHost: 9, keepMs: 3_600_000 },
   });
