@@ -56,7 +56,7 @@ test(
         disk.fill();
         const kept = await createUntilFull(server);
         assert.ok(!existsSync(join(data, 'reserve')));
-        assert.match(server.output(), /the disk of the data directory \S+ is full: /);
+        await server.printed(/the disk of the data directory \S+ is full: /);
         for (const step of [1, 2]) writeFileSync(`${gate}${step}`, '');
         // Then everything but writing goes on
         assert.equal(await statusOf(server, 'GET', '/ok?check_db=1'), 200);
@@ -107,7 +107,7 @@ test(
         // When the next one starts
         const server = await serve();
         // Then it says so and answers
-        assert.match(server.output(), /the disk of the data directory \S+ is full: /);
+        await server.printed(/the disk of the data directory \S+ is full: /);
         assert.equal((await create(server)).status, 507);
         assert.equal(await statusOf(server, 'DELETE', `/threads/${spare}`), 204);
         assert.equal((await server.ask('GET', `/threads/${thread}/runs/${run}`)).json.status, 'pending');
