@@ -82,8 +82,7 @@ test('given on_completion keep, when a stateless run has ended, then its thread 
   withServer({}, async (s) => {
     const body = { assistant_id: 'echo', input: say('hi'), on_completion: 'keep' };
     const { json: values, headers } = await s.request('POST', '/runs/wait', body);
-    const runId = (headers.get('content-location') ?? '').slice('/runs/'.length);
-    const threadId = await threadOf(s, runId);
+    const [, threadId = ''] = /^\/threads\/([^/]+)\/runs\//.exec(headers.get('content-location') ?? '') ?? [];
     const thread = await s.client.threads.get(threadId);
     assert.deepEqual([thread.status, thread.values], ['idle', values]);
     assert.equal((await s.client.threads.search({})).length, 1);
