@@ -12,6 +12,9 @@ const NAMELESS = { ok: false, status: 400, detail: 'the auth user: identity must
 /** Plain data without an identity. */
 const isNameless = (answer: unknown): boolean =>
   answer === '' ||
+  ['undefined', 'number', 'boolean'].includes(typeof answer) ||
+  answer === null ||
+  Array.isArray(answer) ||
   (typeof answer === 'object' &&
     answer !== null &&
     Object.getPrototypeOf(answer) === Object.prototype &&
