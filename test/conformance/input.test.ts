@@ -70,7 +70,7 @@ for (const [method, path, valid, fields] of [
   ['POST', '/runs/crons', { assistant_id: 'echo', schedule: '0 0 1 1 *' }, CRON],
   ['POST', '/runs/crons/search', {}, CRONS],
   ['POST', '/assistants/echo/versions', {}, { metadata: OBJECTS, limit: LIMITS, offset: OFFSETS }],
-  ['POST', '/assistants/echo/latest', {}, { version: [undefined, null, 0, -1, 1.5, '1', {}, 1e300] }],
+  ['POST', '/assistants/echo/latest', {}, { version: [undefined, null, 1.5, '1', {}, 1e300] }],
 ] as const)
   test(`given a wrong value in any field, when it is sent to ${method} ${path}, then 422 names the field and nothing happens`, () =>
     withServer({}, async (s) => {

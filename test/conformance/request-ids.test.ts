@@ -63,7 +63,7 @@ test('without the header the id is a UUID of the request, whatever the client pu
     await s.until(ended(other.runId));
   }));
 
-test('kwargs of a run show what was asked for, null and false for the rest (official 2.3)', () =>
+test('kwargs of a run show what was asked for, and defaults for the rest (official 2.3)', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);
     const post = async (more: object): Promise<any> =>
@@ -72,9 +72,9 @@ test('kwargs of a run show what was asked for, null and false for the rest (offi
     const pick = ({ durability, checkpoint_during, resumable, feedback_keys }: any) => [
       ...[durability, checkpoint_during, resumable, feedback_keys],
     ];
-    assert.deepEqual(pick(await post({})), [null, null, false, null]);
+    assert.deepEqual(pick(await post({})), ['async', true, false, null]);
     const asked = { durability: 'sync', stream_resumable: true, feedback_keys: ['k'] };
-    assert.deepEqual(pick(await post(asked)), ['sync', null, true, ['k']]);
+    assert.deepEqual(pick(await post(asked)), ['sync', true, true, ['k']]);
     assert.deepEqual(pick(await post({ checkpoint_during: false })), ['exit', false, false, null]);
   }));
 

@@ -57,13 +57,13 @@ test('given an assistant and a request with configuration, when a run starts, th
       const [run] = (await s.request('GET', `/threads/${threadId}/runs`)).json;
       const { langgraph_request_id: requestId, ...configurable } = seen.configurable;
       assert.match(requestId, /^[0-9a-f-]{36}$/);
+      assert.equal(requestId, run.kwargs.config.configurable.langgraph_request_id);
       const { model, size, user_id: user, checkpoint_ns: _, checkpoint_map: __, ...rest } = configurable;
       assert.deepEqual([model, size, user], ['b', 'small', 'of-assistant']);
       assert.deepEqual(rest, {
         langsmith_project: 'p',
         'user-agent': 'node',
         langsmith_example_id: 'e',
-        langgraph_request_id: run.kwargs.config.configurable.langgraph_request_id,
         run_id: run.run_id,
         thread_id: threadId,
         graph_id: 'tells',
