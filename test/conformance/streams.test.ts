@@ -49,7 +49,7 @@ for (const graph of ['agent', 'steps', 'approve', 'asks'])
       ['updates', 'values', 'updates'],
       ['updates', 'values'],
     ],
-    [[], []],
+    [[], ['values']],
   ] as const)
     test(`given the graph ${graph}, when its stream is asked for in mode ${JSON.stringify(mode)}, then no other frames come`, () =>
       withServer({}, async (s) => {
