@@ -68,7 +68,7 @@ function typeText(node: Node): string {
 }
 
 function rangeText({ minimum, exclusiveMinimum, maximum }: Node): string {
-  // What JavaScript can count to is no limit of ours.
+  // The largest safe integers stand for no limit.
   const max = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
   const min = minimum === Number.MIN_SAFE_INTEGER ? undefined : minimum;
   const low = exclusiveMinimum === undefined ? min : `above ${exclusiveMinimum}`;

@@ -11,11 +11,11 @@ import { runEndOf } from '../thread/run-end.ts';
 
 type Modes = Pick<RunKwargs, 'streamMode'>;
 
-/** Of a run that has told nothing yet; undefined when its client did not ask for the mode. */
+/** The empty ledger of a new run; undefined when its client did not ask for the mode `lifecycle`. */
 export const newLedger = ({ streamMode }: Modes): SubgraphLedger | undefined =>
   streamMode.includes(LIFECYCLE) ? openSubgraphLedger() : undefined;
 
-/** What the run has told so far of the graphs within it. */
+/** The ledger of subgraphs that the stored frames of the run have told of. */
 export const readLedger = async (
   log: EventLog,
   runId: string,
@@ -40,7 +40,7 @@ function endsFor(outcome: Outcome, ledger: SubgraphLedger): readonly FrameText[]
   return ledger.ends(isFinished ? 'completed' : 'interrupted');
 }
 
-/** Of a run that has begun, and that no executor ends. */
+/** The last frames of a run that has begun and that ends without an executor. */
 export async function lastFrames(
   log: EventLog,
   {

@@ -1,4 +1,4 @@
-/** Commits that did not happen, or nobody knows. L4 Either is an exception and never a refusal. */
+/** Errors for commits that did not happen or whose outcome is unknown. L4 Each is an exception and never a refusal. */
 import type { CommitResult } from '../log/log.ts';
 
 /** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
@@ -25,7 +25,7 @@ export function assertAnswered(
   if (result.kind === 'not-done') throw new LogFull(result.cause);
 }
 
-/** For what is asked for again in any case. */
+/** Turns a full disk into `false`, for changes that a later sweep asks for again. */
 export function falseWhenFull(error: unknown): false {
   if (error instanceof LogFull) return false;
   throw error;

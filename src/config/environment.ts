@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../kernel/json.ts';
 import { isSecret, origin, PREFIX, SECRET } from './texts.ts';
 
-/** What a schema of this file says besides its description. */
+/** Members of `meta` that the reference of the configuration reads. */
 export interface VariableMeta {
   readonly description?: string;
   /** Read when the variable is not set, the first of them that is. */
@@ -15,7 +15,7 @@ export interface VariableMeta {
   /** Option of the command line, which wins. */
   readonly option?: string;
   readonly form?: string;
-  /** In words, where a default is not a constant. */
+  /** The default in words, where it is not a constant. */
   readonly byDefault?: string;
 }
 
@@ -100,7 +100,7 @@ const level = () =>
     LEVELS.map((each) => `\`${each}\``).join(', '),
   );
 
-/** By graph. */
+/** The settings of each graph's own assistant, by graph id. */
 export type AssistantDefaults = Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>>;
 
 const assistantDefaults = z.record(

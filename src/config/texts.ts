@@ -1,7 +1,7 @@
 /** Texts that may stand in the configuration file and in the environment. */
 import { z } from 'zod';
 
-/** Of `http.mount_prefix`. */
+/** Pattern of `http.mount_prefix`. */
 export const PREFIX = /^(\/[\w.~-]+)*\/?$/;
 export const origin = z
   .string('expected an origin')

@@ -71,7 +71,7 @@ export interface ExecutionOptions {
   readonly sync: boolean;
   /** The id of the next frame. */
   readonly nextFrame: number;
-  /** What the run has told of the graphs within it; undefined when its client did not ask for the mode. */
+  /** Subgraphs that the run has told of; undefined when its client did not ask for the mode `lifecycle`. */
   readonly ledger: SubgraphLedger | undefined;
   /** Called when graph code is about to start. */
   readonly onBegun: () => void;

@@ -8,7 +8,7 @@ export interface Opening extends Pick<Claim, 'command' | 'payloads'> {
   readonly lease: Lease;
   /** The id of its first frame. */
   readonly first: number;
-  /** What earlier attempts have told of the graphs within the run. */
+  /** Subgraphs that earlier attempts have told of. */
   readonly ledger?: SubgraphLedger | undefined;
 }
 

@@ -41,9 +41,9 @@ export interface InProcessGraphs extends GraphHost, StateHost {
   ): Promise<RunEnd>;
   /**
    * Finds the library of each graph before its first run, which may come when no file can be opened: Node remembers
-   * what it could not read then. It is loaded already, by the file of the graph. Resolves with the graphs that have one.
+   * what it could not read then. It is loaded already, by the file of the graph.
    */
-  findLibraries(): Promise<string[]>;
+  findLibraries(): Promise<void>;
 }
 
 export function openInProcessGraphs({
@@ -127,15 +127,12 @@ export function openInProcessGraphs({
   return {
     graphIds: [...entries.keys()],
     async findLibraries() {
-      const having = [...entries].map(async ([graphId, { graph, library }]) => {
-        const { source } = graph;
-        if (source.kind === 'plain') return [];
-        return library(source.kind === 'graph' ? source.graph : undefined).then(
-          () => [graphId],
-          () => [],
-        );
+      const finding = [...entries.values()].map(async ({ graph: { source }, library }) => {
+        // A function may have none.
+        if (source.kind !== 'plain')
+          await library(source.kind === 'graph' ? source.graph : undefined).catch(() => undefined);
       });
-      return (await Promise.all(having)).flat();
+      await Promise.all(finding);
     },
     run: (order, link, signal, onWork) =>
       runAttempt(link, signal, clock, closing.signal, (attempt) => {

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { systemClock } from '../kernel/clock.ts';
 import { roleOf, type GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
 import { describeLoadError } from './load-error.ts';
@@ -10,16 +9,12 @@ export interface GraphSpec {
   /** Absolute path. */
   readonly file: string;
   readonly exportName: string;
-  /** Why it is not loaded. */
-  readonly leftOut?: string;
 }
 
 export interface GraphProblem {
   readonly graphId: string;
   readonly file: string;
   readonly reason: string;
-  /** It may only be slow. */
-  readonly isLate?: true;
 }
 
 /** `factory` makes the graph anew for every run; `undecided` functions show their role when first called. */
@@ -34,43 +29,26 @@ export interface LoadedGraph {
   readonly source: GraphSource;
 }
 
-const LATE = Symbol('late');
-
 /**
  * Imports every graph of the configuration. Never rejects: whatever is wrong with a spec comes back as a problem, all
- * of them at once, and the other graphs load. `limitMs`: how long a module is waited for; without it the thread ends
- * when nothing is left to wait for.
+ * of them at once, and the other graphs load.
  */
 export async function loadGraphs(
   specs: readonly GraphSpec[],
-  limitMs?: number,
 ): Promise<{ graphs: LoadedGraph[]; problems: GraphProblem[] }> {
   const graphs: LoadedGraph[] = [];
   const problems: GraphProblem[] = [];
-  const results = await Promise.all(specs.map((spec) => limited(loadGraph(spec), limitMs)));
+  const results = await Promise.all(specs.map(loadGraph));
   specs.forEach(({ id: graphId, file, exportName }, index) => {
     const result = results[index];
     if (typeof result === 'string') problems.push({ graphId, file, reason: result });
-    else if (result === LATE) {
-      const reason = `the file has not loaded within ${Math.round((limitMs ?? 0) / 1000)} s`;
-      problems.push({ graphId, file, reason, isLate: true });
-    } else if (result !== undefined) graphs.push({ graphId, file, exportName, source: result });
+    else if (result !== undefined) graphs.push({ graphId, file, exportName, source: result });
   });
   return { graphs, problems };
 }
 
-async function limited<T>(loading: Promise<T>, limitMs?: number): Promise<T | typeof LATE> {
-  if (limitMs === undefined) return loading;
-  let cancel: () => void = () => undefined;
-  const late = new Promise<typeof LATE>((resolve) => {
-    cancel = systemClock().after(limitMs, () => resolve(LATE));
-  });
-  return Promise.race([loading, late]).finally(cancel);
-}
-
 /** The source, or what is wrong with it. */
-async function loadGraph({ file, exportName, leftOut }: GraphSpec): Promise<GraphSource | string> {
-  if (leftOut !== undefined) return leftOut;
+async function loadGraph({ file, exportName }: GraphSpec): Promise<GraphSource | string> {
   if (!existsSync(file)) return 'the file does not exist';
   let exported: Record<string, unknown>;
   try {

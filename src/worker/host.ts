@@ -59,8 +59,8 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
         (await connection.call(0, { m: 'source', file, exportName })).head.report,
     });
     const [problem] = found.problems;
-    const hasLibrary = (await loaded.findLibraries()).length > 0;
-    const told: Loaded = { graph: graphId, hasLibrary, ...(problem && { problem }) };
+    await loaded.findLibraries();
+    const told: Loaded = { graph: graphId, ...(problem && { problem }) };
     send(TYPE.loaded, 0, told);
     return { graphs: loaded, describer };
   }

@@ -56,8 +56,9 @@ export function examine(
   const beat = worker.beat();
   health.fatSince = since((beat?.rss ?? 0) > memoryMb * 2 ** 20, health.fatSince);
   health.busySince = since((beat?.busyPermille ?? 0) > BUSY_PERMILLE, health.busySince);
-  const isUnused = worker.load === 0 && worker.loading.culprit() === undefined;
-  health.idleSince = since(isUnused, health.idleSince);
+  const isLoading = worker.loading.culprit() !== undefined;
+  const isUnused = !worker.hasBegun && !isLoading;
+  health.idleSince = since(worker.load === 0 && !isLoading, health.idleSince);
   if (worker.leftoverMs() > LEFTOVER_MS || health.fatSince !== undefined || worker.isSpoiled())
     health.isRetired = true;
 
@@ -68,6 +69,8 @@ export function examine(
   if (stalled > STUCK_MS && worker.stopWaitMs() > STUCK_MS)
     return { by: 'stuck', error: 'WorkerUnresponsive', message: busy };
   if (isUnused && stalled > USELESS_MS) return ended(busy);
+  // Code that outlived its run may be what computes: the runs beside it go on elsewhere.
+  if (stalled > LEFTOVER_MS && worker.mayHaveLeftovers()) return ended(busy);
   if (now - (health.fatSince ?? now) > FAT_MS) return memoryEnd(memoryMb);
   if (health.isRetired && isUnused) return ended('another worker has taken its place');
   if (isSurplus && now - (health.idleSince ?? now) > SURPLUS_MS) return ended('it had nothing to do');

@@ -70,8 +70,6 @@ export interface Welcome {
 
 export interface Loaded {
   readonly graph: string;
-  /** Whether the library that made the graph was found. */
-  readonly hasLibrary?: boolean;
   readonly problem?: GraphProblem;
 }
 

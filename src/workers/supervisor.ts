@@ -153,11 +153,11 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     for (const member of [...members]) look(member);
     for (const worker of alone) look({ worker, isRetired: false });
     const now = clock.monotonic();
-    // A worker that is loading stands still as well, and is about to help.
+    // A worker that is loading stands still as well, and is about to help. One with nothing to do needs no help.
     const isShort = working().every(
       (member) =>
         member.worker.loading.culprit() === undefined &&
-        (isDoubtful(member.worker) ||
+        ((isDoubtful(member.worker) && (member.worker.load > 0 || waiting.size > 0)) ||
           member.worker.begunRuns >= concurrency ||
           isBusy(member.worker, member, now)),
     );

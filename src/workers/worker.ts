@@ -52,6 +52,8 @@ export interface GraphWorker {
   /** Runs and questions under way. */
   readonly load: number;
   readonly begunRuns: number;
+  /** A run or a question under way has reached graph code. */
+  readonly hasBegun: boolean;
   /** How it was a moment ago; undefined until its first beat. */
   beat(): Beat | undefined;
   /** For how long no beat has come, in milliseconds. */
@@ -60,6 +62,8 @@ export interface GraphWorker {
   stopWaitMs(): number;
   /** For how long graph code has outlived its run, in milliseconds; 0 when none does. */
   leftoverMs(): number;
+  /** Code of a run that is over may go on. */
+  mayHaveLeftovers(): boolean;
   /** It could not open a file that a question needs, and Node remembers that for as long as the process lives. */
   isSpoiled(): boolean;
   /** Resolves with undefined when the run was given back before it began. */
@@ -92,6 +96,9 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   let beat: Beat | undefined;
   let beatAt = clock.monotonic();
   let isSpoiled = false;
+  /** A run was told to stop. A library may end its run while its node goes on. */
+  let hasStopped = false;
+  const mayHaveLeftovers = (): boolean => hasStopped || leftovers.count > 0;
   let leftovers = { count: 0, since: Infinity };
 
   const connection = openConnection(process.channel, receive, (error) => {
@@ -206,8 +213,11 @@ export function openWorker(options: WorkerOptions): GraphWorker {
 
   function run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead) {
     if (over !== undefined) return Promise.resolve(undefined);
-    // The first attempt has nothing to write before it begins, so an idle worker need not ask.
-    const go = order.attempt === 1 && jobs.size === 0 && (beat?.stalledMs ?? 0) === 0;
+    // The first attempt has nothing to write before it begins, so an idle worker need not ask. Code that outlived its
+    // run may compute for ever, so a worker that may have some must show that it reaches the run.
+    const isIdle = jobs.size === 0 && !mayHaveLeftovers() && (beat?.stalledMs ?? 0) === 0;
+    const go = order.attempt === 1 && isIdle;
+    signal.addEventListener('abort', () => (hasStopped = true), { once: true });
     return openRunJob({ jobs, stream: ++last, send, clock, order, link, signal, known, go });
   }
 
@@ -242,12 +252,16 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     get begunRuns() {
       return begunRuns().length;
     },
+    get hasBegun() {
+      return [...jobs.values()].some(({ begun }) => begun);
+    },
     beat: () => beat,
     silentMs: () => clock.monotonic() - beatAt,
     stopWaitMs() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
       return since === Infinity ? 0 : clock.monotonic() - since;
     },
+    mayHaveLeftovers,
     isSpoiled: () => isSpoiled,
     leftoverMs: () => Math.max(0, clock.monotonic() - leftovers.since),
     run,

@@ -1,6 +1,7 @@
 /** What a misbehaving graph does to the runs beside it, to the rest of the server, and to its start. */
 import * as assert from 'uvu/assert';
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -107,6 +108,25 @@ test('two runs of a worker that ends by itself are tried apart, and only the gui
     await server.printed(/a graph worker ended[^]*a graph worker ended/);
     await writeFile(open, '');
     const { lastAttempt } = (await server.ask('GET', `${innocent.path}/join`)).json;
+    assert.is(lastAttempt, 2);
+  }));
+
+test('a stopped run whose node goes on and computes keeps no other run from ending (X4)', () =>
+  withServer({ PLATFORM_WORKERS: '1', PLATFORM_MAX_ATTEMPTS: '1' }, async (server, dir) => {
+    const gate = join(dir, 'gate');
+    const neighbour = await start(server, 'waits', { gate });
+    await begun(server, neighbour);
+    const mark = join(dir, 'mark');
+    const guilty = await start(server, 'nodeSpins', { mark });
+    await begun(server, guilty);
+    // The library ends the run at once; its node computes a moment later, for ever.
+    assert.is((await server.ask('POST', `${guilty.path}/cancel?wait=true`)).status, 200);
+    await until('the node computes', async () => existsSync(mark));
+    assert.equal((await server.ask('POST', '/runs/wait', { assistant_id: 'fine', input: {} })).json, {
+      fine: true,
+    });
+    await writeFile(gate, '');
+    const { lastAttempt } = (await server.ask('GET', `${neighbour.path}/join`)).json;
     assert.is(lastAttempt, 2);
   }));
 
