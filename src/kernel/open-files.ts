@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 
 /** The log, the pipes of a few graph workers, and some clients. */
-export const MIN_OPEN_FILES = 128;
+const MIN_OPEN_FILES = 128;
 
 /** Undefined where the system does not say. */
-export function openFilesLimit(): number | undefined {
+function openFilesLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return soft === undefined ? undefined : Number(soft);

@@ -8,7 +8,7 @@ import { ended, memoryEnd, type WorkerEnd } from './blame.ts';
 import type { GraphWorker } from './worker.ts';
 
 /** A worker whose event loop stood still for longer is given nothing new. */
-export const DOUBTFUL_MS = 300;
+const DOUBTFUL_MS = 300;
 /** A worker that stands still with nothing waited for is killed after this. */
 const USELESS_MS = 5_000;
 /** A run that was told to stop keeps a worker that stands still for so long. */
