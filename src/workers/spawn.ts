@@ -1,5 +1,5 @@
 /** Starts the process of a graph worker and ends it, with everything that it has started. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { ChildProcess, spawn } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
 import { ownProcess } from '../kernel/child-process.ts';
 import { within } from '../kernel/within.ts';
@@ -34,14 +34,7 @@ const LEAVE_MS = 1_000;
 const LAST_OUTPUT_MS = 200;
 
 export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clock): WorkerProcess {
-  const { command, args } = ownProcess('worker/main');
-  const child = spawn(command, [`--max-old-space-size=${Math.round(memoryMb * HEAP_PART)}`, ...args], {
-    env,
-    // A process group of its own: the terminal's interrupt is for the server, and children of graph code are found by it.
-    detached: true,
-    windowsHide: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
-  });
+  const child = startChild(env, memoryMb);
   const exit = exitOf(child);
   // Node makes no pipes for a process that it could not start for want of files.
   const pipes: unknown = (child.stdio as unknown) ?? Array.from({ length: 5 }, deadEnd);
@@ -71,6 +64,24 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
       killGroup();
     },
   };
+}
+
+/** Node throws some reasons why a process cannot be started, such as a lack of memory, and emits the others. */
+function startChild(env: NodeJS.ProcessEnv, memoryMb: number): ChildProcess {
+  const { command, args } = ownProcess('worker/main');
+  try {
+    return spawn(command, [`--max-old-space-size=${Math.round(memoryMb * HEAP_PART)}`, ...args], {
+      env,
+      // A process group of its own: the terminal's interrupt is for the server, and children of graph code are found by it.
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    const child = new ChildProcess();
+    queueMicrotask(() => child.emit('error', error));
+    return child;
+  }
 }
 
 function exitOf(child: ChildProcess): WorkerProcess['exited'] {

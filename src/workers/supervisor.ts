@@ -26,19 +26,20 @@ export interface Supervisor {
   readonly problems: readonly GraphProblem[];
   /**
    * A worker that has loaded the graph: the one that had the thread, or the least busy. Rejects with `GraphsUnavailable`
-   * when the server stops, and with `GraphFailed` when the graph loads in no worker.
+   * when the server stops, and with `GraphFailed` when the graph loads in no worker. While no worker can be started, a
+   * run waits, and a question, which has no thread, is refused with `GraphsUnavailable`.
    */
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
-  /** Lends a worker of its own to `use`; few at a time. */
+  /** Lends a worker of its own to `use`; few at a time. Waits while no worker can be started. */
   alone<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   base(url: string): void;
   close(): Promise<void>;
 }
 
 const WATCH_MS = 100;
-/** Pause before a worker replaces one that never loaded a graph or could not be started. */
+/** Pause after a worker that could not be started, or that ended as it loaded a graph. */
 const MIN_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 8_000;
 const MAX_ALONE = 8;
 /** Threads whose worker is remembered. */
 const MAX_REMEMBERED = 10_000;
@@ -58,7 +59,8 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   const problems: GraphProblem[] = [];
   let base: string | undefined;
   let retryMs = MIN_RETRY_MS;
-  let cancelRetry: (() => void) | undefined;
+  /** Until the next attempt to start a worker; undefined while workers can be started. */
+  let pause: { readonly reason: string; readonly cancel: () => void } | undefined;
   let closed = false;
 
   const wakeAll = (): void => {
@@ -89,24 +91,28 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       members.delete(member);
       wakeAll();
       if (closed) return;
+      if (!worker.hasProcess || worker.loading.culprit() !== undefined) return startLater(message);
       if (by !== 'ended') onFault(new GraphsUnavailable(message), 'a graph worker ended and is replaced');
-      replace(worker);
+      retryMs = MIN_RETRY_MS;
+      if (working().length === 0 && pause === undefined) join(spawn());
     });
     wakeAll();
     return member;
   }
 
-  /** At once, unless workers die as they load or cannot be started. */
-  function replace(former: GraphWorker): void {
-    if (working().length > 0 || cancelRetry !== undefined) return;
-    if (former.hasProcess && former.loading.culprit() === undefined) {
-      retryMs = MIN_RETRY_MS;
-      return void join(spawn());
-    }
-    cancelRetry = clock.after(retryMs, () => {
-      cancelRetry = undefined;
-      if (!closed && working().length === 0) join(spawn());
+  function startLater(reason: string): void {
+    if (pause !== undefined || closed) return;
+    const context = `a graph worker could not be started; the next attempt follows in ${retryMs / 1_000} s`;
+    onFault(
+      new GraphsUnavailable(reason),
+      working().length > 0 ? context : `${context}, and runs wait for it`,
+    );
+    const cancel = clock.after(retryMs, () => {
+      pause = undefined;
+      if (working().length === 0) join(spawn());
+      wakeAll();
     });
+    pause = { reason, cancel };
     retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
   }
 
@@ -161,7 +167,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
           member.worker.begunRuns >= concurrency ||
           isBusy(member.worker, member, now)),
     );
-    if (isShort && cancelRetry === undefined) grow();
+    if (isShort && pause === undefined) grow();
     wakeAll();
     if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
   }
@@ -195,6 +201,8 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
           const problems = working().map(({ worker: each }) => each.loading.problemOf(graphId));
           const [problem] = problems;
           if (problem !== undefined && !problems.includes(undefined)) throw notLoaded(problem);
+          if (threadId === undefined && problems.length === 0 && pause !== undefined)
+            throw new GraphsUnavailable(`No graph worker could be started: ${pause.reason}`);
           await change();
           continue;
         }
@@ -208,9 +216,14 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       }
     },
     async alone(graphId, use) {
-      while (alone.size >= MAX_ALONE) await change();
-      assertOpen();
-      const worker = spawn();
+      let worker: GraphWorker;
+      for (;;) {
+        while (!closed && (alone.size >= MAX_ALONE || pause !== undefined)) await change();
+        assertOpen();
+        worker = spawn();
+        if (worker.hasProcess) break;
+        startLater((await worker.ended).message);
+      }
       alone.add(worker);
       try {
         const [problem] = await worker.loading.request([graphId]);
@@ -230,7 +243,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     async close() {
       closed = true;
       cancelWatch();
-      cancelRetry?.();
+      pause?.cancel();
       const all = [...[...members].map(({ worker }) => worker), ...alone];
       for (const worker of all) worker.end(ended('the server is stopping'));
       wakeAll();
