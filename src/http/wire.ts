@@ -15,9 +15,10 @@ import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
 import { runEndOf } from '../thread/run-end.ts';
 
+/** `config`: of its last run. */
 export function toThread(
   thread: ThreadRecord,
-  values: JsonText | undefined,
+  { values, config }: { readonly values: JsonText | undefined; readonly config: JsonObject | undefined },
 ): Record<string, Json | JsonText> {
   return {
     thread_id: thread.threadId,
@@ -26,7 +27,7 @@ export function toThread(
     state_updated_at: toTimestamp(thread.stateUpdatedAt ?? thread.createdAt),
     metadata: thread.metadata,
     status: thread.status,
-    config: {},
+    config: config === undefined ? {} : { ...config, configurable: {} },
     values: values ?? null,
     interrupts: thread.interrupts,
     // From the first run on, null after a good one.

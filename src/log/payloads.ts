@@ -170,6 +170,8 @@ export interface PayloadReader {
   /** All of a thread's checkpoints, newest first. */
   outline(threadId: string): Promise<CheckpointOutline[]>;
   storage(threadId: string): Promise<StorageUse>;
+  /** What the thread shows of its last run's config; undefined for a thread without runs. */
+  lastConfig(threadId: string): Promise<JsonObject | undefined>;
   /** The thread's values as clients see them, or undefined when the checkpoint is gone or never was. */
   values(threadId: string, checkpointId: string): Promise<JsonText | undefined>;
   /** The threads, in the order given, whose values at that checkpoint contain `part` (kernel/containment.ts). */

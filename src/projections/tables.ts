@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '19';
+export const VERSION = '20';
 
 export const TABLES = [
   'threads',
@@ -59,6 +59,8 @@ CREATE TABLE runs (
   ended_at INTEGER,
   status TEXT NOT NULL,
   metadata TEXT NOT NULL,
+  -- What a thread shows of the config of its last run, an object without \`configurable\`; NULL for an empty one.
+  config TEXT,
   strategy TEXT NOT NULL,
   attempt INTEGER NOT NULL,
   lease_id TEXT,

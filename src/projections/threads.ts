@@ -1,4 +1,5 @@
 /** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
@@ -75,6 +76,7 @@ export function projectThread(
             ended_at: null,
             status: 'pending' satisfies RunStatus,
             metadata: JSON.stringify(metadata),
+            config: shownConfig(event.data.kwargs.config),
             strategy,
             attempt: 0,
             lease_id: null,
@@ -169,6 +171,14 @@ export function projectThread(
       ];
   }
 }
+
+/** Settings stay with the run: a thread that showed them would seem to hand them to its other assistants. */
+function shownConfig({ configurable: _, metadata = {}, ...rest }: JsonObject): string | null {
+  const shown = isFilled(metadata) ? { ...rest, metadata } : rest;
+  return isFilled(shown) ? JSON.stringify(shown) : null;
+}
+
+const isFilled = (value: Json): boolean => isObject(value) && Object.keys(value).length > 0;
 
 /** Filled in member by member where every run has it: to spread one object into another costs more than all the rest. */
 type Cells = Record<string, Cell>;

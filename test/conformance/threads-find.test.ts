@@ -97,7 +97,7 @@ test('client.threads.search: given paths, when threads are searched with extract
     assert.equal((all as unknown[]).length, 1);
     assert.deepEqual(found, {
       ...{ last: 'first', first: 'first', beyond: null, name: 'Ann', dashed: 1, graph: 'asks' },
-      ...{ missing: null, inherited: null, config: {} },
+      ...{ missing: null, inherited: null, config: { configurable: {} } },
     });
     assert.deepEqual(empty!.extracted!['all'], null);
     const task = Object.keys((await s.client.threads.get(id)).interrupts)[0]!;

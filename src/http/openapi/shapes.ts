@@ -34,7 +34,7 @@ export const thread = z
     state_updated_at: time,
     metadata: jsonObject,
     status: z.enum(['idle', 'busy', 'interrupted', 'error']),
-    config: jsonObject,
+    config: jsonObject.meta({ description: 'Of the last run: `tags` and its like, never its settings.' }),
     values: json.nullable().meta({ description: 'The state; null before the first run.' }),
     interrupts: z.record(z.string(), z.array(interrupt)),
     error: runError.nullish().meta({ description: 'From the first run on.' }),

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import type { Sendable } from '../../kernel/json-text.ts';
+import { JsonText, type Sendable } from '../../kernel/json-text.ts';
 import { searchThreads, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
@@ -12,7 +12,7 @@ import { paginationHeaders } from '../pagination.ts';
 import { readQuery } from '../query.ts';
 import { check, pick } from '../schemas/common.ts';
 import { threadConditions, threadCount, threadSearch, type ThreadSearchBody } from '../schemas/threads.ts';
-import { toThread } from '../wire.ts';
+import { shownThread } from '../shown-thread.ts';
 
 export function threadSearchRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -52,13 +52,10 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
     const paths = Object.entries(extract ?? {});
     const isWhole = select === undefined || select.length === 0 || select.includes('values');
     const needsValues = isWhole || paths.some(([, path]) => path[0] === 'values');
-    const values =
-      needsValues && thread.head !== null
-        ? await log.payloads.values(thread.threadId, thread.head)
-        : undefined;
-    const record = toThread(thread, values);
+    const record = await shownThread(log, thread, { values: needsValues });
     if (paths.length === 0) return pick(record, select);
-    const parsed = { ...record, values: values?.parse() ?? null } as JsonObject;
+    const { values } = record;
+    const parsed = { ...record, values: values instanceof JsonText ? values.parse() : null } as JsonObject;
     const extracted = Object.fromEntries(paths.map(([alias, path]) => [alias, valueAt(parsed, path)]));
     return { ...pick(record, select), extracted };
   }

@@ -7,7 +7,8 @@ import type { Env, ServerContext } from '../context.ts';
 import { jsonReply, noContent, noRun, noThread, nothingToCopy, refused, stateBusy } from '../replies.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { threadPrune } from '../schemas/threads.ts';
-import { toStorage, toThread } from '../wire.ts';
+import { shownThread } from '../shown-thread.ts';
+import { toStorage } from '../wire.ts';
 
 export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -31,8 +32,7 @@ export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
       throw done.refusal.code === 'thread-missing' ? nothingToCopy() : refused(done.refusal, from);
     const copy = await getThread(log.rows, threadId);
     if (copy === undefined) throw new Error(`thread ${threadId} was copied and cannot be read`);
-    const values = copy.head === null ? undefined : await log.payloads.values(threadId, copy.head);
-    return jsonReply(toThread(copy, values));
+    return jsonReply(await shownThread(log, copy));
   });
 
   app.post('/threads/prune', async (c) => {

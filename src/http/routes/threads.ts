@@ -1,6 +1,4 @@
 import { Hono } from 'hono';
-import type { Json } from '../../kernel/json.ts';
-import type { JsonText } from '../../kernel/json-text.ts';
 import type { AccessFilter } from '../../projections/filters.ts';
 import { getThread, newThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
@@ -10,17 +8,12 @@ import { jsonReply, noContent, noThread, refused, threadExists } from '../replie
 import { check, pathUuid } from '../schemas/common.ts';
 import { threadCreate, threadGet, threadPatch } from '../schemas/threads.ts';
 import { createThread } from '../thread-creation.ts';
-import { toThread, toTtl } from '../wire.ts';
+import { shownThread } from '../shown-thread.ts';
+import { toTtl } from '../wire.ts';
 
 export function threadRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { log, threads } = context;
-
-  const withValues = async (thread: ThreadRecord): Promise<Record<string, Json | JsonText>> =>
-    toThread(
-      thread,
-      thread.head === null ? undefined : await log.payloads.values(thread.threadId, thread.head),
-    );
 
   async function find(threadId: string, filter: AccessFilter | undefined): Promise<ThreadRecord> {
     const thread = await getThread(log.rows, threadId, filter);
@@ -45,12 +38,12 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
       ttl: body.ttl ?? context.defaultTtl,
     });
     if (done.ok)
-      return jsonReply(await withValues(newThread(done.events) ?? (await find(threadId, undefined))));
+      return jsonReply(await shownThread(log, newThread(done.events) ?? (await find(threadId, undefined))));
     if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
     const existing = await getThread(log.rows, threadId, granted.filter);
     // Somebody else's thread: that the id is taken is all there is to say.
     if (existing === undefined) throw threadExists();
-    return jsonReply(await withValues(existing));
+    return jsonReply(await shownThread(log, existing));
   });
 
   app.get('/threads/:thread_id', async (c) => {
@@ -58,7 +51,7 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
     const { include } = check(threadGet, readQuery(new URL(c.req.url), { include: 'list' }));
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
     const thread = await find(threadId, filter);
-    const record = await withValues(thread);
+    const record = await shownThread(log, thread);
     const ttl = thread.ttl !== null && include?.includes('ttl') === true && { ttl: toTtl(thread.ttl) };
     return jsonReply({ ...record, ...ttl });
   });
@@ -77,7 +70,7 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
     ]);
     if (!done.ok) throw refused(done.refusal, threadId);
     if (c.req.header('prefer') === 'return=minimal') return noContent();
-    return jsonReply(await withValues(await find(threadId, undefined)));
+    return jsonReply(await shownThread(log, await find(threadId, undefined)));
   });
 
   app.delete('/threads/:thread_id', async (c) => {

@@ -25,6 +25,7 @@ import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRuns } from './event-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
 import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
+import { readLastConfig } from './last-config.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
@@ -233,6 +234,7 @@ export function createPayloadReader(
     },
     outline: async (threadId) => readOutline(prepare, threadId),
     storage: async (threadId) => readStorage(prepare, threadId),
+    lastConfig: async (threadId) => readLastConfig(prepare, threadId),
     values: async (threadId, checkpointId) => valuesOf(threadId, checkpointId),
     async containing(heads, part) {
       const matches: string[] = [];

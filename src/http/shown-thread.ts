@@ -1,0 +1,19 @@
+/** A thread as replies show it, with what lies beside its row. */
+import type { Json } from '../kernel/json.ts';
+import type { JsonText } from '../kernel/json-text.ts';
+import type { EventLog } from '../log/log.ts';
+import type { ThreadRecord } from '../projections/thread-queries.ts';
+import { toThread } from './wire.ts';
+
+/** `values: false` leaves them unread. */
+export async function shownThread(
+  { payloads }: EventLog,
+  thread: ThreadRecord,
+  { values = true } = {},
+): Promise<Record<string, Json | JsonText>> {
+  const { threadId, head } = thread;
+  return toThread(thread, {
+    config: await payloads.lastConfig(threadId),
+    values: values && head !== null ? await payloads.values(threadId, head) : undefined,
+  });
+}
