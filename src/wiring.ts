@@ -11,7 +11,7 @@ import { createEmbedder } from './actors/embedder.ts';
 import { createItems } from './actors/items.ts';
 import { createStore } from './actors/store.ts';
 import { createThreads } from './actors/threads.ts';
-import { createUpkeep } from './actors/upkeep.ts';
+import { createThreadMaintenance } from './actors/thread-maintenance.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import type { UrlPolicy } from './delivery/url-policy.ts';
 import { startCrons } from './effects/crons.ts';
@@ -24,7 +24,7 @@ import { recoverRuns } from './effects/recovery.ts';
 import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
 import { startWebhooks } from './effects/webhooks.ts';
-import { leansOn } from './graphs/checkpoint-needs.ts';
+import { deltaBasesOf } from './graphs/checkpoint-needs.ts';
 import { refuseUnmatched } from './graphs/strict-resume.ts';
 import type { Graphs } from './workers/open-graphs.ts';
 import { loadProject } from './load-project.ts';
@@ -127,7 +127,7 @@ export async function wireServer(
       });
       stops.push(() => sweeper.stop());
     }
-    const upkeep = createUpkeep({ log, threads, leansOn });
+    const maintenance = createThreadMaintenance({ log, threads, deltaBasesOf });
     const assistants = createAssistants({ log, ids });
     const { catchUp: mode, catchUpLimit: limit } = config.crons;
     const crons = createCrons({ log, clock, ids, catchUp: { mode, limit } });
@@ -162,7 +162,7 @@ export async function wireServer(
     stops.push(() => sweeper.stop());
     const { threadTtl, runTimeoutMs, stopGraceMs, drainMs, shutdownGraceMs } = config;
     const threadSweeper = startThreadSweeper({
-      ...{ log, threads, upkeep, clock, onFault },
+      ...{ log, threads, maintenance, clock, onFault },
       intervalMs: threadTtl.sweepIntervalMinutes * 60_000,
       limit: threadTtl.sweepLimit,
     });
@@ -187,7 +187,7 @@ export async function wireServer(
       crons,
       describer: graphs.describer,
       store,
-      upkeep,
+      maintenance,
       deliveries,
       defaultTtl: config.threadTtl.byDefault ?? undefined,
       graphs,

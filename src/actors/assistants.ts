@@ -3,19 +3,18 @@
  *
  * D1 Every change of an assistant passes through `dispatch`. D3 A refusal is a value and writes nothing. L4 An unknown
  * outcome is an exception and never a refusal. L3 Deletion purges for good. Commands of one assistant are decided one
- * at a time; a version conflict (another writer of the same log) is decided anew, here and nowhere else.
+ * at a time.
  */
 import { decide, type AssistantCommand, type AssistantRefusal } from '../assistant/decide.ts';
-import { assistantStream, type AssistantEvent } from '../assistant/events.ts';
+import { assistantStream } from '../assistant/events.ts';
 import { evolve, initial, type AssistantState } from '../assistant/state.ts';
 import { uuidv5, type Ids } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { EventLog } from '../log/log.ts';
 import { cronsOf } from '../projections/cron-queries.ts';
 import { getVersion } from '../projections/assistant-versions.ts';
 import { deletionOf } from './cron-deletion.ts';
-import { assertAnswered, LogUnavailable } from './log-failures.ts';
+import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 
 /** The namespace that existing clients compute system assistants' ids in; it is not the RFC's URL namespace. */
 const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
@@ -44,27 +43,23 @@ export interface Assistants {
   dispatch(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched>;
 }
 
-const MOST_CONFLICTS = 5;
-const PAGE = 500;
-
 export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Assistants {
-  /** Of assistants that somebody waits for; the state itself is read anew for every command. */
-  const mailboxes = new Map<string, Mailbox>();
+  const inMailbox = createMailboxes();
 
   async function perform(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched> {
     const stream = assistantStream(assistantId);
     const commandId = ids.uuid();
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
-      const { state, version } = await load(stream);
+    return untilCommitted(`assistant ${assistantId}`, async () => {
+      const { state, version } = await loadState<AssistantState>(log, stream, initial);
       const decided = decide(command, state, (number) => getVersion(log.rows, assistantId, number));
       if (!decided.ok) return decided;
       const { event } = decided;
       const after = evolve(state, event);
       const snapshot = after as unknown as Json;
       const isGoing = event.type === 'AssistantDeleted';
-      // What would run it goes with it.
+      // The crons that would run it go with it.
       const crons = deletionOf(isGoing ? await cronsOf(log.rows, { assistantId }) : []);
-      const result = await log.commit({
+      const result = await commit(log, {
         commandId,
         isVital: command.type === 'CreateAssistant' && command.system,
         appends: [{ stream, expected: version, events: [event], snapshot }, ...crons.appends],
@@ -72,36 +67,12 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
           ? [{ kind: 'purge-stream', stream, tombstone: version + 1 }, ...crons.payloads]
           : [],
       });
-      assertAnswered(result);
-      if (result.kind === 'committed') return { ok: true, state: after };
-    }
-    throw new LogUnavailable(`assistant ${assistantId} changed ${MOST_CONFLICTS} times while deciding`);
-  }
-
-  /** The last commit's snapshot, and the facts after it when the log is older than snapshots of assistants. */
-  async function load(stream: string): Promise<{ state: AssistantState; version: number }> {
-    const snapshot = await log.loadSnapshot(stream);
-    let state = snapshot === undefined ? initial : (snapshot.state as Json as unknown as AssistantState);
-    let version = snapshot?.version ?? 0;
-    for (;;) {
-      const events = await log.readStream(stream, version + 1, PAGE);
-      for (const event of events) state = evolve(state, event as AssistantEvent);
-      const last = events.at(-1);
-      if (last === undefined) return { state, version };
-      version = last.meta.version;
-    }
+      return result.kind === 'committed' ? { ok: true, state: after } : CONFLICT;
+    });
   }
 
   return {
-    async dispatch(assistantId, command) {
-      const mailbox = mailboxes.get(assistantId) ?? createMailbox();
-      mailboxes.set(assistantId, mailbox);
-      try {
-        return await mailbox.post(() => perform(assistantId, command));
-      } finally {
-        if (mailbox.idle) mailboxes.delete(assistantId);
-      }
-    },
+    dispatch: (assistantId, command) => inMailbox(assistantId, () => perform(assistantId, command)),
   };
 }
 

@@ -18,14 +18,14 @@ import { evolve, initial, type CronState, type LivingCron } from '../cron/state.
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
-import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { deletionOf } from './cron-deletion.ts';
-import { assertAnswered, LogUnavailable } from './log-failures.ts';
+import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 
 export type CronDispatched =
-  { readonly ok: true; readonly state: CronState } | { readonly ok: false; readonly refusal: CronRefusal };
+  | { readonly ok: true; readonly state: CronState }
+  | { readonly ok: false; readonly refusal: CronRefusal | { readonly code: 'concurrency-conflict' } };
 
 /** A run to create on `threadId`, in one commit with `slotFact`. */
 export interface CronOrder {
@@ -37,11 +37,11 @@ export interface CronOrder {
 }
 
 /**
- * `outpaced`: the cron has changed meanwhile. `refused`: there will be no run of this slot. `gone`: nor of any other,
+ * `conflict`: the cron has changed meanwhile. `refused`: there will be no run of this slot. `gone`: nor of any other,
  * because the cron's thread or assistant is not there any more.
  */
 export type CronStarted =
-  { readonly kind: 'started' | 'outpaced' | 'gone' } | { readonly kind: 'refused'; readonly reason: string };
+  { readonly kind: 'started' | 'conflict' | 'gone' } | { readonly kind: 'refused'; readonly reason: string };
 
 /** Rejects when it cannot be said now. */
 export type StartCronRun = (order: CronOrder) => Promise<CronStarted>;
@@ -51,7 +51,11 @@ export interface Crons {
   dispatch(
     cronId: string,
     command: CronCommand,
-    options?: { readonly payloads?: readonly PayloadWrite[] },
+    options?: {
+      readonly payloads?: readonly PayloadWrite[];
+      /** Appends to other streams in the same commit; refused with `concurrency-conflict` when one of those went on. */
+      readonly extraAppends?: readonly Append[];
+    },
   ): Promise<CronDispatched>;
   /** Deals with one slot that is due. False: there is none. Rejects as `start` does, and the slot stays due. */
   fire(cronId: string, start: StartCronRun): Promise<boolean>;
@@ -64,48 +68,37 @@ export interface CronsOptions {
   readonly catchUp: CatchUp;
 }
 
-const MOST_CONFLICTS = 5;
-const PAGE = 500;
-
 export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
-  /** Of crons that somebody waits for; the state itself is read anew for every command. */
-  const mailboxes = new Map<string, Mailbox>();
-
-  async function inMailbox<T>(cronId: string, work: () => Promise<T>): Promise<T> {
-    const mailbox = mailboxes.get(cronId) ?? createMailbox();
-    mailboxes.set(cronId, mailbox);
-    try {
-      return await mailbox.post(work);
-    } finally {
-      if (mailbox.idle) mailboxes.delete(cronId);
-    }
-  }
+  const inMailbox = createMailboxes();
+  const load = (cronId: string) => loadState<CronState>(log, cronStream(cronId), initial);
 
   async function perform(
     cronId: string,
     command: CronCommand,
     payloads: readonly PayloadWrite[] = [],
+    extraAppends: readonly Append[] = [],
   ): Promise<CronDispatched> {
     const commandId = ids.uuid();
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+    return untilCommitted(`cron ${cronId}`, async () => {
       const { state, version } = await load(cronId);
       const decided = decide(command, state);
       if (!decided.ok) return decided;
       const { event } = decided;
-      const going = event.type === 'CronDeleted' ? deletionOf([{ cronId, version }]) : undefined;
-      const result = await log.commit({
+      const deletion = event.type === 'CronDeleted' ? deletionOf([{ cronId, version }]) : undefined;
+      const result = await commit(log, {
         commandId,
-        appends: going?.appends ?? [appendOf(state, version, event)],
-        payloads: [...payloads, ...(going?.payloads ?? [])],
+        appends: [...(deletion?.appends ?? [appendOf(state, version, event)]), ...extraAppends],
+        payloads: [...payloads, ...(deletion?.payloads ?? [])],
       });
-      assertAnswered(result);
       if (result.kind === 'committed') return { ok: true, state: evolve(state, event) };
-    }
-    throw new LogUnavailable(`cron ${cronId} changed ${MOST_CONFLICTS} times while deciding`);
+      const isOther =
+        result.kind === 'version-conflict' && extraAppends.some(({ stream }) => stream === result.stream);
+      return isOther ? { ok: false, refusal: { code: 'concurrency-conflict' } } : CONFLICT;
+    });
   }
 
-  async function fire(cronId: string, start: StartCronRun): Promise<boolean> {
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+  const fire = (cronId: string, start: StartCronRun): Promise<boolean> =>
+    untilCommitted(`cron ${cronId}`, async () => {
       const { state, version } = await load(cronId);
       if (state.status !== 'living') return false;
       const due = findDueSlot(state, clock.now(), catchUp);
@@ -125,37 +118,20 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
         case 'gone':
           await perform(cronId, { type: 'DeleteCron' });
           return false;
-        case 'outpaced':
-          break;
+        case 'conflict':
+          return CONFLICT;
       }
-    }
-    throw new LogUnavailable(`cron ${cronId} changed ${MOST_CONFLICTS} times while it was due`);
-  }
+    });
 
-  /** A slot that somebody else took meanwhile is as good. */
+  /** A slot that another writer took meanwhile is as good. */
   async function pass(cronId: string, due: DueSlot, reason: string): Promise<boolean> {
     await perform(cronId, { type: 'TakeSlot', due, by: { reason } });
     return true;
   }
 
-  /** The last commit's snapshot, and the facts after it, should one have come without. */
-  async function load(cronId: string): Promise<{ state: CronState; version: number }> {
-    const stream = cronStream(cronId);
-    const snapshot = await log.loadSnapshot(stream);
-    let state = snapshot === undefined ? initial : (snapshot.state as Json as unknown as CronState);
-    let version = snapshot?.version ?? 0;
-    for (;;) {
-      const events = await log.readStream(stream, version + 1, PAGE);
-      for (const event of events) state = evolve(state, event as CronEvent);
-      const last = events.at(-1);
-      if (last === undefined) return { state, version };
-      version = last.meta.version;
-    }
-  }
-
   return {
-    dispatch: (cronId, command, { payloads } = {}) =>
-      inMailbox(cronId, () => perform(cronId, command, payloads)),
+    dispatch: (cronId, command, { payloads, extraAppends } = {}) =>
+      inMailbox(cronId, () => perform(cronId, command, payloads, extraAppends)),
     fire: (cronId, start) => inMailbox(cronId, () => fire(cronId, start)),
   };
 }

@@ -8,7 +8,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
 import { getDelivery, type DeliveryRecord } from '../projections/delivery-queries.ts';
 import { toWrites } from './delivery-writes.ts';
-import { assertAnswered, LogUnavailable } from './log-failures.ts';
+import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 
 export interface Deliveries {
   /** Rejects with `LogUnavailable`. */
@@ -19,7 +19,8 @@ export interface Deliveries {
   eraseBody(deliveryId: string): Promise<void>;
 }
 
-const MOST_CONFLICTS = 10;
+/** Senders, sweeper and clients all write here. */
+const MAX_ATTEMPTS = 10;
 
 export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Deliveries {
   /** `decide` returns nothing when there is nothing to do. True when something was done. */
@@ -28,18 +29,17 @@ export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Del
     decide: (delivery: DeliveryRecord) => Promise<readonly DeliveryEvent[]> | readonly DeliveryEvent[],
   ): Promise<boolean> {
     const commandId = ids.uuid();
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+    const attempt = async (): Promise<boolean | typeof CONFLICT> => {
       const delivery = await getDelivery(log.rows, deliveryId);
       if (delivery === undefined) return false;
       const events = await decide(delivery);
       if (events.length === 0) return false;
       const { append, payloads } = toWrites(delivery, events);
       // An attempt that is not recorded would be made again at once.
-      const result = await log.commit({ commandId, isVital: true, appends: [append], payloads });
-      assertAnswered(result);
-      if (result.kind === 'committed' || result.kind === 'duplicate') return true;
-    }
-    throw new LogUnavailable(`delivery ${deliveryId} changed ${MOST_CONFLICTS} times while deciding`);
+      const result = await commit(log, { commandId, isVital: true, appends: [append], payloads });
+      return result.kind === 'version-conflict' ? CONFLICT : true;
+    };
+    return untilCommitted(`delivery ${deliveryId}`, attempt, MAX_ATTEMPTS);
   }
 
   return {

@@ -3,7 +3,7 @@
  *
  * D1 Every change of an item passes through `write`. D3 A refusal is a value and writes nothing. L3 What a write
  * replaces or deletes is purged in its commit. X2 A write with a lease is refused when the lease is stale. Writes of
- * one item are decided one after the other; a version conflict (another writer of the same log) is decided anew.
+ * one item are decided one after the other.
  */
 import { decideItem, evolveItem, type ItemCommand, type ItemState } from '../item/decide.ts';
 import { itemIdOf, itemStream, type ItemEvent } from '../item/events.ts';
@@ -14,7 +14,7 @@ import type { Append, EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import { getItems, lastItemUpdate } from '../projections/item-queries.ts';
-import { assertAnswered, LogUnavailable } from './log-failures.ts';
+import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 
 export type ItemWrite = { readonly namespace: Namespace; readonly key: string } & (
   | {
@@ -44,8 +44,6 @@ export interface Items {
   /** All or nothing; of several writes to one item the last counts. Throws `LogUnavailable`. */
   write(writes: readonly ItemWrite[], options?: ItemWriteOptions): Promise<ItemsWritten>;
 }
-
-const MOST_CONFLICTS = 5;
 
 export function createItems({
   log,
@@ -86,42 +84,32 @@ export function createItems({
     return { type: 'Put', namespace, key, ttl: write.ttl, at: lastUpdate };
   }
 
-  async function perform(
+  async function attempt(
     writes: ReadonlyMap<string, ItemWrite>,
     { lease, access }: ItemWriteOptions,
-  ): Promise<ItemsWritten> {
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
-      const now = clock.now();
-      const appends: Append[] = [];
-      const payloads: PayloadWrite[] = [];
-      const touched: string[] = [];
-      for (const [itemId, write] of writes) {
-        const { state, version } = await load(itemId);
-        const event = decideItem(toCommand(write), state, now);
-        if (event === undefined) continue;
-        if (event.type === 'ItemPut') lastUpdate = Math.max(lastUpdate, event.data.updatedAt);
-        if (state !== undefined && (state.expiresAt ?? Infinity) > now) touched.push(itemId);
-        appends.push({ stream: itemStream(itemId), expected: version, events: [event] });
-        payloads.push(...payloadsOf(itemId, write, event, version));
-      }
-      // Asked after the versions were read: what changes from here on is a conflict.
-      if (access !== undefined && touched.length > 0)
-        if ((await getItems(log.rows, touched, now, access)).length < touched.length)
-          return { ok: false, refusal: 'item-foreign' };
-      if (appends.length === 0) return { ok: true, changed: 0 };
-      const result = await log.commit({ commandId: ids.uuid(), appends, payloads, ...(lease && { lease }) });
-      assertAnswered(result);
-      switch (result.kind) {
-        case 'committed':
-        case 'duplicate':
-          return { ok: true, changed: appends.length };
-        case 'fenced-out':
-          return { ok: false, refusal: 'lease-stale' };
-        case 'version-conflict':
-          break;
-      }
+  ): Promise<ItemsWritten | typeof CONFLICT> {
+    const now = clock.now();
+    const appends: Append[] = [];
+    const payloads: PayloadWrite[] = [];
+    const touched: string[] = [];
+    for (const [itemId, write] of writes) {
+      const { state, version } = await load(itemId);
+      const event = decideItem(toCommand(write), state, now);
+      if (event === undefined) continue;
+      if (event.type === 'ItemPut') lastUpdate = Math.max(lastUpdate, event.data.updatedAt);
+      if (state !== undefined && (state.expiresAt ?? Infinity) > now) touched.push(itemId);
+      appends.push({ stream: itemStream(itemId), expected: version, events: [event] });
+      payloads.push(...payloadsOf(itemId, write, event, version));
     }
-    throw new LogUnavailable(`an item changed ${MOST_CONFLICTS} times while deciding`);
+    // Asked after the versions were read: a change after this line is a conflict.
+    if (access !== undefined && touched.length > 0)
+      if ((await getItems(log.rows, touched, now, access)).length < touched.length)
+        return { ok: false, refusal: 'item-foreign' };
+    if (appends.length === 0) return { ok: true, changed: 0 };
+    const result = await commit(log, { commandId: ids.uuid(), appends, payloads, ...(lease && { lease }) });
+    if (result.kind === 'version-conflict') return CONFLICT;
+    if (result.kind === 'fenced-out') return { ok: false, refusal: 'lease-stale' };
+    return { ok: true, changed: appends.length };
   }
 
   return {
@@ -133,7 +121,7 @@ export function createItems({
         last.delete(itemId);
         last.set(itemId, write);
       }
-      return inLanes([...last.keys()], () => perform(last, options));
+      return inLanes([...last.keys()], () => untilCommitted('an item', () => attempt(last, options)));
     },
   };
 }

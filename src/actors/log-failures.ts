@@ -1,6 +1,4 @@
 /** Errors for commits that did not happen or whose outcome is unknown. L4 Each is an exception and never a refusal. */
-import type { CommitResult } from '../log/log.ts';
-
 /** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
 export class LogUnavailable extends Error {
   constructor(cause: string) {
@@ -15,14 +13,6 @@ export class LogFull extends Error {
     super(`the log takes no changes: ${cause}`);
     this.name = 'LogFull';
   }
-}
-
-/** Throws `LogUnavailable` or `LogFull`; everything else is the caller's to deal with. */
-export function assertAnswered(
-  result: CommitResult,
-): asserts result is Exclude<CommitResult, { kind: 'unknown-outcome' | 'not-done' }> {
-  if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
-  if (result.kind === 'not-done') throw new LogFull(result.cause);
 }
 
 /** Turns a full disk into `false`, for changes that a later sweep asks for again. */

@@ -1,15 +1,15 @@
 /**
- * One thread in memory: its folded state, its version, its judge.
+ * One thread in memory: a started actor of the thread machine, its folded state, and the version of both.
  *
- * D2 Only here the machine is asked about a live thread. The snapshot of the last commit stands in for the history,
- * so coming back costs the same for a thread of one run and of ten thousand.
+ * D2 The actor receives each fact once, after its commit. The snapshot of the last commit stands in for the history, so
+ * a thread of ten thousand runs loads as fast as one of a single run.
  */
-import type { Json } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
-import { evolve, initial, type ThreadState } from '../thread/state.ts';
-import { createVerdicts, type Verdicts } from '../thread/verdicts.ts';
+import { canAll, startMachine, type Machine } from '../thread/machine.ts';
+import { evolve, initial, isLiving, type ThreadState } from '../thread/state.ts';
+import { loadState, type Loaded } from './aggregate.ts';
 
 export interface ThreadActor {
   readonly stream: string;
@@ -19,39 +19,47 @@ export interface ThreadActor {
   decide(commands: readonly ThreadCommand[], before?: Decided & { ok: true }): Decided;
   /** Takes in facts that are committed. Throws when the machine would not have allowed one: the log is damaged. */
   absorb(events: readonly ThreadEvent[]): void;
+  stop(): void;
 }
 
 export type Decided =
   | { readonly ok: true; readonly events: readonly ThreadEvent[]; readonly after: ThreadState }
   | { readonly ok: false; readonly refusal: Refusal };
 
-export async function loadThreadActor(
-  log: EventLog,
-  threadId: string,
-  verdicts?: Verdicts,
-): Promise<ThreadActor> {
-  const stream = threadStream(threadId);
-  const snapshot = await log.loadSnapshot(stream);
-  return createThreadActor(
-    stream,
-    snapshot === undefined ? initial : (snapshot.state as Json as unknown as ThreadState),
-    snapshot?.version ?? 0,
-    verdicts,
-  );
-}
+export const loadThread = (log: EventLog, threadId: string): Promise<Loaded<ThreadState>> =>
+  loadState(log, threadStream(threadId), initial);
 
-/** Of a thread that is not in the log. */
-export const newThreadActor = (threadId: string, verdicts?: Verdicts): ThreadActor =>
-  createThreadActor(threadStream(threadId), initial, 0, verdicts);
+export const loadThreadActor = async (log: EventLog, threadId: string): Promise<ThreadActor> =>
+  createThreadActor(threadStream(threadId), await loadThread(log, threadId));
 
-export function createThreadActor(
-  stream: string,
-  from: ThreadState,
-  at: number,
-  verdicts: Verdicts = createVerdicts(),
-): ThreadActor {
-  let state = from;
-  let version = at;
+/** The actor of a thread that is not in the log. */
+export const newThreadActor = (threadId: string): ThreadActor =>
+  createThreadActor(threadStream(threadId), { state: initial, version: 0 });
+
+/** A temporary thread has one short life, which a started machine would make dearer. */
+const isLasting = (state: ThreadState): boolean => isLiving(state) && !state.temporary;
+
+export function createThreadActor(stream: string, from: Loaded<ThreadState>): ThreadActor {
+  let { state, version } = from;
+  let machine: Machine | undefined;
+  if (isLasting(state)) machine = startMachine(state);
+
+  /** Facts that are not committed yet can only be asked about, so the machine answers for the first of them alone. */
+  const can = (at: ThreadState, facts: readonly ThreadEvent[]): boolean => {
+    const [first, ...rest] = facts;
+    if (machine === undefined || at !== state || first === undefined) return canAll(at, facts);
+    return machine.can(first) && canAll(evolve(at, first), rest);
+  };
+
+  function take(event: ThreadEvent): void {
+    if (!can(state, [event]))
+      throw new Error(`${stream} version ${version + 1}: ${event.type} cannot follow "${state.status}"`);
+    machine?.send(event);
+    state = evolve(state, event);
+    version += 1;
+    if (isLasting(state)) machine ??= startMachine(state);
+  }
+
   return {
     stream,
     get state() {
@@ -64,8 +72,7 @@ export function createThreadActor(
       const events: ThreadEvent[] = [...(before?.events ?? [])];
       let after = before?.after ?? state;
       for (const command of commands) {
-        // The facts before were judged already, and `after` is what they led to.
-        const decision = decide(command, after, (facts) => verdicts.can(after, facts));
+        const decision = decide(command, after, (facts) => can(after, facts));
         if (!decision.ok) return decision;
         events.push(...decision.events);
         after = decision.events.reduce(evolve, after);
@@ -73,12 +80,8 @@ export function createThreadActor(
       return { ok: true, events, after };
     },
     absorb(events) {
-      for (const event of events) {
-        if (!verdicts.can(state, [event]))
-          throw new Error(`${stream} version ${version + 1}: ${event.type} cannot follow "${state.status}"`);
-        state = evolve(state, event);
-        version += 1;
-      }
+      events.forEach(take);
     },
+    stop: () => machine?.stop(),
   };
 }

@@ -4,7 +4,7 @@
  * X1 The claim is a fact that the thread's machine allows once. X3 Every execution ends with one terminal fact, or is
  * handed back. X5 What is pending in the log is found by reading, so a lost wake-up delays a run and never loses it.
  */
-import type { Claim, NewRunPlace as Place } from '../actors/claims.ts';
+import type { InlineStart, RunRef } from '../actors/inline-start.ts';
 import { newLedger, readLedger } from '../actors/last-frames.ts';
 import { falseWhenFull } from '../actors/log-failures.ts';
 import type { Store } from '../actors/store.ts';
@@ -118,7 +118,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       const found = await claimableRuns(log.rows, dueTime(clock), free, trial.isFree);
       backlog = found.length === free;
       const waiting = found.filter(({ runId }) => !running.has(runId));
-      const started = await Promise.all(waiting.map((place) => start(place).catch(falseWhenFull)));
+      const started = await Promise.all(waiting.map((run) => start(run).catch(falseWhenFull)));
       // Only after one of them started: what cannot, and is found again at once, would keep the process to itself.
       if (found.length === free && started.includes(true)) again = true;
     }
@@ -128,36 +128,36 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (!draining) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
 
-  const opening = (place: Place, attempt: number, first: number): Opening =>
-    openingOf(place, { runId: place.runId, attempt, leaseId: ids.token() }, first, incarnation);
+  const opening = (run: RunRef, attempt: number, first: number): Opening =>
+    openingOf(run, { runId: run.runId, attempt, leaseId: ids.token() }, first, incarnation);
 
   /** Whether the run executes now. */
-  async function start(place: Place): Promise<boolean> {
-    const { runId, threadId } = place;
+  async function start({ runId, threadId }: RunRef): Promise<boolean> {
     const run = await getRun(log.rows, runId);
     if (run === undefined || draining) return false;
-    const claim = opening(place, run.attempt + 1, (await log.payloads.lastFrame(runId)) + 1);
+    const first = (await log.payloads.lastFrame(runId)) + 1;
+    const attempt = opening({ runId, threadId }, run.attempt + 1, first);
     const ledger = run.attempt === 0 ? undefined : await readLedger(log, runId, run.kwargs);
-    const claimed = await threads.dispatch(threadId, [claim.command], { payloads: claim.payloads });
-    if (claimed.ok) begin(run, { ...claim, ledger }, claimed.state);
-    return claimed.ok;
+    const started = await threads.dispatch(threadId, [attempt.command], { payloads: attempt.payloads });
+    if (started.ok) begin(run, { ...attempt, ledger }, started.state);
+    return started.ok;
   }
 
-  /** A new run that nobody is before: its start goes into the commit that creates it. */
-  function offer(place: Place): Claim | undefined {
+  /** The start of a new run that no other run is due before, for the commit that creates it. */
+  function startInline(run: RunRef): InlineStart | undefined {
     if (draining || backlog || places.free(running.size + promised.size) <= 0) return undefined;
     let settled: () => void = () => undefined;
-    promised.set(place.runId, new Promise((resolve) => (settled = resolve)));
-    const claim = opening(place, 1, 0);
+    promised.set(run.runId, new Promise((resolve) => (settled = resolve)));
+    const attempt = opening(run, 1, 0);
     return {
       settle(state) {
-        promised.delete(place.runId);
+        promised.delete(run.runId);
         settled();
         if (state === undefined) return pump();
-        const run = readRun(log.rows, place.runId);
-        if (run !== undefined) begin(run, claim, state);
+        const found = readRun(log.rows, run.runId);
+        if (found !== undefined) begin(found, attempt, state);
       },
-      ...claim,
+      ...attempt,
     };
   }
 
@@ -237,7 +237,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   /** Finds what a wake-up that was lost would have told: that the run is to stop, or that it is no longer ours. */
   async function lookAfter({ threadId, leaseId, stop }: Running): Promise<void> {
-    const state = await threads.still(threadId, async (now) => now);
+    const state = await threads.read(threadId);
     if (activeOf(state)?.leaseId !== leaseId) stop.abort('fenced' satisfies StopReason);
     else if (state.status === 'stopping') stop.abort(state.action satisfies StopReason);
   }
@@ -259,7 +259,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     return type === 'RunRequeued';
   }
 
-  const stops = [log.onCommitted(onNotice), threads.claimWith(offer), places.onLent(pump)];
+  const stops = [log.onCommitted(onNotice), threads.startInline(startInline), places.onLent(pump)];
   let cancelWatch = clock.after(POLL_MS, watch);
   pump();
 

@@ -1,10 +1,10 @@
-/** The claim of a run: one commit starts the attempt and opens its stream, so a running run has its first frame. */
-import type { Claim, NewRunPlace } from '../actors/claims.ts';
+/** The start of an attempt: one commit starts the attempt and opens its stream, so a running run has its first frame. */
+import type { InlineStart, RunRef } from '../actors/inline-start.ts';
 import type { Lease } from '../log/log.ts';
 import type { SubgraphLedger } from '../protocol/subgraph-frames.ts';
 
 /** An attempt that is about to begin. */
-export interface Opening extends Pick<Claim, 'command' | 'payloads'> {
+export interface Opening extends Pick<InlineStart, 'command' | 'payloads'> {
   readonly lease: Lease;
   /** The id of its first frame. */
   readonly first: number;
@@ -14,7 +14,7 @@ export interface Opening extends Pick<Claim, 'command' | 'payloads'> {
 
 /** `incarnation`: the life of this server. */
 export function openingOf(
-  { runId, threadId }: NewRunPlace,
+  { runId, threadId }: RunRef,
   lease: Lease,
   first: number,
   incarnation: string,

@@ -35,7 +35,7 @@ export async function recoverRuns(
   const found = await runningRuns(log.rows);
   const left = await Promise.all(
     found.map(async ({ runId, threadId }): Promise<Left> => {
-      const active = await threads.still(threadId, async (state) => activeOf(state));
+      const active = activeOf(await threads.read(threadId));
       if (active?.runId !== runId) throw new Error(`run ${runId} cannot be recovered: run-not-open`);
       return { threadId, active };
     }),

@@ -7,7 +7,7 @@
  * S1 Frames, checkpoints and facts reach the log in the order in which they were taken, each with all before it.
  * X2 Every commit carries the lease. A refusal is told to everyone who waits and to all who come later.
  */
-import { assertAnswered } from '../actors/log-failures.ts';
+import { commit as commitTo } from '../actors/aggregate.ts';
 import type { Dispatched, Threads } from '../actors/threads.ts';
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -134,8 +134,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       return;
     }
     // Without facts no receipt is kept, so the id is one that is there already.
-    const result = await log.commit({ commandId: lease.leaseId, appends: [], payloads, lease });
-    assertAnswered(result);
+    const result = await commitTo(log, { commandId: lease.leaseId, appends: [], payloads, lease });
     if (result.kind === 'fenced-out') throw fenced();
   }
 

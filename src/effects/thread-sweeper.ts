@@ -3,7 +3,7 @@
  * passed over until it is left alone; one whose time was set anew in between is not touched.
  */
 import type { Threads } from '../actors/threads.ts';
-import type { Upkeep } from '../actors/upkeep.ts';
+import type { ThreadMaintenance } from '../actors/thread-maintenance.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
 import { getTtl, outlivedThreads } from '../projections/thread-queries.ts';
@@ -13,7 +13,7 @@ import type { OnFault } from './fault.ts';
 export interface ThreadSweeperOptions {
   readonly log: EventLog;
   readonly threads: Threads;
-  readonly upkeep: Upkeep;
+  readonly maintenance: ThreadMaintenance;
   readonly clock: Clock;
   readonly onFault: OnFault;
   readonly intervalMs: number;
@@ -22,7 +22,7 @@ export interface ThreadSweeperOptions {
 }
 
 export function startThreadSweeper(options: ThreadSweeperOptions): { stop(): Promise<void> } {
-  const { log, threads, upkeep, clock, onFault, intervalMs, limit } = options;
+  const { log, threads, maintenance, clock, onFault, intervalMs, limit } = options;
   let stopping = false;
   let underWay: Promise<void> = Promise.resolve();
   let cancel = clock.after(intervalMs, tick);
@@ -43,7 +43,7 @@ export function startThreadSweeper(options: ThreadSweeperOptions): { stop(): Pro
         if (state.status !== 'idle' || now?.strategy !== ttl.strategy) return false;
         return now.expiresAt !== null && now.expiresAt <= clock.now();
       };
-      if (ttl.strategy === 'keep-latest') await upkeep.keepLatest(threadId, isDue);
+      if (ttl.strategy === 'keep-latest') await maintenance.keepLatest(threadId, isDue);
       else
         await threads.dispatch(threadId, async (state) =>
           (await isDue(state)) ? [{ type: 'DeleteThread' }] : [],

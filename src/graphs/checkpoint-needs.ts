@@ -12,7 +12,13 @@ export interface CheckpointTraits {
 }
 
 /** Ids within the same namespace. */
-export function leansOn({ checkpointId, parentId, body, metadata, written }: CheckpointTraits): string[] {
+export function deltaBasesOf({
+  checkpointId,
+  parentId,
+  body,
+  metadata,
+  written,
+}: CheckpointTraits): string[] {
   // LangGraph.js: since the last whole copy, such a channel is only what was written on the checkpoints before.
   const counters = metadata['counters_since_delta_snapshot'];
   if (parentId !== null && isObject(counters) && Object.keys(counters).length > 0) return [parentId];

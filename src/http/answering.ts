@@ -16,7 +16,7 @@ import { alreadyAnswered } from './replies.ts';
 import type { RunCreate } from './schemas/runs.ts';
 
 /** Where an answer may be given: on this head of an idle thread, or behind the runs that are open. */
-export type Place = { readonly onHead?: string | null };
+export type Place = { readonly ifHead?: string | null };
 
 /** What is answered, and at which checkpoint of the thread if not at its head. */
 export interface Answer {
@@ -67,7 +67,7 @@ export async function findPlace(
       ? await mayWaitAt(log, threadId, past, resume)
       : open.length > 0 || (await mayWait(log, thread, resume));
   if (!waits) throw alreadyAnswered();
-  return open.length > 0 ? {} : { onHead: thread.head };
+  return open.length > 0 ? {} : { ifHead: thread.head };
 }
 
 /** The same of a checkpoint that the thread has left behind: a task of it has asked, and nobody knows of its result. */

@@ -37,7 +37,7 @@ import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { threadSearchRoutes } from './routes/thread-search.ts';
-import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
+import { threadMaintenanceRoutes } from './routes/thread-maintenance.ts';
 import { truncateRoutes } from './routes/truncate.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
@@ -65,7 +65,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', assistantChangeRoutes(context));
   app.route('/', assistantGraphRoutes(context));
   app.route('/', threadSearchRoutes(context));
-  app.route('/', threadUpkeepRoutes(context));
+  app.route('/', threadMaintenanceRoutes(context));
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
   app.route('/', threadStreamRoutes(context));

@@ -22,7 +22,7 @@ export async function deleteAssistant(
   assistantId: string,
   withThreads: boolean,
 ): Promise<void> {
-  const { log, threads, upkeep } = context;
+  const { log, threads, maintenance } = context;
   const doomed = new Set(withThreads ? await threadsToDelete(context, actor, assistantId) : []);
   const runs: AssistantRun[] = [];
   for (const run of await runsOfAssistant(log.rows, assistantId)) {
@@ -34,7 +34,7 @@ export async function deleteAssistant(
   for (const { threadId, runId, temporary } of runs) {
     // The thread of a stateless run is that run; others keep what was said in them.
     if (temporary) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
-    else if (!(await upkeep.deleteRunRecord(threadId, runId)).ok) throw assistantBusy();
+    else if (!(await maintenance.deleteRunRecord(threadId, runId)).ok) throw assistantBusy();
   }
   const done = await context.assistants.dispatch(assistantId, { type: 'DeleteAssistant' });
   if (!done.ok) throw refusedChange(done.refusal);

@@ -10,7 +10,7 @@ import type { Assistants } from '../actors/assistants.ts';
 import type { Deliveries } from '../actors/deliveries.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
-import type { Upkeep } from '../actors/upkeep.ts';
+import type { ThreadMaintenance } from '../actors/thread-maintenance.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { GraphHost } from '../graphs/port.ts';
 import type { StateHost } from '../graphs/state-port.ts';
@@ -40,7 +40,7 @@ export interface ServerContext {
   /** Why a graph of the configuration is not served, by its name. */
   readonly unserved: ReadonlyMap<string, string>;
   readonly store: Store;
-  readonly upkeep: Upkeep;
+  readonly maintenance: ThreadMaintenance;
   readonly deliveries: Deliveries;
   readonly streams: RunStreams;
   readonly threadStreams: ThreadStreams;

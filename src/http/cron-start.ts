@@ -13,7 +13,7 @@ import { getThread } from '../projections/thread-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
 import type { ServerContext } from './context.ts';
 import { orderOf } from './cron-content.ts';
-import { HttpProblem, Outpaced } from './replies.ts';
+import { HttpProblem, ConcurrencyConflict } from './replies.ts';
 import { createRun } from './run-creation.ts';
 
 export function createCronStart(context: ServerContext): StartCronRun {
@@ -45,7 +45,7 @@ export function createCronStart(context: ServerContext): StartCronRun {
       await createRun(context, await makerOf(cronId), body, content.threadId ?? undefined, { slot: order });
       return { kind: 'started' };
     } catch (error) {
-      if (error instanceof Outpaced) return { kind: 'outpaced' };
+      if (error instanceof ConcurrencyConflict) return { kind: 'conflict' };
       if (!(error instanceof HttpProblem) || error.status >= 500) throw error;
       return { kind: 'refused', reason: `${error.status}: ${error.message}` };
     }

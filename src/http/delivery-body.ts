@@ -1,5 +1,5 @@
 /** What the receiver of a webhook reads. A4 Nothing of the user's secrets: it is what clients read of the run. */
-import type { RenderDelivery } from '../actors/consequences.ts';
+import type { RenderDelivery } from '../actors/derived-writes.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { writeJson, type JsonText } from '../kernel/json-text.ts';

@@ -16,19 +16,11 @@ export class HttpProblem extends Error {
   }
 }
 
-/** Somebody else was first to change the thread. */
-export class ThreadMoved extends HttpProblem {
+/** The thread or the cron was changed by another request since it was read. Routes that look again catch it. */
+export class ConcurrencyConflict extends HttpProblem {
   constructor() {
     super(409, 'The thread has moved on.');
-    this.name = 'ThreadMoved';
-  }
-}
-
-/** The cron that wanted the run has changed meanwhile. Its reactor looks again; no client meets this. */
-export class Outpaced extends HttpProblem {
-  constructor() {
-    super(409, 'The cron has moved on.');
-    this.name = 'Outpaced';
+    this.name = 'ConcurrencyConflict';
   }
 }
 
@@ -180,8 +172,8 @@ export function refused(refusal: Refusal, threadId: string): HttpProblem {
       return busy();
     case 'thread-changed':
       return stateBusy();
-    case 'outpaced':
-      return new Outpaced();
+    case 'concurrency-conflict':
+      return new ConcurrencyConflict();
     case 'run-exists':
       return new HttpProblem(409, 'Run already exists');
     case 'run-not-open':

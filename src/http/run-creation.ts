@@ -24,7 +24,14 @@ import type { ServerContext } from './context.ts';
 import { answerOf, findPlace, isAnswer, type Place } from './answering.ts';
 import { findAccepted, type Once } from './once.ts';
 import { settingsOfHead } from './made-with.ts';
-import { noAssistantFor, noRun, noThread, noThreadToResume, refused, ThreadMoved } from './replies.ts';
+import {
+  noAssistantFor,
+  noRun,
+  noThread,
+  noThreadToResume,
+  refused,
+  ConcurrencyConflict,
+} from './replies.ts';
 import { checkPlace, checkWebhook } from './run-checks.ts';
 import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { toRunKwargs } from './run-kwargs.ts';
@@ -39,13 +46,13 @@ const MOST_LOOKS = 5;
 /** What only some of the routes ask for. */
 export interface RunExtras {
   readonly protocol?: 'v2';
-  /** Refused with `ThreadMoved` unless the thread is idle with this head. */
-  readonly onHead?: string | null;
+  /** Refused with `ConcurrencyConflict` unless the thread is idle with this head. */
+  readonly ifHead?: string | null;
   /** The request may have been accepted before: then its run is answered, and nothing is created. */
   readonly once?: Once | undefined;
   /** The run may be executing when it is answered. */
   readonly startsAtOnce?: boolean;
-  /** The slot of a cron that the run is for: it has ids, and a fact to go with. Refused with `Outpaced`. */
+  /** The slot of a cron that the run is for: it has ids, and a fact to go with. Refused with `ConcurrencyConflict`. */
   readonly slot?: Pick<CronOrder, 'cron' | 'runId' | 'threadId' | 'slotFact'>;
 }
 
@@ -79,7 +86,7 @@ export async function prepareRun(
   actor: Actor,
   body: Json | undefined,
   threadId?: string,
-  { protocol, onHead, once, slot, startsAtOnce = false }: RunExtras = {},
+  { protocol, ifHead, once, slot, startsAtOnce = false }: RunExtras = {},
 ): Promise<() => Promise<Created>> {
   const checked = check(runCreate, body ?? {});
   const asked = slot ? { ...checked, metadata: { ...checked.metadata, cron_id: slot.cron.cronId } } : checked;
@@ -117,7 +124,7 @@ export async function prepareRun(
   const metadata = grantedMetadata(granted, visible?.metadata);
   await checkPlace(context, visible?.threadId, kwargs);
   const before = visible && (await settingsOfHead(context.log, target, request));
-  const create = ({ onHead: at = onHead }: Place = {}): ThreadCommand => ({
+  const create = ({ ifHead: at = ifHead }: Place = {}): ThreadCommand => ({
     type: 'CreateRun',
     runId,
     assistantId: assistant.assistantId,
@@ -131,7 +138,7 @@ export async function prepareRun(
     },
     metadata,
     kwargs: before === undefined ? kwargs : { ...kwargs, madeWith: before },
-    ...(at !== undefined && { onHead: at }),
+    ...(at !== undefined && { ifHead: at }),
     // Clients may send fractions of a millisecond; times in the log are whole.
     notBefore: request.after_seconds ? dueTime(context.clock) + Math.round(request.after_seconds * 1000) : 0,
   });
@@ -140,7 +147,7 @@ export async function prepareRun(
     context.threads.dispatch(target, commands, {
       startsAtOnce,
       isNew: threadId === undefined && slot === undefined,
-      ...(slot && { alongside: [slot.slotFact] }),
+      ...(slot && { extraAppends: [slot.slotFact] }),
       ...(once && { commandId: once.key }),
       payloads: [
         ...(secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret } as const]),
@@ -155,7 +162,7 @@ export async function prepareRun(
     }
   }
   const onKnown = (): Promise<Dispatched> =>
-    onHead === undefined && isAnswer(request) ? dispatchAnswer() : dispatch(create());
+    ifHead === undefined && isAnswer(request) ? dispatchAnswer() : dispatch(create());
 
   async function accept(): Promise<Created['run'] | undefined> {
     let done =
@@ -170,7 +177,7 @@ export async function prepareRun(
       if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
       done = await onKnown();
     }
-    if (!done.ok && done.refusal.code === 'thread-changed') throw new ThreadMoved();
+    if (!done.ok && done.refusal.code === 'thread-changed') throw new ConcurrencyConflict();
     if (!done.ok) throw refused(done.refusal, target);
     // The facts of the first one, when the command was a repetition.
     const isOurs = done.events.some(({ type, data }) => type === 'RunCreated' && data.runId === runId);

@@ -46,8 +46,8 @@ export async function updateState(
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
       throw noCheckpoint(checkpointId);
     const { command, payloads, place } = await workOut(context, actor, change, checkpoints);
-    const workedOutOn = snapshot?.version ?? 0;
-    const done = await context.threads.dispatch(threadId, [command], { payloads, workedOutOn });
+    const expectedVersion = snapshot?.version ?? 0;
+    const done = await context.threads.dispatch(threadId, [command], { payloads, expectedVersion });
     if (done.ok) return place;
     if (done.refusal.code === 'thread-busy') throw stateBusy();
     if (done.refusal.code !== 'thread-changed') throw refused(done.refusal, threadId);

@@ -38,7 +38,7 @@ export interface NewRun {
   readonly kwargs: RunKwargs;
   readonly notBefore: number;
   /** Only when the thread is idle and this is still its head: what the client decided on has not changed. */
-  readonly onHead?: string | null;
+  readonly ifHead?: string | null;
 }
 
 export type ThreadCommand =
@@ -85,7 +85,7 @@ export type Refusal =
   /** What the command was worked out on is no longer so. */
   | { readonly code: 'thread-changed' }
   /** A fact of another stream, which was to be committed together, can no longer happen. */
-  | { readonly code: 'outpaced' }
+  | { readonly code: 'concurrency-conflict' }
   | { readonly code: 'run-exists' }
   | { readonly code: 'run-not-open' }
   | { readonly code: 'lease-stale' };
@@ -198,8 +198,8 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
 }
 
 function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread, can: Can): Decision {
-  const { type: _, assistantMetadata, ownMetadata, onHead, ...run } = command;
-  if (onHead !== undefined && (state.status !== 'idle' || state.head !== onHead))
+  const { type: _, assistantMetadata, ownMetadata, ifHead, ...run } = command;
+  if (ifHead !== undefined && (state.status !== 'idle' || state.head !== ifHead))
     return refuse({ code: 'thread-changed' });
   const created: ThreadEvent = {
     type: 'RunCreated',

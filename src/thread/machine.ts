@@ -17,34 +17,52 @@
  *   idle     --RunDeleted, ThreadPruned-->  idle    (no run is open that could lean on what goes)
  *   idle     --ThreadDeleted-->  deleted   --ThreadCreated-->  idle
  */
-import { assign, createActor, getNextSnapshot, setup, type SnapshotFrom } from 'xstate';
+import { assign, createActor, setup, type SnapshotFrom } from 'xstate';
 import type { ThreadEvent, ThreadEventMap } from './events.ts';
-import { activeOf, isLiving, type ThreadState } from './state.ts';
+import { activeOf, evolve, isLiving, type ThreadState } from './state.ts';
 
 /** A fact as XState wants it: `type` and the data side by side. */
 type Fact = { [K in keyof ThreadEventMap]: { type: K; data: ThreadEventMap[K] } }[keyof ThreadEventMap];
 
-interface Guarded {
+interface Runs {
   active: string | null;
-  queue: string[];
+  queue: readonly string[];
 }
 
-const runIdOf = (event: Fact): string => ('runId' in event.data ? event.data.runId : '');
+/** All that guards read of a thread and a fact. */
+interface Sight {
+  /** The place of the fact's run in the thread. */
+  readonly place: 'active' | 'queued' | 'none';
+  readonly queued: 'none' | 'one' | 'several';
+  readonly rejects: boolean;
+}
+
+const runIdOf = (event: ThreadEvent): string => ('runId' in event.data ? event.data.runId : '');
+
+function look({ active, queue }: Runs, event: ThreadEvent): Sight {
+  const runId = runIdOf(event);
+  return {
+    place: active === runId ? 'active' : queue.includes(runId) ? 'queued' : 'none',
+    queued: queue.length === 0 ? 'none' : queue.length === 1 ? 'one' : 'several',
+    rejects: event.type === 'RunCreated' && event.data.strategy === 'reject',
+  };
+}
+
+/** Guards see nothing but the sight, so two threads that look alike get the same verdict. */
+const guard =
+  (holds: (sight: Sight) => boolean) =>
+  ({ context, event }: { context: Runs; event: Fact }): boolean =>
+    holds(look(context, event));
 
 export const threadMachine = setup({
-  types: { context: {} as Guarded, events: {} as Fact },
+  types: { context: {} as Runs, events: {} as Fact },
   guards: {
     /** Reject-on-busy lives here and nowhere else. */
-    isAdmitted: ({ context, event }) =>
-      event.type === 'RunCreated' &&
-      event.data.strategy !== 'reject' &&
-      context.active !== event.data.runId &&
-      !context.queue.includes(event.data.runId),
-    isActiveRun: ({ context, event }) => context.active === runIdOf(event),
-    isLastRun: ({ context, event }) => context.active === runIdOf(event) && context.queue.length === 0,
-    isQueuedRun: ({ context, event }) => context.queue.includes(runIdOf(event)),
-    isOnlyQueuedRun: ({ context, event }) =>
-      context.queue.length === 1 && context.queue[0] === runIdOf(event),
+    isAdmitted: guard(({ place, rejects }) => place === 'none' && !rejects),
+    isActiveRun: guard(({ place }) => place === 'active'),
+    isLastRun: guard(({ place, queued }) => place === 'active' && queued === 'none'),
+    isQueuedRun: guard(({ place }) => place === 'queued'),
+    isOnlyQueuedRun: guard(({ place, queued }) => place === 'queued' && queued === 'one'),
   },
   actions: {
     enqueue: assign({ queue: ({ context, event }) => [...context.queue, runIdOf(event)] }),
@@ -122,41 +140,56 @@ export const threadMachine = setup({
 
 export type ThreadSnapshot = SnapshotFrom<typeof threadMachine>;
 
-/** The machine's snapshot for a folded state: how an actor comes back without reading its history. */
-export function restore(state: ThreadState): ThreadSnapshot {
-  return threadMachine.resolveState({
-    value: state.status,
-    context: {
-      active: activeOf(state)?.runId ?? null,
-      queue: isLiving(state) ? state.queue.map((run) => run.runId) : [],
-    },
+const runsOf = (state: ThreadState): Runs => ({
+  active: activeOf(state)?.runId ?? null,
+  queue: isLiving(state) ? state.queue.map((run) => run.runId) : [],
+});
+
+/** The machine's snapshot for a folded state: an actor comes back without reading its history. */
+export const restore = (state: ThreadState): ThreadSnapshot =>
+  threadMachine.resolveState({ value: state.status, context: runsOf(state) });
+
+/** The machine's verdicts by state, fact and sight: about 500 at most, and true for every thread of every server. */
+const verdicts = new Map<string, boolean>();
+
+function can(value: ThreadState['status'], runs: Runs, fact: ThreadEvent): boolean {
+  const { place, queued, rejects } = look(runs, fact);
+  const key = `${value} ${fact.type} ${place} ${queued} ${rejects}`;
+  let verdict = verdicts.get(key);
+  if (verdict === undefined) {
+    verdict = threadMachine.resolveState({ value, context: runs }).can(fact);
+    verdicts.set(key, verdict);
+  }
+  return verdict;
+}
+
+/** Whether these facts can happen to a thread in this state, one after the other. */
+export function canAll(state: ThreadState, facts: readonly ThreadEvent[]): boolean {
+  let current = state;
+  return facts.every((fact) => {
+    const isPossible = can(current.status, runsOf(current), fact);
+    if (isPossible) current = evolve(current, fact);
+    return isPossible;
   });
 }
 
-/** Whether these facts can happen one after the other, from this snapshot on. */
-export function canAll(snapshot: ThreadSnapshot, facts: readonly ThreadEvent[]): boolean {
-  let current = snapshot;
-  for (const [index, fact] of facts.entries()) {
-    if (!current.can(fact)) return false;
-    // Advancing costs far more than asking, so the last fact is only asked about.
-    if (index < facts.length - 1) current = getNextSnapshot(threadMachine, current, fact);
-  }
-  return true;
+/** A started actor of the thread machine. */
+export interface Machine {
+  can(fact: ThreadEvent): boolean;
+  send(fact: ThreadEvent): void;
+  readonly value: ThreadState['status'];
+  stop(): void;
 }
 
-/** A live judge: `send` is the cheap way to advance a snapshot that stays in memory. */
-export function createJudge(state: ThreadState): {
-  can(facts: readonly ThreadEvent[]): boolean;
-  send(fact: ThreadEvent): void;
-  readonly value: string;
-} {
-  const actor = createActor(threadMachine, { snapshot: restore(state) });
-  actor.start();
+export function startMachine(state: ThreadState): Machine {
+  const actor = createActor(threadMachine, { snapshot: restore(state) }).start();
+  const valueOf = () => actor.getSnapshot().value as ThreadState['status'];
   return {
-    can: (facts) => canAll(actor.getSnapshot(), facts),
+    can: (fact) => can(valueOf(), actor.getSnapshot().context, fact),
     send: (fact) => actor.send(fact),
     get value() {
-      return actor.getSnapshot().value as string;
+      return valueOf();
     },
+    stop: () => void actor.stop(),
   };
 }

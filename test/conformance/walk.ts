@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import type { Recorded } from '../../src/log/events.ts';
 import { decide, type ThreadCommand } from '../../src/thread/decide.ts';
 import { threadStream, type MultitaskStrategy, type ThreadEvent } from '../../src/thread/events.ts';
-import { createJudge } from '../../src/thread/machine.ts';
+import { createJudge } from '../support/judge.ts';
 import { activeOf, evolve, initial, isLiving, type ThreadState } from '../../src/thread/state.ts';
 import type { TestServer } from '../support/with-server.ts';
 

@@ -28,7 +28,7 @@ async function untilGone(s: TestServer, timers: number): Promise<void> {
   for (;;) {
     const readers = await metric(s, 'rewound_stream_readers');
     const open = await metric(s, 'rewound_open_connections');
-    // A gated run and the server's own upkeep have timers that come and go.
+    // A gated run and the server's own maintenance have timers that come and go.
     if (readers === 0 && open <= 3 && count('Timeout') <= timers + 20) return;
     assert.ok(performance.now() < end, `${readers} readers, ${open} connections, ${count('Timeout')} timers`);
   }

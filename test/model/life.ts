@@ -1,7 +1,7 @@
 /** A server's write path driven at random: commands right and wrong, several at once, and restarts at any moment. */
 import assert from 'node:assert/strict';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
-import { createUpkeep } from '../../src/actors/upkeep.ts';
+import { createThreadMaintenance } from '../../src/actors/thread-maintenance.ts';
 import { recoverRuns } from '../../src/effects/recovery.ts';
 import type { Lease } from '../../src/log/log.ts';
 import type { CheckpointText, PayloadWrite } from '../../src/log/payloads.ts';
@@ -56,13 +56,13 @@ export function startLife(given: TestLog, seed: number): Life {
     command: ThreadCommand,
     payloads: PayloadWrite[] = [],
     lease?: Lease,
-    workedOutOn?: number,
+    expectedVersion?: number,
   ) {
     const writer = random.chance(0.8) ? 0 : writers.length - 1;
     const result = await writers[writer]!.dispatch(threadId, [command], {
       payloads,
       ...(lease && { lease }),
-      ...(workedOutOn !== undefined && { workedOutOn }),
+      ...(expectedVersion !== undefined && { expectedVersion }),
     });
     const answer = result.ok ? result.events.map(({ type }) => type).join('+') : result.refusal.code;
     const text = Object.values(command).filter((value) => typeof value !== 'object');
@@ -167,13 +167,13 @@ export function startLife(given: TestLog, seed: number): Life {
   async function updateState(threadId: string): Promise<unknown> {
     const [updateId, checkpointId] = [ids.uuid(), ids.uuid()];
     const { version = 0 } = (await given.log.loadSnapshot(threadStream(threadId))) ?? {};
-    const workedOutOn = random.chance(0.2) ? version - 1 : version;
+    const expectedVersion = random.chance(0.2) ? version - 1 : version;
     return dispatch(
       threadId,
       ask.updateState(updateId, checkpointId),
       [{ kind: 'checkpoint', threadId, runId: updateId, checkpoint: checkpointOf(checkpointId) }],
       undefined,
-      workedOutOn,
+      expectedVersion,
     );
   }
 
@@ -207,11 +207,15 @@ export function startLife(given: TestLog, seed: number): Life {
 
   /** The thread is pruned, or a run of it deleted. */
   async function tidy(threadId: string, runId: string | undefined): Promise<void> {
-    const upkeep = createUpkeep({ log: given.log, threads: random.pick(writers), leansOn: () => [] });
+    const maintenance = createThreadMaintenance({
+      log: given.log,
+      threads: random.pick(writers),
+      deltaBasesOf: () => [],
+    });
     const result =
       runId === undefined || random.chance(0.4)
-        ? await upkeep.keepLatest(threadId)
-        : await upkeep.deleteRun(known.find((each) => each.runId === runId)!.threadId, runId);
+        ? await maintenance.keepLatest(threadId)
+        : await maintenance.deleteRun(known.find((each) => each.runId === runId)!.threadId, runId);
     done.push(`${threadId} tidied of ${runId} -> ${result.ok ? result.events.length : result.refusal.code}`);
     if (!result.ok) observer.counts['refused'] = (observer.counts['refused'] ?? 0) + 1;
   }

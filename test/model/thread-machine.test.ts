@@ -4,10 +4,10 @@ import { getSimplePaths } from 'xstate/graph';
 import { canonical, type Json } from '../../src/kernel/json.ts';
 import { decide, type ThreadCommand } from '../../src/thread/decide.ts';
 import type { ThreadEvent } from '../../src/thread/events.ts';
-import { canAll, createJudge, restore, threadMachine } from '../../src/thread/machine.ts';
+import { canAll, restore, startMachine, threadMachine } from '../../src/thread/machine.ts';
 import { activeOf, evolve, initial, isLiving, type ThreadState } from '../../src/thread/state.ts';
-import { createVerdicts } from '../../src/thread/verdicts.ts';
 import { ask, fact } from '../support/given.ts';
+import { createJudge } from '../support/judge.ts';
 import { suite } from '../support/suite.ts';
 
 const test = suite('model/thread-machine');
@@ -70,7 +70,7 @@ test('D2 given two runs, when every simple path of the machine is walked, then f
       const restored = restore(state);
       assert.equal(restored.value, judge.value, walked);
       for (const next of FACTS)
-        assert.equal(canAll(restored, [next]), judge.can([next]), `${next.type} after ${walked}`);
+        assert.equal(canAll(state, [next]), judge.can([next]), `${next.type} after ${walked}`);
       const open = isLiving(state) ? [activeOf(state)?.runId, ...state.queue.map(({ runId }) => runId)] : [];
       assert.deepEqual(
         [restored.context.active ?? undefined, ...restored.context.queue],
@@ -124,8 +124,7 @@ function admissions(can: (event: ThreadEvent) => boolean, state: ThreadState): [
 test('D2 D3 given every state on a path, when every command is decided, then it is accepted exactly when the machine can', () => {
   const told = { accepted: 0, refused: 0 };
   for (const state of statesOnPaths()) {
-    const snapshot = restore(state);
-    const can = (facts: readonly ThreadEvent[]): boolean => canAll(snapshot, facts);
+    const { can } = createJudge(state);
     const reached = new Set<string>();
     for (const [command, expected] of admissions((event) => can([event]), state)) {
       const decision = decide(command, state, can);
@@ -151,25 +150,23 @@ test('D2 D3 given every state on a path, when every command is decided, then it 
   assert.deepEqual(told, { accepted: 322, refused: 918 });
 });
 
-test('X1 X3 given verdicts that are remembered, when every state asks about every pair of facts, then the machine says the same', () => {
+test('remembered verdicts are those of the machine, for every state and every two facts (X1, X3)', () => {
   const third = fact.runCreated('c', { strategy: 'enqueue' });
-  const grown = statesOnPaths().flatMap((state) =>
-    canAll(restore(state), [third]) ? [evolve(state, third)] : [],
-  );
-  const verdicts = createVerdicts();
+  const states = statesOnPaths();
+  const grown = states.flatMap((state) => (canAll(state, [third]) ? [evolve(state, third)] : []));
   const told = { yes: 0, no: 0 };
-  for (const state of [...statesOnPaths(), ...grown]) {
-    const snapshot = restore(state);
-    for (const first of [...FACTS, third])
+  for (const state of [...states, ...grown]) {
+    const judge = createJudge(state);
+    const machine = startMachine(state);
+    for (const first of [...FACTS, third]) {
+      assert.equal(machine.can(first), judge.can([first]));
       for (const facts of [[first], ...FACTS.map((second) => [first, second])]) {
-        const said = canAll(snapshot, facts);
-        assert.equal(
-          verdicts.can(state, facts),
-          said,
-          `${facts.map(nameOf).join(', ')} in ${JSON.stringify(state)}`,
-        );
+        const said = judge.can(facts);
+        const asked = `${facts.map(nameOf).join(', ')} in ${JSON.stringify(state)}`;
+        assert.equal(canAll(state, facts), said, asked);
         told[said ? 'yes' : 'no'] += 1;
       }
+    }
   }
   assert.ok(told.yes > 1000 && told.no > 1000, JSON.stringify(told));
 });

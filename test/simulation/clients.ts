@@ -116,7 +116,7 @@ export function createClients(world: World): Clients {
     };
     await threads.dispatch(threadId, [ask.updateState(updateId, checkpointId)], {
       payloads: [{ kind: 'checkpoint', threadId, runId: updateId, checkpoint }],
-      workedOutOn: random.chance(0.2) ? version - 1 : version,
+      expectedVersion: random.chance(0.2) ? version - 1 : version,
     });
   }
 
@@ -138,8 +138,8 @@ export function createClients(world: World): Clients {
     if (roll <= 50 || runId === undefined) return createRun(services, threadId);
     if (roll <= 55) return ofNew(services, threadId, [ask.updateThread({ roll })]);
     if (roll <= 62) return once(updateState(services, threadId));
-    if (roll <= 66) return once(services.upkeep.keepLatest(threadId));
-    if (roll <= 70 && ofRun) return once(services.upkeep.deleteRun(ofRun, runId));
+    if (roll <= 66) return once(services.maintenance.keepLatest(threadId));
+    if (roll <= 70 && ofRun) return once(services.maintenance.deleteRun(ofRun, runId));
     if (roll <= 74) {
       threadIds.splice(threadIds.indexOf(threadId), 1);
       return ofNew(services, threadId, [ask.deleteThread()]);

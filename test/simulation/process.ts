@@ -3,7 +3,7 @@ import { createDeliveries } from '../../src/actors/deliveries.ts';
 import { createItems } from '../../src/actors/items.ts';
 import { createStore } from '../../src/actors/store.ts';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
-import { createUpkeep, type Upkeep } from '../../src/actors/upkeep.ts';
+import { createThreadMaintenance, type ThreadMaintenance } from '../../src/actors/thread-maintenance.ts';
 import { startExecutor } from '../../src/effects/executor.ts';
 import { createPlaces } from '../../src/effects/places.ts';
 import { recoverRuns } from '../../src/effects/recovery.ts';
@@ -48,7 +48,7 @@ export interface Settings {
 /** What clients reach. */
 export interface Services extends Omit<Streams, 'hub'> {
   readonly threads: Threads;
-  readonly upkeep: Upkeep;
+  readonly maintenance: ThreadMaintenance;
 }
 
 export interface Process {
@@ -95,7 +95,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const items = createItems({ log, clock, ids });
     const ttl = { refreshOnRead: false, defaultTtl: null };
     const store = createStore({ log, items, clock, ttl, embedder: undefined, onFault });
-    const upkeep = createUpkeep({ log, threads, leansOn: () => [] });
+    const maintenance = createThreadMaintenance({ log, threads, deltaBasesOf: () => [] });
     await recoverRuns(log, threads, { maxCharges: settings.maxCharges });
     const { hub, ...streams } = openStreams(log, clock);
     readers = hub.readers;
@@ -113,7 +113,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     });
     stops.push(() => sweeper.stop());
     const limits = { intervalMs: 60_000, limit: 100 };
-    const threadSweeper = startThreadSweeper({ log, threads, upkeep, clock, onFault, ...limits });
+    const threadSweeper = startThreadSweeper({ log, threads, maintenance, clock, onFault, ...limits });
     stops.push(() => threadSweeper.stop());
     const { concurrency, runTimeoutMs, maxCharges } = settings;
     const executor = startExecutor({
@@ -134,7 +134,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
       lingerClock: clock,
     });
     stops.push(() => executor.stop(2_000));
-    services = { threads, upkeep, ...streams };
+    services = { threads, maintenance, ...streams };
   }
 
   boot().catch((error: unknown) => {

@@ -10,7 +10,7 @@ import type {
   ThreadEventMap,
 } from '../../src/thread/events.ts';
 import { CHARGED } from '../../src/thread/fault.ts';
-import { createJudge } from '../../src/thread/machine.ts';
+import { createJudge } from './judge.ts';
 import { evolve, initial, type ThreadState } from '../../src/thread/state.ts';
 
 export const THREAD = '01980000-0000-7000-8000-000000000001';

@@ -5,7 +5,7 @@ import { lastStartedRun } from '../../projections/run-queries.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { createRun } from '../run-creation.ts';
-import { HttpProblem, ThreadMoved } from '../replies.ts';
+import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import { forkParams, injectParams, respondParams, startParams } from '../schemas/commands.ts';
 import { findAccepted } from '../once.ts';
@@ -17,18 +17,18 @@ const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'
 /** A thread that moves on between look and act this often has other clients to answer to. */
 const MOST_LOOKS = 5;
 
-/** `onHead`: only if the thread is idle and its head is still this checkpoint. */
+/** `ifHead`: only if the thread is idle and its head is still this checkpoint. */
 async function create(
   { context, actor, threadId, once }: Caller,
   body: JsonObject,
-  onHead?: string | null,
+  ifHead?: string | null,
 ): Promise<string> {
   const { run } = await createRun(
     context,
     actor,
     { ...body, if_not_exists: 'create', stream_mode: MODES, stream_subgraphs: true },
     threadId,
-    { protocol: 'v2', once, ...(onHead !== undefined && { onHead }) },
+    { protocol: 'v2', once, ...(ifHead !== undefined && { ifHead }) },
   );
   return run.runId;
 }
@@ -64,7 +64,7 @@ export const startRun = onceOnly(async (caller, given) => {
     try {
       return { run_id: await create(caller, { ...body, command: { resume: input } }, thread.head) };
     } catch (error) {
-      if (!(error instanceof ThreadMoved)) throw error;
+      if (!(error instanceof ConcurrencyConflict)) throw error;
     }
   }
   return { run_id: await create(caller, { ...body, input }) };
@@ -115,7 +115,7 @@ export const respond = onceOnly(async (caller, given) => {
   try {
     return { run_id: await create(caller, body, isStrict ? undefined : thread.head) };
   } catch (error) {
-    throw error instanceof ThreadMoved ? notWaiting(answers) : error;
+    throw error instanceof ConcurrencyConflict ? notWaiting(answers) : error;
   }
 });
 

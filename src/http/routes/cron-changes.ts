@@ -9,6 +9,9 @@ import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { getCron, type CronRecord } from '../../projections/cron-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
+import { CONFLICT } from '../../actors/aggregate.ts';
+import type { Append } from '../../log/log.ts';
+import { threadStream } from '../../thread/events.ts';
 import { isLiving } from '../../thread/state.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
@@ -60,17 +63,22 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
       enabled: request.enabled ?? true,
       onRunCompleted: threadId === null ? (request.on_run_completed ?? 'delete') : null,
     };
-    const make = async (): Promise<void> => {
+    const make = async (extraAppends: readonly Append[] = []): Promise<void | typeof CONFLICT> => {
       const command = { type: 'CreateCron', cronId, content, now } as const;
-      const done = await crons.dispatch(cronId, command, { payloads: newSecret(cronId, actor) });
-      if (!done.ok) throw new Error(`cron ${cronId} cannot be made: ${done.refusal.code}`);
+      const done = await crons.dispatch(cronId, command, {
+        payloads: newSecret(cronId, actor),
+        extraAppends,
+      });
+      if (done.ok) return;
+      if (done.refusal.code === 'concurrency-conflict') return CONFLICT;
+      throw new Error(`cron ${cronId} cannot be made: ${done.refusal.code}`);
     };
     if (threadId === null) await make();
     else
-      // Its deletion takes the crons that are there: none may be added while it goes.
-      await context.threads.still(threadId, async (state) => {
+      // The deletion of a thread takes the crons that it has: none may be added while it goes.
+      await context.threads.runExclusive(threadId, async ({ state, version }) => {
         if (!isLiving(state)) throw noThread(threadId);
-        await make();
+        return make([{ stream: threadStream(threadId), expected: version, events: [] }]);
       });
     return toCron(await find(cronId));
   }

@@ -19,7 +19,7 @@ import { readChannel } from './channel-store.ts';
 import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
 import { findCheckpoints } from './checkpoint-list.ts';
 import { writeCheckpoint } from './checkpoint-store.ts';
-import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-upkeep.ts';
+import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
 import { findLastFrameAt, findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
 import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRuns } from './event-store.ts';

@@ -4,8 +4,9 @@
  * commit's outcome is unknown and with 75 when the disk is full, after looking whether reading still works.
  */
 import { writeSync } from 'node:fs';
+import { commit } from '../../../src/actors/aggregate.ts';
 import { createItems } from '../../../src/actors/items.ts';
-import { assertAnswered, LogFull, LogUnavailable } from '../../../src/actors/log-failures.ts';
+import { LogFull, LogUnavailable } from '../../../src/actors/log-failures.ts';
 import { createThreads } from '../../../src/actors/threads.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSqliteLog } from '../../../src/log/sqlite/log.ts';
@@ -73,11 +74,10 @@ async function run(threadId: string): Promise<void> {
     event: 'custom',
     data: `"${i} ${'y'.repeat(500)}"`,
   }));
-  const committed = await log.commit({
+  await commit(log, {
     ...{ commandId: ids.uuid(), appends: [], lease },
     payloads: [{ kind: 'frames', runId, threadId, first: 0, frames }],
   });
-  assertAnswered(committed);
   tell('frames', runId);
   await dispatch(threadId, ask.complete(runId, undefined, 1, leaseId));
 }

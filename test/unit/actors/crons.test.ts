@@ -56,10 +56,12 @@ const withCrons = (use: (given: Given) => Promise<void>): Promise<void> =>
       crons,
       another,
       async start({ runId, threadId, slotFact }): Promise<CronStarted> {
-        const done = await lent.threads.dispatch(threadId, [ask.createRun(runId)], { alongside: [slotFact] });
+        const done = await lent.threads.dispatch(threadId, [ask.createRun(runId)], {
+          extraAppends: [slotFact],
+        });
         if (done.ok) return { kind: 'started' };
-        return done.refusal.code === 'outpaced'
-          ? { kind: 'outpaced' }
+        return done.refusal.code === 'concurrency-conflict'
+          ? { kind: 'conflict' }
           : { kind: 'refused', reason: done.refusal.code };
       },
       typesOf: async (stream) => (await lent.log.readStream(stream, 1, 100)).map(({ type }) => type),

@@ -7,6 +7,7 @@ import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { evolve, initial, isLiving, type ThreadState } from '../../../src/thread/state.ts';
 import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
+import { createThreadMaintenance } from '../../../src/actors/thread-maintenance.ts';
 import { suite } from '../../support/suite.ts';
 import { toRunning, withThreads } from './with-threads.ts';
 
@@ -143,7 +144,7 @@ test('X5 given room for no idle actor, when a start is committed while others as
         });
       });
       const seen = Promise.all([
-        threads.still(THREAD, async ({ status }) => status),
+        threads.runExclusive(THREAD, async ({ state }) => state.status),
         threads.dispatch(THREAD, [ask.save('a', 'c1')]).then(({ ok }) => ok),
       ]);
       // Time enough for those two, if they did not wait.
@@ -252,6 +253,19 @@ test('given a log that fails while an actor is loaded, when it recovers, then th
     for (const one of asked) await assert.rejects(one, /not now/);
     failing = false;
     assert.ok((await flaky.dispatch(THREAD, [ask.updateThread({})])).ok);
+  }));
+
+test('a copy of a thread that another writer has changed has the head of now (D2, L2)', () =>
+  withThreads(async ({ threads, another, done, log }) => {
+    // Given an actor of this write path that has not heard of a later update.
+    await done([ask.createThread(), ask.updateState('c1', 'u1')]);
+    await another().dispatch(THREAD, [ask.updateState('c2', 'u2')]);
+    // When the thread is copied by the write path that is behind.
+    const { copy } = createThreadMaintenance({ log, threads, deltaBasesOf: () => [] });
+    const copied = await copy(THREAD, { threadId: 'copy', metadata: {} });
+    // Then the copy has the later head.
+    assert.ok(copied.ok && isLiving(copied.state));
+    assert.equal(copied.state.head, 'u2');
   }));
 
 test.run();

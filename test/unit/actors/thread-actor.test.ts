@@ -122,7 +122,7 @@ test('given one actor too few for the work, when many threads write at once, the
 
 test('D2 given an actor, when it takes in a fact that its machine denies, then it throws and names the version', () => {
   const { state } = given(fact.created(), fact.runCreated('a'));
-  const actor = createThreadActor('thread-t', state, 2);
+  const actor = createThreadActor('thread-t', { state, version: 2 });
   assert.throws(
     () => actor.absorb([fact.completed('x')]),
     /thread-t version 3: RunCompleted cannot follow "queued"/,
@@ -131,7 +131,7 @@ test('D2 given an actor, when it takes in a fact that its machine denies, then i
 });
 
 test('D2 given commands, when an actor decides them, then nothing of it moves until the facts are taken in', () => {
-  const actor = createThreadActor('thread-t', initial, 0);
+  const actor = createThreadActor('thread-t', { state: initial, version: 0 });
   const decided = actor.decide(toRunning('a'));
   assert.ok(decided.ok);
   assert.deepEqual([actor.version, actor.state], [0, initial]);

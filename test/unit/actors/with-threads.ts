@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RenderDelivery } from '../../../src/actors/consequences.ts';
+import type { RenderDelivery } from '../../../src/actors/derived-writes.ts';
 import {
   createThreads,
   type Dispatched,

@@ -173,7 +173,7 @@ for (const charged of [false, true])
         end({ ...lost, charged });
         assert.ok((await told).ok);
         await executor.drain(60_000);
-        assert.equal(await lent.threads.still(THREAD, async ({ status }) => status), 'idle');
+        assert.equal((await lent.threads.read(THREAD)).status, 'idle');
         const run = await getRun(lent.log.rows, 'a');
         assert.equal(run?.status, action === 'rollback' ? undefined : 'interrupted');
         await executor.stop(10);

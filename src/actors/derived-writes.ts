@@ -34,7 +34,7 @@ export interface WebhookPolicy {
   readonly render: RenderDelivery;
 }
 
-export interface Consequences {
+export interface DerivedWrites {
   readonly payloads: readonly PayloadWrite[];
   readonly appends: readonly Append[];
 }
@@ -43,11 +43,11 @@ export interface Consequences {
 const DELIVERIES = 'a4f0e6d2-4f6b-5c57-9d39-0d1f5f0f3c11';
 
 /** `isLed`: an executor ends its run, and its frames. */
-export async function consequencesOf(
+export async function derivedWrites(
   events: readonly ThreadEvent[],
   version: number,
   { log, clock, webhooks, isLed }: { log: EventLog; clock: Clock; webhooks: WebhookPolicy; isLed: boolean },
-): Promise<Consequences> {
+): Promise<DerivedWrites> {
   const payloads: PayloadWrite[] = [];
   const appends: Append[] = [];
   const isDeleted = events.some(({ type }) => type === 'ThreadDeleted');

@@ -7,7 +7,7 @@ import { ask, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { toRunning, withThreads, type TestThreads } from './with-threads.ts';
 
-const test = suite('actors/consequences');
+const test = suite('actors/derived-writes');
 
 const webhook = 'https://example.com/hook';
 const hooked: Parameters<typeof toRunning>[1] = {

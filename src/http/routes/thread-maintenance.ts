@@ -10,9 +10,9 @@ import { threadPrune } from '../schemas/threads.ts';
 import { shownThread } from '../shown-thread.ts';
 import { toStorage } from '../wire.ts';
 
-export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
+export function threadMaintenanceRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
-  const { log, threads, upkeep } = context;
+  const { log, threads, maintenance } = context;
 
   app.post('/threads/:thread_id/copy', async (c) => {
     const from = pathUuid(c.req.param('thread_id'), 'thread_id');
@@ -27,7 +27,7 @@ export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
     });
     const metadata = grantedMetadata(granted);
     const ttl = context.defaultTtl;
-    const done = await upkeep.copy(from, { threadId, metadata, ...(ttl && { ttl }) });
+    const done = await maintenance.copy(from, { threadId, metadata, ...(ttl && { ttl }) });
     if (!done.ok)
       throw done.refusal.code === 'thread-missing' ? nothingToCopy() : refused(done.refusal, from);
     const copy = await getThread(log.rows, threadId);
@@ -52,7 +52,7 @@ export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
     for (const threadId of seen) {
       const done = isDeletion
         ? await threads.dispatch(threadId, [{ type: 'DeleteThread' }])
-        : await upkeep.keepLatest(threadId);
+        : await maintenance.keepLatest(threadId);
       if (done.ok) pruned += 1;
     }
     return c.json({ pruned_count: pruned });
@@ -73,7 +73,7 @@ export function threadUpkeepRoutes(context: ServerContext): Hono<Env> {
       run_id: runId,
     });
     if ((await getRun(log.rows, runId, { threadId, filter })) === undefined) throw noRun();
-    const done = await upkeep.deleteRun(threadId, runId);
+    const done = await maintenance.deleteRun(threadId, runId);
     if (!done.ok) throw done.refusal.code === 'thread-busy' ? stateBusy() : noRun();
     return noContent();
   });

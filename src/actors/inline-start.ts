@@ -1,6 +1,6 @@
 /**
- * Runs that begin in the commit that creates them: an executor with room to spare says with what lease, and the thread
- * says whether it may. X1 Starting is a fact like any other: the machine judges it, and a run that has to wait is
+ * Runs that begin in the commit that creates them: an executor with a free permit gives the lease, and the thread says
+ * whether the run may start. X1 The start is a fact like any other: the machine judges it, and a run that has to wait is
  * created without it.
  */
 import type { PayloadWrite } from '../log/payloads.ts';
@@ -8,27 +8,27 @@ import type { ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import { isLiving, type ThreadState } from '../thread/state.ts';
 
-export interface NewRunPlace {
+export interface RunRef {
   readonly runId: string;
   readonly threadId: string;
 }
 
-export interface Claim {
+export interface InlineStart {
   readonly command: ThreadCommand & { type: 'StartRun' };
   readonly payloads: readonly PayloadWrite[];
   /** Called once: with the thread's state after the commit, or without when the run was not started by it. */
   settle(state?: ThreadState): void;
 }
 
-/** Undefined: it has no room, or others are before this run. */
-export type Claimant = (run: NewRunPlace) => Claim | undefined;
+/** Answers undefined without a free permit, and while other runs are due before this one. */
+export type InlineStarter = (run: RunRef) => InlineStart | undefined;
 
 /** The run that these facts create and that could start at once. */
-export function startable(
+export function startableRun(
   events: readonly ThreadEvent[],
   after: ThreadState,
   now: number,
-): NewRunPlace | undefined {
+): RunRef | undefined {
   const created = events.find(({ type }) => type === 'RunCreated') as
     (ThreadEvent & { type: 'RunCreated' }) | undefined;
   if (created === undefined || created.data.notBefore > now) return undefined;

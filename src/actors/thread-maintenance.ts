@@ -9,14 +9,21 @@ import type { EventLog } from '../log/log.ts';
 import type { CheckpointOutline } from '../log/payloads.ts';
 import { boundGraph, getRun, lastEndedRun, listRuns, type RunRecord } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
-import type { CheckpointKey, Standing, ThreadEventMap, Ttl } from '../thread/events.ts';
+import {
+  threadStream,
+  type CheckpointKey,
+  type Standing,
+  type ThreadEventMap,
+  type Ttl,
+} from '../thread/events.ts';
 import { isLiving, type ThreadState } from '../thread/state.ts';
+import { CONFLICT } from './aggregate.ts';
 import type { Dispatched, Threads } from './threads.ts';
 
 /** The ids of the checkpoints of the same namespace that this one cannot be read or resumed without. */
-export type LeansOn = (checkpoint: CheckpointOutline) => readonly string[];
+export type DeltaBasesOf = (checkpoint: CheckpointOutline) => readonly string[];
 
-export interface Upkeep {
+export interface ThreadMaintenance {
   /** A new thread with everything that the other one has saved, but its runs. */
   copy(from: string, make: { threadId: string; metadata: JsonObject; ttl?: Ttl }): Promise<Dispatched>;
   /** Without facts when the run is gone already. Refused while a run of the thread is open. */
@@ -30,16 +37,20 @@ export interface Upkeep {
   keepLatest(threadId: string, isDue?: (state: ThreadState) => Promise<boolean>): Promise<Dispatched>;
 }
 
-export interface UpkeepOptions {
+export interface ThreadMaintenanceOptions {
   readonly log: EventLog;
   readonly threads: Threads;
-  readonly leansOn: LeansOn;
+  readonly deltaBasesOf: DeltaBasesOf;
 }
 
 const ROOT = '';
 const RUNS_PAGE = 100;
 
-export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
+export function createThreadMaintenance({
+  log,
+  threads,
+  deltaBasesOf,
+}: ThreadMaintenanceOptions): ThreadMaintenance {
   /** What the thread shows once the run is gone: the end of the run before, unless something came after this one. */
   async function shownAfter(
     { runId, threadId }: RunRecord,
@@ -77,14 +88,15 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
 
   return {
     copy: (from, make) =>
-      // The other thread stands still: what is copied is what its head was read with.
-      threads.still(from, async (state) => {
+      threads.runExclusive(from, async ({ state, version }) => {
         if (!isLiving(state)) return { ok: false, refusal: { code: 'thread-missing' } };
         const bound = await boundGraph(log.rows, from);
         const graph = bound ? { graphId: bound.graphId, assistantId: bound.assistantId } : null;
-        return threads.dispatch(make.threadId, [
-          { type: 'CopyThread', ...make, from, head: state.head, graph },
-        ]);
+        const command = { type: 'CopyThread', ...make, from, head: state.head, graph } as const;
+        // The checkpoints that the commit copies are those that the head was read with.
+        const extraAppends = [{ stream: threadStream(from), expected: version, events: [] }];
+        const done = await threads.dispatch(make.threadId, [command], { extraAppends });
+        return !done.ok && done.refusal.code === 'concurrency-conflict' ? CONFLICT : done;
       }),
 
     deleteRun: (threadId, runId) =>
@@ -95,7 +107,7 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
         const staying = all.filter((checkpoint) => checkpoint.runId !== runId);
         const head = headOf(staying, isLiving(state) ? state.head : null);
         const shown = await shownAfter(run, all, head);
-        const kept = leanedOn(staying, all, leansOn);
+        const kept = basesOf(staying, all, deltaBasesOf);
         return [{ type: 'DeleteRun', runId, kept, head, ...shown }];
       }),
 
@@ -115,7 +127,7 @@ export function createUpkeep({ log, threads, leansOn }: UpkeepOptions): Upkeep {
         if (!(await isDue(state))) return [];
         const all = await log.payloads.outline(threadId);
         const latest = latestOf(all, isLiving(state) ? state.head : null);
-        const kept = [...latest, ...leanedOn(latest, all, leansOn)].map(toPlace);
+        const kept = [...latest, ...basesOf(latest, all, deltaBasesOf)].map(toPlace);
         const runs = outdatedRuns(await runsOf(threadId), all, kept);
         const stays = await standingOf(threadId);
         return [{ type: 'PruneThread', kept, runs, ...(stays && { stays }) }];
@@ -161,17 +173,17 @@ function latestOf(all: readonly CheckpointOutline[], head: string | null): Check
   });
 }
 
-/** All that `staying` lean on, directly or not, and are not themselves. */
-function leanedOn(
+/** The delta bases of `staying`, and theirs in turn. */
+function basesOf(
   staying: readonly CheckpointOutline[],
   all: readonly CheckpointOutline[],
-  leansOn: LeansOn,
+  deltaBasesOf: DeltaBasesOf,
 ): CheckpointKey[] {
   const known = new Map(all.map((checkpoint) => [keyOf(checkpoint), checkpoint]));
   const held = new Map<string, CheckpointOutline>();
   const open = [...staying];
   for (let next = open.pop(); next !== undefined; next = open.pop())
-    for (const checkpointId of leansOn(next)) {
+    for (const checkpointId of deltaBasesOf(next)) {
       const key = keyOf({ ns: next.ns, checkpointId });
       const found = known.get(key);
       if (found === undefined || held.has(key)) continue;

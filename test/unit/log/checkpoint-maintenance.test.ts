@@ -8,7 +8,7 @@ import { createRandom, seedFromEnv, type Random } from '../../support/random.ts'
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 
-const test = suite('log/sqlite, upkeep of checkpoints');
+const test = suite('log/sqlite, maintenance of checkpoints');
 
 const LIVES = 20;
 const STEPS = 60;

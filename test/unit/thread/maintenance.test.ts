@@ -5,7 +5,7 @@ import type { Outcome, ThreadEvent } from '../../../src/thread/events.ts';
 import { ask, fact, given, SUCCESS } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('thread/upkeep');
+const test = suite('thread/maintenance');
 
 const done = [fact.created(), fact.runCreated('a'), fact.started('a'), fact.completed('a', { head: 'c' })];
 

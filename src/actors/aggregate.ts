@@ -1,0 +1,68 @@
+/**
+ * The write path that aggregates share: load, decide, commit, and all of it again after a concurrency conflict.
+ *
+ * L4 An unknown outcome is an exception, never a refusal and never a reason to try again.
+ */
+import type { Json } from '../kernel/json.ts';
+import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
+import type { Batch, CommitResult, EventLog } from '../log/log.ts';
+import { LogFull, LogUnavailable } from './log-failures.ts';
+
+export interface Loaded<S> {
+  readonly state: S;
+  readonly version: number;
+}
+
+/** The answer of an attempt whose commit met another writer. */
+export const CONFLICT = Symbol('concurrency conflict');
+
+const MAX_ATTEMPTS = 5;
+
+/** Every commit of an aggregate leaves the state after it as the stream's snapshot, so no history is read. */
+export async function loadState<S>(log: EventLog, stream: string, initial: S): Promise<Loaded<S>> {
+  const snapshot = await log.loadSnapshot(stream);
+  return snapshot === undefined
+    ? { state: initial, version: 0 }
+    : { state: snapshot.state as Json as S, version: snapshot.version };
+}
+
+/**
+ * Repeats `attempt` while it answers `CONFLICT`. Throws `LogUnavailable` after so many conflicts in a row that another
+ * writer must be at work on nothing else. `subject`: for the message.
+ */
+export async function untilCommitted<T>(
+  subject: string,
+  attempt: () => Promise<T | typeof CONFLICT>,
+  maxAttempts = MAX_ATTEMPTS,
+): Promise<T> {
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
+    const answer = await attempt();
+    if (answer !== CONFLICT) return answer;
+  }
+  throw new LogUnavailable(`${subject} changed ${maxAttempts} times while deciding`);
+}
+
+/** Throws `LogUnavailable` for an unknown outcome and `LogFull` for a full disk. */
+export async function commit(
+  log: EventLog,
+  batch: Batch,
+): Promise<Exclude<CommitResult, { kind: 'unknown-outcome' | 'not-done' }>> {
+  const result = await log.commit(batch);
+  if (result.kind === 'unknown-outcome') throw new LogUnavailable(result.cause);
+  if (result.kind === 'not-done') throw new LogFull(result.cause);
+  return result;
+}
+
+/** One mailbox for each id that has work waiting: work on one id runs one after the other. */
+export function createMailboxes(): <T>(id: string, work: () => Promise<T>) => Promise<T> {
+  const mailboxes = new Map<string, Mailbox>();
+  return async (id, work) => {
+    const mailbox = mailboxes.get(id) ?? createMailbox();
+    mailboxes.set(id, mailbox);
+    try {
+      return await mailbox.post(work);
+    } finally {
+      if (mailbox.idle) mailboxes.delete(id);
+    }
+  };
+}
