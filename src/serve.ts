@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { addressOf, type Config } from './config/config.ts';
-import { createPlaces } from './effects/places.ts';
+import { createPermits } from './effects/permits.ts';
 import { openGraphs } from './workers/open-graphs.ts';
 import { publishInProcess } from './http/in-process-client.ts';
-import { lendWhileWaiting } from './http/lending-fetch.ts';
+import { releaseWhileWaiting } from './http/permit-fetch.ts';
 import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import { VERSION } from './kernel/product.ts';
@@ -21,11 +21,11 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const ids = randomIds(clock);
   // Before the first graph is loaded, which may look for it.
   const inProcess = publishInProcess(addressOf(config));
-  const places = createPlaces(config.concurrency);
+  const permits = createPermits(config.concurrency);
   const { count, memoryMb, loadLimitMs } = config.workers;
   const { envPrefix: secretPrefix } = config.webhooks;
   const token = ids.token();
-  const forWorkers = { token, fetch: lendWhileWaiting(inProcess.fetch, places) };
+  const forWorkers = { token, fetch: releaseWhileWaiting(inProcess.fetch, permits) };
   const graphs = (options.openGraphs ?? openGraphs)({
     ...{ graphs: config.graphs, clock, ids, onFault },
     workers: count > 0 ? { workers: count, memoryMb, loadLimitMs, token, secretPrefix } : undefined,
@@ -36,5 +36,13 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   // It is waited for below.
   graphs.catch(() => undefined);
   const { wireServer } = await import('./wiring.ts');
-  return wireServer(config, options, { clock, ids, version: VERSION, inProcess, forWorkers, places, graphs });
+  return wireServer(config, options, {
+    clock,
+    ids,
+    version: VERSION,
+    inProcess,
+    forWorkers,
+    permits,
+    graphs,
+  });
 }

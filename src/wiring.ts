@@ -19,7 +19,7 @@ import { startExecutor } from './effects/executor.ts';
 import { createHttpOut } from './effects/http-out.ts';
 import { startItemSweeper } from './effects/item-sweeper.ts';
 import { createOwnOut, type OwnFetch } from './effects/own-out.ts';
-import type { Places } from './effects/places.ts';
+import type { Permits } from './effects/permits.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { startSweeper } from './effects/sweeper.ts';
 import { startThreadSweeper } from './effects/thread-sweeper.ts';
@@ -63,7 +63,7 @@ export interface Begun {
   readonly inProcess: InProcessClient;
   /** Answers requests of graph code, which carry the token. */
   readonly forWorkers: { readonly token: string; readonly fetch: typeof fetch };
-  readonly places: Places;
+  readonly permits: Permits;
   /** They load in a process of their own, while this one loads and makes the rest. */
   readonly graphs: Promise<Graphs>;
 }
@@ -75,7 +75,7 @@ export async function wireServer(
   begun: Begun,
 ): Promise<RunningServer> {
   const { onFault, onPoisoned, onEntry = () => undefined } = options;
-  const { clock, ids, version, inProcess, forWorkers, places } = begun;
+  const { clock, ids, version, inProcess, forWorkers, permits } = begun;
   const stops: (() => Promise<unknown> | void)[] = [];
   const stopAll = async (): Promise<void> => {
     for (const stop of stops.reverse()) await stop();
@@ -168,7 +168,7 @@ export async function wireServer(
     });
     stops.push(() => threadSweeper.stop());
     const executor = startExecutor({
-      ...{ log, threads, store, clock, ids, onFault, places },
+      ...{ log, threads, store, clock, ids, onFault, permits },
       graphs: refuseUnmatched(graphs),
       ...{ runTimeoutMs, stopGraceMs, maxCharges: config.maxAttempts },
       ...{ isRead: hub.isRead, lingerClock: systemClock() },

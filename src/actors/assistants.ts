@@ -20,7 +20,7 @@ import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './
 const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
 /** More than most servers have graphs; clients may name what there is not. */
-const MOST_KNOWN = 1_000;
+const MAX_KNOWN = 1_000;
 const known = new Map<string, string>();
 
 /** The id of a graph's own assistant: the same on every server. */
@@ -28,7 +28,7 @@ export function systemAssistantId(graphId: string): string {
   let id = known.get(graphId);
   if (id === undefined) {
     id = uuidv5(graphId, SYSTEM_ASSISTANTS);
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(graphId, id);
   }
   return id;

@@ -5,13 +5,8 @@
  */
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
-import type { ThreadEvent } from '../thread/events.ts';
+import type { RunRef, ThreadEvent } from '../thread/events.ts';
 import { isLiving, type ThreadState } from '../thread/state.ts';
-
-export interface RunRef {
-  readonly runId: string;
-  readonly threadId: string;
-}
 
 export interface InlineStart {
   readonly command: ThreadCommand & { type: 'StartRun' };

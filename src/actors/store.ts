@@ -104,7 +104,7 @@ export interface StoreOptions {
 }
 
 /** Items that a caller with a filter may have the server look at. */
-const MOST_SCANNED = 10_000;
+const MAX_SCANNED = 10_000;
 const SCORED_AT_ONCE = 200;
 const READ_AT_ONCE = 5;
 
@@ -178,7 +178,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     const found: { itemId: string; score?: number }[] = [];
     let scanned = 0;
     for await (const page of scanItems(log.rows, scan)) {
-      const left = access === undefined ? page.length : Math.max(0, MOST_SCANNED - scanned);
+      const left = access === undefined ? page.length : Math.max(0, MAX_SCANNED - scanned);
       scanned += page.length;
       const seen = page.slice(0, left).filter(({ allowed }) => allowed);
       found.push(...(wanted === undefined ? seen : await score(wanted, seen)));
@@ -254,7 +254,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
 }
 
 function assertScanned(scanned: number, access: AccessFilter | undefined): void {
-  if (access !== undefined && scanned > MOST_SCANNED)
+  if (access !== undefined && scanned > MAX_SCANNED)
     throw new StoreProblem(
       'scan-limit',
       'Authenticated store query exceeded maximum scan limit. Narrow the namespace or filters.',

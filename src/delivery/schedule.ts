@@ -6,7 +6,7 @@ export const PAUSES_MS: readonly number[] = [
 ];
 
 /** A pause grows by up to this share, so that what failed together does not come again together. */
-const MOST_JITTER = 0.2;
+const MAX_JITTER = 0.2;
 /** What a receiver may ask for; longer is taken for a mistake. */
 const LONGEST_WISH_MS = 24 * 3_600_000;
 
@@ -22,7 +22,7 @@ export function pauseAfter(
   const pause = pausesMs[tries - 1];
   if (pause === undefined) return undefined;
   const share = Number.parseInt(fingerprint(`${name} ${tries}`).slice(0, 8), 16) / 0xffff_ffff;
-  return Math.round(pause * (1 + share * MOST_JITTER));
+  return Math.round(pause * (1 + share * MAX_JITTER));
 }
 
 /** What `Retry-After` asks for in milliseconds, 0 when it asks for nothing that can be understood. */

@@ -30,7 +30,7 @@ import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { CHARGED } from '../thread/fault.ts';
 import { stopReason } from '../thread/run-end.ts';
 import { openRunStore } from './run-store.ts';
-import type { Beat } from './beat.ts';
+import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites } from './run-writes.ts';
 
 /** The attempt's lease is gone: somebody else owns the run, or nobody does. Whatever still runs must stop. */
@@ -65,7 +65,7 @@ export interface ExecutionOptions {
   /** The thread is there for this run alone. */
   readonly temporary: boolean;
   readonly isRead: () => boolean;
-  readonly beat: Beat;
+  readonly commitInterval: CommitInterval;
   readonly lingerClock: Clock;
   /** Graph code waits until what it saves is durable; otherwise it goes on meanwhile. */
   readonly sync: boolean;
@@ -126,7 +126,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     lease,
     forgetful: options.temporary,
     isRead: () => sync || options.isRead(),
-    beat: options.beat,
+    commitInterval: options.commitInterval,
     clock: options.lingerClock,
     fenced,
   });

@@ -4,7 +4,7 @@
  * X1 The claim is a fact that the thread's machine allows once. X3 Every execution ends with one terminal fact, or is
  * handed back. X5 What is pending in the log is found by reading, so a lost wake-up delays a run and never loses it.
  */
-import type { InlineStart, RunRef } from '../actors/inline-start.ts';
+import type { InlineStart } from '../actors/inline-start.ts';
 import { newLedger, readLedger } from '../actors/last-frames.ts';
 import { falseWhenFull } from '../actors/log-failures.ts';
 import type { Store } from '../actors/store.ts';
@@ -17,13 +17,14 @@ import type { Recorded } from '../log/events.ts';
 import type { EventLog, Notice } from '../log/log.ts';
 import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
+import type { RunRef } from '../thread/events.ts';
 import { isSuspect, trialMs } from '../thread/fault.ts';
 import { accountOf, activeOf, isLiving, isStepEnd, openRun, type ThreadState } from '../thread/state.ts';
-import { createBeat } from './beat.ts';
+import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, outcomeOf, untrackedOf, type Execution } from './execution.ts';
 import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
-import type { Places } from './places.ts';
+import type { Permits } from './permits.ts';
 import { openingOf, type Opening } from './opening.ts';
 import { orderOf, type Standing } from './run-order.ts';
 import { openTrial } from './trial.ts';
@@ -42,7 +43,7 @@ export interface ExecutorOptions {
   readonly isRead: (runId: string) => boolean;
   /** Real time, whatever the server's clock says: writes that wait for others must not stand still with it. */
   readonly lingerClock: Clock;
-  readonly places: Places;
+  readonly permits: Permits;
   readonly runTimeoutMs: number;
   /** Deaths of its process that a run is charged with before it ends with an error (X6). */
   readonly maxCharges: number;
@@ -73,7 +74,7 @@ interface Running {
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
-  const { log, threads, store, graphs, clock, ids, onFault, places, isRead } = options;
+  const { log, threads, store, graphs, clock, ids, onFault, permits, isRead } = options;
   const { runTimeoutMs, stopGraceMs, maxCharges } = options;
   const running = new Map<string, Running>();
   /** Nothing more is claimed. */
@@ -90,7 +91,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const trial = openTrial(clock, pump);
   /** This life of the server. */
   const incarnation = ids.token();
-  const beat = createBeat(options.lingerClock);
+  const commitInterval = createCommitInterval(options.lingerClock);
   /** Runs that start in a commit which is under way. */
   const promised = new Map<string, Promise<void>>();
 
@@ -112,7 +113,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   async function claim(): Promise<void> {
     cancelPoll();
     cancelPoll = clock.after(POLL_MS, pump);
-    const free = places.free(running.size + promised.size);
+    const free = permits.free(running.size + promised.size);
     backlog = free <= 0;
     if (free > 0) {
       const found = await claimableRuns(log.rows, dueTime(clock), free, trial.isFree);
@@ -145,7 +146,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   /** The start of a new run that no other run is due before, for the commit that creates it. */
   function startInline(run: RunRef): InlineStart | undefined {
-    if (draining || backlog || places.free(running.size + promised.size) <= 0) return undefined;
+    if (draining || backlog || permits.free(running.size + promised.size) <= 0) return undefined;
     let settled: () => void = () => undefined;
     promised.set(run.runId, new Promise((resolve) => (settled = resolve)));
     const attempt = opening(run, 1, 0);
@@ -176,7 +177,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ledger: ledger ?? newLedger(kwargs),
       onBegun: () => trial.begun(runId),
       onFenced: () => stop.abort('fenced' satisfies StopReason),
-      ...{ log, threads, store, threadId, lease, beat, lingerClock: options.lingerClock },
+      ...{ log, threads, store, threadId, lease, commitInterval, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
     const known = openRun(state, runId);
@@ -259,7 +260,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     return type === 'RunRequeued';
   }
 
-  const stops = [log.onCommitted(onNotice), threads.startInline(startInline), places.onLent(pump)];
+  const stops = [log.onCommitted(onNotice), threads.startInline(startInline), permits.onReleased(pump)];
   let cancelWatch = clock.after(POLL_MS, watch);
   pump();
 

@@ -23,7 +23,7 @@ const TRIPS_AT = 10;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Receivers that fail are remembered, but not without end. */
-const MOST_HOSTS = 10_000;
+const MAX_HOSTS = 10_000;
 
 export function createHostGate(perHost: number): HostGate {
   const hosts = new Map<string, HostState>();
@@ -51,7 +51,7 @@ export function createHostGate(perHost: number): HostGate {
         const doublings = Math.min(state.failures - TRIPS_AT, 16);
         state.openAt = now + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings);
       }
-      if (state.underWay === 0 && (isWell || hosts.size > MOST_HOSTS)) hosts.delete(host);
+      if (state.underWay === 0 && (isWell || hosts.size > MAX_HOSTS)) hosts.delete(host);
     },
     nextOpening(now) {
       const openings = [...hosts.values()].flatMap((state) =>

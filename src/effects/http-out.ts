@@ -41,10 +41,10 @@ export interface HttpOutOptions {
 }
 
 /** Enough to let a polite receiver's socket be used again; more is dropped with the socket. */
-const MOST_ANSWER_BYTES = 65_536;
+const MAX_ANSWER_BYTES = 65_536;
 const KEPT_ANSWER_BYTES = 1024;
 /** As many as a host may ever have under way: how many it has is not decided here. */
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 const STOPPING = 'the server is stopping';
 
@@ -76,7 +76,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
       headersTimeout: deadlineMs,
       bodyTimeout: deadlineMs,
       maxHeaderSize: 16_384,
-      connections: MOST_CONNECTIONS,
+      connections: MAX_CONNECTIONS,
     });
     return { agent, request };
   }
@@ -152,7 +152,7 @@ export async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<stri
     for await (const chunk of body) {
       if (seen < KEPT_ANSWER_BYTES) kept.push(chunk.subarray(0, KEPT_ANSWER_BYTES - seen));
       seen += chunk.length;
-      if (seen >= MOST_ANSWER_BYTES) break;
+      if (seen >= MAX_ANSWER_BYTES) break;
     }
   } catch (error) {
     // The status was said, and that is what counts: a body that breaks off or never ends changes nothing about it.

@@ -1,7 +1,8 @@
 /** The start of an attempt: one commit starts the attempt and opens its stream, so a running run has its first frame. */
-import type { InlineStart, RunRef } from '../actors/inline-start.ts';
+import type { InlineStart } from '../actors/inline-start.ts';
 import type { Lease } from '../log/log.ts';
 import type { SubgraphLedger } from '../protocol/subgraph-frames.ts';
+import type { RunRef } from '../thread/events.ts';
 
 /** An attempt that is about to begin. */
 export interface Opening extends Pick<InlineStart, 'command' | 'payloads'> {

@@ -1,6 +1,6 @@
 /**
  * What one attempt at a run writes, in order and few commits: whatever was taken while a commit was under way, or until
- * the next beat, forms the next one.
+ * the end of the commit interval, forms the next one.
  *
  * X5 The end of a step asks for a commit at once, or the step would be done again after a crash; frames may linger.
  * L1 `settled` and `sync` are for those who need to know that a write is durable; nobody is shown anything before.
@@ -16,7 +16,7 @@ import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import { isStepEnd } from '../thread/state.ts';
-import type { Beat } from './beat.ts';
+import type { CommitInterval } from './commit-interval.ts';
 import { onlyLatest } from './only-latest.ts';
 
 export interface RunWrite {
@@ -57,15 +57,15 @@ export interface RunWritesOptions {
   /** Somebody waits for what the run tells. Otherwise writes wait for others of the run to share a commit with. */
   readonly isRead: () => boolean;
   /** When what somebody waits for is written: together with what other runs have. */
-  readonly beat: Beat;
+  readonly commitInterval: CommitInterval;
   readonly clock: Clock;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
 }
 
 /** Back-pressure: beyond this much that is not durable, whoever produces more waits. */
-const MOST_WAITING = 64;
-const MOST_CHARACTERS = 262_144;
+const MAX_WAITING = 64;
+const MAX_CHARACTERS = 262_144;
 /** The wait of writes that no reader and no step waits for: as long as many a run takes. */
 const LINGER_MS = 10;
 
@@ -92,7 +92,7 @@ function defer(): Deferred {
 const doneOf = (entry: Entry): Promise<void> => (entry.done ??= defer()).promise;
 
 export function openRunWrites(options: RunWritesOptions): RunWrites {
-  const { log, threads, threadId, lease, forgetful, isRead, beat, clock, fenced } = options;
+  const { log, threads, threadId, lease, forgetful, isRead, commitInterval, clock, fenced } = options;
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
@@ -138,14 +138,14 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     if (result.kind === 'fenced-out') throw fenced();
   }
 
-  const isFull = (): boolean => waiting.length >= MOST_WAITING || size >= MOST_CHARACTERS;
+  const isFull = (): boolean => waiting.length >= MAX_WAITING || size >= MAX_CHARACTERS;
 
   async function linger(): Promise<void> {
     await new Promise<void>((resolve) => {
       let cancel: () => void = () => undefined;
       rearm = () => {
         cancel();
-        cancel = hasStep || isRead() ? beat.next(resolve) : clock.after(LINGER_MS, resolve);
+        cancel = hasStep || isRead() ? commitInterval.next(resolve) : clock.after(LINGER_MS, resolve);
       };
       hurry = () => {
         cancel();

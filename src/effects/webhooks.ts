@@ -51,7 +51,7 @@ export interface Webhooks {
 const POLL_MS = 5_000;
 /** Attempts that may be under way without having taken long; and all of them, which bounds the memory they take. */
 const SLOTS = 64;
-const MOST_UNDER_WAY = 512;
+const MAX_UNDER_WAY = 512;
 /** An attempt that takes longer than this gives its slot to another. */
 const SLOW_MS = 500;
 const SOONEST_MS = 10;
@@ -84,7 +84,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       });
   }
 
-  const slots = (): number => Math.min(SLOTS - quick.size, MOST_UNDER_WAY - underWay.size);
+  const slots = (): number => Math.min(SLOTS - quick.size, MAX_UNDER_WAY - underWay.size);
 
   async function claim(): Promise<void> {
     const asked = wanted ?? 'all';

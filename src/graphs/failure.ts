@@ -3,10 +3,10 @@ import type { FailureOrigin, RunEnd } from './port.ts';
 import type { Updated } from './state-port.ts';
 
 /** What is told of a failure has to be written, sent and read: the rest of a longer message is left out. */
-const MOST_CHARACTERS = 16_384;
-const MOST_OF_NAME = 256;
+const MAX_CHARACTERS = 16_384;
+const MAX_OF_NAME = 256;
 
-export function shorten(text: string, most = MOST_CHARACTERS): string {
+export function shorten(text: string, most = MAX_CHARACTERS): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
 }
 
@@ -15,7 +15,7 @@ export function shortenNote(note: unknown): unknown {
   if (typeof note !== 'object' || note === null) return note;
   const cut = { ...note } as { message?: unknown; name?: unknown };
   if (typeof cut.message === 'string') cut.message = shorten(cut.message);
-  if (typeof cut.name === 'string') cut.name = shorten(cut.name, MOST_OF_NAME);
+  if (typeof cut.name === 'string') cut.name = shorten(cut.name, MAX_OF_NAME);
   return cut;
 }
 
@@ -45,7 +45,7 @@ function toNamed(thrown: unknown): Extract<RunEnd, { kind: 'error' }> {
   const error = given === 'Error' ? (toName(thrown.constructor?.name) ?? given) : given;
   return {
     kind: 'error',
-    error: shorten(error, MOST_OF_NAME),
+    error: shorten(error, MAX_OF_NAME),
     message: shorten(String(thrown.message)),
   };
 }

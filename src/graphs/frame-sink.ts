@@ -21,8 +21,8 @@ export interface FrameSink {
 
 const MAX_WAITING = 64;
 /** What is handed over at once: few enough for the server to take without anybody noticing. */
-const MOST_FRAMES = 512;
-const MOST_CHARACTERS = 1_000_000;
+const MAX_FRAMES = 512;
+const MAX_CHARACTERS = 1_000_000;
 
 /** `onFailure` is told once, when `emit` rejects; nothing is emitted after that. */
 export function openFrameSink(
@@ -41,7 +41,7 @@ export function openFrameSink(
 
   function take(): Frame[] {
     let to = from;
-    for (let size = 0; to < waiting.length && to - from < MOST_FRAMES && size < MOST_CHARACTERS; to++)
+    for (let size = 0; to < waiting.length && to - from < MAX_FRAMES && size < MAX_CHARACTERS; to++)
       size += waiting[to]!.data.length;
     const batch = from === 0 && to === waiting.length ? waiting : waiting.slice(from, to);
     from = to;
@@ -80,7 +80,7 @@ export function openFrameSink(
       return made;
     },
     handOver() {
-      if (count() > MOST_FRAMES) return pump;
+      if (count() > MAX_FRAMES) return pump;
       while (count() > 0) {
         const sent = send().finally(() => early.delete(sent));
         early.add(sent);

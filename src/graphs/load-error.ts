@@ -1,7 +1,7 @@
 /** Names the place in the user's own files that an error of loading comes from. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { placeText, userPlaceOf, type CodePlace } from '../kernel/stack.ts';
+import { placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 
 /**
  * One line, `Name: file:line:column: message` where the place is known. The source lines around it follow if the file
@@ -20,7 +20,7 @@ const PLACED = /^.+:\d+:\d+: /;
 /** Node names the file that imports what is missing, but not the line. */
 const MISSING = /^Cannot find (?:module|package) '(.+)' imported from (.+)$/;
 
-function importOf(message: string): CodePlace | undefined {
+function importOf(message: string): CodePosition | undefined {
   const [, missing, file] = MISSING.exec(message) ?? [];
   if (missing === undefined || file === undefined) return undefined;
   let lines: string[];

@@ -11,7 +11,7 @@ import type { CheckpointReader, GraphState } from './port.ts';
 import type { StateHost } from './state-port.ts';
 
 /** Who asks again waits no longer than so many milliseconds for the answer before: its graph may never give one. */
-const MOST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 
 /** The same answers. `checkpoints` must be those of the order's thread. */
 export function shareQuestions(
@@ -59,7 +59,7 @@ function share<Order, Answer>(ask: Ask<Order, Answer>, clock: Pick<Clock, 'after
 
   function soon(settled: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = clock.after(MOST_WAIT_MS, resolve);
+      const cancel = clock.after(MAX_WAIT_MS, resolve);
       void settled.then(() => {
         cancel();
         resolve();

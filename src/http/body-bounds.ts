@@ -15,7 +15,7 @@ const SMALL = 65_536;
  * About a quarter of a second of the server's thread, from the bytes to the commit and the answer; what long numbers take
  * beyond that goes with their bytes.
  */
-export const MOST_VALUES = 500_000;
+export const MAX_VALUES = 500_000;
 /** What comes on top of the one that every value counts. */
 const LIST_OR_OBJECT = 4;
 const MEMBER = 1;
@@ -24,7 +24,7 @@ const NEW_MEMBER = 15;
 /** Room for kinds of objects, a power of two: twice as many as there can be. */
 const KINDS = 65_536;
 /** Who makes names fall into one place gains nothing: a kind that was forgotten is new again. */
-const MOST_TRIES = 16;
+const MAX_TRIES = 16;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -75,7 +75,7 @@ export function checkBounds(bytes: Uint8Array): void {
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
       if (depth > 0) depth -= 1;
     } else continue;
-    if (count > MOST_VALUES) throw tooManyValues(MOST_VALUES);
+    if (count > MAX_VALUES) throw tooManyValues(MAX_VALUES);
   }
 }
 
@@ -106,7 +106,7 @@ function rememberKinds(bytes: Uint8Array) {
       let place = (hash ^ (hash >>> 15)) & (KINDS - 1);
       for (let tries = 1; found[place] !== 0; tries++) {
         if (isAt(place, kind, at, end - at)) return found[place]!;
-        if (tries === MOST_TRIES) break;
+        if (tries === MAX_TRIES) break;
         place = (place + 1) & (KINDS - 1);
       }
       last += 1;

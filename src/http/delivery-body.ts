@@ -6,7 +6,7 @@ import { writeJson, type JsonText } from '../kernel/json-text.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { Outcome } from '../thread/events.ts';
 import { cancelReasonOf, runEndOf } from '../thread/run-end.ts';
-import { toRun } from './wire.ts';
+import { toRun } from './serializers.ts';
 
 /** The body of a webhook: the run record with how and when it ended. `sentAt` is fixed, so every attempt is equal. */
 export function renderDelivery(

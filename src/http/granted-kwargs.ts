@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { RunKwargs } from '../thread/events.ts';
 import { defined } from './run-kwargs.ts';
 import { runCreate } from './schemas/runs.ts';
-import { DEFAULT_DURABILITY } from './wire.ts';
+import { DEFAULT_DURABILITY } from './serializers.ts';
 
 /** Members of `kwargs` by the names that handlers know; the others are the server's. */
 const orders = runCreate.pick({

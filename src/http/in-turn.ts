@@ -12,7 +12,7 @@ import { breathe } from '../kernel/breathe.ts';
 type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** Requests of a connection that wait for their turn. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /** Of connections on which a request is carried out: what comes after it. */
 const waiting = new WeakMap<Duplex, (() => void)[]>();
@@ -37,7 +37,7 @@ export function inTurn(socket: Duplex, begin: () => void): void {
   if (socket.destroyed) return;
   const others = waiting.get(socket);
   if (others === undefined) begin();
-  else if (others.push(begin) > MOST_WAITING) {
+  else if (others.push(begin) > MAX_WAITING) {
     others.length = 0;
     socket.destroy();
   }

@@ -21,8 +21,8 @@ import { renderSecret } from '../thread/secret.ts';
 import type { AcceptedRequest } from '../log/payloads.ts';
 import { authorise, grantedMetadata, type Granted } from './access.ts';
 import type { ServerContext } from './context.ts';
-import { answerOf, findPlace, isAnswer, type Place } from './answering.ts';
-import { findAccepted, type Once } from './once.ts';
+import { answerOf, findResumePlacement, isAnswer, type ResumePlacement } from './resume-placement.ts';
+import { findAccepted, type IdempotencyKey } from './idempotency.ts';
 import { settingsOfHead } from './made-with.ts';
 import {
   noAssistantFor,
@@ -38,10 +38,10 @@ import { toRunKwargs } from './run-kwargs.ts';
 import { checkServed } from './served-graph.ts';
 import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
-import { toKwargs } from './wire.ts';
+import { toKwargs } from './serializers.ts';
 
 /** A thread that moves on between look and act this often has other clients to answer to. */
-const MOST_LOOKS = 5;
+const MAX_LOOKS = 5;
 
 /** What only some of the routes ask for. */
 export interface RunExtras {
@@ -49,7 +49,7 @@ export interface RunExtras {
   /** Refused with `ConcurrencyConflict` unless the thread is idle with this head. */
   readonly ifHead?: string | null;
   /** The request may have been accepted before: then its run is answered, and nothing is created. */
-  readonly once?: Once | undefined;
+  readonly idempotencyKey?: IdempotencyKey | undefined;
   /** The run may be executing when it is answered. */
   readonly startsAtOnce?: boolean;
   /** The slot of a cron that the run is for: it has ids, and a fact to go with. Refused with `ConcurrencyConflict`. */
@@ -86,11 +86,11 @@ export async function prepareRun(
   actor: Actor,
   body: Json | undefined,
   threadId?: string,
-  { protocol, ifHead, once, slot, startsAtOnce = false }: RunExtras = {},
+  { protocol, ifHead, idempotencyKey, slot, startsAtOnce = false }: RunExtras = {},
 ): Promise<() => Promise<Created>> {
   const checked = check(runCreate, body ?? {});
   const asked = slot ? { ...checked, metadata: { ...checked.metadata, cron_id: slot.cron.cronId } } : checked;
-  const earlier = once && (await findAccepted(context.log, once));
+  const earlier = idempotencyKey && (await findAccepted(context.log, idempotencyKey));
   if (earlier !== undefined) {
     const run = await findAgain(context, actor, asked, earlier);
     return async () => ({ run, request: asked });
@@ -124,7 +124,7 @@ export async function prepareRun(
   const metadata = grantedMetadata(granted, visible?.metadata);
   await checkPlace(context, visible?.threadId, kwargs);
   const before = visible && (await settingsOfHead(context.log, target, request));
-  const create = ({ ifHead: at = ifHead }: Place = {}): ThreadCommand => ({
+  const create = ({ ifHead: at = ifHead }: ResumePlacement = {}): ThreadCommand => ({
     type: 'CreateRun',
     runId,
     assistantId: assistant.assistantId,
@@ -148,17 +148,19 @@ export async function prepareRun(
       startsAtOnce,
       isNew: threadId === undefined && slot === undefined,
       ...(slot && { extraAppends: [slot.slotFact] }),
-      ...(once && { commandId: once.key }),
+      ...(idempotencyKey && { commandId: idempotencyKey.key }),
       payloads: [
         ...(secret === undefined ? [] : [{ kind: 'secret', runId, threadId: target, data: secret } as const]),
-        ...(once === undefined ? [] : [{ kind: 'request', ...once, runId, threadId: target } as const]),
+        ...(idempotencyKey === undefined
+          ? []
+          : [{ kind: 'request', ...idempotencyKey, runId, threadId: target } as const]),
       ],
     });
   /** Looks where the answer goes, as long as the thread moves on between look and act. */
   async function dispatchAnswer(): Promise<Dispatched> {
     for (let look = 1; ; look++) {
-      const done = await dispatch(create(await findPlace(context, target, answerOf(kwargs))));
-      if (done.ok || done.refusal.code !== 'thread-changed' || look === MOST_LOOKS) return done;
+      const done = await dispatch(create(await findResumePlacement(context, target, answerOf(kwargs))));
+      if (done.ok || done.refusal.code !== 'thread-changed' || look === MAX_LOOKS) return done;
     }
   }
   const onKnown = (): Promise<Dispatched> =>
@@ -187,7 +189,7 @@ export async function prepareRun(
   return async () => {
     // Sent twice at the same time, the request may have been accepted meanwhile.
     const again = async (): Promise<Created['run'] | undefined> => {
-      const first = once && (await findAccepted(context.log, once));
+      const first = idempotencyKey && (await findAccepted(context.log, idempotencyKey));
       return first && findAgain(context, actor, request, first);
     };
     const run =

@@ -1,10 +1,10 @@
 /** A run's frames as a stream of events, and last of all the run's end. */
 import type { StoredFrame } from '../log/payloads.ts';
-import type { RunPlace } from '../streams/hub.ts';
+import type { RunRef } from '../thread/events.ts';
 import { wantedFrames } from '../streams/wanted-frames.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { ServerContext } from './context.ts';
-import type { HeldReply } from './held-body.ts';
+import type { StreamingReply } from './streaming-body.ts';
 import { eventText, sseReply } from './sse.ts';
 
 export interface RunReading {
@@ -18,9 +18,9 @@ export interface RunReading {
 /** After the end, clients need not ask whether the run goes on somewhere else. */
 export function runReply(
   { streams }: ServerContext,
-  run: RunPlace,
+  run: RunRef,
   { after, opening, wants }: RunReading,
-  reply: HeldReply,
+  reply: StreamingReply,
 ): Response {
   const { signal } = reply.over;
   const end = async (): Promise<string> => {

@@ -12,12 +12,12 @@ import { shareTurns } from '../kernel/turn.ts';
 import type { Config } from '../config/config.ts';
 import type { EdgeFetch } from './edge.ts';
 import { WORKER_HEADER } from '../kernel/server-address.ts';
-import { heldBodyOf } from './held-body.ts';
+import { streamingBodyOf } from './streaming-body.ts';
 import { answerInTurn } from './in-turn.ts';
 import { explainRefusals, hostProblem } from './not-http.ts';
 import { endIdleConnections } from './connections.ts';
 import { largeBodyOf, problemReply } from './replies.ts';
-import { sendHeld } from './send-held.ts';
+import { sendStreamingBody } from './send-streaming-body.ts';
 import { noteSent, watchSlowReaders } from './slow-readers.ts';
 import { asksForWebSocket } from './web-socket.ts';
 
@@ -70,9 +70,12 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       // S3 A hundred clients may be sent the same, and to hand it to each of their sockets takes a while.
       if (large !== undefined) await inTurn();
       if (outgoing.socket !== null) noteSent(outgoing.socket, large);
-      const body = heldBodyOf(response, outgoing);
+      const body = streamingBodyOf(response, outgoing);
       if (body === undefined) return response;
-      sendHeld(response, body, outgoing, { inTurn, onFault: (error) => onFault(error, 'sending a reply') });
+      sendStreamingBody(response, body, outgoing, {
+        inTurn,
+        onFault: (error) => onFault(error, 'sending a reply'),
+      });
       return RESPONSE_ALREADY_SENT;
     },
     // HTTP/1.0 clients (health checks of load balancers) name no host.

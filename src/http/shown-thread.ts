@@ -3,7 +3,7 @@ import type { Json } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { ThreadRecord } from '../projections/thread-queries.ts';
-import { toThread } from './wire.ts';
+import { toThread } from './serializers.ts';
 
 /** `values: false` leaves them unread. */
 export async function shownThread(

@@ -1,7 +1,7 @@
 /** Frames as server-sent events, and answers that wait. */
 import type { Json } from '../kernel/json.ts';
 import { encodeJson, type Sendable } from '../kernel/json-text.ts';
-import { heldResponse, type HeldReply, type Step } from './held-body.ts';
+import { streamingResponse, type StreamingReply, type Step } from './streaming-body.ts';
 
 /** A block of its own: parsers that split the stream at empty lines find no event in the same block. */
 const HEARTBEAT = ': heartbeat\n\n';
@@ -41,23 +41,23 @@ function toSend(page: readonly SentFrame[]): string | Uint8Array {
 
 export function sseReply(
   pages: AsyncGenerator<SentFrame[]>,
-  reply: HeldReply,
+  reply: StreamingReply,
   last?: () => Promise<string>,
 ): Response {
   return eventReply(pages, reply, toSend, last);
 }
 
 /** Server-sent events that are text already, or UTF-8. */
-export const textReply = (pages: AsyncGenerator<Step['text']>, reply: HeldReply): Response =>
+export const textReply = (pages: AsyncGenerator<Step['text']>, reply: StreamingReply): Response =>
   eventReply(pages, reply, (text) => text);
 
 function eventReply<Page>(
   pages: AsyncGenerator<Page>,
-  reply: HeldReply,
+  reply: StreamingReply,
   toText: (page: Page) => Step['text'],
   last: () => Promise<string> = async () => '',
 ): Response {
-  return heldResponse(reply, {
+  return streamingResponse(reply, {
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     idle: HEARTBEAT,
     everyMs: HEARTBEAT_MS,
@@ -82,8 +82,8 @@ export async function* singleFrame(event: string, data: Json): AsyncGenerator<st
 }
 
 /** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */
-export function waitReply(result: () => Promise<Sendable>, reply: HeldReply): Response {
-  return heldResponse(reply, {
+export function waitReply(result: () => Promise<Sendable>, reply: StreamingReply): Response {
+  return streamingResponse(reply, {
     headers: { 'content-type': 'application/json' },
     idle: '\n',
     everyMs: KEEP_ALIVE_MS,

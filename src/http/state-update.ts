@@ -30,7 +30,7 @@ export interface WorkedOut {
 }
 
 /** How often an update is worked out anew because somebody else was faster. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** Commits the change and returns its last checkpoint. Throws a 409 while a run is open and nothing is saved. */
 export async function updateState(
@@ -40,7 +40,7 @@ export async function updateState(
 ): Promise<CheckpointRef> {
   const { threadId, ns, checkpointId } = change;
   const checkpoints = checkpointsOf(context, threadId);
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     // Read before anything that the update rests on: a later change of the thread has a later version.
     const snapshot = await context.log.loadSnapshot(threadStream(threadId));
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)

@@ -7,14 +7,14 @@ import { findTextProblem } from '../kernel/json.ts';
 export type Namespace = readonly string[];
 
 /** Longer ones are refused: every label is part of several indexes. */
-export const MOST_LABELS = 32;
+export const MAX_LABELS = 32;
 export const LONGEST_LABEL = 512;
 
 /** What is wrong with a namespace, in words for the client; an empty one is the caller's business. */
 export function findNamespaceProblem(namespace: Namespace): string | undefined {
   if (namespace.some((label) => typeof label !== 'string' || label === '' || label.includes('.')))
     return `Namespace labels cannot be empty or contain periods. Received: ${namespace.join('.')}`;
-  if (namespace.length > MOST_LABELS) return `namespace: expected at most ${MOST_LABELS} labels`;
+  if (namespace.length > MAX_LABELS) return `namespace: expected at most ${MAX_LABELS} labels`;
   for (const label of namespace) {
     const problem = findTextProblem(label);
     if (problem !== undefined) return `namespace: expected plain text, found ${problem}`;

@@ -7,7 +7,7 @@ export const MAX_STACK_BYTES = 16_384;
 const MAX_HEADER_CHARACTERS = 1_000;
 const MAX_CAUSES = 4;
 
-export interface CodePlace {
+export interface CodePosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -46,7 +46,7 @@ const HEADER = /^(file:\/\/\S+|\/.+?):(\d+)\n.*\n( *)\^/;
 const FRAME = /^ +at (?:.*\()?(file:\/\/.+?|\/.+?):(\d+):(\d+)\)?$/gm;
 
 /** The innermost place outside of packages and of this program. */
-export function userPlaceOf(stack: string): CodePlace | undefined {
+export function userPlaceOf(stack: string): CodePosition | undefined {
   const header = HEADER.exec(stack);
   if (header !== null) {
     const [, at, line, indent] = header;
@@ -72,6 +72,6 @@ export function projectFrames(stack: string, count: number): string[] {
 export const firstFrames = (stack: string, count: number): string[] =>
   [...stack.matchAll(/^ +(at .*)$/gm)].slice(0, count).map(([, frame]) => frame!);
 
-export const placeText = ({ file, line, column }: CodePlace): string => `${file}:${line}:${column}`;
+export const placeText = ({ file, line, column }: CodePosition): string => `${file}:${line}:${column}`;
 
 const toFile = (at: string): string => (at.startsWith('file:') ? fileURLToPath(at) : at);

@@ -73,7 +73,7 @@ export function flatten(value: Json): Json {
 }
 
 /** Characters of a name that was made of a value. */
-const MOST_NAMED = 1_000;
+const MAX_NAMED = 1_000;
 
 /**
  * The name of a map's member whose key clients see as `key`. What is no text is named by its JSON, of which too much is
@@ -82,7 +82,7 @@ const MOST_NAMED = 1_000;
 export function nameOf(key: Json): string {
   if (typeof key === 'string') return key;
   const text = JSON.stringify(key);
-  return text.length <= MOST_NAMED ? text : `${text.slice(0, MOST_NAMED)}… ${sha256(text)}`;
+  return text.length <= MAX_NAMED ? text : `${text.slice(0, MAX_NAMED)}… ${sha256(text)}`;
 }
 
 function flattenList(list: Json[]): Json[] {

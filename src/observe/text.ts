@@ -1,6 +1,6 @@
 /** Log lines for people: a failed run is a block, everything else is one line with the stack of its error below it. */
 import { readFileSync } from 'node:fs';
-import { firstFrames, userPlaceOf, type CodePlace } from '../kernel/stack.ts';
+import { firstFrames, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import type { RunException } from './entry.ts';
 
 /** Lines of source before and after the one that failed. */
@@ -57,7 +57,7 @@ function failedRun(
 }
 
 /** The lines around the place, with a caret below its column; none when the file cannot be read. */
-export function codeFrame({ file, line, column }: CodePlace): string[] {
+export function codeFrame({ file, line, column }: CodePosition): string[] {
   let lines: string[];
   try {
     lines = readFileSync(file, 'utf8').split('\n');

@@ -24,7 +24,7 @@ export interface NamespacePage {
   readonly seen: number;
 }
 
-interface PlaceRow extends Row {
+interface NamespaceRow extends Row {
   path: string;
   item_id: string;
   allowed: number;
@@ -38,15 +38,15 @@ export async function* scanNamespaces(
   { matches, maxDepth = Infinity, access, now }: NamespaceSearch,
 ): AsyncGenerator<NamespacePage> {
   const allowed = allowedBy(access);
-  const read = (where: string, params: Record<string, Cell>, limit: string): Promise<PlaceRow[]> =>
-    rows.search<PlaceRow>(
+  const read = (where: string, params: Record<string, Cell>, limit: string): Promise<NamespaceRow[]> =>
+    rows.search<NamespaceRow>(
       `SELECT path, item_id,
          CASE WHEN (expires_at IS NULL OR expires_at > @now) THEN ${allowed.sql} END AS allowed
        FROM items WHERE ${where} ORDER BY path, item_id ${limit}`,
       { now, ...allowed.params, ...params },
     );
   let shown: string | undefined;
-  const toPage = (found: readonly PlaceRow[]): NamespacePage => {
+  const toPage = (found: readonly NamespaceRow[]): NamespacePage => {
     const namespaces: Namespace[] = [];
     let seen = 0;
     for (const { path, allowed } of found) {

@@ -1,24 +1,19 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
-import type { Bound, RunKwargs } from '../thread/events.ts';
+import type { Bound, RunKwargs, RunRef } from '../thread/events.ts';
 import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
 import { CREATED, kwargsOf, RUN, toRecord, type Created, type RunRecord, type RunRow } from './run-record.ts';
 import type { RunStatus } from '../thread/run-end.ts';
 
 export type { RunRecord };
 
-/** Which run, and of which thread. */
-interface Place {
-  readonly runId: string;
-  readonly threadId: string;
-}
-interface PlaceRow {
+interface RunRefRow {
   readonly [column: string]: Cell;
   readonly run_id: string;
   readonly thread_id: string;
 }
-const toPlace = ({ run_id: runId, thread_id: threadId }: PlaceRow): Place => ({ runId, threadId });
+const toRunRef = ({ run_id: runId, thread_id: threadId }: RunRefRow): RunRef => ({ runId, threadId });
 
 const FROM = 'FROM runs JOIN threads USING (thread_id)';
 
@@ -174,7 +169,7 @@ export async function runsToCancel(
   rows: RowReader,
   wanted: { threadId?: string; runIds?: readonly string[]; status?: 'pending' | 'running' | 'all' },
   filter?: AccessFilter,
-): Promise<Place[]> {
+): Promise<RunRef[]> {
   const where: Where = { clauses: [], params: {} };
   if (wanted.threadId !== undefined) {
     where.clauses.push('runs.thread_id = @thread');
@@ -188,11 +183,11 @@ export async function runsToCancel(
     where.params['status'] = wanted.status ?? 'all';
   }
   whereAllowed(where, 'threads.metadata', filter);
-  const found = await rows.search<PlaceRow>(
+  const found = await rows.search<RunRefRow>(
     `SELECT run_id, thread_id ${FROM} WHERE ${conditionOf(where)} ORDER BY runs.status = 'running', runs.position DESC`,
     where.params,
   );
-  return found.map(toPlace);
+  return found.map(toRunRef);
 }
 
 /**
@@ -201,7 +196,7 @@ export async function runsToCancel(
  */
 const HORIZON_MS = 24 * 3_600_000;
 
-export interface Claimable extends Place {
+export interface Claimable extends RunRef {
   /** The run is a suspect of the server's deaths (thread/fault.ts). */
   readonly suspect: boolean;
 }
@@ -240,7 +235,7 @@ export async function claimableRuns(
   limit: number,
   suspects: boolean,
 ): Promise<Claimable[]> {
-  type Row = PlaceRow & { readonly charges: number | null };
+  type Row = RunRefRow & { readonly charges: number | null };
   const again = rows.all<Row>(CLAIMABLE_AGAIN, { limit });
   const suspect = suspects ? again.find(({ charges }) => charges !== null) : undefined;
   const found = again.filter((row) => row.charges === null || row === suspect);
@@ -248,7 +243,7 @@ export async function claimableRuns(
     found.push(
       ...rows.all<Row>(CLAIMABLE_ANEW, { now, horizon: now + HORIZON_MS, limit: limit - found.length }),
     );
-  return found.map((row) => ({ ...toPlace(row), suspect: row.charges !== null }));
+  return found.map((row) => ({ ...toRunRef(row), suspect: row.charges !== null }));
 }
 
 /** When the next delayed run becomes due. */
@@ -260,6 +255,6 @@ export async function nextDueRun(rows: RowReader, now: number): Promise<number |
   return row?.at ?? undefined;
 }
 
-export async function runningRuns(rows: RowReader): Promise<Place[]> {
-  return rows.all<PlaceRow>(`SELECT run_id, thread_id FROM runs WHERE status = 'running'`).map(toPlace);
+export async function runningRuns(rows: RowReader): Promise<RunRef[]> {
+  return rows.all<RunRefRow>(`SELECT run_id, thread_id FROM runs WHERE status = 'running'`).map(toRunRef);
 }

@@ -21,7 +21,7 @@ export interface Survey {
 }
 
 /** The text of a query may not grow with what a client sends: further pairs are left to the functions. */
-const MOST_PROBES = 3;
+const MAX_PROBES = 3;
 
 export function surveyThreads(
   rows: RowReader,
@@ -55,7 +55,7 @@ export function surveyThreads(
       ...testsOf(metadata, filter, { driver: rarest, unindexed: UNINDEXED }),
       candidates: Math.min(seen, count(rarest) + count(UNINDEXED)),
     };
-  const probed = others.slice(0, MOST_PROBES);
+  const probed = others.slice(0, MAX_PROBES);
   const named = Object.fromEntries(probed.map((pair, index) => [`probe${index}`, pair]));
   const isAll = probed.length === others.length;
   return {

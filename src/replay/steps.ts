@@ -6,7 +6,7 @@ import { uuidTime } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { StoredCheckpoint } from '../log/payloads.ts';
 import type { History } from '../log/sqlite/history.ts';
-import type { CheckpointPlace, ThreadEvent } from '../thread/events.ts';
+import type { SavedCheckpoint, ThreadEvent } from '../thread/events.ts';
 
 export interface Step {
   /** Nodes from the root graph down to the subgraph that saved the checkpoint; empty for the root graph. */
@@ -30,7 +30,7 @@ export async function openSteps(
   threadId: string,
   events: readonly ThreadEvent[],
 ): Promise<(index: number) => Promise<Step | undefined>> {
-  const nodesOn = await openTasks(history, threadId, events.flatMap(placesOf));
+  const nodesOn = await openTasks(history, threadId, events.flatMap(checkpointsIn));
   const graphs = new Map(
     events.flatMap(({ type, data }) => (type === 'RunCreated' ? [[data.runId, data.graphId]] : [])),
   );
@@ -77,17 +77,17 @@ export async function openSteps(
   };
 }
 
-const placesOf = ({ type, data }: ThreadEvent): readonly CheckpointPlace[] =>
+const checkpointsIn = ({ type, data }: ThreadEvent): readonly SavedCheckpoint[] =>
   type === 'CheckpointSaved' ? [data] : type === 'StateUpdated' ? data.checkpoints : [];
 
 const nextOfEnd = (outcome: (ThreadEvent & { type: 'RunCompleted' })['data']['outcome']) =>
   outcome.kind === 'success' || outcome.kind === 'cancelled' ? outcome.next : undefined;
 
 /** The nodes whose tasks wrote on a checkpoint; undefined when no task did. */
-async function openTasks(history: History, threadId: string, places: readonly CheckpointPlace[]) {
+async function openTasks(history: History, threadId: string, checkpoints: readonly SavedCheckpoint[]) {
   const tasks = Map.groupBy(await history.views.tasks(threadId), (task) => keyOf(task));
   const parents = new Map(
-    places.flatMap(({ ns, checkpointId, parentId }) =>
+    checkpoints.flatMap(({ ns, checkpointId, parentId }) =>
       parentId === null ? [] : [[keyOf({ ns, checkpointId }), keyOf({ ns, checkpointId: parentId })]],
     ),
   );
@@ -122,7 +122,7 @@ const kindOf = (checkpoint: StoredCheckpoint | undefined): unknown =>
   checkpoint && (JSON.parse(checkpoint.body) as { kind?: unknown }).kind;
 
 /** Milliseconds from the checkpoint before, or from the start of the attempt if that came later. */
-export function stepTime({ checkpointId, parentId }: CheckpointPlace, startedAt: number): number | undefined {
+export function stepTime({ checkpointId, parentId }: SavedCheckpoint, startedAt: number): number | undefined {
   const made = uuidTime(checkpointId);
   if (made === undefined) return undefined;
   const from = Math.max(startedAt, (parentId === null ? undefined : uuidTime(parentId)) ?? 0);

@@ -1,30 +1,25 @@
-/** Tells those who read a run or wait for a thread. Hints only: all of it is in the log, and each has a poll behind it. */
+/** Wakes readers of runs and threads after commits. Its calls are hints: the log has everything, and each reader polls it too. */
 import type { EventLog } from '../log/log.ts';
-import { createFollower, type Follower } from './follower.ts';
+import type { RunRef } from '../thread/events.ts';
+import { createSubscriber, type Subscriber } from './subscriber.ts';
 
 export interface Wake {
   readonly woken: Promise<void>;
   cancel(): void;
 }
 
-/** A run, and where it belongs. */
-export interface RunPlace {
-  readonly runId: string;
-  readonly threadId: string;
-}
-
 export interface Hub {
-  /** What is told of the run until it is closed. */
-  follow(run: RunPlace): Follower;
+  /** A subscription to the run's frames and its end, until it is closed. */
+  subscribe(run: RunRef): Subscriber;
   /** Settles when a run of the thread starts or ends, or a client writes its state. Ask before reading, so that nothing falls between. */
   next(threadId: string): Wake;
-  /** Settles when the run ends. For those who want nothing of it before. */
+  /** Settles when the run ends. */
   end(runId: string): Wake;
-  /** Somebody follows the run. */
+  /** The run has a subscriber. */
   isRead(runId: string): boolean;
-  /** Somebody is in the middle of a run of the thread, and may want the next ones. */
+  /** A run of the thread has a subscriber, which may want the next runs too. */
   isThreadRead(threadId: string): boolean;
-  /** How many follow or wait. */
+  /** Subscribers and waiters. */
   readers(): number;
   close(): void;
 }
@@ -33,8 +28,8 @@ const WAKING: ReadonlySet<string> = new Set(['RunStarted', 'RunCompleted', 'Stat
 
 export function createHub(log: EventLog): Hub {
   const waiting = new Map<string, Set<() => void>>();
-  const following = new Map<string, Set<Follower>>();
-  const followed = new Map<string, Set<Follower>>();
+  const byRun = new Map<string, Set<Subscriber>>();
+  const byThread = new Map<string, Set<Subscriber>>();
   const endOf = (runId: string): string => `end of ${runId}`;
   const wake = (id: string): void => {
     const listeners = waiting.get(id) ?? [];
@@ -43,10 +38,10 @@ export function createHub(log: EventLog): Hub {
   };
   const unsubscribe = log.onCommitted(({ events, frames }) => {
     for (const [runId, told] of frames)
-      for (const follower of following.get(runId) ?? []) follower.tell(told);
+      for (const subscriber of byRun.get(runId) ?? []) subscriber.push(told);
     for (const { type, data } of events) {
       if (type === 'RunCompleted') {
-        for (const follower of following.get(data.runId) ?? []) follower.rouse();
+        for (const subscriber of byRun.get(data.runId) ?? []) subscriber.wake();
         wake(endOf(data.runId));
       }
       if (WAKING.has(type)) wake((data as { threadId: string }).threadId);
@@ -58,23 +53,23 @@ export function createHub(log: EventLog): Hub {
     return { woken, cancel: enter(waiting, id, listener) };
   }
   return {
-    follow({ runId, threadId }) {
-      const follower = createFollower(() => leaves.forEach((leave) => leave()));
-      const leaves = [enter(following, runId, follower), enter(followed, threadId, follower)];
-      return follower;
+    subscribe({ runId, threadId }) {
+      const subscriber = createSubscriber(() => leaves.forEach((leave) => leave()));
+      const leaves = [enter(byRun, runId, subscriber), enter(byThread, threadId, subscriber)];
+      return subscriber;
     },
     next,
     end: (runId) => next(endOf(runId)),
-    isRead: (runId) => following.has(runId),
-    isThreadRead: (threadId) => followed.has(threadId),
+    isRead: (runId) => byRun.has(runId),
+    isThreadRead: (threadId) => byThread.has(threadId),
     readers: () =>
-      [waiting, following].flatMap((of) => [...of.values()]).reduce((sum, { size }) => sum + size, 0),
+      [waiting, byRun].flatMap((of) => [...of.values()]).reduce((sum, { size }) => sum + size, 0),
     close() {
       unsubscribe();
       for (const runId of [...waiting.keys()]) wake(runId);
-      for (const followers of following.values()) for (const follower of followers) follower.rouse();
-      following.clear();
-      followed.clear();
+      for (const subscribers of byRun.values()) for (const subscriber of subscribers) subscriber.wake();
+      byRun.clear();
+      byThread.clear();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * One reader's way through a run's frames: by what its commits tell while nothing is missing, else by the log.
+ * One reader's way through a run's frames: pushed frames while none is missing, otherwise the log.
  *
  * S2 Frames come in order of their ids and as they were stored, so every reader sees the same: live, late, again, after
  * a restart. S3 A reader holds one page.
@@ -8,7 +8,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { isRunOpen } from '../projections/run-end-queries.ts';
-import type { Hub, RunPlace } from './hub.ts';
+import type { RunRef } from '../thread/events.ts';
+import type { Hub } from './hub.ts';
 import { POLL_MS } from './pause.ts';
 
 type Page = StoredFrame[] | undefined;
@@ -21,24 +22,24 @@ export interface RunPages {
   poll(): Page | Promise<Page>;
   /** After a poll that found none: settles when there may be more, or on abort. */
   wait(signal: AbortSignal): Promise<void>;
-  /** Call it at the end, whatever the end; who waits then is woken. */
+  /** Call it at the end in any case: it settles `wait`. */
   close(): void;
 }
 
 const PAGE = 500;
 
 /** Frames with ids above `after`. */
-export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunPlace, after: number): RunPages {
-  const follower = hub.follow(run);
+export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunRef, after: number): RunPages {
+  const subscriber = hub.subscribe(run);
   let cursor = after;
-  /** There is no more than what the follower is told from now on. */
+  /** The log has no frame that will not be pushed. */
   let caughtUp = false;
-  /** The signal that is listened to: once for the whole way, and not again for every frame. */
+  /** The signal with a listener: one listener for the whole stream instead of one for every frame. */
   let heard: AbortSignal | undefined;
-  // The net under lost notices: the log is asked.
+  // A lost notice is found by a look into the log.
   let cancelPoll = clock.after(POLL_MS, look);
   function look(): void {
-    follower.rouse();
+    subscriber.wake();
     cancelPoll = clock.after(POLL_MS, look);
   }
 
@@ -57,33 +58,32 @@ export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunPlac
 
   return {
     poll() {
-      if (caughtUp && !follower.isAwake()) return [];
-      const told = follower.take();
-      const following = told && goesOn(told, cursor);
-      caughtUp = following !== undefined;
-      return following === undefined ? ask() : pass(following);
+      if (caughtUp && !subscriber.isAwake()) return [];
+      const told = subscriber.take();
+      const page = told && withoutGap(told, cursor);
+      caughtUp = page !== undefined;
+      return page === undefined ? ask() : pass(page);
     },
     wait(signal) {
       if (signal.aborted) return Promise.resolve();
       if (heard !== signal) {
-        heard?.removeEventListener('abort', follower.rouse);
+        heard?.removeEventListener('abort', subscriber.wake);
         heard = signal;
-        heard.addEventListener('abort', follower.rouse, { once: true });
+        heard.addEventListener('abort', subscriber.wake, { once: true });
       }
-      return follower.woken;
+      return subscriber.woken;
     },
     close() {
       cancelPoll();
-      heard?.removeEventListener('abort', follower.rouse);
-      follower.close();
-      // Whoever waits still.
-      follower.rouse();
+      heard?.removeEventListener('abort', subscriber.wake);
+      subscriber.close();
+      subscriber.wake();
     },
   };
 }
 
 /** The frames above the cursor when none is missing between; undefined when the log has to be asked. */
-function goesOn(told: readonly StoredFrame[], cursor: number): StoredFrame[] | undefined {
+function withoutGap(told: readonly StoredFrame[], cursor: number): StoredFrame[] | undefined {
   const page = told.filter(({ id }) => id > cursor);
   return page.length > 0 && page.every(({ id }, index) => id === cursor + 1 + index) ? page : undefined;
 }

@@ -10,13 +10,14 @@ import type { EventLog } from '../log/log.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 import { endOfRun, type EndedRun } from '../projections/run-end-queries.ts';
 import { runEndOf } from '../thread/run-end.ts';
-import type { Hub, RunPlace } from './hub.ts';
+import type { RunRef } from '../thread/events.ts';
+import type { Hub } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages } from './run-pages.ts';
 
 export interface RunStreams {
   /** Pages of frames with ids above `after`; ends when the run has ended and everything was read, or on abort. */
-  read(run: RunPlace, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
+  read(run: RunRef, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
   /** The run once it has ended; undefined when it is gone (rolled back, deleted) or the signal aborts. */
   ended(runId: string, signal: AbortSignal): Promise<EndedRun | undefined>;
   /**

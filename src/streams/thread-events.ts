@@ -12,7 +12,7 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
 import { toNamedId, type Draft, type ThreadEvent } from '../protocol/event.ts';
-import { START, toEventId, toSeq, type NamedEvent, type Place } from '../protocol/place.ts';
+import { START, toEventId, toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { Hub, Wake } from './hub.ts';
@@ -31,7 +31,7 @@ export interface ThreadReader {
 
 export interface ReadOptions {
   /** Events up to and including this place are left out. */
-  readonly after?: Place;
+  readonly after?: StreamCursor;
   /** Asked before each run: whether the reader may see the thread now. */
   readonly visible: () => Promise<boolean>;
 }
@@ -41,7 +41,7 @@ export interface ThreadEvents {
    * The place to go on from. A place or event that the thread does not have, for example after a log was restored or
    * of a run that was rolled back, means the beginning.
    */
-  resume(threadId: string, given: Place | NamedEvent | undefined): Promise<Place>;
+  resume(threadId: string, given: StreamCursor | NamedEvent | undefined): Promise<StreamCursor>;
   /** The thread need not exist yet. */
   read(threadId: string, options: ReadOptions): ThreadReader;
   /** Settles when a run of the thread has started or ended and the reader may see it, or on abort. */
@@ -93,7 +93,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
     if (run.outcome !== null) yield fold.end(endingOf(run.outcome));
   }
 
-  async function find(threadId: string, { runId, eventId }: NamedEvent): Promise<Place | undefined> {
+  async function find(threadId: string, { runId, eventId }: NamedEvent): Promise<StreamCursor | undefined> {
     const run = await getRun(log.rows, runId, { threadId });
     if (run === undefined || run.turn === null) return undefined;
     let index = 0;

@@ -28,7 +28,7 @@ export interface ThreadFrame extends FrameText {
 }
 
 /** The last frame that a reader has seen. `turn` is a version of the thread: of a run's turn, or of a state update. */
-interface Place {
+interface Cursor {
   readonly turn: number;
   readonly index: number;
 }
@@ -62,9 +62,9 @@ export function createThreadStreams(
   /** Of pages that many are given: what they are sent, the same for all. */
   const large = new WeakMap<readonly StoredFrame[], ThreadFrame[]>();
 
-  async function start(threadId: string, id: string | undefined): Promise<Place> {
+  async function start(threadId: string, id: string | undefined): Promise<Cursor> {
     const newest = await lastTurn(log, threadId);
-    if (id !== undefined) return parsePlace(id, newest);
+    if (id !== undefined) return parseCursor(id, newest);
     const latest = await latestTurn(log.rows, threadId);
     if (latest?.turn == null || latest.endedAt !== null) return { turn: newest, index: STATE };
     return { turn: latest.turn, index: await log.payloads.lastFrame(latest.runId) };
@@ -152,7 +152,7 @@ export function createThreadStreams(
   };
 }
 
-function parsePlace(id: string, newest: number): Place {
+function parseCursor(id: string, newest: number): Cursor {
   const [, turn, part] = /^(\d{1,15})-(\d{1,15}|done|state)$/.exec(id) ?? [];
   if (turn === undefined || part === undefined || Number(turn) > newest) return { turn: 0, index: -1 };
   const index = part === 'done' ? DONE : part === 'state' ? STATE : Number(part);

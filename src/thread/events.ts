@@ -77,8 +77,13 @@ export interface Stop {
   readonly cancelReason?: string;
 }
 
-/** Where a checkpoint stands among the others. */
-export interface CheckpointPlace {
+export interface RunRef {
+  readonly runId: string;
+  readonly threadId: string;
+}
+
+/** A checkpoint and its position in the history of its namespace. */
+export interface SavedCheckpoint {
   readonly checkpointId: string;
   readonly parentId: string | null;
   readonly ns: string;
@@ -188,7 +193,7 @@ export interface ThreadEventMap {
     threadId: string;
     updateId: string;
     /** What was saved, oldest first. */
-    checkpoints: readonly CheckpointPlace[];
+    checkpoints: readonly SavedCheckpoint[];
     head: string | null;
     next: readonly string[];
     interrupts: JsonObject;

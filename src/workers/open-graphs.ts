@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import { blaming } from '../graphs/blame.ts';
+import { blaming } from '../graphs/question-faults.ts';
 import { openInProcessGraphs } from '../graphs/in-process.ts';
 import { loadGraphs, type GraphProblem, type GraphSpec } from '../graphs/loader.ts';
 import type { GraphHost } from '../graphs/port.ts';

@@ -14,7 +14,7 @@ import { startRun } from '../http/commands/runs.ts';
 import { findThread } from '../http/commands/state.ts';
 import type { ServerContext, SocketGrant } from '../http/context.ts';
 import { HttpProblem } from '../http/replies.ts';
-import { resumePlace } from '../http/resume-place.ts';
+import { resumeCursor } from '../http/stream-cursor.ts';
 import { check } from '../http/schemas/common.ts';
 import { reconnectParams, subscription } from '../http/schemas/commands.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
@@ -36,9 +36,9 @@ import { keepAlive } from './keep-alive.ts';
 import { openSubscriptions } from './subscriptions.ts';
 
 /** Commands that wait before the socket is read on. */
-const MOST_WAITING = 16;
+const MAX_WAITING = 16;
 /** And how large they may be together; the one that goes beyond waits too. */
-const MOST_BYTES = 1_048_576;
+const MAX_BYTES = 1_048_576;
 
 export interface Connection {
   /** Settles when nothing of it is left. */
@@ -77,7 +77,7 @@ export function serveSocket(
   let bound: string | undefined;
   let waiting = 0;
   let waitingBytes = 0;
-  const isFull = (): boolean => waiting >= MOST_WAITING || waitingBytes >= MOST_BYTES;
+  const isFull = (): boolean => waiting >= MAX_WAITING || waitingBytes >= MAX_BYTES;
 
   const start: Perform = async (who, params) => {
     const given = params['assistant_id'];
@@ -113,7 +113,7 @@ export function serveSocket(
       const problem = problemOfChannels(params['channels']);
       if (problem !== undefined) throw new CommandProblem('invalid_argument', problem);
       const wanted = check(subscription, params);
-      subscriptions.add(id, wanted, resumePlace(wanted));
+      subscriptions.add(id, wanted, resumeCursor(wanted));
       return undefined;
     } catch (error) {
       if (error instanceof CommandProblem) return toError(id, error.code, error.message);

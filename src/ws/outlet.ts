@@ -14,7 +14,7 @@ export interface Outlet {
 }
 
 /** Characters that may wait before a sender has to. */
-const MOST_WAITING = 65_536;
+const MAX_WAITING = 65_536;
 
 /**
  * `inTurn`: of the server, awaited before a long text. What a socket takes of one at once costs the time to copy it, and
@@ -25,7 +25,7 @@ export function openOutlet(socket: WebSocket, inTurn: () => Promise<void>): Outl
   let taken = false;
   const send = async (text: string | Uint8Array): Promise<void> => {
     waiting += text.length;
-    if (text.length > MOST_WAITING) await inTurn();
+    if (text.length > MAX_WAITING) await inTurn();
     const done = new Promise<void>((resolve) =>
       socket.send(text, { binary: false }, () => {
         waiting -= text.length;
@@ -33,7 +33,7 @@ export function openOutlet(socket: WebSocket, inTurn: () => Promise<void>): Outl
         resolve();
       }),
     );
-    if (waiting >= MOST_WAITING) await done;
+    if (waiting >= MAX_WAITING) await done;
   };
   return {
     send,

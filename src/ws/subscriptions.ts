@@ -8,13 +8,13 @@ import { breathe } from '../kernel/breathe.ts';
 import { CommandProblem, toError, toSuccess } from '../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../protocol/event.ts';
 import { matches, type Subscription } from '../protocol/filter.ts';
-import { toSeq, type NamedEvent, type Place } from '../protocol/place.ts';
+import { toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 import type { ThreadEvents, ThreadReader } from '../streams/thread-events.ts';
 import type { Outlet } from './outlet.ts';
 
 export interface Subscriptions {
   /** Answers the command when the thread has had a run, then sends what is there, then what comes. */
-  add(commandId: number, wanted: Subscription, after: Place | NamedEvent | undefined): void;
+  add(commandId: number, wanted: Subscription, after: StreamCursor | NamedEvent | undefined): void;
   /** False when there is no such subscription. */
   remove(id: string): boolean;
   has(id: string): boolean;
@@ -41,7 +41,8 @@ const MOST = 100;
 export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
   const { threadId, events, outlet, visible, signal } = options;
   const active = new Map<string, Active>();
-  const fresh: { commandId: number; wanted: Subscription; after: Place | NamedEvent | undefined }[] = [];
+  const fresh: { commandId: number; wanted: Subscription; after: StreamCursor | NamedEvent | undefined }[] =
+    [];
   let live: ThreadReader | undefined;
   /** Where all active subscriptions are. */
   let cursor = -1;
@@ -60,7 +61,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   /** Passes the events up to the cursor, or all there are now, to `use`. */
   async function replay(
     { wanted }: Active,
-    after: Place,
+    after: StreamCursor,
     last: number,
     use: (event: ThreadEvent) => Promise<void> | void,
   ): Promise<void> {

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { Client } from '@langchain/langgraph-sdk';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { toOnce } from '../../src/http/once.ts';
+import { toIdempotencyKey } from '../../src/http/idempotency.ts';
 import { config, leapingClock, newThread, say, startGated, textsOf } from './scene.ts';
 import { openStream } from './stream-reader.ts';
 
@@ -194,7 +194,7 @@ test('given a run that is gone, when its request comes again, then it is not exe
     await s.client.threads.create();
     assert.equal((await ask()).status, 404);
     clock.leap(2 * 3_600_000);
-    const { key } = toOnce(KEY, { scopes: [] }, null)!;
+    const { key } = toIdempotencyKey(KEY, { scopes: [] }, null)!;
     // Swept every minute, from the end of the sweep before.
     for (; (await s.server.log.payloads.request(key)) !== undefined; clock.leap(60_000))
       await s.client.threads.create();

@@ -45,7 +45,7 @@ export const ACTORS: Record<string, { headers: Record<string, string>; status?: 
   keylessStudio: { headers: { 'x-auth-scheme': 'langsmith', ...as('bob') }, status: 401 },
 };
 
-/** Places where something foreign stands among one's own things. */
+/** Permits where something foreign stands among one's own things. */
 const MIXED = [
   ...([
     'thread',

@@ -30,7 +30,7 @@ export interface Accounts {
   killed(runId: string): void;
 }
 
-const MOST_KILLS = 8;
+const MAX_KILLS = 8;
 
 export function createAccounts(): Accounts {
   const accounts = new Map<string, Account>();
@@ -83,7 +83,7 @@ export function createAccounts(): Accounts {
       const account = accounts.get(runId)!;
       account.kills += 1;
       assert.ok(
-        account.kills <= MOST_KILLS + account.unclear,
+        account.kills <= MAX_KILLS + account.unclear,
         `X6 run ${runId} killed the server ${account.kills} times, ${account.unclear} of them beside other suspects`,
       );
     },

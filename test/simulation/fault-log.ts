@@ -34,7 +34,7 @@ interface Waiting {
 
 /** A dead process's writes arrive when another one has long taken over. */
 const MUCH_LATER_MS = 10_000;
-const MOST_IN_ONE_STEP = 10_000;
+const MAX_IN_ONE_STEP = 10_000;
 
 export function openFaultLog({ schedule, random, faults, disk, crash, fail }: FaultLogOptions): FaultLog {
   const listeners = new Set<(notice: Notice) => void>();
@@ -152,7 +152,7 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
   function counted<T>(ask: () => T): T {
     if (schedule.steps !== asked.step) asked = { step: schedule.steps, times: 0 };
     asked.times += 1;
-    if (asked.times > MOST_IN_ONE_STEP) {
+    if (asked.times > MAX_IN_ONE_STEP) {
       const error = new Error('X4 a loop keeps the process to itself');
       fail(error);
       throw error;

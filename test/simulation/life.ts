@@ -27,7 +27,7 @@ export interface Life {
 const HOUR = 3_600_000;
 /** Something that was accepted comes to its end every so often, once nothing goes wrong any more. */
 const PATIENCE_MS = 180_000;
-const MOST_STEPS = 100_000;
+const MAX_STEPS = 100_000;
 /** Steps that wrote something between two looks at everything. */
 const LOOK_EVERY = 80;
 
@@ -165,7 +165,7 @@ export async function liveOnce(seed: number): Promise<Life> {
     if (process.isAlive) guarded(() => checkStops(world, since));
     if (waiting && process.services !== undefined) later();
     if (process.isAlive && faults.happens('crash between two steps')) crash('between two steps');
-    assert.ok(schedule.steps < MOST_STEPS, 'the life takes too many steps');
+    assert.ok(schedule.steps < MAX_STEPS, 'the life takes too many steps');
     return more && failure === undefined;
   }
 

@@ -5,7 +5,7 @@ import { createStore } from '../../src/actors/store.ts';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
 import { createThreadMaintenance, type ThreadMaintenance } from '../../src/actors/thread-maintenance.ts';
 import { startExecutor } from '../../src/effects/executor.ts';
-import { createPlaces } from '../../src/effects/places.ts';
+import { createPermits } from '../../src/effects/permits.ts';
 import { recoverRuns } from '../../src/effects/recovery.ts';
 import { startSweeper } from '../../src/effects/sweeper.ts';
 import { startThreadSweeper } from '../../src/effects/thread-sweeper.ts';
@@ -125,7 +125,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
         clock,
         ids,
         onFault,
-        places: createPlaces(concurrency),
+        permits: createPermits(concurrency),
         runTimeoutMs,
         maxCharges,
       },

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import type { ThreadEvent } from '../../src/protocol/event.ts';
-import { parseSeq, START } from '../../src/protocol/place.ts';
+import { parseSeq, START } from '../../src/protocol/stream-cursor.ts';
 import type { Services, World } from './process.ts';
 
 export interface Readers {

@@ -34,7 +34,7 @@ const decode = createDecoder();
 
 const NONE = '';
 /** Each is a row of its own, and reading the state reads them all in one go. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
   const channels = new Map(blobs.map((blob) => [blob.channel, blob]));
@@ -94,9 +94,9 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
 function assertFew(update: Record<string, unknown>, present: ReadonlyMap<string, unknown>): void {
   const added = Object.keys(update).filter((key) => update[key] !== undefined && !present.has(key)).length;
   const count = present.size + added;
-  if (added === 0 || count <= MOST_KEYS) return;
+  if (added === 0 || count <= MAX_KEYS) return;
   throw new TypeError(
-    `The state would have ${count} keys at its top level, ${MOST_KEYS} at most are expected: put many things below one key`,
+    `The state would have ${count} keys at its top level, ${MAX_KEYS} at most are expected: put many things below one key`,
   );
 }
 

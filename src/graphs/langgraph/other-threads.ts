@@ -7,7 +7,7 @@ import type { SaverConfig } from './saver-contract.ts';
 /** Between the nodes of a namespace, none of which begins with it. */
 const SEPARATOR = '|';
 
-export interface Place {
+export interface Namespace {
   /** As the runtime calls the namespace. */
   readonly called: string;
   /** As the store does: the same in the thread of the run. */
@@ -15,7 +15,7 @@ export interface Place {
   readonly prefix: string;
 }
 
-export function placeIn(threadId: string, { configurable }: SaverConfig): Place {
+export function namespaceIn(threadId: string, { configurable }: SaverConfig): Namespace {
   const { thread_id: thread = threadId, checkpoint_ns: called = '' } = configurable ?? {};
   const name = String(thread).replace(/[%|:]/g, encodeURIComponent);
   const prefix = String(thread) === threadId ? '' : `${SEPARATOR}${name}${SEPARATOR}`;

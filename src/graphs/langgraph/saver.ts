@@ -23,7 +23,7 @@ import { readDeltaHistory, unwrapSnapshot } from './delta-history.ts';
 import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import { openLastCheckpoint } from './last-checkpoint.ts';
 import type { AttemptStore } from '../attempt.ts';
-import { isIn, placeIn } from './other-threads.ts';
+import { isIn, namespaceIn } from './other-threads.ts';
 import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
@@ -75,7 +75,7 @@ export function openSaver(options: SaverOptions): Saver {
 
   const toTuple = async (config: SaverConfig, loaded: LoadedCheckpoint): Promise<CheckpointTuple> => {
     const { ns, checkpointId, parentId } = loaded;
-    const { prefix } = placeIn(threadId, config);
+    const { prefix } = namespaceIn(threadId, config);
     // The store keeps the body without channel values; that of a plain function has none of the runtime's fields.
     const stored = decode(loaded.body) as Partial<Checkpoint>;
     const body: Omit<Checkpoint, 'channel_values'> = {
@@ -155,7 +155,7 @@ export function openSaver(options: SaverOptions): Saver {
     metadata: Record<string, unknown>,
     changed: Record<string, string | number>,
   ): Promise<void> => {
-    const { ns } = placeIn(threadId, config);
+    const { ns } = namespaceIn(threadId, config);
     const parentId = config.configurable?.checkpoint_id ?? null;
     const { channel_values: values, ...body } = checkpoint;
     const runtime = toWire(metadata) as { source?: string; step?: number; [key: string]: Json | undefined };
@@ -175,7 +175,7 @@ export function openSaver(options: SaverOptions): Saver {
       return (await saver.getTuple(config))?.checkpoint;
     },
     async getTuple(config) {
-      const { ns } = placeIn(threadId, config);
+      const { ns } = namespaceIn(threadId, config);
       const id = config.configurable?.checkpoint_id;
       const loaded = await store.load(ns, id === '' ? undefined : id);
       if (loaded !== undefined) notes.read(loaded);
@@ -186,7 +186,7 @@ export function openSaver(options: SaverOptions): Saver {
     },
     async *list(config, { limit, before, filter } = {}) {
       const { checkpoint_ns: asked, checkpoint_id: id } = config.configurable ?? {};
-      const place = placeIn(threadId, config);
+      const place = namespaceIn(threadId, config);
       const ns = asked === undefined ? undefined : place.ns;
       const older = before?.configurable?.checkpoint_id;
       if (id !== undefined && ns !== undefined && older === undefined && filter === undefined) {
@@ -219,7 +219,7 @@ export function openSaver(options: SaverOptions): Saver {
       return locate(config, checkpoint.id);
     },
     async putWrites(config, writes, taskId, taskPath = '') {
-      const { called, ns, prefix } = placeIn(threadId, config);
+      const { called, ns, prefix } = namespaceIn(threadId, config);
       const checkpointId = config.configurable?.checkpoint_id;
       if (checkpointId === undefined)
         throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');

@@ -14,7 +14,7 @@ import {
   type Command,
   type CommandCode,
 } from '../../protocol/command.ts';
-import { beforeTurn } from '../../protocol/place.ts';
+import { beforeTurn } from '../../protocol/stream-cursor.ts';
 import { HttpProblem, noSpace } from '../replies.ts';
 import type { Caller, Perform } from './caller.ts';
 import { forkState, inject, respond, startRun } from './runs.ts';

@@ -8,18 +8,18 @@ import { createRun } from '../run-creation.ts';
 import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import { forkParams, injectParams, respondParams, startParams } from '../schemas/commands.ts';
-import { findAccepted } from '../once.ts';
+import { findAccepted } from '../idempotency.ts';
 import type { Caller, Perform } from './caller.ts';
 import { findThread, waitingQuestions } from './state.ts';
 
 /** Everything that the channels of a thread's readers carry. */
 const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
 /** A thread that moves on between look and act this often has other clients to answer to. */
-const MOST_LOOKS = 5;
+const MAX_LOOKS = 5;
 
 /** `ifHead`: only if the thread is idle and its head is still this checkpoint. */
 async function create(
-  { context, actor, threadId, once }: Caller,
+  { context, actor, threadId, idempotencyKey }: Caller,
   body: JsonObject,
   ifHead?: string | null,
 ): Promise<string> {
@@ -28,7 +28,7 @@ async function create(
     actor,
     { ...body, if_not_exists: 'create', stream_mode: MODES, stream_subgraphs: true },
     threadId,
-    { protocol: 'v2', once, ...(ifHead !== undefined && { ifHead }) },
+    { protocol: 'v2', idempotencyKey, ...(ifHead !== undefined && { ifHead }) },
   );
   return run.runId;
 }
@@ -37,7 +37,7 @@ async function create(
 const onceOnly =
   (perform: Perform, answer = ({ runId }: AcceptedRequest): JsonObject => ({ run_id: runId })): Perform =>
   async (caller, params) => {
-    const earlier = caller.once && (await findAccepted(caller.context.log, caller.once));
+    const earlier = caller.idempotencyKey && (await findAccepted(caller.context.log, caller.idempotencyKey));
     if (earlier === undefined) return perform(caller, params);
     await findThread(caller);
     return answer(earlier);
@@ -58,7 +58,7 @@ export const startRun = onceOnly(async (caller, given) => {
   const command = toCommand(input);
   if (command !== undefined) return { run_id: await create(caller, { ...body, command }) };
   const isFork = typeof params.config?.configurable?.['checkpoint_id'] === 'string';
-  for (let look = 0; input !== null && !isFork && look < MOST_LOOKS; look += 1) {
+  for (let look = 0; input !== null && !isFork && look < MAX_LOOKS; look += 1) {
     const thread = await findThread(caller).catch(asUndefined);
     if (thread?.status !== 'interrupted' || Object.keys(thread.interrupts).length === 0) break;
     try {

@@ -22,7 +22,7 @@ import { assistantCreate, assistantDeletion, assistantPatch, versionChoice } fro
 import { mirror } from '../run-settings.ts';
 import { check } from '../schemas/common.ts';
 import { checkServed } from '../served-graph.ts';
-import { toAssistant } from '../wire.ts';
+import { toAssistant } from '../serializers.ts';
 
 export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();

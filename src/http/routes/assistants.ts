@@ -18,7 +18,7 @@ import {
   versionSearch,
 } from '../schemas/assistants.ts';
 import { check, pick } from '../schemas/common.ts';
-import { toAssistant, toAssistantVersion } from '../wire.ts';
+import { toAssistant, toAssistantVersion } from '../serializers.ts';
 
 export function assistantRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();

@@ -21,7 +21,7 @@ import { checkWebhook } from '../run-checks.ts';
 import { findAssistantToRun } from '../run-creation.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { cronCreate, cronPatch } from '../schemas/crons.ts';
-import { toCron } from '../wire.ts';
+import { toCron } from '../serializers.ts';
 
 export function cronChangeRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();

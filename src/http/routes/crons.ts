@@ -12,7 +12,7 @@ import { paginationHeaders } from '../pagination.ts';
 import { noCron } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cronConditions, cronCount, cronSearch } from '../schemas/crons.ts';
-import { toCron } from '../wire.ts';
+import { toCron } from '../serializers.ts';
 
 export function cronRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();

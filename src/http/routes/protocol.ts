@@ -7,20 +7,20 @@ import { getThread } from '../../projections/thread-queries.ts';
 import { MALFORMED, NO_THREAD, parseCommand, toError } from '../../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../../protocol/event.ts';
 import { matches, problemOfChannels } from '../../protocol/filter.ts';
-import { parseSeq, toEventId } from '../../protocol/place.ts';
+import { parseSeq, toEventId } from '../../protocol/stream-cursor.ts';
 import type { ThreadReader } from '../../streams/thread-events.ts';
 import { authorise } from '../access.ts';
 import { perform } from '../commands/perform.ts';
 import type { Env, ServerContext } from '../context.ts';
-import { toOnce } from '../once.ts';
+import { toIdempotencyKey } from '../idempotency.ts';
 import { HttpProblem, needsUpgrade, switched } from '../replies.ts';
-import { resumePlace } from '../resume-place.ts';
+import { resumeCursor } from '../stream-cursor.ts';
 import { subscription, type SubscriptionParams } from '../schemas/commands.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { textReply } from '../sse.ts';
 
 /** S3 What is held for one reader, in characters: events of a page can be many times as large as its frames. */
-const MOST_TEXT = 262_144;
+const MAX_TEXT = 262_144;
 
 export function protocolRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -37,8 +37,12 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
     const given = c.req.param('thread_id');
     if (!isUuid(given)) return c.json(toError(command.id, 'unknown_error', NO_THREAD));
     const threadId = given.toLowerCase();
-    const once = toOnce(c.req.header('idempotency-key'), actor, [threadId, command.method, command.params]);
-    return c.json(await perform({ context, actor, threadId, once }, command));
+    const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), actor, [
+      threadId,
+      command.method,
+      command.params,
+    ]);
+    return c.json(await perform({ context, actor, threadId, idempotencyKey }, command));
   });
 
   /** A3 A thread that is not there yet, or not for this caller, is silent. */
@@ -49,7 +53,7 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
     if (problem !== undefined) throw new HttpProblem(400, problem);
     const wanted = check(subscription, body);
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
-    const given = resumePlace(wanted, c.req.header('last-event-id'));
+    const given = resumeCursor(wanted, c.req.header('last-event-id'));
     const reader = context.threadEvents.read(threadId, {
       after: await context.threadEvents.resume(threadId, given),
       visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
@@ -99,7 +103,7 @@ async function* pages(
           const next = textOf(event);
           if (typeof next === 'string') {
             text += next;
-            if (text.length < MOST_TEXT) continue;
+            if (text.length < MAX_TEXT) continue;
           }
           if (text !== '') yield text;
           text = '';

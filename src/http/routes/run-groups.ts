@@ -5,13 +5,13 @@ import { runsToCancel } from '../../projections/run-queries.ts';
 import { stopReason } from '../../thread/run-end.ts';
 import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
-import { partOf, toOnce } from '../once.ts';
+import { partOf, toIdempotencyKey } from '../idempotency.ts';
 import { readQuery } from '../query.ts';
 import { noContent, noRun, refused } from '../replies.ts';
 import { prepareRun, shownRun, type Created } from '../run-creation.ts';
 import { check } from '../schemas/common.ts';
 import { cancelMany, cancelManyQuery, runBatch } from '../schemas/runs.ts';
-import { toRun } from '../wire.ts';
+import { toRun } from '../serializers.ts';
 
 export function runGroupRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -21,10 +21,15 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
     check(runBatch, c.var.body ?? []);
     const accept: (() => Promise<Created>)[] = [];
     // All are looked at before the first is accepted: a batch with a fault does nothing.
-    const once = toOnce(c.req.header('idempotency-key'), c.var.actor, ['batch', c.var.body ?? []]);
+    const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), c.var.actor, [
+      'batch',
+      c.var.body ?? [],
+    ]);
     for (const [index, body] of (c.var.body as Json[]).entries())
       accept.push(
-        await prepareRun(context, c.var.actor, body, undefined, { once: once && partOf(once, index) }),
+        await prepareRun(context, c.var.actor, body, undefined, {
+          idempotencyKey: idempotencyKey && partOf(idempotencyKey, index),
+        }),
       );
     const created: JsonObject[] = [];
     for (const next of accept) created.push(toRun(await shownRun(context, await next())));

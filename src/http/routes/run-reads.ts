@@ -13,11 +13,11 @@ import { readQuery } from '../query.ts';
 import { accepted, HttpProblem, jsonReply, noRun, noThread, refused, stopping } from '../replies.ts';
 import { check, pathUuid, pick } from '../schemas/common.ts';
 import { cancelQuery, joinQuery, runConditions, runList } from '../schemas/runs.ts';
-import type { HeldReply } from '../held-body.ts';
+import type { StreamingReply } from '../streaming-body.ts';
 import { joinStreamOptions, readingOf } from '../run-reading.ts';
 import { runReply } from '../run-reply.ts';
 import { singleFrame, textReply, waitReply } from '../sse.ts';
-import { toRun } from '../wire.ts';
+import { toRun } from '../serializers.ts';
 
 export function runReadRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -47,7 +47,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     run: RunRecord,
     cancelOnDisconnect: boolean,
     rest: 'join' | 'stream',
-  ): HeldReply {
+  ): StreamingReply {
     return {
       clock: context.clock,
       over: new AbortController(),

@@ -2,14 +2,14 @@
 import { Hono, type Context } from 'hono';
 import { cancelAbandoned } from '../abandon.ts';
 import type { Env, ServerContext } from '../context.ts';
-import { toOnce } from '../once.ts';
+import { toIdempotencyKey } from '../idempotency.ts';
 import { createRun, shownRun, type Created } from '../run-creation.ts';
 import { pathUuid } from '../schemas/common.ts';
-import type { HeldReply } from '../held-body.ts';
+import type { StreamingReply } from '../streaming-body.ts';
 import { readingOfNew } from '../run-reading.ts';
 import { runReply } from '../run-reply.ts';
 import { waitReply } from '../sse.ts';
-import { toRun } from '../wire.ts';
+import { toRun } from '../serializers.ts';
 
 export function runRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -20,11 +20,19 @@ export function runRoutes(context: ServerContext): Hono<Env> {
     createRun(context, c.var.actor, c.var.body, threadId, {
       startsAtOnce,
       // The form of the reply is no part of what is asked: who waited may come back for the stream.
-      once: toOnce(c.req.header('idempotency-key'), c.var.actor, [threadId ?? null, c.var.body ?? {}]),
+      idempotencyKey: toIdempotencyKey(c.req.header('idempotency-key'), c.var.actor, [
+        threadId ?? null,
+        c.var.body ?? {},
+      ]),
     });
 
   /** `Content-Location` names the run, with nothing after its id; `Location` is where a lost reply goes on. */
-  function holdReply(c: Context<Env>, { run, request }: Created, named: string, location: string): HeldReply {
+  function holdReply(
+    c: Context<Env>,
+    { run, request }: Created,
+    named: string,
+    location: string,
+  ): StreamingReply {
     return {
       clock: context.clock,
       over: new AbortController(),

@@ -21,7 +21,7 @@ import {
   itemSearch,
   namespaceSearch,
 } from '../schemas/store.ts';
-import { toItem, toSearchItem } from '../wire.ts';
+import { toItem, toSearchItem } from '../serializers.ts';
 
 export function storeRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();

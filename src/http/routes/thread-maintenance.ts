@@ -8,7 +8,7 @@ import { jsonReply, noContent, noRun, noThread, nothingToCopy, refused, stateBus
 import { check, pathUuid } from '../schemas/common.ts';
 import { threadPrune } from '../schemas/threads.ts';
 import { shownThread } from '../shown-thread.ts';
-import { toStorage } from '../wire.ts';
+import { toStorage } from '../serializers.ts';
 
 export function threadMaintenanceRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();

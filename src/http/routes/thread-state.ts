@@ -31,9 +31,9 @@ import {
 import { selectMembers, toPart } from '../state-part.ts';
 import { updateState } from '../state-update.ts';
 import { checkpointsOf, findThreadGraph, type ThreadGraph } from '../thread-graph.ts';
-import { emptyState, toCheckpoint, toState } from '../wire.ts';
+import { emptyState, toCheckpoint, toState } from '../serializers.ts';
 
-interface Place {
+interface CheckpointRef {
   readonly ns: string;
   readonly checkpointId?: string;
 }
@@ -44,7 +44,7 @@ const NO_VALUES = { names: [], written: false };
 export function threadStateRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
 
-  async function readState(actor: Actor, threadId: string, place: Place, choice: StateChoice) {
+  async function readState(actor: Actor, threadId: string, place: CheckpointRef, choice: StateChoice) {
     const { thread, still } = await findReadable(context, actor, threadId);
     const checkpoints = checkpointsOf(context, threadId);
     const { ns, checkpointId } = place;
@@ -72,7 +72,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
   app.post('/threads/:thread_id/state/checkpoint', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const { checkpoint, ...choice } = check(stateQuery, c.var.body ?? {});
-    return jsonReply(await readState(c.var.actor, threadId, toPlace(checkpoint), choice));
+    return jsonReply(await readState(c.var.actor, threadId, toCheckpointRef(checkpoint), choice));
   });
 
   app.post('/threads/:thread_id/state', async (c) => {
@@ -86,7 +86,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
     if (thread.status === 'busy') throw stateBusy();
     const graph = await findThreadGraph(context, c.var.actor, threadId, thread.metadata);
     if (graph === undefined) throw noGraphId(threadId);
-    const place = toPlace({ checkpoint_id: body.checkpoint_id, ...body.checkpoint });
+    const place = toCheckpointRef({ checkpoint_id: body.checkpoint_id, ...body.checkpoint });
     const update = {
       values: body.values ?? null,
       ...(body.as_node !== undefined && { asNode: body.as_node }),
@@ -126,7 +126,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
     const { limit, before, metadata, checkpoint, select } = query;
     const asked = context.graphs.history(
       {
-        ...toOrder(threadId, graph, toPlace(checkpoint), { select, subgraphs: false }),
+        ...toOrder(threadId, graph, toCheckpointRef(checkpoint), { select, subgraphs: false }),
         limit,
         ...(before !== undefined && { before }),
         ...(metadata !== undefined && { metadata }),
@@ -161,7 +161,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
 const readHistory = (given: unknown, byDefault: number) => check(historyQuery(byDefault), given);
 
 /** Within a namespace without an id, the map may say which checkpoint is meant there. */
-function toPlace(choice: Partial<CheckpointChoice> | undefined): Place {
+function toCheckpointRef(choice: Partial<CheckpointChoice> | undefined): CheckpointRef {
   const { checkpoint_ns: ns = '', checkpoint_id: id, checkpoint_map: map } = choice ?? {};
   const mapped = map !== undefined && Object.hasOwn(map, ns) ? map[ns] : undefined;
   const checkpointId = id ?? (typeof mapped === 'string' && mapped !== '' ? mapped : undefined);
@@ -171,7 +171,12 @@ function toPlace(choice: Partial<CheckpointChoice> | undefined): Place {
 const readChoice = (url: string): StateChoice =>
   check(stateChoice, readQuery(new URL(url), { subgraphs: 'boolean', select: 'list' }));
 
-function toOrder(threadId: string, graph: ThreadGraph, place: Place, choice: StateChoice): StateOrder {
+function toOrder(
+  threadId: string,
+  graph: ThreadGraph,
+  place: CheckpointRef,
+  choice: StateChoice,
+): StateOrder {
   const { subgraphs = false, select } = choice;
   const part = toPart(select);
   // States within stand in the tasks.

@@ -9,10 +9,10 @@ import { readQuery } from '../query.ts';
 import { noThread } from '../replies.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { threadStreamQuery } from '../schemas/runs.ts';
-import type { HeldReply } from '../held-body.ts';
+import type { StreamingReply } from '../streaming-body.ts';
 import { sseReply } from '../sse.ts';
 import { checkpointsOf, findThreadGraph } from '../thread-graph.ts';
-import { toState } from '../wire.ts';
+import { toState } from '../serializers.ts';
 
 export function threadStreamRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -28,7 +28,7 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
     const find = () => getThread(log.rows, threadId, filter);
     const thread = await find();
     if (thread === undefined) throw noThread(threadId);
-    const reply: HeldReply = {
+    const reply: StreamingReply = {
       clock: context.clock,
       over: new AbortController(),
       stopping: context.stopping,

@@ -9,7 +9,7 @@ import { check, pathUuid } from '../schemas/common.ts';
 import { threadCreate, threadGet, threadPatch } from '../schemas/threads.ts';
 import { createThread } from '../thread-creation.ts';
 import { shownThread } from '../shown-thread.ts';
-import { toTtl } from '../wire.ts';
+import { toTtl } from '../serializers.ts';
 
 export function threadRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();

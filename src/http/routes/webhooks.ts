@@ -18,17 +18,17 @@ import { check, pathUuid } from '../schemas/common.ts';
 import { webhookList, webhookRedeliver } from '../schemas/webhooks.ts';
 
 /** Of one delivery, the latest. */
-const MOST_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 /** In one request. */
-const MOST_REDELIVERED = 1000;
+const MAX_REDELIVERED = 1000;
 
 export function webhookRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { log, deliveries } = context;
 
   async function render(delivery: DeliveryRecord): Promise<JsonObject> {
-    const from = Math.max(1, delivery.version - MOST_ATTEMPTS + 1);
-    const events = await log.readStream(deliveryStream(delivery.deliveryId), from, MOST_ATTEMPTS);
+    const from = Math.max(1, delivery.version - MAX_ATTEMPTS + 1);
+    const events = await log.readStream(deliveryStream(delivery.deliveryId), from, MAX_ATTEMPTS);
     return {
       webhook_id: delivery.deliveryId,
       run_id: delivery.runId,
@@ -97,7 +97,7 @@ export function webhookRoutes(context: ServerContext): Hono<Env> {
         ...{ since: wanted.since, until: wanted.until, hasBody: true },
         host: wanted.host?.toLowerCase(),
       },
-      { limit: MOST_REDELIVERED, offset: 0 },
+      { limit: MAX_REDELIVERED, offset: 0 },
       filter,
     );
     const done = await Promise.all(

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { findFilterProblem } from '../../item/filter.ts';
-import { findNamespaceProblem, MOST_LABELS } from '../../item/namespace.ts';
+import { findNamespaceProblem, MAX_LABELS } from '../../item/namespace.ts';
 import { invalid, noNamespace, reservedRoot } from '../replies.ts';
 import { jsonObject, limit, list, name, offset, openLimit, optional } from './common.ts';
 
-const labels = list(z.string('expected a string'), MOST_LABELS, 'expected a list of labels');
+const labels = list(z.string('expected a string'), MAX_LABELS, 'expected a list of labels');
 
 /** 100 years: beyond it a client means something else. */
 const LONGEST_TTL = 52_560_000;

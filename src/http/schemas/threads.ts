@@ -62,7 +62,7 @@ export const threadCount = z.object({
   status,
 });
 
-const MOST_EXTRACTS = 10;
+const MAX_EXTRACTS = 10;
 const ALIAS = 'expected a name of letters, digits and underscores';
 const PATH =
   'expected a path such as values.messages[-1].content that begins with values, metadata, config or interrupts';
@@ -78,8 +78,8 @@ const extract = z
     'expected an object of names and paths',
   )
   .refine(
-    (paths) => Object.keys(paths).length <= MOST_EXTRACTS,
-    `expected at most ${MOST_EXTRACTS} names and paths`,
+    (paths) => Object.keys(paths).length <= MAX_EXTRACTS,
+    `expected at most ${MAX_EXTRACTS} names and paths`,
   );
 
 export const threadSearch = z.object({

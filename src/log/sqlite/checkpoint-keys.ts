@@ -8,13 +8,13 @@ import { findName, findThread, toName } from './checkpoint-tables.ts';
 import { toBase, type Base } from './token-difference.ts';
 import type { Prepare } from './statements.ts';
 
-const MOST_NAMES = 5000;
-const MOST_BASES = 200;
+const MAX_NAMES = 5000;
+const MAX_BASES = 200;
 /** Of all texts of values together, in characters. */
-const MOST_TEXT = 4_000_000;
+const MAX_TEXT = 4_000_000;
 /** How many checkpoints the writes are remembered of, and how many writes of all of them. */
-const MOST_WRITTEN = 500;
-const MOST_WRITES = 300_000;
+const MAX_WRITTEN = 500;
+const MAX_WRITES = 300_000;
 
 /** The value of a channel that comes last by its version. */
 export interface LatestValue {
@@ -68,7 +68,7 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
         threads.get(threadId) ??
         remember(
           threads,
-          MOST_NAMES,
+          MAX_NAMES,
           threadId,
           insert('INSERT INTO checkpoint_threads (thread_id) VALUES (?) ON CONFLICT DO NOTHING', threadId) ??
             findThread(prepare, threadId)!,
@@ -81,7 +81,7 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
         names.get(key) ??
         remember(
           names,
-          MOST_NAMES,
+          MAX_NAMES,
           key,
           insert(
             'INSERT INTO checkpoint_names (thread, name) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -91,16 +91,16 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
         )
       );
     },
-    base: (row, load) => bases.get(row) ?? remember(bases, MOST_BASES, row, toBase(load())),
+    base: (row, load) => bases.get(row) ?? remember(bases, MAX_BASES, row, toBase(load())),
     latest: (thread, ns, channel) => values.get(placeOf(thread, ns, channel)),
     setLatest(thread, ns, channel, value) {
       const key = placeOf(thread, ns, channel);
       size += value.text.length - (values.get(key)?.text.length ?? 0);
-      if (size > MOST_TEXT) {
+      if (size > MAX_TEXT) {
         values.clear();
         size = value.text.length;
       }
-      if (size <= MOST_TEXT) values.set(key, value);
+      if (size <= MAX_TEXT) values.set(key, value);
       else size = 0;
     },
     writes(checkpoint, ns, load) {
@@ -109,8 +109,8 @@ export function createCheckpointKeys(prepare: Prepare): CheckpointKeys {
       if (known !== undefined) return known;
       let count = 0;
       for (const rows of written.values()) count += rows.size;
-      if (count >= MOST_WRITES) written.clear();
-      return remember(written, MOST_WRITTEN, key, load());
+      if (count >= MAX_WRITES) written.clear();
+      return remember(written, MAX_WRITTEN, key, load());
     },
     forget() {
       written.clear();

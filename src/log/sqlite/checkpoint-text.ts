@@ -31,7 +31,7 @@ export interface PackedCheckpoint extends CheckpointIds {
 export const MARK = '=';
 
 /** Of a difference: some 50 ms. */
-const MOST_PIECES = 50_000;
+const MAX_PIECES = 50_000;
 
 /** Danger: texts that were packed with it can be read with nothing else. A better one needs a mark of its own. */
 const COMMON = toBase(
@@ -58,9 +58,9 @@ export const joinParts = ({ metadata, versions, valueChannels, body }: Checkpoin
 
 /** It would take the event loop longer than its space is worth: nothing differs from it, nor it from others. */
 export function isLong(text: string): boolean {
-  if (text.length < MOST_PIECES) return false;
+  if (text.length < MAX_PIECES) return false;
   let at = -1;
-  for (let pieces = 0; pieces < MOST_PIECES; pieces++) {
+  for (let pieces = 0; pieces < MAX_PIECES; pieces++) {
     at = text.indexOf('"', at + 1);
     if (at < 0) return false;
   }

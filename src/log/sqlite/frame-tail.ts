@@ -13,7 +13,7 @@ import type { StoredFrame } from '../payloads.ts';
 import type { Prepare } from './statements.ts';
 
 /** So many frames of a run fill a page or two. */
-const MOST_OF_RUN = 32;
+const MAX_OF_RUN = 32;
 /** A run that writes seldom does not keep the table from being cut. */
 const LONGEST = 8192;
 /** As many rows are dropped at once, at least. */
@@ -115,7 +115,7 @@ export function createFrameTail(prepare: Prepare): FrameTail {
       if (id <= lastOf(runId)) throw new RangeError(`S1 run ${runId} has a frame ${id} already`);
       const seq = of.next++;
       prepare('INSERT INTO frame_tail VALUES (?, ?, ?, ?, ?, ?)').run(seq, runId, id, event, data, at);
-      if (note(of, runId, seq, id) >= MOST_OF_RUN) settle(runId);
+      if (note(of, runId, seq, id) >= MAX_OF_RUN) settle(runId);
       else if (seq - of.first >= LONGEST) settle(of.open.keys().next().value!);
     },
     settle,

@@ -6,7 +6,7 @@ import type { EventLog, Notice } from '../log.ts';
 import type { Projection } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
 import { headPosition, loadSnapshot, readAll, readStream } from './event-store.ts';
-import { assertComplete, openHeadMark } from './head-mark.ts';
+import { assertComplete, openHeadMark } from './high-water-mark.ts';
 import { lockDirectory } from './lock.ts';
 import { createFrameTail } from './frame-tail.ts';
 import { createPayloadReader, createPayloadWriter } from './payload-store.ts';

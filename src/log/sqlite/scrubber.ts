@@ -14,7 +14,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 /** Pages that are read at once. */
 const BLOCK = 64;
 /** Beyond, the first byte of a page in a chain could look like that of a tree. */
-const MOST_PAGES = 2 ** 25;
+const MAX_PAGES = 2 ** 25;
 const FILE_HEADER = 100;
 /** First byte of a page of a tree, and how long its header is. */
 const HEADERS: Readonly<Record<number, number>> = { 2: 12, 5: 12, 10: 8, 13: 8 };
@@ -48,7 +48,7 @@ export function openScrubber(file: string): Scrubber {
 
   return {
     step(from) {
-      if (pageSize < 512 || from >= MOST_PAGES) return undefined;
+      if (pageSize < 512 || from >= MAX_PAGES) return undefined;
       const read = readSync(fd, block, 0, block.length, from * pageSize);
       const pages = Math.floor(read / pageSize);
       for (let at = 0; at < pages; at++) {

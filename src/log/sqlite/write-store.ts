@@ -17,7 +17,7 @@ const SHORTEST = 128;
 /** Beyond this it is not worth the time to look for it. */
 const LONGEST = 65_536;
 /** Nor are more writes than this worth the time to look at them: the transaction holds up everybody. */
-const MOST_LEANING = 256;
+const MAX_LEANING = 256;
 /** The channel that has a graph's input until its first step is done. */
 const INPUT = '__start__';
 
@@ -153,7 +153,7 @@ export function leanWrites(prepare: Prepare, place: LeanPlace, { id, channel, da
   if (data.length < SHORTEST || data.length > LONGEST) return;
   const rows = prepare(
     `SELECT id, data FROM write_rows WHERE checkpoint = @parent AND ns = @ns AND channel = @channel AND base IS NULL
-       AND length(data) BETWEEN ${SHORTEST} AND ${LONGEST} LIMIT ${MOST_LEANING}`,
+       AND length(data) BETWEEN ${SHORTEST} AND ${LONGEST} LIMIT ${MAX_LEANING}`,
   ).all({ parent: place.parent, ns: place.ns, channel }) as { id: number; data: string }[];
   for (const row of rows) {
     const leaning = leaningOf(data, row);

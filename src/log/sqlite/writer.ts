@@ -28,7 +28,7 @@ const LARGEST_GROUP = 1000;
 
 /** Between two looks whether another program still holds the lock, and how long it may. */
 const OCCUPIED_MS = 20;
-const MOST_OCCUPIED_MS = 60_000;
+const MAX_OCCUPIED_MS = 60_000;
 /** When somebody should know. */
 const ODD_MS = 1_000;
 
@@ -144,7 +144,7 @@ export function createWriter({
     if (lasted >= ODD_MS && !isTold)
       onFault(new Error('Another program holds the lock of the log: commits wait'));
     isTold = lasted >= ODD_MS;
-    return !db.inTransaction && lasted < MOST_OCCUPIED_MS;
+    return !db.inTransaction && lasted < MAX_OCCUPIED_MS;
   }
 
   function wait(group: readonly Waiting[]): void {

@@ -31,7 +31,7 @@ export interface Keeper {
 }
 
 const GRAPH = 'echo';
-const MOST_THINGS = 5;
+const MAX_THINGS = 5;
 
 export function openKeeper(name: string, problems: string[]): Keeper {
   const threads: Thing[] = [];
@@ -122,7 +122,7 @@ export function openKeeper(name: string, problems: string[]): Keeper {
       return living.length === 0 ? undefined : random.pick(living);
     };
     const crowded = (things: Thing[]): boolean =>
-      things.filter(({ known }) => known !== undefined).length >= MOST_THINGS;
+      things.filter(({ known }) => known !== undefined).length >= MAX_THINGS;
     const add = (things: Thing[], path: string): Thing => {
       const thing: Thing = { path, known: undefined, maybe: undefined };
       things.push(thing);

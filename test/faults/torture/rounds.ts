@@ -35,7 +35,7 @@ const KEEPERS = 3;
 /** A keeper looks at all that it has after every kill, so after so many others begin anew; it looks once more at the end. */
 const KEEPING_ROUNDS = 40;
 /** A round's kill comes within a few milliseconds of this many answers at the most. */
-const MOST_ANSWERS = 40;
+const MAX_ANSWERS = 40;
 /** This share of the kills hits a server that is still starting. */
 const EARLY_KILLS = 0.2;
 /** This share of the webhooks is turned down at first. */
@@ -88,7 +88,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
           ...keepers.map((keeper, i) => keeper.work(server, createRandom(seed - round * KEEPERS - i))),
         );
       // Counted in answers and not in time: a slow machine is tortured as much as a fast one.
-      if (!early) await answers.reach(random.int(5, MOST_ANSWERS));
+      if (!early) await answers.reach(random.int(5, MAX_ANSWERS));
       await killAfter(program, ms);
       await Promise.all(clients);
       await appendFile(join(programs.dir, 'output.log'), program.output());

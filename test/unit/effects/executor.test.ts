@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
-import { createPlaces } from '../../../src/effects/places.ts';
+import { createPermits } from '../../../src/effects/permits.ts';
 import { recoverRuns } from '../../../src/effects/recovery.ts';
 import type { GraphHost, RunEnd } from '../../../src/graphs/port.ts';
 import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
@@ -32,7 +32,7 @@ function start(
   { threads, clock }: TestThreads,
   run: GraphHost['run'],
   log: EventLog,
-  places = createPlaces(1),
+  permits = createPermits(1),
 ): Executor {
   const ids = seededIds(clock, createRandom(3));
   const items = createItems({ log, clock, ids });
@@ -44,7 +44,7 @@ function start(
       clock,
       ids,
       onFault,
-      places,
+      permits,
       runTimeoutMs: 3_600_000,
       maxCharges: 3,
       stopGraceMs: 5_000,
@@ -131,8 +131,8 @@ test('X4 given a run that looks free and cannot start, when it is found again an
 
 test('given a run whose place is taken, when one is lent, then it starts at once, and no other when that one is given back', () =>
   withThreads(async (lent) => {
-    const places = createPlaces(1);
-    const executor = start(lent, obedient, lent.log, places);
+    const permits = createPermits(1);
+    const executor = start(lent, obedient, lent.log, permits);
     for (const id of ['a', 'b', 'c']) {
       const made = await lent.threads.dispatch(`thread-${id}`, [
         ask.createThread({}, `thread-${id}`),
@@ -142,7 +142,7 @@ test('given a run whose place is taken, when one is lent, then it starts at once
     }
     const statuses = () => Promise.all(['a', 'b', 'c'].map((id) => statusOf(lent, id)));
     assert.deepEqual(await statuses(), ['running', 'pending', 'pending']);
-    const giveBack = places.lend();
+    const giveBack = permits.release();
     // Less than it takes until somebody looks by himself.
     for (let ms = 0; ms < 100; ms++) await lent.clock.advance(1);
     assert.deepEqual(await statuses(), ['running', 'running', 'pending']);
@@ -150,11 +150,11 @@ test('given a run whose place is taken, when one is lent, then it starts at once
     giveBack();
     await pass(lent, 3_000, async () => true);
     assert.deepEqual(await statuses(), ['running', 'running', 'pending']);
-    assert.equal(places.free(1), 0);
-    const full = [1, 2, 3].map(() => (places.lend(), places.isLentOut()));
+    assert.equal(permits.free(1), 0);
+    const full = [1, 2, 3].map(() => (permits.release(), permits.isExhausted()));
     assert.deepEqual(full, [false, false, true]);
     // Lent by runs that execute: those alone count.
-    assert.deepEqual([places.free(0), places.free(2), places.free(4)], [1, 1, 0]);
+    assert.deepEqual([permits.free(0), permits.free(2), permits.free(4)], [1, 1, 0]);
     const stopped = executor.stop(2_000);
     await pass(lent, 2_000, async () => (await statusOf(lent, 'b')) === 'pending');
     await stopped;

@@ -7,7 +7,7 @@ import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import type { Threads } from '../../../src/actors/threads.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
-import { createPlaces } from '../../../src/effects/places.ts';
+import { createPermits } from '../../../src/effects/permits.ts';
 import type { LostAttempt, NewCheckpoint, RunEnd, RunLink } from '../../../src/graphs/port.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
@@ -38,7 +38,7 @@ function startWorker({ log, clock }: TestThreads, threads: Threads, seed: number
   let begun: (attempt: Attempt) => void = () => undefined;
   const attempt = new Promise<Attempt>((resolve) => (begun = resolve));
   const executor = startExecutor({
-    ...{ threads, clock, ids, onFault, places: createPlaces(1) },
+    ...{ threads, clock, ids, onFault, permits: createPermits(1) },
     ...{
       runTimeoutMs: 3_600_000,
       maxCharges: 3,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createBeat } from '../../../src/effects/beat.ts';
+import { createCommitInterval } from '../../../src/effects/commit-interval.ts';
 import { openRunWrites, type RunWrite, type RunWrites } from '../../../src/effects/run-writes.ts';
 import type { EventLog, Notice } from '../../../src/log/log.ts';
 import type { ChannelText, CheckpointText } from '../../../src/log/payloads.ts';
@@ -16,7 +16,7 @@ function open(
   { log, threads, clock }: TestThreads,
   forgetful = false,
   isRead = true,
-  beat = createBeat(clock),
+  commitInterval = createCommitInterval(clock),
 ): RunWrites {
   const fenced = (): Error => new Error('fenced');
   return openRunWrites({
@@ -26,7 +26,7 @@ function open(
     lease,
     forgetful,
     isRead: () => isRead,
-    beat,
+    commitInterval,
     clock,
     fenced,
   });
@@ -169,15 +169,15 @@ test('X5 the end of a step asks for a commit at once, and takes with it what lin
     writes.end();
   }));
 
-test('given frames that somebody reads, when they come soon after others, then those of all runs wait for one beat, and for what is urgent no longer than it does', () =>
+test('given frames that somebody reads, when they come soon after others, then those of all runs wait for one commitInterval, and for what is urgent no longer than it does', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const heard = noticesOf(lent.log);
     const turns = async (): Promise<void> => {
       for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
     };
-    const beat = createBeat(lent.clock);
-    const [one, other] = [open(lent, false, true, beat), open(lent, false, true, beat)];
+    const commitInterval = createCommitInterval(lent.clock);
+    const [one, other] = [open(lent, false, true, commitInterval), open(lent, false, true, commitInterval)];
     await one.add(frame(0));
     await turns();
     assert.equal(heard.length, 1, 'after a rest nothing waits');

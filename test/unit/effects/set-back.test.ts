@@ -3,7 +3,7 @@ import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import { startExecutor } from '../../../src/effects/executor.ts';
 import type { HttpOut, Posted } from '../../../src/effects/http-out.ts';
-import { createPlaces } from '../../../src/effects/places.ts';
+import { createPermits } from '../../../src/effects/permits.ts';
 import { startWebhooks } from '../../../src/effects/webhooks.ts';
 import { dueTime } from '../../../src/kernel/clock.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
@@ -37,7 +37,7 @@ function execute({ log, clock, threads }: TestThreads): ReturnType<typeof startE
   const ttl = { refreshOnRead: false, defaultTtl: null };
   return startExecutor({
     ...{ log, clock, threads, ids, onFault, lingerClock: clock, isRead: () => true },
-    ...{ runTimeoutMs: 24 * HOUR, maxCharges: 3, stopGraceMs: 5_000, places: createPlaces(4) },
+    ...{ runTimeoutMs: 24 * HOUR, maxCharges: 3, stopGraceMs: 5_000, permits: createPermits(4) },
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
     graphs: {
       graphIds: ['graph'],

@@ -132,13 +132,13 @@ test('S2 given the thread of a stateless run that somebody reads, when its time 
       ask.createRun('a'),
     ]);
     const hub = createHub(log);
-    const follower = hub.follow({ runId: 'a', threadId: THREAD });
+    const subscriber = hub.subscribe({ runId: 'a', threadId: THREAD });
     await done([ask.start('a'), ask.complete('a')]);
     const { sweeper } = start(lent, hub.isThreadRead);
     await clock.advance(RETENTION + ROUND);
     await roundEnds(lent);
     assert.equal(count(lent), 1);
-    follower.close();
+    subscriber.close();
     await clock.advance(ROUND);
     await roundEnds(lent);
     assert.equal(count(lent), 0);

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { heldBodyOf, heldResponse } from '../../../src/http/held-body.ts';
-import { sendHeld } from '../../../src/http/send-held.ts';
+import { streamingBodyOf, streamingResponse } from '../../../src/http/streaming-body.ts';
+import { sendStreamingBody } from '../../../src/http/send-streaming-body.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('http/send-held');
+const test = suite('http/send-streaming-body');
 
 const LONG = 'ü'.repeat(100_000);
 
@@ -22,11 +22,14 @@ test('S3 given a reply with much to send that waits for its turn, when another h
       ...{ headers: {}, clock, outgoing, expiresAt: undefined },
       ...{ over: new AbortController(), stopping: new AbortController().signal },
     };
-    const response = heldResponse(reply, {
+    const response = streamingResponse(reply, {
       ...{ headers: {}, idle: ' ', everyMs: 1_000 },
       produce: async () => ({ text: steps.shift() ?? '', last: steps.length === 0 }),
     });
-    sendHeld(response, heldBodyOf(response, outgoing)!, outgoing, { inTurn, onFault: assert.ifError });
+    sendStreamingBody(response, streamingBodyOf(response, outgoing)!, outgoing, {
+      inTurn,
+      onFault: assert.ifError,
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

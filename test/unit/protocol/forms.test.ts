@@ -4,7 +4,7 @@ import type { Json } from '../../../src/kernel/json.ts';
 import type { Draft } from '../../../src/protocol/event.ts';
 import { isChannel, matches, type Subscription } from '../../../src/protocol/filter.ts';
 import { normalise } from '../../../src/protocol/normalise.ts';
-import { beforeTurn, parseEventId, parseSeq, toEventId, toSeq } from '../../../src/protocol/place.ts';
+import { beforeTurn, parseEventId, parseSeq, toEventId, toSeq } from '../../../src/protocol/stream-cursor.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('protocol: places, filters and forms');

@@ -16,7 +16,7 @@ import { alreadyAnswered } from './replies.ts';
 import type { RunCreate } from './schemas/runs.ts';
 
 /** Where an answer may be given: on this head of an idle thread, or behind the runs that are open. */
-export type Place = { readonly ifHead?: string | null };
+export type ResumePlacement = { readonly ifHead?: string | null };
 
 /** What is answered, and at which checkpoint of the thread if not at its head. */
 export interface Answer {
@@ -50,11 +50,11 @@ export const answerOf = ({ command, config }: Pick<RunKwargs, 'command' | 'confi
  * Throws a 409 when a run that is open answers the same question, or nothing waits any more: whoever is only a moment
  * later than the other must not be told that his answer counts. Look again when the thread has moved on since.
  */
-export async function findPlace(
+export async function findResumePlacement(
   { log }: ServerContext,
   threadId: string,
   { resume, checkpointId }: Answer,
-): Promise<Place> {
+): Promise<ResumePlacement> {
   const thread = await getThread(log.rows, threadId);
   if (thread === undefined) return {};
   const past = checkpointId === thread.head ? undefined : checkpointId;

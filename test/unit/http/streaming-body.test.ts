@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { heldResponse } from '../../../src/http/held-body.ts';
+import { streamingResponse } from '../../../src/http/streaming-body.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('http/held-body');
+const test = suite('http/streaming-body');
 
 test('S3 given bytes that several are sent, when one who reads a stream changes or takes what he is given, then they are as they were', async () => {
   const shared = Buffer.from('x'.repeat(100_000));
   const open = () =>
-    heldResponse(
+    streamingResponse(
       {
         ...{ headers: {}, clock: createManualClock(), outgoing: undefined, expiresAt: undefined },
         ...{ over: new AbortController(), stopping: new AbortController().signal },

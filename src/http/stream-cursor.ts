@@ -1,10 +1,10 @@
-import { parseEventId, parseSeq, type NamedEvent, type Place } from '../protocol/place.ts';
+import { parseEventId, parseSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 
 /** Where a reader of a thread goes on. Whatever is no place of a thread means from the beginning. */
-export function resumePlace(
+export function resumeCursor(
   given: { readonly since?: number | undefined; readonly since_event_id?: string | undefined },
   lastEventId?: string,
-): Place | NamedEvent | undefined {
+): StreamCursor | NamedEvent | undefined {
   const id = lastEventId ?? given.since_event_id;
   if (id !== undefined) return parseEventId(id);
   return given.since === undefined ? undefined : parseSeq(given.since);

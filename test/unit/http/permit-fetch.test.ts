@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createPlaces } from '../../../src/effects/places.ts';
-import { lendWhileWaiting } from '../../../src/http/lending-fetch.ts';
+import { createPermits } from '../../../src/effects/permits.ts';
+import { releaseWhileWaiting } from '../../../src/http/permit-fetch.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('http/lending-fetch');
+const test = suite('http/permit-fetch');
 
 const RUN = 'http://x/threads/t/runs/r';
 
@@ -22,9 +22,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('given a reply that waits, when its body is asked for, then a place is lent until it comes, breaks off or is given up, and none while it lies unread', async () => {
   const { ask, bodies } = openServer();
-  const places = createPlaces(1);
-  const lent = (): number => places.free(1);
-  const fetch = lendWhileWaiting(ask, places);
+  const permits = createPermits(1);
+  const lent = (): number => permits.free(1);
+  const fetch = releaseWhileWaiting(ask, permits);
   const [read, broken, left] = await Promise.all([1, 2, 3].map(() => fetch(`${RUN}/join`)));
   await turn();
   assert.equal(lent(), 0);
@@ -56,9 +56,9 @@ test('given a reply that waits, when its body is asked for, then a place is lent
 
 test('given that all is lent out, when requests come, then those that wait for a run get 503 and all others, that of a cancellation too, get through', async () => {
   const { ask, asked } = openServer();
-  const places = createPlaces(1);
-  for (let times = 0; times < 3; times++) places.lend();
-  const fetch = lendWhileWaiting(ask, places);
+  const permits = createPermits(1);
+  for (let times = 0; times < 3; times++) permits.release();
+  const fetch = releaseWhileWaiting(ask, permits);
   for (const path of ['http://x/runs/wait', 'http://x/runs/stream', `${RUN}/join`, `${RUN}/stream?from=1`]) {
     const reply = await fetch(path);
     assert.equal(reply.status, 503, path);

@@ -1,5 +1,5 @@
 /**
- * Bodies that come in steps, over as long as it takes, for two kinds of takers: a socket (send-held.ts), and a stream for
+ * Bodies that come in steps, over as long as it takes, for two kinds of takers: a socket (send-streaming-body.ts), and a stream for
  * whoever looks into replies on their way.
  *
  * S3 The next step is asked for only when the taker has room: a slow reader holds one page and slows nobody.
@@ -7,7 +7,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
 
-export interface HeldReply {
+export interface StreamingReply {
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
   /** Aborted when the reply is over, one way or the other; what feeds it ends then. */
@@ -28,7 +28,7 @@ export interface Step {
   readonly last: boolean;
 }
 
-export interface HeldBody {
+export interface StreamingBody {
   readonly clock: Clock;
   /** Sent first, so that the client has its headers at once, and whenever nothing else was for `everyMs`. */
   readonly idle: string;
@@ -43,7 +43,7 @@ export interface HeldBody {
   leave(): void;
 }
 
-export interface HeldOptions {
+export interface StreamingOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly idle: string;
   readonly everyMs: number;
@@ -52,11 +52,11 @@ export interface HeldOptions {
 
 const HELD = Symbol('the body that this reply is given');
 type Addressed = ServerResponse & {
-  [HELD]?: { response: Response; stream: ReadableStream; body: HeldBody };
+  [HELD]?: { response: Response; stream: ReadableStream; body: StreamingBody };
 };
 
 /** The body of a response in steps, if it is still the one that a route made for this reply, and whole. */
-export function heldBodyOf(response: Response, outgoing: ServerResponse): HeldBody | undefined {
+export function streamingBodyOf(response: Response, outgoing: ServerResponse): StreamingBody | undefined {
   const held = (outgoing as Addressed)[HELD];
   if (held === undefined || held.stream.locked || held.body.hasBegun()) return undefined;
   // Not asked for without need: it makes a whole response of what is a few words until then.
@@ -64,7 +64,7 @@ export function heldBodyOf(response: Response, outgoing: ServerResponse): HeldBo
   return held.body;
 }
 
-export function heldResponse(reply: HeldReply, options: HeldOptions): Response {
+export function streamingResponse(reply: StreamingReply, options: StreamingOptions): Response {
   const body = createBody(reply, options);
   const stream = toStream(body);
   const headers = { 'cache-control': 'no-store', ...options.headers, ...reply.headers };
@@ -73,7 +73,7 @@ export function heldResponse(reply: HeldReply, options: HeldOptions): Response {
   return response;
 }
 
-function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): HeldBody {
+function createBody(reply: StreamingReply, { idle, everyMs, produce }: StreamingOptions): StreamingBody {
   const { clock, over, stopping, onLeave, expiresAt, outgoing } = reply;
   const breakOff = (): void => {
     over.abort();
@@ -116,7 +116,7 @@ function createBody(reply: HeldReply, { idle, everyMs, produce }: HeldOptions): 
   };
 }
 
-function toStream(body: HeldBody): ReadableStream {
+function toStream(body: StreamingBody): ReadableStream {
   const { clock, everyMs, idle } = body;
   const encoder = new TextEncoder();
   let pending: Promise<Step | undefined> | undefined;

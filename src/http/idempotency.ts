@@ -12,7 +12,7 @@ import type { EventLog } from '../log/log.ts';
 import type { AcceptedRequest } from '../log/payloads.ts';
 import { invalid } from './replies.ts';
 
-export interface Once {
+export interface IdempotencyKey {
   /** The command id that accepts the request. */
   readonly key: string;
   /** Of all that the request asks for. It holds the client's key, so it tells nothing of a body that was erased. */
@@ -23,7 +23,11 @@ export interface Once {
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Undefined without the header. Throws a 422 for a key that is none. `asked` is everything but the form of the reply. */
-export function toOnce(header: string | undefined, actor: Actor, asked: Json): Once | undefined {
+export function toIdempotencyKey(
+  header: string | undefined,
+  actor: Actor,
+  asked: Json,
+): IdempotencyKey | undefined {
   if (header === undefined) return undefined;
   if (!KEY.test(header)) throw invalid('Idempotency-Key: expected 1 to 255 visible ASCII characters');
   const own = [actor.user?.identity ?? null, header];
@@ -34,7 +38,7 @@ export function toOnce(header: string | undefined, actor: Actor, asked: Json): O
 }
 
 /** For the parts of one request that are accepted one by one; the first one's is the request's. */
-export const partOf = ({ key, digest }: Once, index: number): Once => ({
+export const partOf = ({ key, digest }: IdempotencyKey, index: number): IdempotencyKey => ({
   key: index === 0 ? key : fingerprint(`${key} ${index}`),
   digest,
 });
@@ -42,7 +46,7 @@ export const partOf = ({ key, digest }: Once, index: number): Once => ({
 /** What the request was accepted as before. Throws a 422 when that was another request. */
 export async function findAccepted(
   { payloads }: EventLog,
-  { key, digest }: Once,
+  { key, digest }: IdempotencyKey,
 ): Promise<AcceptedRequest | undefined> {
   const accepted = await payloads.request(key);
   if (accepted !== undefined && accepted.digest !== digest)

@@ -6,7 +6,7 @@
  * counts the run's events from 0. Both together make an id, and one number that grows for ever. Ends and beginnings
  * of runs, ends of their graphs, and questions have ids that name the run and what happened.
  */
-export interface Place {
+export interface StreamCursor {
   readonly turn: number;
   readonly index: number;
 }
@@ -15,16 +15,16 @@ export interface Place {
 const SPAN = 2 ** 28;
 
 /** Before the first event of every thread. */
-export const START: Place = { turn: 0, index: -1 };
+export const START: StreamCursor = { turn: 0, index: -1 };
 
-export const toSeq = ({ turn, index }: Place): number => turn * SPAN + index;
-export const toEventId = ({ turn, index }: Place): string => `${turn}-${index}`;
+export const toSeq = ({ turn, index }: StreamCursor): number => turn * SPAN + index;
+export const toEventId = ({ turn, index }: StreamCursor): string => `${turn}-${index}`;
 
 /** Before the first event of this turn, and after everything of the turns before. */
 export const beforeTurn = (turn: number): number => toSeq({ turn, index: -1 });
 
 /** The place of this number; undefined when it is none. */
-export function parseSeq(seq: number): Place | undefined {
+export function parseSeq(seq: number): StreamCursor | undefined {
   if (!Number.isSafeInteger(seq) || seq < 0) return undefined;
   return { turn: Math.floor(seq / SPAN), index: seq % SPAN };
 }
@@ -35,7 +35,7 @@ export interface NamedEvent {
   readonly eventId: string;
 }
 
-export function parseEventId(text: string): Place | NamedEvent | undefined {
+export function parseEventId(text: string): StreamCursor | NamedEvent | undefined {
   const match = /^(\d{1,8})-(\d{1,9})$/.exec(text);
   if (match !== null) return { turn: Number(match[1]), index: Number(match[2]) };
   const runId = /^synth:([^:]+):/.exec(text)?.[1];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { blaming } from '../../../src/graphs/blame.ts';
+import { blaming } from '../../../src/graphs/question-faults.ts';
 import { GraphFailed, GraphsUnavailable, type CheckpointReader } from '../../../src/graphs/port.ts';
 import type { GraphDescriber } from '../../../src/graphs/schema-port.ts';
 import type { HistoryOrder, StateHost } from '../../../src/graphs/state-port.ts';

@@ -3,7 +3,7 @@
  * fifth of the thread of a server that does little but stream.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { HeldBody } from './held-body.ts';
+import type { StreamingBody } from './streaming-body.ts';
 import { noteSent } from './slow-readers.ts';
 
 /** What a socket takes at once costs the time to copy it, and some hundred sockets may wait for the same frame. */
@@ -16,9 +16,9 @@ export interface SendOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export function sendHeld(
+export function sendStreamingBody(
   { status, headers }: Response,
-  body: HeldBody,
+  body: StreamingBody,
   outgoing: ServerResponse,
   { inTurn, onFault }: SendOptions,
 ): void {
