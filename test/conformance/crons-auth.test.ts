@@ -73,7 +73,7 @@ const done = (s: TestServer, cronId: string, minutes: number) =>
 /** The settings that a cron's runs get of the server. */
 const settings = ({ cron_id }: { cron_id: string }) => ({ config: { configurable: { cron_id } } });
 
-test('A1 given a handler, when crons are made, read, changed, found and deleted, then it is asked for each with what it is about', () =>
+test('A1 given a handler, when crons are made, read, changed, found and deleted, then it is asked for each with what it is about (official 4)', () =>
   withScene(async ({ s, as, calls }) => {
     const alice = as('alice');
     const { thread_id: thread } = await send(s, 'POST', '/threads', {}, alice);
@@ -107,15 +107,30 @@ test('A1 given a handler, when crons are made, read, changed, found and deleted,
         'crons:update',
         {
           ...{ cron_id: made.cron_id, schedule: '0 0 2 1 *', metadata: {} },
+          ...{ end_time: null, enabled: null, on_run_completed: null },
           payload: { schedule: '0 0 2 1 *', input: 1 },
+        },
+      ],
+      [
+        'PATCH',
+        url,
+        { end_time: '2031-01-01T00:00:00Z', enabled: false, on_run_completed: 'keep', metadata: { z: 1 } },
+        'crons:update',
+        {
+          ...{ cron_id: made.cron_id, schedule: null, end_time: '2031-01-01T00:00:00.000000+00:00' },
+          ...{ enabled: false, on_run_completed: 'keep', metadata: { z: 1 } },
+          payload: {
+            ...{ end_time: '2031-01-01T00:00:00Z', enabled: false, on_run_completed: 'keep' },
+            metadata: { z: 1 },
+          },
         },
       ],
       [
         'POST',
         '/runs/crons/search',
-        { thread_id: thread },
+        { thread_id: thread, metadata: { z: 1 } },
         'crons:search',
-        { assistant_id: null, thread_id: thread, metadata: {}, limit: 10, offset: 0 },
+        { assistant_id: null, thread_id: thread, metadata: { z: 1 }, limit: 10, offset: 0 },
         { event: 'threads:read', by: 'alice', value: { thread_id: thread } },
       ],
       [

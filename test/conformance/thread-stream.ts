@@ -90,11 +90,11 @@ export async function openEvents(
         text = text.slice(end + 2);
         if (block.startsWith(':')) continue;
         texts.push(block);
-        const match = /^id: (\d+-\d+)\nevent: ([a-z.]+)\ndata: (.*)\n\n$/.exec(block);
+        const match = /^event: ([a-z.]+)\ndata: (.*)\nid: (\d+-\d+)\n\n$/.exec(block);
         assert.ok(match, `not an event: ${JSON.stringify(block)}`);
-        const event = JSON.parse(match[3]!) as Event;
-        assert.equal(event.method, match[2]);
-        if (!event.event_id.startsWith('synth:')) assert.equal(event.event_id, match[1]);
+        const event = JSON.parse(match[2]!) as Event;
+        assert.equal(event.method, match[1]);
+        if (!event.event_id.startsWith('synth:')) assert.equal(event.event_id, match[3]);
         return event;
       }
       const { done, value } = await reader.read();

@@ -98,10 +98,10 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
     const { assistant_id: assistant, timezone, enabled, end_time: endTime } = request;
     const granted = await authorise(context, actor, 'crons:update', {
       cron_id: cronId,
-      ...(request.schedule !== undefined && { schedule: request.schedule }),
-      ...(endTime !== undefined && { end_time: endTime === null ? null : toTimestamp(endTime) }),
-      ...(enabled !== undefined && { enabled }),
-      ...(request.on_run_completed !== undefined && { on_run_completed: request.on_run_completed }),
+      schedule: request.schedule ?? null,
+      end_time: endTime === undefined || endTime === null ? null : toTimestamp(endTime),
+      enabled: enabled ?? null,
+      on_run_completed: request.on_run_completed ?? null,
       // A patch without a config leaves the settings, and the id among them, as they are.
       payload: isObject(body['config']) ? payloadOf(cronId, body) : body,
       metadata: request.metadata ?? {},

@@ -120,4 +120,4 @@ async function* pages(
 
 /** The place is the shorter id, and the one that is found without reading the run. */
 const toSse = (event: ThreadEvent): string =>
-  `id: ${toEventId(parseSeq(event.seq)!)}\nevent: ${event.method}\ndata: ${toEventText(event)}\n\n`;
+  `event: ${event.method}\ndata: ${toEventText(event)}\nid: ${toEventId(parseSeq(event.seq)!)}\n\n`;

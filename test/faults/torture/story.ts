@@ -57,9 +57,9 @@ async function readEvents(server: ServerProgram, path: string, more: object, run
     const blocks = (rest + value).split('\n\n');
     rest = blocks.pop()!;
     for (const block of blocks) {
-      const match = /^id: (\S+)\nevent: \S+\ndata: (.*)$/m.exec(block);
+      const match = /^event: \S+\ndata: (.*)\nid: (\S+)$/m.exec(block);
       if (match === null || ends === runs) continue;
-      const event = { id: match[1]!, text: match[2]! };
+      const event = { id: match[2]!, text: match[1]! };
       heard.push(event);
       if (isEnd(event)) ends += 1;
     }
