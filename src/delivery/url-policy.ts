@@ -104,8 +104,24 @@ export function isPublicAddress(address: string): boolean {
   return !INTERNAL_RANGES.some((range) => ip.kind() === range[0].kind() && ip.match(range));
 }
 
-const isLinkLocal = (address: string): boolean =>
-  ipaddr.isValid(address) && ipaddr.process(address).range() === 'linkLocal';
+/** Whether a packet to the address may end at a link-local one, also by a translator that takes an IPv4 address from it. */
+function isLinkLocal(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const ip = ipaddr.process(address);
+  return ip.range() === 'linkLocal' || embeddedIn(ip)?.range() === 'linkLocal';
+}
+
+/** The IPv4 address that translators and tunnels find in an IPv6 address. */
+function embeddedIn(ip: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | undefined {
+  if (!(ip instanceof ipaddr.IPv6)) return undefined;
+  const bytes = ip.toByteArray();
+  const range = ip.range();
+  if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  if (range === 'teredo') return new ipaddr.IPv4(bytes.slice(12).map((byte) => byte ^ 0xff));
+  const isCompatible = bytes.slice(0, 12).every((byte) => byte === 0);
+  const isTranslated = range === 'rfc6052' || range === 'rfc6145';
+  return isCompatible || isTranslated ? new ipaddr.IPv4(bytes.slice(12)) : undefined;
+}
 
 /** Why no socket may go to an address, or undefined. */
 export function findAddressProblem(address: string, policy: UrlPolicy): string | undefined {

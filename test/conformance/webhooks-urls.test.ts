@@ -168,4 +168,29 @@ test('given the development switch, when a webhook goes to this machine, then it
     }
   }));
 
+test('link-local receivers are refused although local ones are allowed, on every route (official 5.1)', () =>
+  withServer({ env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: 'true' } }, async (s) => {
+    const threadId = await newThread(s);
+    const { cron_id: cron } = (
+      await s.request('POST', '/runs/crons', { assistant_id: 'echo', schedule: '0 0 1 1 *' })
+    ).json;
+    const before = await s.events();
+    for (const host of ['169.254.169.254', '[fe80::1]', '[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]'])
+      for (const [method, path, more] of [
+        ['POST', '/runs', {}],
+        ['POST', '/runs/wait', {}],
+        ['POST', `/threads/${threadId}/runs`, {}],
+        ['POST', `/threads/${threadId}/runs/stream`, {}],
+        ['POST', '/runs/crons', { schedule: '0 0 1 1 *' }],
+        ['POST', `/threads/${threadId}/runs/crons`, { schedule: '0 0 1 1 *' }],
+        ['PATCH', `/runs/crons/${cron}`, {}],
+      ] as const) {
+        const body = { assistant_id: 'echo', webhook: `http://${host}/`, ...more };
+        const { status, json } = await s.request(method, path, body);
+        assert.equal(status, 422, `${method} ${path}`);
+        assert.match(json.detail, /^webhook: .*blocked IP range/);
+      }
+    assert.deepEqual(await s.events(), before);
+  }));
+
 test.run();

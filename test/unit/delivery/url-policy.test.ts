@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { checkWebhookUrl, type UrlPolicy } from '../../../src/delivery/url-policy.ts';
 import { suite } from '../../support/suite.ts';
-import { ALLOWED, DENIED } from './url-table.ts';
+import { ALLOWED, DENIED, LINK_LOCAL } from './url-table.ts';
 
 const test = suite('delivery/url-policy');
 
@@ -43,10 +43,6 @@ test('W4 given a rule of the configuration, when a URL breaks it, then the rule 
     [{ allowPrivate: true }, '//127.0.0.1/', /absolute/],
     [{ allowPrivate: true }, 'http://127.0.0.1:22/', /^allow$/],
     [{ allowPrivate: true }, 'http://127.0.0.1:0/', /the port 0/],
-    [{ allowPrivate: true }, 'http://169.254.169.254/', /blocked IP range/],
-    [{ allowPrivate: true }, 'http://[fe80::1]/', /blocked IP range/],
-    [{ allowPrivate: true }, 'http://[::ffff:169.254.169.254]/', /blocked IP range/],
-    [{ allowPrivate: true }, 'http://0xA9FEA9FE/', /blocked IP range/],
     [{ allowPrivate: true }, 'http://me@127.0.0.1/', /user name/],
     [{ allowPrivate: true, requireHttps: true }, 'http://127.0.0.1/', /require_https/],
     [{ ownAddresses: () => ['9.9.9.9', 'fe80::1%eth0'] }, 'http://9.9.9.9/', /this machine's own/],
@@ -57,6 +53,28 @@ test('W4 given a rule of the configuration, when a URL breaks it, then the rule 
   ];
   for (const [rules, url, expected] of cases)
     assert.match(verdict(url, { ...PLAIN, ...rules }), expected, url);
+});
+
+test('W4 link-local addresses stay closed in every spelling, whatever is allowed (official 5.1)', () => {
+  // given: every permission that the configuration can give
+  const open = { ...PLAIN, allowPrivate: true, allowedPorts: [80], ownAddresses: () => LINK_LOCAL };
+  for (const host of LINK_LOCAL) {
+    const policy = { ...open, allowedDomains: [host.replace(/^\[|\]$/g, ''), '169.254.169.254'] };
+    for (const rules of [open, { ...PLAIN, allowPrivate: true }])
+      // when, then
+      assert.match(verdict(`http://${host}/`, rules), /blocked IP range/, host);
+    assert.notEqual(verdict(`http://${host}/`, policy), 'allow', host);
+  }
+  // then: what is next to them is open
+  for (const host of [
+    '169.253.255.255',
+    '169.255.0.0',
+    '[fec0::1]',
+    '[fe7f::1]',
+    '[64:ff9b::7f00:1]',
+    '127.0.0.1',
+  ])
+    assert.equal(verdict(`http://${host}/`, open), 'allow', host);
 });
 
 test.run();

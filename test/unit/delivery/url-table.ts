@@ -63,6 +63,15 @@ export const DENIED: Readonly<Record<string, readonly string[]>> = {
   '76': ['//127.0.0.1/', '/internal/truncate', '../x', 'x', ''],
 };
 
+/** Hosts that are link-local, or that a translator or tunnel takes to a link-local address. */
+export const LINK_LOCAL: readonly string[] = [
+  ...['169.254.169.254', '169.254.0.0', '169.254.255.255', '169.254.169.254.', '169.254.43518'],
+  ...['0xA9FEA9FE', '2852039166', '0251.0376.0251.0376', '１６９.２５４.１６９.２５４'],
+  ...['[fe80::1]', '[febf:ffff::1]', '[::ffff:169.254.169.254]', '[::FFFF:a9fe:a9fe]', '[::169.254.169.254]'],
+  ...['[64:ff9b::a9fe:a9fe]', '[64:ff9b:1::a9fe:a9fe]', '[::ffff:0:169.254.169.254]', '[2002:a9fe:a9fe::1]'],
+  '[2001:0:7f00:1::5601:5601]',
+];
+
 export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   '38': http('172.32.0.1', '172.15.255.255', '11.0.0.1', '100.63.255.255', '192.169.0.1'),
   '77': http('example.com'),

@@ -8,7 +8,7 @@ import { encodeForbidden } from '../../support/address-encodings.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withWebhookSink } from '../../support/webhook-sink.ts';
-import { DENIED } from '../delivery/url-table.ts';
+import { DENIED, LINK_LOCAL } from '../delivery/url-table.ts';
 
 const test = suite('effects/http-out');
 
@@ -68,6 +68,42 @@ test('W4 given names that lead inside, when they are posted to, then any such an
   const posted = await post('http://receiver.example.com/', { policy: own, resolve: answers('9.9.9.9') });
   assert.match(posted.kind === 'failed' ? posted.error : '', /this machine's own/);
 });
+
+test('W4 no name, literal or redirect leads to a link-local address when local ones are allowed (official 5.1)', () =>
+  withWebhookSink(async (sink) => {
+    // given: a policy for development, and no check but that of the connector
+    const { dialled, dial } = tripwire();
+    const addresses = [
+      '169.254.169.254',
+      'fe80::1',
+      'fe80::1%eth0',
+      '::ffff:169.254.169.254',
+      '64:ff9b::a9fe:a9fe',
+    ];
+    const reasons: string[] = [];
+    const failed = async (url: string, options: Partial<HttpOutOptions>): Promise<void> => {
+      const posted = await post(url, { policy: OPEN, ...options });
+      reasons.push(posted.kind === 'failed' ? posted.error : posted.kind);
+    };
+    // when: names resolve to them, alone and behind an address that is allowed
+    for (const address of addresses)
+      for (const found of [[address], ['127.0.0.1', address]])
+        await failed('http://receiver.example.com/', { resolve: answers(...found) });
+    // when: they are literals
+    const check: typeof checkWebhookUrl = (url) => ({ ok: true, kind: 'remote', url: new URL(url) });
+    for (const host of LINK_LOCAL) await failed(`http://${host}/`, { check, dial });
+    // then
+    assert.equal(reasons.length, 2 * addresses.length + LINK_LOCAL.length);
+    for (const reason of reasons) assert.match(reason, /blocked IP range/);
+    assert.deepEqual(dialled, []);
+    // when: a receiver sends the post on; then that is its answer
+    for (const status of [301, 302, 303, 307, 308]) {
+      sink.answer({ redirect: 'http://169.254.169.254/latest', status });
+      const posted = await post(sink.url(), { policy: OPEN });
+      assert.deepEqual(posted.kind === 'answered' && posted.status, status);
+    }
+    assert.equal(sink.received.length, 5);
+  }));
 
 test('W4 given a name that answers otherwise each time, when it is posted to, then it is asked once and the socket goes there', () =>
   withWebhookSink(async (sink) => {
