@@ -4,8 +4,8 @@
  * mean something. Whoever asks is a process of its own on the same cores. Durability is full: nothing is told before
  * it is on the disk.
  *
- * Names: peer wait32 wait1 stream32 flow32 plain32 threads reject bounds turns streams idle start signal memory rebuild; and large,
- * which is only measured when it is named: it fills `--log` (or a temporary directory) with ten million events first.
+ * Names: peer wait32 wait1 stream32 flow32 plain32 threads reject bounds turns streams idle start signal steps memory rebuild; and
+ * large, which is only measured when it is named: it fills `--log` (or a temporary directory) with ten million events first.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';

@@ -13,6 +13,7 @@ import { configOf, withServerProcess, type Report } from './load-figures.ts';
 import { percentile } from './figures.ts';
 import { openLane } from './lane.ts';
 import { measureSignal } from './signal.ts';
+import { measureStepEnds } from './step-ends.ts';
 
 const STARTS = 5;
 const REBUILDS = 3;
@@ -84,6 +85,7 @@ export async function measureRest(
       ),
     );
   if (wants('signal')) await measureSignal(report);
+  if (wants('steps')) await measureStepEnds(report);
   if (wants('memory')) await measureMemory(report);
   if (wants('rebuild')) await measureRebuild(report);
   if (wants('idle')) {
