@@ -5,20 +5,19 @@
  * it names what this machine lacks: that is printed, and such a test is neither passed nor failed. The stage `long` runs
  * only when it is named (`npm run test:long`).
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { runChild, type ChildResult } from './run-child.ts';
 import { resultsOf, type Counts } from './test-output.ts';
 
-/** Resolved here, so that the runner also works in a directory without dependencies. */
-const NODE = ['--import', import.meta.resolve('tsx')];
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
   format: ['node_modules/.bin/prettier', '--check', '--cache', '--cache-strategy', 'content', '.'],
   types: ['node_modules/.bin/tsc', '--noEmit'],
-  layers: [process.execPath, ...NODE, script('layers.ts')],
-  titles: [process.execPath, ...NODE, script('titles.ts')],
+  layers: [process.execPath, script('layers.ts')],
+  titles: [process.execPath, script('titles.ts')],
 };
 /** How many files of a stage share a process at most. Those of the last stages watch processes and their memory. */
 const TOGETHER: Record<string, number> = {
@@ -34,8 +33,12 @@ const TOGETHER: Record<string, number> = {
 /** Stages that run only when they are named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(TOGETHER)];
-/** Processes at once. More than cores fill the time in which tests wait, and make tests of timing less sure. */
-const AT_ONCE = Number(process.env['TEST_LANES'] ?? 2);
+/** Processes at once. One more than there are cores fills the time in which tests wait. */
+const AT_ONCE = Number(process.env['TEST_LANES'] ?? Math.max(2, availableParallelism() + 1));
+/** Node keeps here what it compiled, for all processes of the tests: half of what a start costs is compiling. */
+const COMPILED = fileURLToPath(new URL('../test/.cache/compiled', import.meta.url));
+/** Files of temporary folders stay in it for ever. */
+const MAX_COMPILED_FILES = 20_000;
 /** A stage has at least this many processes when it has the files, so that none of them is long alone at the end. */
 const FEWEST = 8;
 
@@ -65,7 +68,7 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
   /** A file that ends the process takes the rest of them to another one. */
   const runFiles = async (files: readonly string[]): Promise<void> => {
     for (let rest = files; rest.length > 0 && !signal.aborted;) {
-      const args = [...NODE, script('test-files.ts'), ...rest];
+      const args = [script('test-files.ts'), ...rest];
       const result = await runChild(process.execPath, args, { timeoutMs: timeoutMs * rest.length, signal });
       const results = resultsOf(result);
       for (const one of results) report(one.file, one.counts, one);
@@ -84,6 +87,12 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
   return total;
+}
+
+function emptyWhenFull(folder: string): string {
+  const isFull = existsSync(folder) && readdirSync(folder, { recursive: true }).length > MAX_COMPILED_FILES;
+  if (isFull) rmSync(folder, { recursive: true, force: true });
+  return folder;
 }
 
 function listTests(stage: string): string[] {
@@ -114,6 +123,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       ? []
       : STAGES.filter((stage) => (asked.length === 0 ? !ON_DEMAND.has(stage) : asked.includes(stage)));
   const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 600_000);
+  process.env['NODE_COMPILE_CACHE'] ??= emptyWhenFull(COMPILED);
   const { passed, failed, skipped } = await runStages(stages, stopping.signal, timeoutMs);
   process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;
   if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons printed with them`);

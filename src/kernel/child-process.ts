@@ -1,13 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { isBuilt, ownModule } from './own-modules.ts';
-
-const loader = (): string[] => (isBuilt ? [] : ['--import', import.meta.resolve('tsx')]);
+import { ownModule } from './own-modules.ts';
 
 /** Starts a module of this program (see `ownModule`) in a process of its own, with a channel for messages. */
 export function startProcess(module: string): ChildProcess {
   return fork(fileURLToPath(ownModule(module)), [], {
-    execArgv: loader(),
+    // Node itself loads the module, built or not: a loader of this process would only make the start slower.
+    execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
@@ -17,5 +16,5 @@ export const ownProcess = (
   module: string,
 ): { readonly command: string; readonly args: readonly string[] } => ({
   command: process.execPath,
-  args: [...loader(), fileURLToPath(ownModule(module))],
+  args: [fileURLToPath(ownModule(module))],
 });

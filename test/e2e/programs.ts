@@ -8,8 +8,6 @@ import { within } from '../../src/kernel/within.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Resolved here, so that the program starts in any directory. */
-const LOADER = ['--import', import.meta.resolve('tsx')];
 const MAIN = join(ROOT, 'scripts/start.mjs');
 /** For how long a program that has cut somebody off is waited for to say why. */
 const LAST_WORDS_MS = 2_000;
@@ -132,8 +130,7 @@ export async function asServer(program: Program): Promise<ServerProgram> {
 }
 
 function spawnProgram({ args = [], env = {}, cwd = ROOT, script = MAIN, before }: Launch): Program {
-  const loader = script.endsWith('.ts') ? LOADER : [];
-  const command = [process.execPath, ...loader, script, ...args];
+  const command = [process.execPath, script, ...args];
   const shell = before === undefined ? command : ['bash', '-c', `${before}; exec "$@"`, 'bash', ...command];
   const child = spawn(shell[0]!, shell.slice(1), {
     cwd,

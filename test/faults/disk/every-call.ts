@@ -42,7 +42,7 @@ export async function play(data: string, fault?: Fault): Promise<Played> {
   await mkdir(data, { recursive: true });
   const out = join(dirname(data), 'calls');
   const inject = fault === undefined ? [] : [nameOf(fault)];
-  const node = [process.execPath, '--import', import.meta.resolve('tsx'), WORKLOAD, data];
+  const node = [process.execPath, WORKLOAD, data];
   const [command, ...args] = [...straceWords({ data, out, inject }), ...node];
   const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const [printed, errors, [code]] = await Promise.all([

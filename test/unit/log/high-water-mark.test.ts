@@ -21,7 +21,7 @@ const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
 /** A process that commits three events and is killed. */
 const commitAndDie = (dir: string): Promise<unknown> =>
-  assert.rejects(promisify(execFile)(process.execPath, ['--import', 'tsx', CHILD, 'die', dir]), {
+  assert.rejects(promisify(execFile)(process.execPath, [CHILD, 'die', dir]), {
     signal: 'SIGKILL',
   });
 

@@ -23,7 +23,7 @@ const projection = fakeProjection();
 /** `limitKb`: the most that any file of the child may grow to. */
 async function inChild(what: string, dir: string, limitKb?: number): Promise<Record<string, unknown>> {
   const limit = limitKb === undefined ? '' : `ulimit -f ${limitKb}; `;
-  const script = `${limit}exec "$0" --import tsx "$1" "$2" "$3"`;
+  const script = `${limit}exec "$0" "$1" "$2" "$3"`;
   const { stdout } = await run('bash', ['-c', script, process.execPath, CHILD, what, dir]);
   return JSON.parse(stdout) as Record<string, unknown>;
 }

@@ -38,7 +38,7 @@ async function withHolder(
   use: (holder: Holder) => Promise<void>,
   { parent = '' }: { parent?: string } = {},
 ): Promise<void> {
-  const words = [process.execPath, '--import', 'tsx', CHILD, 'hold', dir];
+  const words = [process.execPath, CHILD, 'hold', dir];
   const script = parent === '' ? 'exec "$@"' : `"$@" & ${parent}`;
   const child = spawn('bash', ['-c', script, 'bash', ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

@@ -9,8 +9,6 @@ import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
 const test = suite('scripts/test');
-// The runners that are tested have as many lanes as they have by default.
-delete process.env['TEST_LANES'];
 
 const RUNNER = fileURLToPath(new URL('../../../scripts/test.ts', import.meta.url));
 const totals = (total: number, passed: number, skipped = 0): string =>
@@ -23,8 +21,8 @@ function run(files: Record<string, string>, stages: string[], timeoutMs = 20_000
       await mkdir(dirname(join(cwd, name)), { recursive: true });
       await writeFile(join(cwd, name), source);
     }
-    const env = { ...process.env, TEST_FILE_TIMEOUT_MS: String(timeoutMs) };
-    const args = ['--import', import.meta.resolve('tsx'), RUNNER, ...stages];
+    const env = { ...process.env, TEST_FILE_TIMEOUT_MS: String(timeoutMs), TEST_LANES: '2' };
+    const args = [RUNNER, ...stages];
     const runner = spawn(process.execPath, args, { cwd, env });
     const [output, [code]] = await Promise.all([text(runner.stdout), once(runner, 'close')]);
     return { code: code as number, output, lastLine: output.trimEnd().split('\n').at(-1) };

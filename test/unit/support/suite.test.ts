@@ -14,7 +14,7 @@ function runSuite(body: string): Promise<ChildResult> {
       file,
       `import { suite } from '${url}';\nconst test = suite('fixture', { timeoutMs: 50 });\n${body}`,
     );
-    return runChild(process.execPath, ['--import', import.meta.resolve('tsx'), file], {
+    return runChild(process.execPath, [file], {
       timeoutMs: 20_000,
       signal: new AbortController().signal,
     });
