@@ -13,7 +13,6 @@ import { inOneOrder } from './parallel.ts';
 import { ALL_MODES, MODES, type Scenario } from './steps.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const TSX = import.meta.resolve('tsx');
 const ORACLE_TIMEOUT_MS = 60_000;
 const MAX_TOLD_DIFFERENCES = 12;
 
@@ -121,7 +120,7 @@ async function askLibrary(
   });
   await writeFile(order, JSON.stringify({ scenarios: given, modes: MODES[line] ?? ALL_MODES }));
   const inFolder = ['-c', 'cd "$0" && exec "$@"', folder];
-  const node = [process.execPath, '--env-file-if-exists=.env', '--import', TSX];
+  const node = [process.execPath, '--env-file-if-exists=.env'];
   const { code, output } = await runChild(
     'sh',
     [...inFolder, ...node, join(oracle, 'oracle.ts'), order, result],
