@@ -1,5 +1,5 @@
 /**
- * Deaths of the real server, by SIGKILL from outside and by a run. `ATTRIBUTION_KILLS` (12) and `ATTRIBUTION_RUNS` (60)
+ * Deaths of the real server, by SIGKILL from outside and by a run. `ATTRIBUTION_KILLS` (6) and `ATTRIBUTION_RUNS` (40)
  * choose how often it is killed, and beside how many runs.
  */
 import * as assert from 'uvu/assert';
@@ -16,8 +16,8 @@ import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { assertVerified } from '../support/with-server.ts';
 
-const KILLS = Number(process.env['ATTRIBUTION_KILLS'] ?? 12);
-const RUNS = Number(process.env['ATTRIBUTION_RUNS'] ?? 60);
+const KILLS = Number(process.env['ATTRIBUTION_KILLS'] ?? 6);
+const RUNS = Number(process.env['ATTRIBUTION_RUNS'] ?? 40);
 
 const test = suite('faults: attribution', { timeoutMs: 120_000 + 10_000 * KILLS + 4_000 * RUNS });
 

@@ -131,8 +131,9 @@ async function runOnce(
 
 test('graphs that spin, leak, exit, throw later or flood end as listed, and runs after them succeed (X3, X4)', () =>
   withPrograms(async ({ serve, dir }) => {
+    // Half of the memory is what `asksMuch` holds at once: on a busy machine it holds it for seconds.
     const env = {
-      ...{ PLATFORM_WORKER_MEMORY_MB: '256', PLATFORM_WORKERS: '1', PLATFORM_STOP_GRACE_SECS: '1' },
+      ...{ PLATFORM_WORKER_MEMORY_MB: '384', PLATFORM_WORKERS: '1', PLATFORM_STOP_GRACE_SECS: '1' },
       PLATFORM_MAX_ATTEMPTS: '1',
       TMPDIR: dir,
     };
