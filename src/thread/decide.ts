@@ -1,6 +1,7 @@
 /**
- * What a command does to a thread: facts, or the reason why not. Pure; the machine is asked through `can`, and only
- * when it says no does the state name the refusal. No facts is a legal acceptance: what was asked is already so.
+ * Decides a thread command: returns events, or a refusal with its reason. Pure. The thread machine decides through
+ * `can`; only after it says no does the state name the refusal. An accepted command without events means that the
+ * requested change already holds.
  */
 import type { JsonObject } from '../kernel/json.ts';
 import type {
@@ -31,13 +32,16 @@ export interface NewRun {
   readonly assistantId: string;
   readonly graphId: string;
   readonly strategy: MultitaskStrategy;
-  /** Merged in this order: assistant, thread, `ownMetadata` (the run's names, its config's metadata), `metadata`. */
+  /**
+   * The run's metadata is merged in this order: assistant, thread, `ownMetadata` (the run's names, its config's
+   * metadata), `metadata`.
+   */
   readonly assistantMetadata: JsonObject;
   readonly ownMetadata: JsonObject;
   readonly metadata: JsonObject;
   readonly kwargs: RunKwargs;
   readonly notBefore: number;
-  /** Only when the thread is idle and this is still its head: what the client decided on has not changed. */
+  /** The run is refused unless the thread is idle and this is its head checkpoint. */
   readonly ifHead?: string | null;
 }
 
@@ -45,7 +49,7 @@ export type ThreadCommand =
   | { type: 'CreateThread'; threadId: string; metadata: JsonObject; temporary: boolean; ttl?: Ttl }
   | ({ type: 'CopyThread' } & ThreadEventMap['ThreadCopied'])
   | { type: 'UpdateThread'; metadata: JsonObject; ttl?: Ttl }
-  /** `kept` was read of the thread as it is now. */
+  /** `kept` must be read at the version that the command is decided on. */
   | ({ type: 'PruneThread' } & Pick<ThreadEventMap['ThreadPruned'], 'kept' | 'runs' | 'stays'>)
   | ({ type: 'DeleteRun' } & Omit<ThreadEventMap['RunDeleted'], 'threadId'>)
   | ({ type: 'CreateRun' } & NewRun)
@@ -56,9 +60,9 @@ export type ThreadCommand =
       Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
   | ({ type: 'UpdateState' } & Omit<ThreadEventMap['StateUpdated'], 'threadId'>)
   | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
-  /** The run is handed back: no process of it has died. */
+  /** Puts the run back into the queue while its process is alive. */
   | ({ type: 'RequeueRun'; reason: string } & Executing)
-  /** The process that executed the run is gone, and its lease with it. `error`: the name of the run's error at its end. */
+  /** Ends an attempt whose process died. `error` is the error name if the run ends with it. */
   | {
       type: 'AbandonAttempt';
       runId: string;
@@ -66,12 +70,12 @@ export type ThreadCommand =
       maxCharges: number;
       reason: string;
       error: string;
-      /** The life of the server that was lost. */
+      /** Token of the server process that died. */
       incarnation?: string;
     }
   | { type: 'DeleteThread' };
 
-/** What an executor must present with every write (X2). */
+/** X2 An executor presents these with every write. */
 export interface Executing {
   readonly runId: string;
   readonly attempt: number;
@@ -82,9 +86,9 @@ export type Refusal =
   | { readonly code: 'thread-missing' }
   | { readonly code: 'thread-exists' }
   | { readonly code: 'thread-busy'; readonly runId: string }
-  /** What the command was worked out on is no longer so. */
+  /** The thread changed after the caller read it. */
   | { readonly code: 'thread-changed' }
-  /** A fact of another stream, which was to be committed together, can no longer happen. */
+  /** An append to another stream in the same commit met a concurrency conflict. */
   | { readonly code: 'concurrency-conflict' }
   | { readonly code: 'run-exists' }
   | { readonly code: 'run-not-open' }
@@ -161,13 +165,13 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
     }
     case 'CompleteRun': {
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
-      // A rollback was acknowledged: the runs behind it count on a thread without this run's checkpoints.
-      const undone = state.status === 'stopping' && state.action === 'rollback';
-      // The request to stop has the reason; the executor knows where the graph stands.
-      const told = state.status === 'stopping' && command.outcome.kind === 'cancelled';
-      const outcome = undone
+      // A requested rollback wins over any outcome: later runs expect a thread without this run's checkpoints.
+      const isRollback = state.status === 'stopping' && state.action === 'rollback';
+      // The cancel request supplies the reason, the executor supplies the remaining nodes.
+      const isCancelled = state.status === 'stopping' && command.outcome.kind === 'cancelled';
+      const outcome = isRollback
         ? cancelOutcome('rollback', state)
-        : told
+        : isCancelled
           ? { ...command.outcome, ...stopOf(state) }
           : command.outcome;
       const fact = completed(state, command.runId, outcome);
@@ -178,7 +182,7 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
     case 'RequeueRun': {
       if (!holdsLease(command, state)) return refuse({ code: 'lease-stale' });
       const { runId, reason } = command;
-      // It was told to stop, and whoever hands it back may not have heard of it yet: nobody else would end it.
+      // A cancelled run completes here: the executor may not know of the request, and no other code ends the run.
       const fact: ThreadEvent =
         state.status === 'stopping'
           ? completed(state, runId, cancelOutcome(state.action, state))
@@ -221,7 +225,7 @@ const busyWith = (state: LivingThread): Refusal => ({
   runId: activeOf(state)?.runId ?? state.queue[0]?.runId ?? '',
 });
 
-/** What `interrupt` and `rollback` do to the runs before the new one: the waiting end at once, the active is told. */
+/** `interrupt` and `rollback` end the queued runs at once and request a stop of the active run. */
 function supersede({ strategy, runId }: NewRun, state: LivingThread, created: ThreadEvent): ThreadEvent[] {
   if (strategy !== 'interrupt' && strategy !== 'rollback') return [];
   const reason = stopReason.superseded(runId, strategy);
@@ -232,7 +236,7 @@ function supersede({ strategy, runId }: NewRun, state: LivingThread, created: Th
   return facts;
 }
 
-/** Told already, and to do no less: a rollback can follow an interrupt, never the other way round. */
+/** A rollback request can follow an interrupt request, but not the reverse. */
 const isStopping = (state: LivingThread, action: CancelAction): boolean =>
   state.status === 'stopping' && (state.action === 'rollback' || action === 'interrupt');
 

@@ -1,4 +1,4 @@
-/** The facts that end an attempt or a run. Pure; whether they can happen is the machine's business. */
+/** Builds the events that end an attempt or a run. Pure; the thread machine decides whether they can happen. */
 import type { Outcome, ThreadEvent, ThreadEventMap } from './events.ts';
 import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
 
@@ -20,7 +20,7 @@ export function completed(state: LivingThread, runId: string, outcome: Outcome):
   };
 }
 
-/** Each end is decided on the state after the one before: a rollback moves the head that the next one has to keep. */
+/** Folds each end before building the next: a rollback moves the head that the next event must name. */
 export function endAll(
   from: ThreadState,
   runs: readonly { readonly runId: string }[],

@@ -1,14 +1,13 @@
 /**
- * The facts of a thread. Their names and members are the storage format: a stored fact is never edited, an old shape
- * is upcast on read (thread/upcast.ts). A fact carries what its rows need and never what the log knows (time,
- * position, version).
+ * The events of a thread. Names and members are the storage format: a stored event is never edited, and `upcast.ts`
+ * reads old shapes. An event carries what its rows need, but not time, position or version, which the log adds.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 
 export type MultitaskStrategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 export type CancelAction = 'interrupt' | 'rollback';
 
-/** What a client asked a run to do; everything an executor needs but the user's secrets. */
+/** A client's request for a run: all that an executor needs, except the user's secrets. */
 export interface RunKwargs {
   readonly input: Json;
   readonly command?: JsonObject;
@@ -19,39 +18,39 @@ export interface RunKwargs {
   readonly interruptBefore?: Json;
   readonly interruptAfter?: Json;
   readonly durability?: string;
-  /** As the client asked for them; nothing here depends on either. */
+  /** Stored as requested; the server does not act on `checkpointDuring` or `resumable`. */
   readonly checkpointDuring?: boolean;
   readonly resumable?: boolean;
   readonly feedbackKeys?: readonly string[];
   readonly webhook?: string;
   readonly onCompletion?: 'delete' | 'keep';
-  /** Of an answer without settings of its own: those of the run that asked, for a function that makes the graph. */
+  /** When a resume has no settings of its own: the settings of the interrupted run, for a graph factory. */
   readonly madeWith?: { readonly configurable: JsonObject; readonly context?: Json };
-  /** An answer that does not fit the questions that wait ends the run before graph code is called. */
+  /** A resume value that matches no pending interrupt ends the run before graph code is called. */
   readonly strictResume?: boolean;
-  /** Started by a command about the thread: its readers are told of every checkpoint as well. */
+  /** Created by a protocol v2 command: the run's stream also reports every checkpoint. */
   readonly protocol?: 'v2';
 }
 
-/** The thread's saved state that a run left behind: nodes still to run, and questions to a person by task id. */
+/** Saved state after a run: nodes still to run, and interrupts by task id. */
 export interface Pause {
   readonly next: readonly string[];
   readonly interrupts: JsonObject;
 }
 
-/** Where a failure comes from. It is for the server's log and for replay: clients see name and message alone. */
+/** Source of a failure, for the server's log and replay. Clients see name and message only. */
 export interface Origin {
   /** Names of nodes from the root graph to the failing one, joined by `|`; a plain function is a node of its graph's name. */
   readonly node?: string;
   readonly step?: number;
-  /** At most 16 KiB, in lines of the project's source files. */
+  /** At most 16 KiB; frames of the project's source files only. */
   readonly stack?: string;
 }
 
-/** Why a strict answer was refused; the other members are ids of questions. Nothing of the run was executed. */
+/** Why a strict resume was refused, with interrupt ids. The run executed nothing. */
 export interface ResumeRefusal {
   readonly reason: 'not_pending' | 'empty_map' | 'ambiguous';
-  /** Named by the answer, and not waiting. */
+  /** Ids that the resume names and that are not pending. */
   readonly interruptIds: readonly string[];
   readonly pendingIds: readonly string[];
 }
@@ -66,14 +65,14 @@ export type Outcome =
       readonly refusal?: ResumeRefusal;
     }
   | { readonly kind: 'timeout'; readonly message: string }
-  /** `next`: nodes still to run, undefined when the graph did not get to say. */
+  /** `next`: nodes still to run; undefined when the graph did not report them. */
   | ({ readonly kind: 'cancelled'; readonly next?: readonly string[] } & Stop)
   | ({ readonly kind: 'rolled-back' } & Stop);
 
-/** Why a run was told to stop. */
+/** Reason for stopping a run. */
 export interface Stop {
   readonly reason: string;
-  /** The `cancel_reason` of the run, where it is not `reason`: of several requests to stop the first one's counts. */
+  /** The run's `cancel_reason` where it differs from `reason`: the first of several cancel requests sets it. */
   readonly cancelReason?: string;
 }
 
@@ -91,10 +90,10 @@ export interface SavedCheckpoint {
   readonly source: string;
 }
 
-/** What happens to a thread `minutes` after the clock was set, unless it is busy then. */
+/** Time to live: `strategy` applies `minutes` after the timer was set, unless the thread is busy then. */
 export interface Ttl {
   readonly strategy: 'delete' | 'keep-latest';
-  /** More than 0; may be a fraction. */
+  /** Positive, fractions allowed. */
   readonly minutes: number;
 }
 
@@ -103,18 +102,18 @@ export interface CheckpointKey {
   readonly checkpointId: string;
 }
 
-/** The graph that a thread's state is of. */
+/** The graph that produced the thread's state. */
 export interface GraphBinding {
   readonly graphId: string;
   readonly assistantId: string;
 }
 
-/** `at`: since when, milliseconds since 1970; what started later counts. */
+/** `at`: milliseconds since 1970. Runs that started later override the binding. */
 export interface Bound extends GraphBinding {
   readonly at: number;
 }
 
-/** How a thread stood when a run of it went: the graph that its state is of, and what it showed. */
+/** What a thread shows after one of its runs is deleted: its graph, status, interrupts and error. */
 export interface Standing {
   readonly bound: Bound | null;
   readonly status: 'idle' | 'interrupted' | 'error';
@@ -123,9 +122,9 @@ export interface Standing {
 }
 
 export interface ThreadEventMap {
-  /** `temporary`: the thread of a stateless run; clients see it only through that run. */
+  /** `temporary`: the thread of a stateless run, visible to clients only through that run. */
   ThreadCreated: { threadId: string; metadata: JsonObject; temporary: boolean; ttl?: Ttl };
-  /** A new thread with the checkpoints that another one had at this moment; `head` is the same there and here. */
+  /** A new thread with another thread's current checkpoints; both have the same `head`. */
   ThreadCopied: {
     threadId: string;
     from: string;
@@ -134,11 +133,11 @@ export interface ThreadEventMap {
     graph: GraphBinding | null;
     ttl?: Ttl;
   };
-  /** `metadata` is the whole object after the change. `ttl` is set anew when it is there. */
+  /** `metadata` is the whole object after the change. A present `ttl` restarts the timer. */
   ThreadUpdated: { threadId: string; metadata: JsonObject; ttl?: Ttl };
   /**
-   * All checkpoints but `kept` are gone, and the frames of all runs. `disarms`: a time to live is over with it. `runs`
-   * are gone with all their content, and the thread goes on as `stays` says; both are absent in facts of older programs.
+   * All checkpoints except `kept` are deleted, and so are the frames of all runs. `disarms`: the time to live ends
+   * here. `runs` are deleted with all their content; `stays` is what the thread then shows. Older events lack both.
    */
   ThreadPruned: {
     threadId: string;
@@ -147,7 +146,7 @@ export interface ThreadEventMap {
     runs?: readonly string[];
     stays?: Standing;
   };
-  /** `threadMetadata` is the thread's whole metadata from now on. `notBefore`: milliseconds since 1970. */
+  /** `threadMetadata`: the thread's whole metadata after the event. `notBefore`: milliseconds since 1970. */
   RunCreated: {
     threadId: string;
     runId: string;
@@ -159,13 +158,13 @@ export interface ThreadEventMap {
     threadMetadata: JsonObject;
     notBefore: number;
   };
-  /** `incarnation`: the life of the server that executes the attempt. */
+  /** `incarnation`: token of the server process that executes the attempt. */
   RunStarted: { threadId: string; runId: string; attempt: number; leaseId: string; incarnation?: string };
-  /** Graph code of the attempt is about to start. A run's first attempt goes without: it counts as begun. */
+  /** Graph code of the attempt is about to start. First attempts have no such event: they always count as begun. */
   RunBegun: { threadId: string; runId: string; attempt: number };
   /**
-   * The attempt is over and the run waits for the next one. `lost`: its process died after it had begun. `deaths` and
-   * `charges` are the run's account from now on (fault.ts). `incarnation`: the life of the server that was lost.
+   * The attempt ended and the run is queued again. `lost`: its process died after graph code had begun. `deaths` and
+   * `charges`: the run's account after the event (fault.ts). `incarnation`: token of the server process that died.
    */
   RunRequeued: {
     threadId: string;
@@ -188,33 +187,32 @@ export interface ThreadEventMap {
     step: number;
     source: string;
   };
-  /** A client wrote into the state between runs. `head`, `next` and `interrupts` are the thread's from now on. */
+  /** A client updated the state between runs. `head`, `next` and `interrupts` are the thread's after the event. */
   StateUpdated: {
     threadId: string;
     updateId: string;
-    /** What was saved, oldest first. */
+    /** Saved checkpoints, oldest first. */
     checkpoints: readonly SavedCheckpoint[];
     head: string | null;
     next: readonly string[];
     interrupts: JsonObject;
   };
-  /** The one terminal fact of a run (X3). `remaining`: other runs of the thread still queued or running. */
+  /** X3 The one terminal event of a run. `remaining`: number of other queued or running runs of the thread. */
   RunCompleted: {
     threadId: string;
     runId: string;
     attempt: number;
     outcome: Outcome;
     remaining: number;
-    /** The thread's head checkpoint of the root namespace after this run. */
+    /** Head checkpoint of the root namespace after the run. */
     head: string | null;
-    /** Minutes until the thread is pruned, counted from now on. */
+    /** Minutes from this event until the thread is pruned. */
     rearm?: number;
   };
   /**
-   * A run that had ended is gone with its content: its checkpoints but `kept` (those that a later one cannot be read
-   * without), its frames, its input. `left` is the end of a run that the thread shows from now on, null when
-   * no other has ended; it is of no run when a client wrote into the state since. With `stays` the thread goes on as it
-   * is, with all that the run has saved.
+   * An ended run is deleted with its frames, its input and its checkpoints except `kept`, which later checkpoints
+   * need. `left`: the outcome that the thread shows now, null when no other run has ended; its `runId` is null after a
+   * client's state update. With `stays` the thread's state does not change and all the run's checkpoints stay.
    */
   RunDeleted: {
     threadId: string;

@@ -13,42 +13,42 @@
  * | server | no or several such suspects   | none     | those with two deaths in a row or more       |
  */
 
-/** A run that was given to a process, as that process had it when it died. */
+/** A run that was open in a process when the process died. */
 export interface OpenRun {
-  /** Its graph code had begun there. Code that outlives its run counts as a begun run. */
+  /** Graph code of the run had begun in the process. Code that outlives its run counts as a begun run. */
   readonly begun: boolean;
-  /** It saved the end of a step there. */
+  /** The run had saved the end of a step in the process. */
   readonly saved: boolean;
-  /** It ran alone because of earlier deaths of the server. */
+  /** The run ran alone because of earlier server deaths. */
   readonly suspect: boolean;
 }
 
 export interface Verdict {
-  /** The attempt counts among those that were lost with their process. */
+  /** The attempt counts as lost with its process. */
   readonly lost: boolean;
-  /** One more in the run's deaths in a row. */
+  /** Adds 1 to the run's deaths in a row. */
   readonly died: boolean;
   readonly charged: boolean;
-  /** After the death of a worker: the next attempt runs alone. After the server's the run's account says so. */
+  /** After a worker's death: the next attempt runs alone. After the server's death the account decides instead. */
   readonly suspect: boolean;
 }
 
-/** What a run has against it since its last saved step. */
+/** A run's deaths and charges since its last saved step. */
 export interface Account {
-  /** Deaths of the server in a row in which it had begun and saved nothing. */
+  /** Server deaths in a row in which the run had begun and saved nothing. */
   readonly deaths: number;
   readonly charges: number;
 }
 
-/** Deaths of the server in a row that cost nothing: a plain restart resumes all runs at once. */
+/** Server deaths in a row that make no run a suspect: a plain restart resumes all runs at once. */
 const FREE_DEATHS = 1;
-/** Attempts of one run that are lost with their process before it ends, whatever it saved. */
+/** Lost attempts after which a run ends, even if it saves steps in between. */
 export const MAX_LOST_ATTEMPTS = 100;
-/** As long a suspect keeps the next one waiting. */
+/** Shortest time for which a suspect delays the next one. */
 const TRIAL_MS = 5_000;
 const MAX_DOUBLINGS = 6;
 
-/** The verdicts in the order of the runs. */
+/** Returns one verdict for each run, in the given order. */
 export function attribute(process: 'worker' | 'server', open: readonly OpenRun[]): Verdict[] {
   const isServer = process === 'server';
   const possible = open.filter(({ begun, saved, suspect }) => begun && (!isServer || (suspect && !saved)));
@@ -72,19 +72,19 @@ export const afterDeath = ({ deaths, charges }: Account, { died, charged }: Verd
   charges: charges + (charged ? 1 : 0),
 });
 
-/** The run may be what ends the server: it starts alone, and no other suspect beside it. */
+/** A suspect may be the cause of the server's deaths; suspects start one at a time. */
 export const isSuspect = ({ deaths }: Account): boolean => deaths > FREE_DEATHS;
 
 /**
- * For how long no other suspect starts beside this one. A death with several suspects charges none of them, so each
- * doubles the time: a run that takes long to end the server is alone at last.
+ * Milliseconds for which no other suspect starts beside this one. Each uncharged death doubles the time, so a run that
+ * kills the server slowly is finally alone and can be charged.
  */
 export function trialMs({ deaths, charges }: Account): number {
   const uncharged = deaths - FREE_DEATHS - 1 - charges;
   return TRIAL_MS * 2 ** Math.min(Math.max(uncharged, 0), MAX_DOUBLINGS);
 }
 
-/** Why the run may not be tried again; undefined when it may. `lost`: all its lost attempts. */
+/** Reason for ending the run instead of retrying it, else undefined. `lost`: number of its lost attempts. */
 export function whyOver({ charges }: Account, lost: number, maxCharges: number): string | undefined {
   if (charges >= maxCharges)
     return `was charged with ${charges} of ${maxCharges} allowed deaths of its process (PLATFORM_MAX_ATTEMPTS)`;

@@ -1,27 +1,27 @@
 /**
- * The judge of a thread's life: which fact can happen next. Its inputs are facts, so live and replay run the same code.
+ * The XState machine of a thread: decides which event can happen next. Live operation and replay use the same code.
  *
- * X1 A run starts only when none executes. X3 A run that is neither queued nor active cannot complete again.
- * D2 Only the thread actor (and a fold in replay or tests) sends events here.
+ * X1 A run starts only while no other run executes. X3 A run that is neither queued nor active cannot complete again.
+ * D2 Only the thread actor and folds in replay or tests send events here.
  *
  * No invoke, no timers, no effectful actions: restoring a snapshot must start nothing. Context holds only what guards
- * read. An edge that changes nothing names its own state as target, else `can()` would deny it.
+ * read. An edge that changes nothing targets its own state, else `can()` denies it.
  *
  *   absent   --ThreadCreated, ThreadCopied-->  idle
  *   idle     --RunCreated-->     queued    --RunStarted-->  running  --RunCancelRequested-->  stopping
  *   running, stopping  --RunCompleted-->  idle, or queued while others wait
  *   stopping --RunCancelRequested-->  stopping  (an interrupt becomes a rollback)
- *   running, stopping  --RunBegun, CheckpointSaved-->  as before
- *   running  --RunRequeued-->    queued    (lost with its process, or handed back at shutdown)
- *   idle     --StateUpdated-->   idle      (only between runs: they and a client never write the state together)
- *   idle     --RunDeleted, ThreadPruned-->  idle    (no run is open that could lean on what goes)
+ *   running, stopping  --RunBegun, CheckpointSaved-->  same state
+ *   running  --RunRequeued-->    queued    (its process died, or the server shuts down)
+ *   idle     --StateUpdated-->   idle      (only between runs, so a run and a client never write the state together)
+ *   idle     --RunDeleted, ThreadPruned-->  idle    (no open run may need the deleted checkpoints)
  *   idle     --ThreadDeleted-->  deleted   --ThreadCreated-->  idle
  */
 import { assign, createActor, setup, type SnapshotFrom } from 'xstate';
 import type { ThreadEvent, ThreadEventMap } from './events.ts';
 import { activeOf, evolve, isLiving, type ThreadState } from './state.ts';
 
-/** A fact as XState wants it: `type` and the data side by side. */
+/** An event in XState's form: `type` beside the data. */
 type Fact = { [K in keyof ThreadEventMap]: { type: K; data: ThreadEventMap[K] } }[keyof ThreadEventMap];
 
 interface Runs {
@@ -29,40 +29,39 @@ interface Runs {
   queue: readonly string[];
 }
 
-/** All that guards read of a thread and a fact. */
-interface Sight {
-  /** The place of the fact's run in the thread. */
-  readonly place: 'active' | 'queued' | 'none';
+/** The only input of guards, so threads with equal input get equal verdicts. */
+interface GuardInput {
+  /** Role of the event's run in the thread. */
+  readonly role: 'active' | 'queued' | 'none';
   readonly queued: 'none' | 'one' | 'several';
   readonly rejects: boolean;
 }
 
 const runIdOf = (event: ThreadEvent): string => ('runId' in event.data ? event.data.runId : '');
 
-function look({ active, queue }: Runs, event: ThreadEvent): Sight {
+function guardInputOf({ active, queue }: Runs, event: ThreadEvent): GuardInput {
   const runId = runIdOf(event);
   return {
-    place: active === runId ? 'active' : queue.includes(runId) ? 'queued' : 'none',
+    role: active === runId ? 'active' : queue.includes(runId) ? 'queued' : 'none',
     queued: queue.length === 0 ? 'none' : queue.length === 1 ? 'one' : 'several',
     rejects: event.type === 'RunCreated' && event.data.strategy === 'reject',
   };
 }
 
-/** Guards see nothing but the sight, so two threads that look alike get the same verdict. */
 const guard =
-  (holds: (sight: Sight) => boolean) =>
+  (holds: (input: GuardInput) => boolean) =>
   ({ context, event }: { context: Runs; event: Fact }): boolean =>
-    holds(look(context, event));
+    holds(guardInputOf(context, event));
 
 export const threadMachine = setup({
   types: { context: {} as Runs, events: {} as Fact },
   guards: {
-    /** Reject-on-busy lives here and nowhere else. */
-    isAdmitted: guard(({ place, rejects }) => place === 'none' && !rejects),
-    isActiveRun: guard(({ place }) => place === 'active'),
-    isLastRun: guard(({ place, queued }) => place === 'active' && queued === 'none'),
-    isQueuedRun: guard(({ place }) => place === 'queued'),
-    isOnlyQueuedRun: guard(({ place, queued }) => place === 'queued' && queued === 'one'),
+    /** The only check for reject-on-busy. */
+    isAdmitted: guard(({ role, rejects }) => role === 'none' && !rejects),
+    isActiveRun: guard(({ role }) => role === 'active'),
+    isLastRun: guard(({ role, queued }) => role === 'active' && queued === 'none'),
+    isQueuedRun: guard(({ role }) => role === 'queued'),
+    isOnlyQueuedRun: guard(({ role, queued }) => role === 'queued' && queued === 'one'),
   },
   actions: {
     enqueue: assign({ queue: ({ context, event }) => [...context.queue, runIdOf(event)] }),
@@ -133,7 +132,7 @@ export const threadMachine = setup({
         ],
       },
     },
-    // Whoever chose the id may use it again: the tombstone stays in front of the new life.
+    // A deleted thread's id can be reused: the tombstone precedes the new thread's events in the stream.
     deleted: { on: { ThreadCreated: 'idle', ThreadCopied: 'idle' } },
   },
 });
@@ -145,16 +144,16 @@ const runsOf = (state: ThreadState): Runs => ({
   queue: isLiving(state) ? state.queue.map((run) => run.runId) : [],
 });
 
-/** The machine's snapshot for a folded state: an actor comes back without reading its history. */
+/** Builds the machine's snapshot from a folded state, so no history is read. */
 export const restore = (state: ThreadState): ThreadSnapshot =>
   threadMachine.resolveState({ value: state.status, context: runsOf(state) });
 
-/** The machine's verdicts by state, fact and sight: about 500 at most, and true for every thread of every server. */
+/** Cache of verdicts by state, event type and guard input: at most about 500 entries, valid for all threads. */
 const verdicts = new Map<string, boolean>();
 
 function can(value: ThreadState['status'], runs: Runs, fact: ThreadEvent): boolean {
-  const { place, queued, rejects } = look(runs, fact);
-  const key = `${value} ${fact.type} ${place} ${queued} ${rejects}`;
+  const { role, queued, rejects } = guardInputOf(runs, fact);
+  const key = `${value} ${fact.type} ${role} ${queued} ${rejects}`;
   let verdict = verdicts.get(key);
   if (verdict === undefined) {
     verdict = threadMachine.resolveState({ value, context: runs }).can(fact);
@@ -163,7 +162,7 @@ function can(value: ThreadState['status'], runs: Runs, fact: ThreadEvent): boole
   return verdict;
 }
 
-/** Whether these facts can happen to a thread in this state, one after the other. */
+/** Tells whether these events can happen in this order to a thread in this state. */
 export function canAll(state: ThreadState, facts: readonly ThreadEvent[]): boolean {
   let current = state;
   return facts.every((fact) => {

@@ -1,11 +1,11 @@
 /**
- * What is left of the facts of a run that was deleted, pruned or rolled back. L3 says that a fact is never edited; this
- * is the one exception, made in the commit of the fact that says so: what a person wrote or read goes, what the order
- * of things rests on stays.
+ * Removes content from events of runs that are deleted, pruned or rolled back. This is the one exception to L3 (events
+ * are never edited). It happens in the commit of the deleting event: text that people wrote or read is erased, and
+ * data that ordering depends on stays.
  */
 import type { Outcome, ThreadEvent } from './events.ts';
 
-/** The fact without content of these runs; the very same fact when it holds none. */
+/** Returns the event without content of these runs; the identical object when there is none to remove. */
 export function redact(event: ThreadEvent, runIds: ReadonlySet<string>): ThreadEvent {
   if (event.type === 'RunDeleted' && event.data.left?.runId != null && runIds.has(event.data.left.runId))
     return { ...event, data: { ...event.data, left: null } };
@@ -34,7 +34,7 @@ function bare(outcome: Outcome): Outcome {
       return { kind: 'timeout', message: '' };
     case 'cancelled':
       return { kind: 'cancelled', reason: '' };
-    // P2 The thread goes on showing the reason, which is the server's own words.
+    // P2 The thread keeps showing the reason, which is server text and holds no user content.
     case 'rolled-back':
       return outcome;
   }

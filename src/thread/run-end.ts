@@ -1,13 +1,12 @@
 /**
- * What the end of a run means: one table of outcome × whether the run had begun, read by projections, records,
- * webhooks and streams. Pure.
+ * Maps a run's outcome to the status of run, webhook and thread. Pure; projections, records, webhooks and streams use it.
  *
  * | outcome                   | run         | webhook     | thread                    | error of the thread |
  * |---------------------------|-------------|-------------|---------------------------|---------------------|
  * | success, nothing left     | success     | success     | idle                      | null                |
  * | success, nodes left       | success     | success     | interrupted               | null                |
  * | error                     | error       | error       | error                     | the graph's         |
- * | error, answer refused     | error       | error       | as before                 | as before           |
+ * | error, resume refused     | error       | error       | as before                 | as before           |
  * | timeout                   | timeout     | timeout     | error                     | TimeoutError        |
  * | cancelled, begun          | interrupted | interrupted | interrupted if nodes left | UserInterrupt       |
  * | cancelled, never begun    | interrupted | interrupted | as before                 | as before           |
@@ -18,7 +17,7 @@ import type { CancelAction, Outcome, ResumeRefusal, Stop } from './events.ts';
 
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
 
-/** As clients read it. The members behind `message` are there when a strict answer was refused. */
+/** Error as clients read it. A refused strict resume adds the members after `message`. */
 export interface RunError {
   readonly error: string;
   readonly message: string;
@@ -31,15 +30,14 @@ export interface RunEnd {
   readonly run: RunStatus;
   readonly webhook: RunStatus | 'rollback';
   readonly thread: 'idle' | 'interrupted' | 'error' | 'as-before';
-  /** Why the run did not succeed: in its record and its webhook. */
+  /** Error in the run's record and webhook; null without one. */
   readonly error: RunError | null;
-  /** Whether the thread shows `error`; otherwise its error stays as it was. */
+  /** Whether the thread shows `error`; if false, the thread's error does not change. */
   readonly isTold: boolean;
-  /** Whether `error` is the last frame of the run's stream. */
   readonly isFrame: boolean;
 }
 
-/** `end`: members of `RunCompleted`. A run without an attempt has never begun. */
+/** The second argument takes members of `RunCompleted`. A run without an attempt has never begun. */
 export function runEndOf(
   outcome: Outcome,
   { attempt, head }: { readonly attempt: number; readonly head: string | null },
@@ -51,16 +49,16 @@ export function runEndOf(
       return { run: 'success', webhook: 'success', thread, error: null, isTold: true, isFrame: false };
     }
     case 'error': {
-      const { error, message, refusal } = outcome;
-      if (refusal === undefined) return ended('error', { error, message });
-      const told = { error, message, ...toMembers(refusal) };
-      return { ...ended('error', told), thread: 'as-before', isTold: false };
+      const { error: name, message, refusal } = outcome;
+      if (refusal === undefined) return ended('error', { error: name, message });
+      const error = { error: name, message, ...toMembers(refusal) };
+      return { ...ended('error', error), thread: 'as-before', isTold: false };
     }
     case 'timeout':
       return ended('timeout', { error: 'TimeoutError', message: outcome.message });
     case 'cancelled': {
       const error = { error: 'UserInterrupt', message: outcome.reason };
-      // Without word from the graph, a run that has saved something has something left to do.
+      // A graph that did not report its remaining nodes counts as unfinished once it has saved a checkpoint.
       const isLeft = outcome.next === undefined ? head !== null : outcome.next.length > 0;
       const thread = !begun ? 'as-before' : isLeft ? 'interrupted' : 'idle';
       return { run: 'interrupted', webhook: 'interrupted', thread, error, isTold: begun, isFrame: false };
@@ -83,13 +81,13 @@ export const stopOf = ({ reason, cancelReason }: Stop): Stop => ({
   ...(cancelReason !== undefined && { cancelReason }),
 });
 
-/** What clients read as `cancel_reason`; null for a run that was not cancelled. */
+/** The run's `cancel_reason`; null for a run that was not cancelled. */
 export const cancelReasonOf = (outcome: Outcome): string | null =>
   outcome.kind === 'cancelled' || outcome.kind === 'rolled-back'
     ? (outcome.cancelReason ?? outcome.reason)
     : null;
 
-/** The outcome as rows keep it: replies are made from them, and clients learn no stack. */
+/** Outcome as stored in rows: replies are built from rows and must not contain a stack. */
 export function withoutOrigin(outcome: Outcome): Outcome {
   if (outcome.kind !== 'error') return outcome;
   const { origin: _, ...rest } = outcome;
@@ -105,11 +103,11 @@ const ended = (run: 'error' | 'timeout', error: RunError): RunEnd => ({
   ...{ error, isTold: true, isFrame: true },
 });
 
-/** Reasons of stops, in the words that clients of this interface know. The braces are part of them. */
+/** Reasons for stops, in the wording that existing clients know. The braces are literal text. */
 export const stopReason = {
   cancel: (action: CancelAction): string =>
     `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`,
-  /** Only for `cancel_reason`: the run's input was absorbed by another run. */
+  /** Value of `cancel_reason` for a run whose input another run absorbed. */
   taken: 'taken: Cancelled through the API.',
   cancelMany: (action: CancelAction): string => `${action} requested via POST /runs/cancel`,
   disconnect: 'client disconnected from the run stream (on_disconnect=cancel)',

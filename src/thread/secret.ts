@@ -1,7 +1,7 @@
 /**
- * What a run needs of its caller, as the text of its secret row.
+ * The text of a run's secret row: user and inherited headers.
  *
- * A4 It is read by the executor, handed to graph code, and erased when the run ends.
+ * A4 Only the executor reads it, for graph code; it is erased when the run ends.
  */
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { fromStored } from '../kernel/stored-json.ts';
@@ -9,17 +9,17 @@ import { fromStored } from '../kernel/stored-json.ts';
 export interface RunSecret {
   /** The authenticated user with all custom fields. */
   readonly user?: JsonObject;
-  /** Headers of the request that the run inherits. */
+  /** Request headers that the run inherits. */
   readonly inherited?: Readonly<Record<string, string>>;
 }
 
-/** Undefined when there is nothing to keep. */
+/** Returns undefined when there is nothing to store. */
 export function renderSecret({ user, inherited }: RunSecret): string | undefined {
   if (user === undefined && inherited === undefined) return undefined;
   return JSON.stringify({ ...(user && { user }), ...(inherited && { inherited }) });
 }
 
-/** Earlier versions wrote the user alone, who has an identity. */
+/** Also reads the older format, which is the user object alone; it is recognised by its `identity`. */
 export function parseSecret(text: string | undefined): RunSecret {
   if (text === undefined) return {};
   const parsed = fromStored(text, 'secret of a run') as JsonObject;

@@ -1,4 +1,4 @@
-/** What decisions about a thread need to know, folded from its facts. Plain JSON: it is stored as the snapshot. */
+/** The state that thread decisions need, folded from events. Plain JSON: it is stored as the stream's snapshot. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { CancelAction, Stop, ThreadEvent, Ttl } from './events.ts';
 import { isSuspect, type Account, type OpenRun } from './fault.ts';
@@ -7,25 +7,24 @@ import { stopOf } from './run-end.ts';
 /** An account without deaths or charges has no members. */
 export interface QueuedRun extends Partial<Account> {
   readonly runId: string;
-  /** Attempts so far, and how many of them were lost with their process after they had begun. */
+  /** Attempts so far. `lost`: those whose process died after graph code had begun. */
   readonly attempt: number;
   readonly lost: number;
-  /** The thread's head before the run's first attempt: where a rollback returns to. */
+  /** Head checkpoint before the run's first attempt; a rollback returns to it. */
   readonly base: string | null;
-  /** Its root graph has saved a checkpoint, so the next attempt continues instead of beginning. */
+  /** The root graph has saved a checkpoint, so the next attempt continues from there. */
   readonly checkpointed: boolean;
 }
 
 export interface ActiveRun extends QueuedRun {
   readonly leaseId: string;
   readonly incarnation?: string;
-  /** Graph code of this attempt may have started; the first attempt has no such mark. */
+  /** Graph code of this attempt may have started. Not set for first attempts, which always count as begun. */
   readonly begun?: true;
-  /** This attempt has saved the end of a step. */
   readonly saved?: true;
 }
 
-interface Life {
+interface LivingFields {
   readonly threadId: string;
   readonly metadata: JsonObject;
   readonly temporary: boolean;
@@ -37,15 +36,15 @@ interface Life {
 
 export type ThreadState =
   | { readonly status: 'absent' }
-  | ({ readonly status: 'idle' } & Life)
-  | ({ readonly status: 'queued' } & Life)
-  | ({ readonly status: 'running'; readonly active: ActiveRun } & Life)
+  | ({ readonly status: 'idle' } & LivingFields)
+  | ({ readonly status: 'queued' } & LivingFields)
+  | ({ readonly status: 'running'; readonly active: ActiveRun } & LivingFields)
   | ({
       readonly status: 'stopping';
       readonly active: ActiveRun;
       readonly action: CancelAction;
     } & Stop &
-      Life)
+      LivingFields)
   | { readonly status: 'deleted'; readonly threadId: string };
 
 export type LivingThread = Exclude<ThreadState, { status: 'absent' | 'deleted' }>;
@@ -55,7 +54,7 @@ export const isLiving = (state: ThreadState): state is LivingThread =>
 
 export const initial: ThreadState = { status: 'absent' };
 
-/** Total and pure: whether a fact can happen is the machine's business, what it means is told here. */
+/** Total and pure: the thread machine decides whether an event can happen, `evolve` only applies it. */
 export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
   if (event.type === 'ThreadCreated') {
     const { threadId, metadata, temporary, ttl } = event.data;
@@ -86,7 +85,12 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       const base = run.attempt === 0 ? state.head : run.base;
       const queue = state.queue.filter((queued) => queued !== run);
       const holder = incarnation === undefined ? { leaseId } : { leaseId, incarnation };
-      return { status: 'running', active: { ...holder, ...run, attempt, base }, ...lifeOf(state), queue };
+      return {
+        status: 'running',
+        active: { ...holder, ...run, attempt, base },
+        ...livingFieldsOf(state),
+        queue,
+      };
     }
     case 'RunBegun': {
       const active = activeOf(state);
@@ -100,7 +104,7 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       const lost = active.lost + (event.data.lost ? 1 : 0);
       const account = { ...(deaths > 0 && { deaths }), ...(charges > 0 && { charges }) };
       const run: QueuedRun = { ...account, runId, attempt, lost, base, checkpointed };
-      return { status: 'queued', ...lifeOf(state), queue: [run, ...state.queue] };
+      return { status: 'queued', ...livingFieldsOf(state), queue: [run, ...state.queue] };
     }
     case 'RunCancelRequested':
       return state.status === 'running' || state.status === 'stopping'
@@ -111,7 +115,7 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       if (found === undefined) return state;
       const { ns, checkpointId } = event.data;
       const active = isStepEnd(event.data) ? withoutAccount(found) : found;
-      // A subgraph may save while its node works, or asks: what the run was given is not in the root graph's state yet.
+      // A subgraph may save in mid-node, when the root graph's state does not hold the run's input yet.
       if (ns !== '') return active === found ? state : ({ ...state, active } as ThreadState);
       return { ...state, head: checkpointId, active: { ...active, checkpointed: true } } as ThreadState;
     }
@@ -126,13 +130,13 @@ function settle(state: LivingThread, runId: string, head: string | null): Thread
   if (activeOf(state)?.runId !== runId) {
     const queue = state.queue.filter((queued) => queued.runId !== runId);
     return state.status === 'queued' && queue.length === 0
-      ? { status: 'idle', ...lifeOf(state), queue, head }
+      ? { status: 'idle', ...livingFieldsOf(state), queue, head }
       : { ...state, queue, head };
   }
-  return { status: state.queue.length === 0 ? 'idle' : 'queued', ...lifeOf(state), head };
+  return { status: state.queue.length === 0 ? 'idle' : 'queued', ...livingFieldsOf(state), head };
 }
 
-/** Only the end of a step is progress: each attempt that begins anew saves its input again. */
+/** Only the end of a step is progress: every attempt that starts over saves its input again. */
 export const isStepEnd = ({ source }: { readonly source: string }): boolean => source === 'loop';
 
 function withoutAccount(active: ActiveRun): ActiveRun {
@@ -143,26 +147,25 @@ function withoutAccount(active: ActiveRun): ActiveRun {
 
 export const accountOf = ({ deaths = 0, charges = 0 }: QueuedRun): Account => ({ deaths, charges });
 
-/** The active run as its process has it. A first attempt counts as begun, which alone charges no run. */
+/** The active run as input of fault attribution. A first attempt counts as begun, which alone never charges a run. */
 export const openIn = (active: ActiveRun): OpenRun => ({
   begun: active.begun === true || active.attempt === 1,
   saved: active.saved === true,
   suspect: isSuspect(accountOf(active)),
 });
 
-/** The run that executes now, if any. */
 export const activeOf = (state: ThreadState): ActiveRun | undefined =>
   state.status === 'running' || state.status === 'stopping' ? state.active : undefined;
 
-/** The run, whether it waits or executes. */
+/** Finds a queued or active run. */
 export function openRun(state: ThreadState, runId: string): QueuedRun | undefined {
   if (!isLiving(state)) return undefined;
   const active = activeOf(state);
   return active?.runId === runId ? active : state.queue.find((queued) => queued.runId === runId);
 }
 
-/** New names come before what is spread, here and above: V8 takes microseconds to add one to a copy. */
-const lifeOf = ({ threadId, metadata, temporary, head, queue, ttl }: LivingThread): Life => ({
+/** Members come before spreads, here and in `evolve`: V8 takes microseconds to add a member to a copy. */
+const livingFieldsOf = ({ threadId, metadata, temporary, head, queue, ttl }: LivingThread): LivingFields => ({
   threadId,
   metadata,
   temporary,

@@ -1,12 +1,12 @@
 /**
- * Reads facts of earlier versions of this program (L3): each entry turns version n of a fact's data into n + 1, so a
- * stored row is never rewritten. A version that this program does not know stops the reader.
+ * L3 Reads events stored by earlier versions: each entry turns version n of an event's data into n + 1, so stored rows
+ * are never rewritten. An unknown version is an error.
  */
 import type { JsonObject } from '../kernel/json.ts';
 
 export type Upcaster = (data: JsonObject) => JsonObject;
 
-/** The version that new facts are written with; a fact without entries has version 1. */
+/** Version that new events are written with: 1 plus the number of upcasters for the type. */
 export function schemaVersionOf(type: string, upcasters: Upcasters): number {
   return (upcasters[type]?.length ?? 0) + 1;
 }
