@@ -1,7 +1,7 @@
 /**
- * The write path that aggregates share: load, decide, commit, and all of it again after a concurrency conflict.
+ * The write path of all aggregates: load, decide, commit, and repeat after a concurrency conflict.
  *
- * L4 An unknown outcome is an exception, never a refusal and never a reason to try again.
+ * L4 An unknown outcome throws: it is neither a refusal nor a reason to retry.
  */
 import type { Json } from '../kernel/json.ts';
 import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
@@ -13,12 +13,12 @@ export interface Loaded<S> {
   readonly version: number;
 }
 
-/** The answer of an attempt whose commit met another writer. */
+/** Returned by an attempt whose commit met a concurrency conflict. */
 export const CONFLICT = Symbol('concurrency conflict');
 
 const MAX_ATTEMPTS = 5;
 
-/** Every commit of an aggregate leaves the state after it as the stream's snapshot, so no history is read. */
+/** Loads a stream's state. Every commit stores the state as the stream's snapshot, so no history is read. */
 export async function loadState<S>(log: EventLog, stream: string, initial: S): Promise<Loaded<S>> {
   const snapshot = await log.loadSnapshot(stream);
   return snapshot === undefined
@@ -27,8 +27,8 @@ export async function loadState<S>(log: EventLog, stream: string, initial: S): P
 }
 
 /**
- * Repeats `attempt` while it answers `CONFLICT`. Throws `LogUnavailable` after so many conflicts in a row that another
- * writer must be at work on nothing else. `subject`: for the message.
+ * Repeats `attempt` while it returns `CONFLICT`. Throws `LogUnavailable` after `maxAttempts` conflicts. `subject`
+ * names the aggregate in the message.
  */
 export async function untilCommitted<T>(
   subject: string,
@@ -53,7 +53,7 @@ export async function commit(
   return result;
 }
 
-/** One mailbox for each id that has work waiting: work on one id runs one after the other. */
+/** Runs work on one id sequentially. A mailbox exists only while it has work. */
 export function createMailboxes(): <T>(id: string, work: () => Promise<T>) => Promise<T> {
   const mailboxes = new Map<string, Mailbox>();
   return async (id, work) => {

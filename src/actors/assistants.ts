@@ -1,9 +1,9 @@
 /**
- * The write path of assistants: a command becomes a fact, or a refusal.
+ * The write path of assistants: turns a command into an event or a refusal.
  *
- * D1 Every change of an assistant passes through `dispatch`. D3 A refusal is a value and writes nothing. L4 An unknown
- * outcome is an exception and never a refusal. L3 Deletion purges for good. Commands of one assistant are decided one
- * at a time.
+ * D1 Every change of an assistant passes through `dispatch`. D3 A refusal is a value and writes nothing. L3 Deletion
+ * purges for good. L4 An unknown outcome throws and is never a refusal. Commands of one assistant are decided one at a
+ * time.
  */
 import { decide, type AssistantCommand, type AssistantRefusal } from '../assistant/decide.ts';
 import { assistantStream } from '../assistant/events.ts';
@@ -16,20 +16,20 @@ import { getVersion } from '../projections/assistant-versions.ts';
 import { deletionOf } from './cron-deletion.ts';
 import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 
-/** The namespace that existing clients compute system assistants' ids in; it is not the RFC's URL namespace. */
+/** UUIDv5 namespace in which existing clients compute ids of system assistants; not the URL namespace of the RFC. */
 const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
-/** More than most servers have graphs; clients may name what there is not. */
-const MAX_KNOWN = 1_000;
-const known = new Map<string, string>();
+/** Bound of the id cache, which clients could otherwise fill with names of graphs that do not exist. */
+const MAX_CACHED_IDS = 1_000;
+const cachedIds = new Map<string, string>();
 
-/** The id of a graph's own assistant: the same on every server. */
+/** Id of a graph's system assistant; equal on every server. */
 export function systemAssistantId(graphId: string): string {
-  let id = known.get(graphId);
+  let id = cachedIds.get(graphId);
   if (id === undefined) {
     id = uuidv5(graphId, SYSTEM_ASSISTANTS);
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(graphId, id);
+    if (cachedIds.size >= MAX_CACHED_IDS) cachedIds.clear();
+    cachedIds.set(graphId, id);
   }
   return id;
 }
@@ -56,14 +56,14 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
       const { event } = decided;
       const after = evolve(state, event);
       const snapshot = after as unknown as Json;
-      const isGoing = event.type === 'AssistantDeleted';
-      // The crons that would run it go with it.
-      const crons = deletionOf(isGoing ? await cronsOf(log.rows, { assistantId }) : []);
+      const isDeletion = event.type === 'AssistantDeleted';
+      // An assistant's crons are deleted with it.
+      const crons = deletionOf(isDeletion ? await cronsOf(log.rows, { assistantId }) : []);
       const result = await commit(log, {
         commandId,
         isVital: command.type === 'CreateAssistant' && command.system,
         appends: [{ stream, expected: version, events: [event], snapshot }, ...crons.appends],
-        payloads: isGoing
+        payloads: isDeletion
           ? [{ kind: 'purge-stream', stream, tombstone: version + 1 }, ...crons.payloads]
           : [],
       });
@@ -76,7 +76,7 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
   };
 }
 
-/** Gives every graph its system assistant. One that exists already is left as it is, with what users changed in it. */
+/** Creates missing system assistants. Existing ones keep the changes that users made. */
 export async function ensureSystemAssistants(
   assistants: Assistants,
   graphs: readonly { readonly id: string; readonly description?: string }[],

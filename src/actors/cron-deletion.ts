@@ -1,10 +1,12 @@
-/** What the deletion of crons is made of. L3, A4: it takes their facts and what they kept of their makers with it. */
+/**
+ * Builds the commit that deletes crons. L3 A4 It also purges their events and erases the secrets of their creators.
+ */
 import { cronStream } from '../cron/events.ts';
 import type { Append } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { CronEnd } from '../projections/cron-queries.ts';
 
-/** For one commit. It conflicts when one of them has changed since its version was read: read again then. */
+/** The writes belong into one commit. It conflicts when a cron has changed since `version`: read again then. */
 export function deletionOf(crons: readonly CronEnd[]): { appends: Append[]; payloads: PayloadWrite[] } {
   return {
     appends: crons.map(({ cronId, version }) => ({

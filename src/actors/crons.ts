@@ -1,9 +1,9 @@
 /**
- * The write path of crons: a command becomes a fact, or a refusal; a slot that is due becomes a run.
+ * The write path of crons: turns a command into an event or a refusal, and a due slot into a run.
  *
- * D1 Every change of a cron passes through here, or through the deletion of what it belongs to. D3 A refusal is a value
- * and writes nothing. L1 A slot and its run are one commit: there is never one without the other, and never two. L4 An
- * unknown outcome is an exception. Commands of one cron are decided one at a time; a version conflict is decided anew.
+ * D1 Every change of a cron passes through here, or through the deletion of its thread or assistant. D3 A refusal is a
+ * value and writes nothing. L1 A slot and its run share one commit, so each slot starts at most one run. L4 An unknown
+ * outcome throws. Commands of one cron are decided one at a time; a conflict is decided anew.
  */
 import {
   decide,
@@ -27,23 +27,23 @@ export type CronDispatched =
   | { readonly ok: true; readonly state: CronState }
   | { readonly ok: false; readonly refusal: CronRefusal | { readonly code: 'concurrency-conflict' } };
 
-/** A run to create on `threadId`, in one commit with `slotFact`. */
+/** A run to create on `threadId` in one commit with `slotFact`. */
 export interface CronOrder {
   readonly cron: LivingCron;
   readonly runId: string;
-  /** A new one where the cron has no thread. */
+  /** A new thread's id where the cron has no thread. */
   readonly threadId: string;
   readonly slotFact: Append;
 }
 
 /**
- * `conflict`: the cron has changed meanwhile. `refused`: there will be no run of this slot. `gone`: nor of any other,
- * because the cron's thread or assistant is not there any more.
+ * `conflict`: the cron has changed meanwhile. `refused`: this slot starts no run. `gone`: no slot ever will, because
+ * the cron's thread or assistant is deleted.
  */
 export type CronStarted =
   { readonly kind: 'started' | 'conflict' | 'gone' } | { readonly kind: 'refused'; readonly reason: string };
 
-/** Rejects when it cannot be said now. */
+/** Starts a cron's run. Rejects when that is impossible now, for example while the auth handler fails. */
 export type StartCronRun = (order: CronOrder) => Promise<CronStarted>;
 
 export interface Crons {
@@ -53,11 +53,11 @@ export interface Crons {
     command: CronCommand,
     options?: {
       readonly payloads?: readonly PayloadWrite[];
-      /** Appends to other streams in the same commit; refused with `concurrency-conflict` when one of those went on. */
+      /** Appends to other streams in the same commit. A conflict there is refused as `concurrency-conflict`. */
       readonly extraAppends?: readonly Append[];
     },
   ): Promise<CronDispatched>;
-  /** Deals with one slot that is due. False: there is none. Rejects as `start` does, and the slot stays due. */
+  /** Handles one due slot; returns false when none is due. Rejects if `start` does, and the slot stays due. */
   fire(cronId: string, start: StartCronRun): Promise<boolean>;
 }
 
@@ -123,7 +123,7 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
       }
     });
 
-  /** A slot that another writer took meanwhile is as good. */
+  /** Records a slot without a run. If another writer recorded it first, the result is equivalent. */
   async function pass(cronId: string, due: DueSlot, reason: string): Promise<boolean> {
     await perform(cronId, { type: 'TakeSlot', due, by: { reason } });
     return true;

@@ -1,6 +1,6 @@
 /**
- * The write path of deliveries. D1 Facts about them are decided here on the version that was read, and decided anew
- * when somebody else was first.
+ * The write path of webhook deliveries. D1 Events are decided here on the version that was read, and decided anew
+ * after a concurrency conflict.
  */
 import { judgeAttempt, type AttemptFacts, type Posted } from '../delivery/decide.ts';
 import type { DeliveryEvent } from '../delivery/events.ts';
@@ -11,19 +11,21 @@ import { toWrites } from './delivery-writes.ts';
 import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 
 export interface Deliveries {
-  /** Rejects with `LogUnavailable`. */
+  /** Records the result of an attempt. Rejects with `LogUnavailable`. */
   record(deliveryId: string, posted: Posted, attempt: AttemptFacts): Promise<void>;
-  /** Owed from now on, as on the first day; false when its body is gone, or all of it. */
+  /**
+   * Makes the delivery owed again, with a fresh schedule. Returns false when its body or the whole delivery is gone.
+   */
   redeliver(deliveryId: string): Promise<boolean>;
-  /** It cannot be sent again. Nothing happens to what is owed. */
+  /** Erases the body, which rules out redelivery. Does nothing while the delivery is owed. */
   eraseBody(deliveryId: string): Promise<void>;
 }
 
-/** Senders, sweeper and clients all write here. */
+/** More than usual, because the sender, the sweeper and clients all write deliveries. */
 const MAX_ATTEMPTS = 10;
 
 export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Deliveries {
-  /** `decide` returns nothing when there is nothing to do. True when something was done. */
+  /** `decide` returns no events when nothing has to change; `change` then returns false. */
   async function change(
     deliveryId: string,
     decide: (delivery: DeliveryRecord) => Promise<readonly DeliveryEvent[]> | readonly DeliveryEvent[],
@@ -35,7 +37,7 @@ export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Del
       const events = await decide(delivery);
       if (events.length === 0) return false;
       const { append, payloads } = toWrites(delivery, events);
-      // An attempt that is not recorded would be made again at once.
+      // Vital: an unrecorded attempt would be repeated at once.
       const result = await commit(log, { commandId, isVital: true, appends: [append], payloads });
       return result.kind === 'version-conflict' ? CONFLICT : true;
     };

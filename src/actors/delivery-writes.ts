@@ -1,9 +1,9 @@
-/** Facts of a delivery as a commit has them. L3 What is forgotten takes its stream, its row and its bytes with it. */
+/** Builds the commit for events of a delivery. L3 `WebhookForgotten` also removes its stream, row and body. */
 import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
 import type { Append } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 
-/** `version` is the one that the facts were decided on. */
+/** `version`: the version that the events were decided on. */
 export function toWrites(
   { deliveryId, version }: { readonly deliveryId: string; readonly version: number },
   events: readonly DeliveryEvent[],

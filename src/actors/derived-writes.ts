@@ -1,9 +1,9 @@
 /**
- * What a thread's facts bring with them in the same commit: leases, secrets, purges, owed webhooks.
+ * Derives what a thread's events write in the same commit: leases, secrets, purges and owed webhooks.
  *
- * W1 A delivery is owed from the commit that ends the run. X2 A lease is granted and ended with the facts that say so.
- * A4 A user's secrets are erased with the run's end. L3 Deletion purges for good; so do a pruning and a rollback, run by
- * run.
+ * W1 A delivery is owed from the commit that ends the run. X2 Leases are granted and ended in the commit of the event
+ * that says so. A4 A user's secrets are erased with the run's end. L3 Deletion of a thread purges for good; pruning
+ * and rollback purge single runs.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { uuidv5 } from '../kernel/ids.ts';
@@ -21,7 +21,7 @@ import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.t
 import { deletionOf } from './cron-deletion.ts';
 import { lastFrames } from './last-frames.ts';
 
-/** Writes the text that a webhook's receiver gets. */
+/** Renders the body of a webhook. */
 export type RenderDelivery = (
   run: RunRecord,
   outcome: Outcome,
@@ -39,10 +39,10 @@ export interface DerivedWrites {
   readonly appends: readonly Append[];
 }
 
-/** Namespace of delivery ids: the same run owes the same delivery however often its end is tried. */
-const DELIVERIES = 'a4f0e6d2-4f6b-5c57-9d39-0d1f5f0f3c11';
+/** UUIDv5 namespace of delivery ids: a retried commit of a run's end yields the same delivery id. */
+const DELIVERY_ID_NAMESPACE = 'a4f0e6d2-4f6b-5c57-9d39-0d1f5f0f3c11';
 
-/** `isLed`: an executor ends its run, and its frames. */
+/** `isLed`: an executor commits the run's end and writes its last frames itself. */
 export async function derivedWrites(
   events: readonly ThreadEvent[],
   version: number,
@@ -52,7 +52,7 @@ export async function derivedWrites(
   const appends: Append[] = [];
   const isDeleted = events.some(({ type }) => type === 'ThreadDeleted');
 
-  function letGo(deliveries: readonly DeliveryRecord[]): void {
+  function releaseDeliveries(deliveries: readonly DeliveryRecord[]): void {
     for (const delivery of deliveries) {
       const event: DeliveryEvent | undefined = onSourceDeleted(delivery);
       if (event === undefined) continue;
@@ -78,7 +78,7 @@ export async function derivedWrites(
         const run = owes ? await getRun(log.rows, runId) : undefined;
         const url = run?.kwargs.webhook;
         if (run !== undefined && url !== undefined) {
-          const deliveryId = uuidv5(runId, DELIVERIES);
+          const deliveryId = uuidv5(runId, DELIVERY_ID_NAMESPACE);
           const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head);
           const body = webhooks.render(run, outcome, values, clock.now());
           payloads.push({ kind: 'body', deliveryId, threadId, data: body });
@@ -93,7 +93,7 @@ export async function derivedWrites(
             ],
           });
         }
-        // After the body was read: the values it reports are those that the rollback returns to.
+        // The rollback purges follow the webhook body, which reports the values that the rollback returns to.
         if (outcome.kind === 'rolled-back')
           payloads.push(
             { kind: 'forget-checkpoints', threadId, runId, kept: [] },
@@ -108,7 +108,7 @@ export async function derivedWrites(
       case 'ThreadPruned': {
         const { threadId, kept, runs = [] } = data;
         const gone = new Set(runs);
-        letGo((await deliveriesOf(log.rows, threadId)).filter(({ runId }) => gone.has(runId)));
+        releaseDeliveries((await deliveriesOf(log.rows, threadId)).filter(({ runId }) => gone.has(runId)));
         payloads.push(
           { kind: 'keep-checkpoints', threadId, kept },
           { kind: 'forget-thread-frames', threadId },
@@ -118,7 +118,7 @@ export async function derivedWrites(
       }
       case 'RunDeleted': {
         const { threadId, runId, kept } = data;
-        letGo(await deliveriesOf(log.rows, threadId, runId));
+        releaseDeliveries(await deliveriesOf(log.rows, threadId, runId));
         payloads.push(
           { kind: 'forget-checkpoints', threadId, runId, kept },
           { kind: 'forget-frames', runId, threadId },
@@ -128,11 +128,11 @@ export async function derivedWrites(
       }
       case 'ThreadDeleted': {
         const { threadId } = data;
-        // What would run on it goes with it.
+        // A thread's crons are deleted with it.
         const crons = deletionOf(await cronsOf(log.rows, { threadId }));
         appends.push(...crons.appends);
         payloads.push(...crons.payloads);
-        letGo(await deliveriesOf(log.rows, threadId));
+        releaseDeliveries(await deliveriesOf(log.rows, threadId));
         payloads.push({
           kind: 'purge-thread',
           threadId,

@@ -1,15 +1,15 @@
-/** The project's function that turns texts into vectors, for the store's search by meaning. */
+/** Calls the project's embedding function for semantic search in the store. */
 import { checkVectors, EmbeddingFailed, type Embedder } from '../item/embedding.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 export type EmbedTexts = (texts: string[]) => unknown;
 
-/** An answer that is not there by then has failed. */
+/** Time-out of one call. */
 const DEADLINE_MS = 30_000;
 
 /**
- * A function `(texts: string[]) => number[][]`, which may be async, or an object with that as its method
- * `embedDocuments`; undefined for anything else.
+ * Accepts a function `(texts: string[]) => number[][]`, sync or async, or an object with such a method
+ * `embedDocuments`. Returns undefined for other values.
  */
 export function recogniseEmbedTexts(exported: unknown): EmbedTexts | undefined {
   if (typeof exported === 'function') return exported as EmbedTexts;
@@ -37,7 +37,7 @@ export function createEmbedder({ embedTexts, dims, fields, clock }: EmbedderOpti
           reject(new EmbeddingFailed(`the embedding function took longer than ${DEADLINE_MS / 1000} s`)),
         );
       });
-      // In a promise of its own, so that what it throws at once rejects too.
+      // An async wrapper turns a synchronous throw into a rejection.
       const answer = (async () => embedTexts([...texts]))();
       try {
         return checkVectors(await Promise.race([answer, late]), texts.length, dims);

@@ -1,7 +1,7 @@
 /**
- * Runs that begin in the commit that creates them: an executor with a free permit gives the lease, and the thread says
- * whether the run may start. X1 The start is a fact like any other: the machine judges it, and a run that has to wait is
- * created without it.
+ * Lets a run start in the commit that creates it. An executor with a free permit offers a lease.
+ *
+ * X1 The start is an ordinary event that the thread machine judges. A run that has to wait is created without it.
  */
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
@@ -11,14 +11,14 @@ import { isLiving, type ThreadState } from '../thread/state.ts';
 export interface InlineStart {
   readonly command: ThreadCommand & { type: 'StartRun' };
   readonly payloads: readonly PayloadWrite[];
-  /** Called once: with the thread's state after the commit, or without when the run was not started by it. */
+  /** Called once: with the thread's state after the commit, or without it when the run did not start. */
   settle(state?: ThreadState): void;
 }
 
-/** Answers undefined without a free permit, and while other runs are due before this one. */
+/** Returns undefined without a free permit, or while other runs are due before this one. */
 export type InlineStarter = (run: RunRef) => InlineStart | undefined;
 
-/** The run that these facts create and that could start at once. */
+/** Returns the run that these events create, if it could start at once. */
 export function startableRun(
   events: readonly ThreadEvent[],
   after: ThreadState,

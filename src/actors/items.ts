@@ -1,9 +1,9 @@
 /**
- * The write path of items: one commit for everything that is written together.
+ * The write path of store items: all writes of one call share one commit.
  *
- * D1 Every change of an item passes through `write`. D3 A refusal is a value and writes nothing. L3 What a write
- * replaces or deletes is purged in its commit. X2 A write with a lease is refused when the lease is stale. Writes of
- * one item are decided one after the other.
+ * D1 Every change of an item passes through `write`. D3 A refusal is a value and writes nothing. L3 Replaced or
+ * deleted content is purged in the same commit. X2 A write with a stale lease is refused. Writes of one item are
+ * decided one at a time.
  */
 import { decideItem, evolveItem, type ItemCommand, type ItemState } from '../item/decide.ts';
 import { itemIdOf, itemStream, type ItemEvent } from '../item/events.ts';
@@ -21,7 +21,7 @@ export type ItemWrite = { readonly namespace: Namespace; readonly key: string } 
       readonly kind: 'put';
       /** JSON text of an object. */
       readonly value: string;
-      /** Minutes; null: for ever. */
+      /** Minutes; null: never expires. */
       readonly ttl: number | null;
       readonly vectors: readonly string[];
     }
@@ -29,19 +29,19 @@ export type ItemWrite = { readonly namespace: Namespace; readonly key: string } 
 );
 
 export type ItemsWritten =
-  /** `changed`: how many of the items are not what they were. */
+  /** `changed`: number of items that changed. */
   | { readonly ok: true; readonly changed: number }
-  /** An item that is there is not the caller's; or the run's lease is gone. */
+  /** `item-foreign`: the caller may not change an existing item. `lease-stale`: the run's lease is no longer valid. */
   | { readonly ok: false; readonly refusal: 'item-foreign' | 'lease-stale' };
 
 export interface ItemWriteOptions {
   readonly lease?: Lease | undefined;
-  /** What the caller may touch of what is there already. */
+  /** Existing items that the caller may change. */
   readonly access?: AccessFilter | undefined;
 }
 
 export interface Items {
-  /** All or nothing; of several writes to one item the last counts. Throws `LogUnavailable`. */
+  /** All or nothing. The last of several writes to one item counts. Throws `LogUnavailable`. */
   write(writes: readonly ItemWrite[], options?: ItemWriteOptions): Promise<ItemsWritten>;
 }
 
@@ -54,7 +54,7 @@ export function createItems({
   readonly clock: Clock;
   readonly ids: Ids;
 }): Items {
-  /** By item: settles when the last write that was asked for is done. */
+  /** By item id: settles when the item's last requested write is done. */
   const lanes = new Map<string, Promise<unknown>>();
   let lastUpdate = lastItemUpdate(log.rows);
 
@@ -101,7 +101,7 @@ export function createItems({
       appends.push({ stream: itemStream(itemId), expected: version, events: [event] });
       payloads.push(...payloadsOf(itemId, write, event, version));
     }
-    // Asked after the versions were read: a change after this line is a conflict.
+    // The check follows the reads of versions, so any later change is a conflict.
     if (access !== undefined && touched.length > 0)
       if ((await getItems(log.rows, touched, now, access)).length < touched.length)
         return { ok: false, refusal: 'item-foreign' };
@@ -117,7 +117,7 @@ export function createItems({
       const last = new Map<string, ItemWrite>();
       for (const write of writes) {
         const itemId = itemIdOf(write.namespace, write.key);
-        // Moved to the end: the order of updates is that of the writes that count.
+        // Re-insertion keeps the order of the writes that count.
         last.delete(itemId);
         last.set(itemId, write);
       }

@@ -1,6 +1,6 @@
 /**
- * The frames that end a run's stream, in the commit of its end: the ends of graphs within that are open, then the error.
- * An executor knows what its run has told; for a run without one the log does.
+ * Builds the closing frames of a run's stream, which share the commit of its end: ends of open subgraphs, then the
+ * error. An executor has the ledger of reported subgraphs in memory; otherwise it is read from the log.
  */
 import type { EventLog } from '../log/log.ts';
 import type { FrameText, PayloadWrite } from '../log/payloads.ts';
@@ -11,11 +11,11 @@ import { runEndOf } from '../thread/run-end.ts';
 
 type Modes = Pick<RunKwargs, 'streamMode'>;
 
-/** The empty ledger of a new run; undefined when its client did not ask for the mode `lifecycle`. */
+/** Returns an empty ledger for a new run; undefined unless the client asked for the mode `lifecycle`. */
 export const newLedger = ({ streamMode }: Modes): SubgraphLedger | undefined =>
   streamMode.includes(LIFECYCLE) ? openSubgraphLedger() : undefined;
 
-/** The ledger of subgraphs that the stored frames of the run have told of. */
+/** Returns the ledger of subgraphs that the run's stored frames have reported. */
 export const readLedger = async (
   log: EventLog,
   runId: string,
@@ -25,7 +25,7 @@ export const readLedger = async (
     ? openSubgraphLedger(await log.payloads.framesOfMode(runId, LIFECYCLE))
     : undefined;
 
-/** None of a run that is rolled back: its frames go. */
+/** Returns no frames for a rolled-back run, whose frames are deleted. */
 export function closingFrames(outcome: Outcome, ledger: SubgraphLedger | undefined): readonly FrameText[] {
   if (outcome.kind === 'rolled-back') return [];
   const { error, isFrame } = runEndOf(outcome, { attempt: 1, head: null });
@@ -40,7 +40,7 @@ function endsFor(outcome: Outcome, ledger: SubgraphLedger): readonly FrameText[]
   return ledger.ends(isFinished ? 'completed' : 'interrupted');
 }
 
-/** The last frames of a run that has begun and that ends without an executor. */
+/** Returns the closing frames of a begun run that ends without an executor. */
 export async function lastFrames(
   log: EventLog,
   {

@@ -1,5 +1,5 @@
-/** Errors for commits that did not happen or whose outcome is unknown. L4 Each is an exception and never a refusal. */
-/** The log cannot say whether the change happened, or takes no more: ask again later, with the same command id. */
+/** Errors for commits that did not happen or whose outcome is unknown. L4 Both are exceptions, never refusals. */
+/** The outcome is unknown, or the log accepts no more commits. Clients retry later with the same command id. */
 export class LogUnavailable extends Error {
   constructor(cause: string) {
     super(`the log is unavailable: ${cause}`);
@@ -7,7 +7,7 @@ export class LogUnavailable extends Error {
   }
 }
 
-/** The change did not happen, because the disk is full: it may be asked for again when there is room. */
+/** The disk is full and nothing was written. The command can be repeated when there is space. */
 export class LogFull extends Error {
   constructor(cause: string) {
     super(`the log takes no changes: ${cause}`);
@@ -15,7 +15,7 @@ export class LogFull extends Error {
   }
 }
 
-/** Turns a full disk into `false`, for changes that a later sweep asks for again. */
+/** Maps `LogFull` to `false`, for changes that a later sweep repeats. */
 export function falseWhenFull(error: unknown): false {
   if (error instanceof LogFull) return false;
   throw error;

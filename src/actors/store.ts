@@ -1,6 +1,6 @@
 /**
- * The store as its users see it, over HTTP and inside graphs: what to embed, how long items live, what a read
- * refreshes. X2 What a run does carries its lease. Embedding happens before a commit, never inside of one.
+ * The item store for HTTP routes and graphs: embedding, expiry, and refresh on read. X2 Writes of a run carry its
+ * lease. Embedding happens before a commit, never inside one.
  */
 import { EmbeddingFailed, similarity, textsOf, toVectorText } from '../item/embedding.ts';
 import type { Embedder, IndexChoice } from '../item/embedding.ts';
@@ -24,11 +24,11 @@ import type { Items, ItemsWritten, ItemWrite } from './items.ts';
 
 export interface StoreTtl {
   readonly refreshOnRead: boolean;
-  /** Minutes; null: items live for ever unless a write says otherwise. */
+  /** Minutes until expiry unless a write sets its own; null: never. */
   readonly defaultTtl: number | null;
 }
 
-/** A read or write that cannot be done; `message` is for the client. */
+/** A read or write that is impossible; `message` is shown to the client. */
 export class StoreProblem extends Error {
   readonly code: 'embedding' | 'scan-limit' | 'too-large' | 'lease-stale';
   constructor(code: StoreProblem['code'], message: string, cause?: unknown) {
@@ -38,14 +38,14 @@ export class StoreProblem extends Error {
   }
 }
 
-/** On whose behalf. */
+/** Access filter and lease of the caller. */
 export interface Caller {
   readonly access?: AccessFilter | undefined;
   readonly lease?: Lease | undefined;
 }
 
 export interface Reading extends Caller {
-  /** Whether what is read lives on; the configuration decides when absent. */
+  /** Tells whether the read restarts the items' expiry; absent: as configured. */
   readonly refresh?: boolean | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface Put {
   readonly namespace: Namespace;
   readonly key: string;
   readonly value: JsonObject;
-  /** Minutes; null: for ever; absent: the configured default. */
+  /** Minutes until expiry; null: never; absent: the configured default. */
   readonly ttl?: number | null | undefined;
   readonly index?: IndexChoice;
 }
@@ -68,7 +68,7 @@ export interface Delete {
 export interface Search {
   readonly prefix: Namespace;
   readonly match?: JsonObject | undefined;
-  /** Ranks by meaning. */
+  /** Text for semantic ranking. */
   readonly query?: string | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -83,12 +83,12 @@ export interface NamespaceListing {
   readonly offset: number;
 }
 
-/** All methods throw `LogUnavailable`, and `StoreProblem` where it says so. */
+/** All methods throw `LogUnavailable`, and `StoreProblem` where noted. */
 export interface Store {
   get(namespace: Namespace, key: string, reading: Reading): Promise<ItemRecord | undefined>;
-  /** One commit. Throws `StoreProblem` when embedding fails: nothing is written then. */
+  /** Writes in one commit. Throws `StoreProblem` when embedding fails; nothing is written then. */
   write(changes: readonly (Put | Delete)[], caller: Caller): Promise<ItemsWritten>;
-  /** Throws `StoreProblem` for a filter that scans too much, for items too large together, and when embedding fails. */
+  /** Throws `StoreProblem` when the scan or the answer is too large, or when embedding fails. */
   search(search: Search, reading: Reading): Promise<FoundItem[]>;
   namespaces(listing: NamespaceListing, caller: Caller): Promise<Namespace[]>;
 }
@@ -99,16 +99,19 @@ export interface StoreOptions {
   readonly clock: Clock;
   readonly ttl: StoreTtl;
   readonly embedder?: Embedder | undefined;
-  /** Hears why an embedding failed. */
+  /** Receives the cause of a failed embedding. */
   readonly onFault: (error: unknown, context: string) => void;
 }
 
-/** Items that a caller with a filter may have the server look at. */
-const MAX_SCANNED = 10_000;
-const SCORED_AT_ONCE = 200;
-const READ_AT_ONCE = 5;
+/** Maximum of items that one request with an access filter may scan. */
+const MAX_SCANNED_ITEMS = 10_000;
+const ITEMS_SCORED_PER_PART = 200;
+const ITEMS_READ_PER_PART = 5;
 
-/** Counts what is answered together. Throws `StoreProblem` beyond the limit, and ever after. */
+/**
+ * Adds an item to the size of an answer. Throws `StoreProblem` beyond `LARGEST_ANSWER` characters, also on every later
+ * call.
+ */
 export type AnswerCount = (item?: { readonly data: string }) => void;
 
 export function countAnswer(): AnswerCount {
@@ -167,18 +170,18 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     if (!written.ok) throw new StoreProblem('lease-stale', 'store: the run is no longer this one to execute');
   }
 
-  /** The ids of one page, in order; with scores when there is a query. */
+  /** Returns the item ids of one page in order, with scores when there is a query. */
   async function find(
     { prefix, match, query, limit, offset }: Search,
     access: AccessFilter | undefined,
   ): Promise<{ itemId: string; score?: number }[]> {
-    // Without an index a query ranks nothing, as in the library's own stores: graphs that ask anyway still find items.
+    // Without an index a query ranks nothing, as in LangGraph's own stores, but still returns items.
     const [wanted] = query === undefined || embedder === undefined ? [] : await embed([query]);
     const scan = { prefix, now: clock.now(), ...(match && { match }), ...(access && { access }) };
     const found: { itemId: string; score?: number }[] = [];
     let scanned = 0;
     for await (const page of scanItems(log.rows, scan)) {
-      const left = access === undefined ? page.length : Math.max(0, MAX_SCANNED - scanned);
+      const left = access === undefined ? page.length : Math.max(0, MAX_SCANNED_ITEMS - scanned);
       scanned += page.length;
       const seen = page.slice(0, left).filter(({ allowed }) => allowed);
       found.push(...(wanted === undefined ? seen : await score(wanted, seen)));
@@ -194,11 +197,11 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     candidates: readonly Candidate[],
   ): Promise<{ itemId: string; score: number }[]> {
     const scored: { itemId: string; score: number }[] = [];
-    // A few at a time: the arithmetic holds up the event loop.
-    for (let from = 0; from < candidates.length; from += SCORED_AT_ONCE) {
-      const ids = candidates.slice(from, from + SCORED_AT_ONCE).map(({ itemId }) => itemId);
+    // In parts, because the arithmetic blocks the event loop.
+    for (let from = 0; from < candidates.length; from += ITEMS_SCORED_PER_PART) {
+      const ids = candidates.slice(from, from + ITEMS_SCORED_PER_PART).map(({ itemId }) => itemId);
       const vectors = await getVectors(log.rows, ids);
-      // In the order of the candidates: among equals the last updated comes first.
+      // Keeps the candidates' order: among equal scores the last updated comes first.
       for (const itemId of ids) {
         const own = vectors.get(itemId);
         if (own !== undefined)
@@ -222,10 +225,10 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
       const ids = page.map(({ itemId }) => itemId);
       const records: ItemRecord[] = [];
       const count = countAnswer();
-      // A few at a time: they may be large.
-      for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
+      // In parts, because items may be large.
+      for (let from = 0; from < ids.length; from += ITEMS_READ_PER_PART) {
         if (from > 0) await breathe();
-        const some = ids.slice(from, from + READ_AT_ONCE);
+        const some = ids.slice(from, from + ITEMS_READ_PER_PART);
         const read = await getItems(log.rows, some, clock.now(), reading.access);
         read.forEach((item) => count(item));
         records.push(...read);
@@ -254,7 +257,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
 }
 
 function assertScanned(scanned: number, access: AccessFilter | undefined): void {
-  if (access !== undefined && scanned > MAX_SCANNED)
+  if (access !== undefined && scanned > MAX_SCANNED_ITEMS)
     throw new StoreProblem(
       'scan-limit',
       'Authenticated store query exceeded maximum scan limit. Narrow the namespace or filters.',

@@ -1,8 +1,8 @@
 /**
- * One thread in memory: a started actor of the thread machine, its folded state, and the version of both.
+ * One thread in memory: a started actor of the thread machine, its folded state, and their version.
  *
- * D2 The actor receives each fact once, after its commit. The snapshot of the last commit stands in for the history, so
- * a thread of ten thousand runs loads as fast as one of a single run.
+ * D2 The actor receives each event once, after its commit. Loading reads the last snapshot instead of the history, so
+ * it takes constant time.
  */
 import type { EventLog } from '../log/log.ts';
 import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
@@ -15,9 +15,12 @@ export interface ThreadActor {
   readonly stream: string;
   readonly state: ThreadState;
   readonly version: number;
-  /** Decides commands one after the other as if each had happened; all or none. `before`: what was decided so far. */
+  /**
+   * Decides the commands in order, each on the state after the previous ones; all or none. `before`: an earlier
+   * decision to continue.
+   */
   decide(commands: readonly ThreadCommand[], before?: Decided & { ok: true }): Decided;
-  /** Takes in facts that are committed. Throws when the machine would not have allowed one: the log is damaged. */
+  /** Applies committed events. Throws when the machine does not allow one, which means that the log is damaged. */
   absorb(events: readonly ThreadEvent[]): void;
   stop(): void;
 }
@@ -32,11 +35,11 @@ export const loadThread = (log: EventLog, threadId: string): Promise<Loaded<Thre
 export const loadThreadActor = async (log: EventLog, threadId: string): Promise<ThreadActor> =>
   createThreadActor(threadStream(threadId), await loadThread(log, threadId));
 
-/** The actor of a thread that is not in the log. */
+/** Creates the actor of a thread that is not in the log. */
 export const newThreadActor = (threadId: string): ThreadActor =>
   createThreadActor(threadStream(threadId), { state: initial, version: 0 });
 
-/** A temporary thread has one short life, which a started machine would make dearer. */
+/** Only lasting threads get a started machine: its cost does not pay off for the few events of a temporary thread. */
 const isLasting = (state: ThreadState): boolean => isLiving(state) && !state.temporary;
 
 export function createThreadActor(stream: string, from: Loaded<ThreadState>): ThreadActor {
@@ -44,14 +47,14 @@ export function createThreadActor(stream: string, from: Loaded<ThreadState>): Th
   let machine: Machine | undefined;
   if (isLasting(state)) machine = startMachine(state);
 
-  /** Facts that are not committed yet can only be asked about, so the machine answers for the first of them alone. */
+  /** The started machine judges only the first event: uncommitted events cannot be sent to it. */
   const can = (at: ThreadState, facts: readonly ThreadEvent[]): boolean => {
     const [first, ...rest] = facts;
     if (machine === undefined || at !== state || first === undefined) return canAll(at, facts);
     return machine.can(first) && canAll(evolve(at, first), rest);
   };
 
-  function take(event: ThreadEvent): void {
+  function apply(event: ThreadEvent): void {
     if (!can(state, [event]))
       throw new Error(`${stream} version ${version + 1}: ${event.type} cannot follow "${state.status}"`);
     machine?.send(event);
@@ -80,7 +83,7 @@ export function createThreadActor(stream: string, from: Loaded<ThreadState>): Th
       return { ok: true, events, after };
     },
     absorb(events) {
-      events.forEach(take);
+      events.forEach(apply);
     },
     stop: () => machine?.stop(),
   };

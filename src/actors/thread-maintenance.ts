@@ -1,8 +1,9 @@
 /**
- * Changes of a thread that depend on its checkpoints: copying it, pruning it, deleting a run.
+ * Changes of a thread that depend on its checkpoints: copying, pruning and deletion of a run.
  *
- * P3 Checkpoints lean on each other: what one that stays cannot be read or resumed without stays with it. L3 What goes,
- * goes in the commit of the fact that says so. A busy thread is refused: its open runs lean on what is there.
+ * P3 Checkpoints have delta bases: a deletion keeps every checkpoint that a remaining one needs for reading or
+ * resuming. L3 Content is deleted in the commit of the event that says so. A busy thread is refused, because open runs
+ * need its checkpoints.
  */
 import type { JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
@@ -20,19 +21,19 @@ import { isLiving, type ThreadState } from '../thread/state.ts';
 import { CONFLICT } from './aggregate.ts';
 import type { Dispatched, Threads } from './threads.ts';
 
-/** The ids of the checkpoints of the same namespace that this one cannot be read or resumed without. */
+/** Returns ids of the checkpoints in the same namespace that this one needs for reading or resuming. */
 export type DeltaBasesOf = (checkpoint: CheckpointOutline) => readonly string[];
 
 export interface ThreadMaintenance {
-  /** A new thread with everything that the other one has saved, but its runs. */
+  /** Creates a thread with all checkpoints of `from`, but without its runs. */
   copy(from: string, make: { threadId: string; metadata: JsonObject; ttl?: Ttl }): Promise<Dispatched>;
-  /** Without facts when the run is gone already. Refused while a run of the thread is open. */
+  /** Deletes an ended run. Returns no events when it is gone already. Refused while the thread has an open run. */
   deleteRun(threadId: string, runId: string): Promise<Dispatched>;
-  /** The same, but the thread keeps what the run has saved: its state stays as it is. */
+  /** Deletes a run like `deleteRun`, but keeps its checkpoints, so the thread's state does not change. */
   deleteRunRecord(threadId: string, runId: string): Promise<Dispatched>;
   /**
-   * Drops all checkpoints but the newest and what resuming it needs, and the runs that none is left of. Refused while a
-   * run is open. `isDue` is asked when nothing can change any more; without it the thread is pruned in any case.
+   * Deletes all checkpoints except the newest and what resuming it needs, and runs without remaining checkpoints.
+   * Refused while a run is open. `isDue` is asked on the version that the pruning is decided on.
    */
   keepLatest(threadId: string, isDue?: (state: ThreadState) => Promise<boolean>): Promise<Dispatched>;
 }
@@ -43,15 +44,17 @@ export interface ThreadMaintenanceOptions {
   readonly deltaBasesOf: DeltaBasesOf;
 }
 
-const ROOT = '';
-const RUNS_PAGE = 100;
+const ROOT_NAMESPACE = '';
+const RUNS_PER_PAGE = 100;
 
 export function createThreadMaintenance({
   log,
   threads,
   deltaBasesOf,
 }: ThreadMaintenanceOptions): ThreadMaintenance {
-  /** What the thread shows once the run is gone: the end of the run before, unless something came after this one. */
+  /**
+   * Returns what the thread shows after the run's deletion: the previous run's end, unless a client wrote state later.
+   */
   async function shownAfter(
     { runId, threadId }: RunRecord,
     all: readonly CheckpointOutline[],
@@ -59,8 +62,8 @@ export function createThreadMaintenance({
   ): Promise<Pick<ThreadEventMap['RunDeleted'], 'left' | 'stays'>> {
     const last = await lastEndedRun(log.rows, threadId);
     const own = all.findIndex((checkpoint) => checkpoint.runId === last?.runId);
-    const at = all.findIndex(({ ns, checkpointId }) => ns === ROOT && checkpointId === head);
-    // A client wrote into the state after the last run: what the thread shows is of that state.
+    const at = all.findIndex(({ ns, checkpointId }) => ns === ROOT_NAMESPACE && checkpointId === head);
+    // After a client's state update the thread keeps showing that state.
     const isWritten = own !== -1 && at !== -1 && at < own;
     const stays = isWritten ? await standingOf(threadId) : undefined;
     if (stays !== undefined) return { left: null, stays };
@@ -70,7 +73,7 @@ export function createThreadMaintenance({
 
   async function standingOf(threadId: string): Promise<Standing | undefined> {
     const thread = await getThread(log.rows, threadId);
-    // A busy one is refused.
+    // The machine refuses busy threads, so this result is not used.
     if (thread === undefined || thread.status === 'busy') return undefined;
     const { status, interrupts, error } = thread;
     return { bound: (await boundGraph(log.rows, threadId)) ?? null, status, interrupts, error };
@@ -80,9 +83,9 @@ export function createThreadMaintenance({
   async function runsOf(threadId: string): Promise<string[]> {
     const runIds: string[] = [];
     for (;;) {
-      const page = await listRuns(log.rows, { threadId, limit: RUNS_PAGE, offset: runIds.length });
+      const page = await listRuns(log.rows, { threadId, limit: RUNS_PER_PAGE, offset: runIds.length });
       runIds.push(...page);
-      if (page.length < RUNS_PAGE) return runIds;
+      if (page.length < RUNS_PER_PAGE) return runIds;
     }
   }
 
@@ -93,7 +96,7 @@ export function createThreadMaintenance({
         const bound = await boundGraph(log.rows, from);
         const graph = bound ? { graphId: bound.graphId, assistantId: bound.assistantId } : null;
         const command = { type: 'CopyThread', ...make, from, head: state.head, graph } as const;
-        // The checkpoints that the commit copies are those that the head was read with.
+        // The append without events fails the commit if the source thread has changed since its head was read.
         const extraAppends = [{ stream: threadStream(from), expected: version, events: [] }];
         const done = await threads.dispatch(make.threadId, [command], { extraAppends });
         return !done.ok && done.refusal.code === 'concurrency-conflict' ? CONFLICT : done;
@@ -117,7 +120,7 @@ export function createThreadMaintenance({
         if (run === undefined) return [];
         const all = await log.payloads.outline(threadId);
         const head = isLiving(state) ? state.head : null;
-        const kept = all.filter((checkpoint) => checkpoint.runId === runId).map(toPlace);
+        const kept = all.filter((checkpoint) => checkpoint.runId === runId).map(toKey);
         const stays = await standingOf(threadId);
         return [{ type: 'DeleteRun', runId, kept, head, left: null, ...(stays && { stays }) }];
       }),
@@ -127,7 +130,7 @@ export function createThreadMaintenance({
         if (!(await isDue(state))) return [];
         const all = await log.payloads.outline(threadId);
         const latest = latestOf(all, isLiving(state) ? state.head : null);
-        const kept = [...latest, ...basesOf(latest, all, deltaBasesOf)].map(toPlace);
+        const kept = [...latest, ...basesOf(latest, all, deltaBasesOf)].map(toKey);
         const runs = outdatedRuns(await runsOf(threadId), all, kept);
         const stays = await standingOf(threadId);
         return [{ type: 'PruneThread', kept, runs, ...(stays && { stays }) }];
@@ -136,8 +139,8 @@ export function createThreadMaintenance({
 }
 
 /**
- * The runs that no checkpoint is left of. One that saved nothing goes with those before the newest that did; a later one
- * says why the thread stands as it does. `runIds`: newest first.
+ * Returns runs without remaining checkpoints. A run that saved nothing is outdated if a newer run saved; otherwise it
+ * explains the thread's status and stays. `runIds`: newest first.
  */
 function outdatedRuns(
   runIds: readonly string[],
@@ -151,29 +154,29 @@ function outdatedRuns(
   return newest === -1 ? [] : runIds.slice(newest).filter((runId) => !left.has(runId));
 }
 
-/** The head as it is, or when it goes the newest checkpoint of the root namespace that stays. */
+/** Returns the head, or if it is deleted the newest remaining checkpoint of the root namespace. */
 function headOf(staying: readonly CheckpointOutline[], head: string | null): string | null {
-  const roots = staying.filter(({ ns }) => ns === ROOT).map(({ checkpointId }) => checkpointId);
+  const roots = staying.filter(({ ns }) => ns === ROOT_NAMESPACE).map(({ checkpointId }) => checkpointId);
   return head !== null && roots.includes(head) ? head : (roots[0] ?? null);
 }
 
 /**
- * The head, and the newest checkpoint of every namespace that goes on from there: a subgraph that is not done with the
- * head's step says so in its `parents`, one that remembers from run to run has a namespace without tasks.
+ * Returns the head, and the newest checkpoint of each namespace that continues from it. A subgraph in mid-step names
+ * the head in its `parents`. A subgraph with memory across runs has a namespace without task ids.
  */
 function latestOf(all: readonly CheckpointOutline[], head: string | null): CheckpointOutline[] {
-  const seen = new Set<string>([ROOT]);
+  const seen = new Set<string>([ROOT_NAMESPACE]);
   return all.filter((checkpoint) => {
     const { ns, checkpointId, metadata } = checkpoint;
-    if (ns === ROOT) return checkpointId === head;
+    if (ns === ROOT_NAMESPACE) return checkpointId === head;
     if (seen.has(ns)) return false;
     seen.add(ns);
     const parents = metadata['parents'] as JsonObject | undefined;
-    return parents?.[ROOT] === head || ns.split('|').every((segment) => !segment.includes(':'));
+    return parents?.[ROOT_NAMESPACE] === head || ns.split('|').every((segment) => !segment.includes(':'));
   });
 }
 
-/** The delta bases of `staying`, and theirs in turn. */
+/** Returns the delta bases of `staying`, recursively. */
 function basesOf(
   staying: readonly CheckpointOutline[],
   all: readonly CheckpointOutline[],
@@ -190,8 +193,8 @@ function basesOf(
       held.set(key, found);
       open.push(found);
     }
-  return [...held.values()].map(toPlace);
+  return [...held.values()].map(toKey);
 }
 
 const keyOf = ({ ns, checkpointId }: CheckpointKey): string => JSON.stringify([ns, checkpointId]);
-const toPlace = ({ ns, checkpointId }: CheckpointKey): CheckpointKey => ({ ns, checkpointId });
+const toKey = ({ ns, checkpointId }: CheckpointKey): CheckpointKey => ({ ns, checkpointId });

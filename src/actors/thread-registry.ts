@@ -1,27 +1,29 @@
 /**
- * Actors of threads in memory, one cell for each thread. It is a cache: a cell without work may go at any time, and the
- * store brings its thread back.
+ * Cache of thread actors, one cell per thread. A cell without work can be evicted at any time and is reloaded from the
+ * store.
  */
 import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { ThreadActor } from './thread-actor.ts';
 
-/** Read and changed in the cell's own mailbox only. */
+/** Accessed only by work in the cell's own mailbox. */
 export interface ActorCell {
-  /** Loaded when it is first needed. */
+  /** Undefined until it is loaded. */
   actor: ThreadActor | undefined;
 }
 
 export interface ThreadRegistry {
-  /** Work on one thread runs one after the other. */
+  /** Runs work on one thread sequentially. */
   post<T>(threadId: string, work: (cell: ActorCell) => Promise<T>): Promise<T>;
 }
 
-/** `capacity`: idle cells that stay. */
+/** `capacity`: number of idle cells that are kept. */
 export function createThreadRegistry(capacity: number): ThreadRegistry {
-  // In order of use: the first is the one unused the longest.
+  // Ordered by last use, oldest first.
   const cells = new Map<string, ActorCell & { readonly mailbox: Mailbox }>();
 
-  /** Evicts a sixteenth more than it must: finding the first entry of a map walks over what was deleted before it. */
+  /**
+   * Evicts 1/16 of the capacity at once: each search for a map's first entry walks over all entries deleted before it.
+   */
   function evict(): void {
     const rest = capacity - (capacity >> 4);
     for (const [threadId, cell] of cells) {
@@ -37,7 +39,7 @@ export function createThreadRegistry(capacity: number): ThreadRegistry {
       const cell = cells.get(threadId) ?? { mailbox: createMailbox(), actor: undefined };
       cells.delete(threadId);
       cells.set(threadId, cell);
-      // Posted before the eviction, so a cell that is about to be used is never idle.
+      // The post precedes the eviction, so the cell in use is never idle and never evicted.
       const done = cell.mailbox.post(() => work(cell));
       if (cells.size > capacity) evict();
       return done;

@@ -1,8 +1,8 @@
 /**
- * The write path of threads: a command becomes facts, or a refusal.
+ * The write path of threads: turns commands into events or a refusal.
  *
  * D1 Every change of a thread passes through `dispatch`. D3 A refusal is a value and writes nothing. L4 An unknown
- * outcome is an exception and never a refusal. Commands of one thread are decided one at a time.
+ * outcome throws and is never a refusal. Commands of one thread are decided one at a time.
  */
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -30,28 +30,28 @@ export type Dispatched =
   | { readonly ok: false; readonly refusal: Refusal };
 
 export interface DispatchOptions {
-  /** A run that is created may begin in the same commit, when an executor has room for it. */
+  /** Lets a created run start in the same commit when an executor has a free permit. */
   readonly startsAtOnce?: boolean;
   /**
-   * The thread's id was drawn for these commands, so there is nothing to load. Counts when the first of them creates it,
-   * and is harmless then when it is not so: the commit is refused.
+   * The thread's id is new, so nothing is loaded. Applies only if the first command creates the thread; a wrong value
+   * is harmless, because the commit then conflicts.
    */
   readonly isNew?: boolean;
-  /** Makes a repetition harmless; a new id is taken when absent. */
+  /** Idempotency key: a repeated id returns the first receipt. Absent: a new id. */
   readonly commandId?: string;
-  /** What is committed with the facts; a function when it depends on which facts were decided. */
+  /** Payloads of the same commit; a function when they depend on the decided events. */
   readonly payloads?: readonly PayloadWrite[] | ((events: readonly ThreadEvent[]) => readonly PayloadWrite[]);
-  /** Appends to other streams in the same commit; refused with `concurrency-conflict` when one of those went on. */
+  /** Appends to other streams in the same commit. A conflict there is refused as `concurrency-conflict`. */
   readonly extraAppends?: readonly Append[];
-  /** Tried on a full disk as well (log/log.ts). */
+  /** The commit is tried even on a full disk (log/log.ts). */
   readonly isVital?: boolean;
-  /** X2: refused with `lease-stale` when this is no longer the run's lease at the moment of the commit. */
+  /** X2 Refused as `lease-stale` if this is not the run's lease at commit time. */
   readonly lease?: Lease;
-  /** Refused with `thread-changed` when the thread's stream has another version. Any version when absent. */
+  /** Refused as `thread-changed` if the stream has another version. Absent: any version. */
   readonly expectedVersion?: number;
 }
 
-/** Makes the commands from what the thread is when they are decided; nothing of the thread changes meanwhile. */
+/** Builds commands from the thread's state; the thread does not change meanwhile. */
 export type Prepare = (state: ThreadState) => Promise<readonly ThreadCommand[]>;
 
 export interface Threads {
@@ -62,16 +62,16 @@ export interface Threads {
     options?: DispatchOptions,
   ): Promise<Dispatched>;
   /**
-   * Runs `use` while no command of the thread is decided here, for a commit of other streams that names the version;
-   * again when it answers `CONFLICT`. `use` must not dispatch to the same thread.
+   * Runs `use` while no command of the thread is decided, for commits of other streams that depend on its version.
+   * Repeats it when it returns `CONFLICT`. `use` must not dispatch to the same thread.
    */
   runExclusive<T>(
     threadId: string,
     use: (thread: Loaded<ThreadState>) => Promise<T | typeof CONFLICT>,
   ): Promise<T>;
-  /** The thread as the store has it. */
+  /** Reads the thread's state from the log. */
   read(threadId: string): Promise<ThreadState>;
-  /** Sets the one starter of runs that may begin in the commit that creates them. The returned function removes it. */
+  /** Sets the starter for inline starts, replacing any other. The returned function removes it. */
   startInline(starter: InlineStarter): () => void;
 }
 
@@ -80,27 +80,27 @@ export interface ThreadsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly webhooks: WebhookPolicy;
-  /** Idle actors that stay in memory, about 4 KB each. */
+  /** Idle actors kept in memory, about 4 KB each. */
   readonly capacity?: number;
 }
 
-const DEFAULT_CAPACITY = 4_000;
+const DEFAULT_CAPACITY_ACTORS = 4_000;
 
 export function createThreads(options: ThreadsOptions): Threads {
-  const { log, clock, ids, webhooks, capacity = DEFAULT_CAPACITY } = options;
+  const { log, clock, ids, webhooks, capacity = DEFAULT_CAPACITY_ACTORS } = options;
   const registry = createThreadRegistry(capacity);
   let starter: InlineStarter | undefined;
 
   const actorIn = async (threadId: string, cell: ActorCell, isNew = false): Promise<ThreadActor> =>
     (cell.actor ??= isNew ? newThreadActor(threadId) : await loadThreadActor(log, threadId));
 
-  /** After a change by another writer. */
+  /** Replaces the cell's actor after another writer changed the thread. */
   async function reload(threadId: string, cell: ActorCell): Promise<ThreadActor> {
     cell.actor?.stop();
     return (cell.actor = await loadThreadActor(log, threadId));
   }
 
-  /** An append without facts writes nothing, and asks for the receipt of its command id. */
+  /** Reads the receipt of a command id through an append without events, which writes nothing. */
   async function receiptOf(
     commandId: string,
     { stream, version }: ThreadActor,
@@ -131,7 +131,7 @@ export function createThreads(options: ThreadsOptions): Threads {
     };
   }
 
-  /** The decision with the start of the run that it creates, where the run may begin at once. */
+  /** Adds the start of the created run to the decision where the run may start at once. */
   function withStart(
     actor: ThreadActor,
     decided: Decided & { ok: true },
@@ -159,7 +159,7 @@ export function createThreads(options: ThreadsOptions): Threads {
       return { ok: false, refusal: { code: 'thread-changed' } };
     const decided = actor.decide(typeof commands === 'function' ? await commands(actor.state) : commands);
     if (!decided.ok) {
-      // A command that has already happened can look impossible.
+      // A repeated command can be refused although it succeeded before, so its receipt is looked up.
       const earlier = options.commandId && (await receiptOf(options.commandId, actor));
       return earlier ? { ok: true, events: earlier.events, state: actor.state } : decided;
     }

@@ -1,6 +1,6 @@
 /**
- * The commit interval: writes of many runs that can wait a moment share one commit. Each stream writes a frame now and
- * then, and a commit for every one of them costs as much as twenty frames.
+ * Lets writes of many runs share one commit: each stream writes a frame now and then, and one commit costs as much as
+ * 20 frames.
  */
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -10,18 +10,18 @@ export interface CommitInterval {
   next(fn: () => void): () => void;
 }
 
-/** Readers do not notice it, and it halves the commits of a busy server. */
+/** Too short for readers to notice; halves the commits of a busy server. */
 const COMMIT_INTERVAL_MS = 5;
 
-/** Intervals run while writes wait: the first after a rest ends with the turn of the event loop. */
+/** An interval that starts after an idle period ends with the current turn of the event loop. */
 export function createCommitInterval(clock: Pick<Clock, 'monotonic' | 'after'>): CommitInterval {
   let waiting = new Set<() => void>();
   let endedAt = -Infinity;
-  let isTurnsEnd = false;
+  let endsWithTurn = false;
   let cancel: (() => void) | undefined;
 
   function end(): void {
-    isTurnsEnd = false;
+    endsWithTurn = false;
     cancel = undefined;
     endedAt = clock.monotonic();
     const due = waiting;
@@ -32,10 +32,10 @@ export function createCommitInterval(clock: Pick<Clock, 'monotonic' | 'after'>):
   return {
     next(fn) {
       waiting.add(fn);
-      if (!isTurnsEnd && cancel === undefined) {
+      if (!endsWithTurn && cancel === undefined) {
         const ms = endedAt + COMMIT_INTERVAL_MS - clock.monotonic();
-        isTurnsEnd = ms <= 0;
-        if (isTurnsEnd) void breathe().then(end);
+        endsWithTurn = ms <= 0;
+        if (endsWithTurn) void breathe().then(end);
         else cancel = clock.after(ms, end);
       }
       return () => {

@@ -1,10 +1,9 @@
 /**
- * The reactor that starts the runs of crons.
+ * The reactor that starts the runs of due crons.
  *
- * X5 What is due is read from the rows, so a lost wake-up, a restart or a clock that jumps delays a run and never loses
- * it; what is done about slots that were missed is the aggregate's to say (cron/decide.ts). A cron whose run cannot be
- * started now (the auth handler does not answer, say) is asked again later and holds up no other. A start plans anew
- * what a clock that was far ahead had planned.
+ * X5 Due crons are read from rows, so a lost wake-up, a restart or a clock jump delays a run but never loses it.
+ * `cron/decide.ts` decides about missed slots. A cron whose run cannot start now is retried later and delays no other
+ * cron. A server start plans crons anew in case the clock had been far ahead.
  */
 import type { Crons, StartCronRun } from '../actors/crons.ts';
 import { nextSlot } from '../cron/schedule.ts';
@@ -21,21 +20,21 @@ export interface CronReactorOptions {
   readonly onFault: OnFault;
 }
 
-const AT_ONCE = 16;
-/** The net under lost wake-ups, and how soon a wall clock that jumped is noticed. */
+const MAX_CONCURRENT_CRONS = 16;
+/** Poll interval: bounds the delay after a lost wake-up or a wall-clock jump. */
 const POLL_MS = 1_000;
-/** Pauses after a fault: twice as long each time. */
+/** Pauses after faults double, from the first to the longest. */
 const FIRST_PAUSE_MS = 5_000;
-const LONGEST_PAUSE_MS = 300_000;
-const PLANNED_PAGE = 200;
+const MAX_PAUSE_MS = 300_000;
+const REPLAN_PAGE_ROWS = 200;
 
-/** `stop` starts nothing more and waits for what is under way. */
+/** `stop` starts no further runs and waits for those being started. */
 export function startCrons({ log, crons, start, clock, onFault }: CronReactorOptions): {
   stop(): Promise<void>;
 } {
   const underWay = new Map<string, Promise<void>>();
-  /** Crons that failed, until a moment of the clock that never jumps. */
-  const held = new Map<string, { readonly pauseMs: number; readonly until: number }>();
+  /** Failed crons, each paused until a time of the monotonic clock. */
+  const paused = new Map<string, { readonly pauseMs: number; readonly until: number }>();
   let stopping = false;
   let cancelPoll: () => void = () => undefined;
   let chain: Promise<void> = Promise.resolve();
@@ -50,10 +49,12 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
     cancelPoll();
     cancelPoll = clock.after(POLL_MS, pump);
     const now = clock.now();
-    const waiting = [...held].filter(([, { until }]) => until > clock.monotonic()).map(([cronId]) => cronId);
-    for (const [cronId, { until }] of held)
-      if (until + LONGEST_PAUSE_MS < clock.monotonic()) held.delete(cronId);
-    const free = AT_ONCE - underWay.size;
+    const waiting = [...paused]
+      .filter(([, { until }]) => until > clock.monotonic())
+      .map(([cronId]) => cronId);
+    for (const [cronId, { until }] of paused)
+      if (until + MAX_PAUSE_MS < clock.monotonic()) paused.delete(cronId);
+    const free = MAX_CONCURRENT_CRONS - underWay.size;
     const except = [...underWay.keys(), ...waiting];
     if (free > 0) for (const cronId of await dueCrons(log.rows, now, free, except)) begin(cronId);
     const next = await nextDueCron(log.rows, now);
@@ -64,10 +65,10 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
 
   function begin(cronId: string): void {
     const done = fireAll(cronId)
-      .then(() => void held.delete(cronId))
+      .then(() => void paused.delete(cronId))
       .catch((error: unknown) => {
-        const pauseMs = Math.min((held.get(cronId)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS);
-        held.set(cronId, { pauseMs, until: clock.monotonic() + pauseMs });
+        const pauseMs = Math.min((paused.get(cronId)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, MAX_PAUSE_MS);
+        paused.set(cronId, { pauseMs, until: clock.monotonic() + pauseMs });
         onFault(error, `cron ${cronId}`);
       })
       .finally(() => {
@@ -81,12 +82,12 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
     while (!stopping && (await crons.fire(cronId, start)));
   }
 
-  /** A cron that a wrong clock planned would wait until that clock's time. */
+  /** Plans crons anew whose next slot was computed while the clock was ahead: they would wait for that time. */
   async function replan(): Promise<void> {
     const now = clock.now();
     if ((await nextDueCron(log.rows, now)) === undefined) return;
-    const search = { enabled: true, sortBy: 'cron_id', sortOrder: 'asc', limit: PLANNED_PAGE } as const;
-    for (let offset = 0; !stopping; offset += PLANNED_PAGE) {
+    const search = { enabled: true, sortBy: 'cron_id', sortOrder: 'asc', limit: REPLAN_PAGE_ROWS } as const;
+    for (let offset = 0; !stopping; offset += REPLAN_PAGE_ROWS) {
       const { crons: page } = await searchCrons(log.rows, { ...search, offset });
       for (const cron of page) {
         const { cronId, nextAt } = cron;
@@ -94,7 +95,7 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
         if (stopping || nextAt === null || soonest === null || nextAt <= soonest) continue;
         await crons.dispatch(cronId, { type: 'ReplanCron', now });
       }
-      if (page.length < PLANNED_PAGE) return;
+      if (page.length < REPLAN_PAGE_ROWS) return;
     }
   }
 

@@ -1,11 +1,12 @@
 /**
  * One attempt at one run, from its lease to its end.
  *
- * X2 Every write carries the attempt's lease. X3 `finish` is tried once and refused when the run has already ended.
- * S1 Frame ids continue after those of earlier attempts; a frame is committed before a reader can see it.
+ * X2 Every write carries the attempt's lease. X3 `finish` commits one terminal event, or is refused because the run
+ * has already ended. S1 Frame ids continue after those of earlier attempts; a frame is committed before a reader can
+ * see it.
  *
- * What the graph saves and emits is taken in order and committed soon (run-writes.ts), its end with the last of it: the
- * graph does not wait for the disk unless it asked to. A read waits until what was written before is there.
+ * Writes of the graph are committed in order and soon (run-writes.ts), the last of them together with the run's end.
+ * The graph waits for the disk only with durability `sync`. A read waits for the attempt's earlier writes.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { stackOf } from '../kernel/stack.ts';
@@ -33,7 +34,7 @@ import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites } from './run-writes.ts';
 
-/** The attempt's lease is gone: somebody else owns the run, or nobody does. Whatever still runs must stop. */
+/** The attempt's lease is no longer valid: another attempt owns the run, or the run has ended. The graph must stop. */
 export class Fenced extends Error {
   constructor(runId: string) {
     super(`the lease on run ${runId} is no longer valid`);
@@ -44,13 +45,16 @@ export class Fenced extends Error {
 export interface Execution {
   readonly link: RunLink;
   /**
-   * Ends the run with its outcome; an error is the stream's last frame, in the same commit, and so are the values that
-   * no checkpoint holds (`untracked`, JSON text).
+   * Ends the run. The same commit stores the last frame of an error, and `untracked`: JSON text of the values that no
+   * checkpoint holds.
    */
   finish(outcome: Outcome, untracked?: string): Promise<void>;
-  /** Puts the run back into the queue without counting the attempt as lost. */
+  /** Requeues the run without counting the attempt as lost. */
   handBack(reason: string): Promise<void>;
-  /** Its graph worker is gone: a charged run is tried again unless that was its last charge, others are handed back. */
+  /**
+   * Ends the attempt after its graph worker died. A charged run is retried until it has `maxCharges`, others are
+   * requeued.
+   */
   lose(how: LostAttempt, maxCharges: number): Promise<void>;
 }
 
@@ -60,29 +64,29 @@ export interface ExecutionOptions {
   readonly store: Store;
   readonly threadId: string;
   readonly lease: Lease;
-  /** The run's end is told to a receiver, with the values that it left. */
+  /** The run has a webhook, whose body contains the thread's values at the end. */
   readonly owesWebhook: boolean;
-  /** The thread is there for this run alone. */
+  /** The thread was created for this run alone. */
   readonly temporary: boolean;
   readonly isRead: () => boolean;
   readonly commitInterval: CommitInterval;
   readonly lingerClock: Clock;
-  /** Graph code waits until what it saves is durable; otherwise it goes on meanwhile. */
+  /** Graph code waits until its writes are durable; otherwise it continues meanwhile. */
   readonly sync: boolean;
   /** The id of the next frame. */
   readonly nextFrame: number;
-  /** Subgraphs that the run has told of; undefined when its client did not ask for the mode `lifecycle`. */
+  /** Subgraphs already reported in the run's frames; undefined unless the client asked for the mode `lifecycle`. */
   readonly ledger: SubgraphLedger | undefined;
-  /** Called when graph code is about to start. */
+  /** Called just before graph code starts. */
   readonly onBegun: () => void;
-  /** Called once when a write finds the lease gone. */
+  /** Called when a write is refused because of a stale lease. */
   readonly onFenced: () => void;
 }
 
-const ROOM_POLL_MS = 1_000;
+const DISK_FULL_RETRY_MS = 1_000;
 
-/** Why an end may be refused: somebody else has the run, or nobody, because its thread is gone. */
-const NOT_OURS: ReadonlySet<string> = new Set<Refusal['code']>(['lease-stale', 'thread-missing']);
+/** Refusals that mean another attempt owns the run, or its thread is deleted. */
+const NOT_OWNED: ReadonlySet<string> = new Set<Refusal['code']>(['lease-stale', 'thread-missing']);
 
 export function createExecution(options: ExecutionOptions): Execution {
   const { log, threads, threadId, lease, sync, onFenced } = options;
@@ -102,17 +106,17 @@ export function createExecution(options: ExecutionOptions): Execution {
     return { kind: 'frames', runId, threadId, first, frames };
   }
 
-  /** Frames that graph code made, and where the ledger left some out or added some. */
+  /** `made` counts frames from graph code. `shifts`: where the ledger dropped or added frames. */
   let made = 0;
   const shifts: { readonly behind: number; readonly by: number }[] = [];
 
   function admit(frame: Frame, index: number): readonly Frame[] {
-    const told = ledger?.admit(frame) ?? [frame];
-    if (told.length !== 1) shifts.push({ behind: made + index, by: told.length - 1 });
-    return told;
+    const admitted = ledger?.admit(frame) ?? [frame];
+    if (admitted.length !== 1) shifts.push({ behind: made + index, by: admitted.length - 1 });
+    return admitted;
   }
 
-  /** The id of the last frame that belongs before the checkpoint. */
+  /** Returns the id of the last frame that precedes the checkpoint. */
   function lastFrameOf({ frames }: NewCheckpoint): number {
     if (frames === undefined) return next - 1;
     const shift = shifts.reduce((sum, { behind, by }) => (behind < frames ? sum + by : sum), 0);
@@ -161,24 +165,29 @@ export function createExecution(options: ExecutionOptions): Execution {
       ),
   };
 
-  /** One commit of what the attempt has written and of its end; what could not be stored is how it ended. */
+  /**
+   * Commits the pending writes together with the end. If they cannot be stored, `unstored` ends the attempt with that
+   * error.
+   */
   async function close(end: () => Promise<Dispatched>, unstored: (error: unknown) => Promise<Dispatched>) {
-    // Its receiver is told the values of the last checkpoint. What went wrong there is heard of below.
+    // The webhook body is read from the last checkpoint, which must be stored first. A failure reappears in `end()`.
     if (options.owesWebhook) await writes.settled().catch(() => undefined);
     const done = await end().catch(async (error: unknown) => {
       if (error instanceof Fenced) return undefined;
       if (error instanceof LogUnavailable) throw error;
-      // The frames that were dropped had ids.
+      // The next frame id is read from the log because frames that were not stored had taken ids.
       next = (await log.payloads.lastFrame(runId)) + 1;
       if (error instanceof LogFull) return insist(() => handBackForRoom());
       ledger &&= await readLedger(log, runId, { streamMode: [LIFECYCLE] });
       return unstored(error);
     });
-    if (done === undefined || done.ok || NOT_OURS.has(done.refusal.code)) return;
+    if (done === undefined || done.ok || NOT_OWNED.has(done.refusal.code)) return;
     throw new Error(`the end of the attempt was refused: ${done.refusal.code}`);
   }
 
-  /** L4 X5 The attempt's last writes did not happen: the next one goes on from what was saved. */
+  /**
+   * L4 X5 On a full disk the pending writes are lost and the next attempt continues from the last saved checkpoint.
+   */
   const handBackForRoom = (): Promise<Dispatched> =>
     threads.dispatch(threadId, [{ type: 'RequeueRun', reason: 'the disk is full', ...executing }], {
       lease,
@@ -186,18 +195,18 @@ export function createExecution(options: ExecutionOptions): Execution {
       payloads: lastFrames,
     });
 
-  /** Tries again while not even this can be written: as long the thread shows a run that nothing executes. */
+  /** Retries until the disk has room: until then the thread shows a run that nothing executes. */
   async function insist(dispatch: () => Promise<Dispatched>): Promise<Dispatched> {
     for (;;)
       try {
         return await dispatch();
       } catch (error) {
         if (!(error instanceof LogFull)) throw error;
-        await new Promise<void>((resolve) => options.lingerClock.after(ROOM_POLL_MS, resolve));
+        await new Promise<void>((resolve) => options.lingerClock.after(DISK_FULL_RETRY_MS, resolve));
       }
   }
 
-  /** The last frames, where the run ends. No frame comes after them, so their ids are not counted. */
+  /** Builds the closing frames of a completed run. No frame follows, so their ids are not counted. */
   const lastFrames = (events: readonly ThreadEvent[]): PayloadWrite[] =>
     events.flatMap(({ type, data }) => {
       const frames = type === 'RunCompleted' ? closingFrames(data.outcome, ledger) : [];
@@ -245,7 +254,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     },
     async lose({ charged, error, message }, maxCharges) {
       if (!charged) return execution.handBack(message);
-      // What could not be stored is tried again by the next attempt.
+      // The next attempt repeats what could not be stored.
       await writes.settled().catch(() => undefined);
       writes.end();
       await insist(() =>
@@ -269,11 +278,11 @@ function toFailure(error: unknown): Outcome {
   return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };
 }
 
-/** Values that a graph showed at its end and that no checkpoint holds. */
+/** Final values of the graph that no checkpoint holds, as JSON text. */
 export const untrackedOf = (end: RunEnd | LostAttempt): string | undefined =>
   end.kind === 'success' ? end.untracked : undefined;
 
-/** What a graph's end means for the run, given why it was told to stop, if it was. */
+/** Derives the run's outcome from the graph's end and the stop reason, if there is one. */
 export function outcomeOf(
   end: RunEnd | LostAttempt,
   stop: StopReason | undefined,

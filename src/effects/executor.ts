@@ -1,8 +1,8 @@
 /**
- * The reactor that executes runs: claims what may start, hands it to the graphs, records how it ended.
+ * The reactor that executes runs: claims runs that are due, hands them to the graph host and records their ends.
  *
- * X1 The claim is a fact that the thread's machine allows once. X3 Every execution ends with one terminal fact, or is
- * handed back. X5 What is pending in the log is found by reading, so a lost wake-up delays a run and never loses it.
+ * X1 A claim is an event that the thread's machine allows once. X3 Every execution ends with one terminal event or
+ * requeues its run. X5 Pending runs are found by reading the log, so a lost wake-up delays a run but never loses it.
  */
 import type { InlineStart } from '../actors/inline-start.ts';
 import { newLedger, readLedger } from '../actors/last-frames.ts';
@@ -33,32 +33,32 @@ import { inputOf } from './unsaved-input.ts';
 export interface ExecutorOptions {
   readonly log: EventLog;
   readonly threads: Threads;
-  /** What graphs keep beyond their threads. */
+  /** The store for items that outlive threads. */
   readonly store: Store;
   readonly graphs: GraphHost;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly onFault: OnFault;
-  /** Whether somebody waits for what a run tells. */
+  /** Tells whether a client is reading the run's stream. */
   readonly isRead: (runId: string) => boolean;
-  /** Real time, whatever the server's clock says: writes that wait for others must not stand still with it. */
+  /** Clock for the delay of writes; always real time, because a stopped test clock would block them. */
   readonly lingerClock: Clock;
   readonly permits: Permits;
   readonly runTimeoutMs: number;
-  /** Deaths of its process that a run is charged with before it ends with an error (X6). */
+  /** X6 Charges after which a run ends with an error. */
   readonly maxCharges: number;
-  /** How long a graph may take to honour a stop before its run ends without it. */
+  /** Time for a graph to obey a stop; after it the run ends without waiting for the graph. */
   readonly stopGraceMs: number;
 }
 
 export interface Executor {
-  /** Claims nothing more; resolves when nothing runs any more, after `ms` at the latest. */
+  /** Stops claiming; resolves when no run executes any more, after `ms` at the latest. */
   drain(ms: number): Promise<void>;
-  /** Claims nothing more, tells running graphs to stop, and hands their runs back within `graceMs`. */
+  /** Stops claiming, aborts running graphs and requeues their runs within `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** The net under lost wake-ups. */
+/** Poll interval: bounds the delay after a lost wake-up. */
 const POLL_MS = 1_000;
 
 interface Running {
@@ -66,10 +66,10 @@ interface Running {
   readonly leaseId: string;
   readonly attempt: number;
   readonly stop: AbortController;
-  /** Aborts when the server stops: a graph that was told to stop before has no more grace. */
+  /** Aborts at server shutdown and ends the grace period of a graph that was stopped earlier. */
   readonly hurry: AbortController;
   readonly done: Promise<void>;
-  /** Nothing of the graph is left to stop; the end of the run is being recorded. */
+  /** The graph has ended and the run's end is being committed. */
   isOver: boolean;
 }
 
@@ -77,23 +77,23 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const { log, threads, store, graphs, clock, ids, onFault, permits, isRead } = options;
   const { runTimeoutMs, stopGraceMs, maxCharges } = options;
   const running = new Map<string, Running>();
-  /** Nothing more is claimed. */
+  /** No more runs are claimed. */
   let draining = false;
-  /** And what runs is told to stop. */
+  /** No more runs are claimed and running graphs are aborted. */
   let stopping = false;
-  /** What still runs has nobody left to report to: the next start finds it as the log has it. */
+  /** Shutdown is over: runs that still execute record nothing more, and recovery at the next start handles them. */
   let closed = false;
   let claiming: Promise<void> | undefined;
   let again = false;
   let cancelPoll: () => void = () => undefined;
-  /** Runs may wait that could start if there were room, or that nobody has looked for: no new one gets before them. */
+  /** Other due runs may exist, so a new run must not overtake them with an inline start. */
   let backlog = true;
   const trial = openTrial(clock, pump);
-  /** This life of the server. */
+  /** Token of this server process. */
   const incarnation = ids.token();
   const commitInterval = createCommitInterval(options.lingerClock);
-  /** Runs that start in a commit which is under way. */
-  const promised = new Map<string, Promise<void>>();
+  /** Runs whose inline start is being committed. */
+  const startingInline = new Map<string, Promise<void>>();
 
   function pump(): void {
     if (draining) return;
@@ -113,14 +113,14 @@ export function startExecutor(options: ExecutorOptions): Executor {
   async function claim(): Promise<void> {
     cancelPoll();
     cancelPoll = clock.after(POLL_MS, pump);
-    const free = permits.free(running.size + promised.size);
+    const free = permits.free(running.size + startingInline.size);
     backlog = free <= 0;
     if (free > 0) {
       const found = await claimableRuns(log.rows, dueTime(clock), free, trial.isFree);
       backlog = found.length === free;
       const waiting = found.filter(({ runId }) => !running.has(runId));
       const started = await Promise.all(waiting.map((run) => start(run).catch(falseWhenFull)));
-      // Only after one of them started: what cannot, and is found again at once, would keep the process to itself.
+      // Claims again only after a start succeeded: repeated failing claims would monopolise the event loop.
       if (found.length === free && started.includes(true)) again = true;
     }
     const now = dueTime(clock);
@@ -132,7 +132,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const opening = (run: RunRef, attempt: number, first: number): Opening =>
     openingOf(run, { runId: run.runId, attempt, leaseId: ids.token() }, first, incarnation);
 
-  /** Whether the run executes now. */
+  /** Starts an attempt. Returns false when the run cannot start. */
   async function start({ runId, threadId }: RunRef): Promise<boolean> {
     const run = await getRun(log.rows, runId);
     if (run === undefined || draining) return false;
@@ -144,15 +144,15 @@ export function startExecutor(options: ExecutorOptions): Executor {
     return started.ok;
   }
 
-  /** The start of a new run that no other run is due before, for the commit that creates it. */
+  /** Offers an inline start for a new run when no other run is due before it. */
   function startInline(run: RunRef): InlineStart | undefined {
-    if (draining || backlog || permits.free(running.size + promised.size) <= 0) return undefined;
+    if (draining || backlog || permits.free(running.size + startingInline.size) <= 0) return undefined;
     let settled: () => void = () => undefined;
-    promised.set(run.runId, new Promise((resolve) => (settled = resolve)));
+    startingInline.set(run.runId, new Promise((resolve) => (settled = resolve)));
     const attempt = opening(run, 1, 0);
     return {
       settle(state) {
-        promised.delete(run.runId);
+        startingInline.delete(run.runId);
         settled();
         if (state === undefined) return pump();
         const found = readRun(log.rows, run.runId);
@@ -166,7 +166,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const { runId, threadId, kwargs } = found;
     const run = { ...found, attempt: lease.attempt };
     const stop = new AbortController();
-    // Claimed while the stop was asked for: handed back like the others, or the attempt would count as lost.
+    // A run claimed during shutdown is aborted and requeued like the others, so its attempt does not count as lost.
     if (stopping) stop.abort('shutdown' satisfies StopReason);
     const execution = createExecution({
       isRead: () => isRead(runId),
@@ -193,7 +193,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       .finally(() => {
         running.delete(runId);
         trial.leave(runId);
-        // Who was declared dead stood in the way of its next attempt.
+        // An aborted attempt may have delayed the run's next attempt.
         if (backlog || stop.signal.aborted) pump();
       });
     const { attempt, leaseId } = lease;
@@ -223,7 +223,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (reason === 'fenced' || closed) return;
     const mine = running.get(run.runId);
     if (mine !== undefined) mine.isOver = true;
-    // A write of this attempt after this line is refused: the lease ends with the commit below.
+    // The commit below ends the lease, so later writes of this attempt are refused.
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
     else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxCharges);
@@ -233,11 +233,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
   function watch(): void {
     cancelWatch = clock.after(POLL_MS, watch);
     for (const [runId, each] of running)
-      lookAfter(each).catch((error: unknown) => onFault(error, `looking after run ${runId}`));
+      checkRunning(each).catch((error: unknown) => onFault(error, `looking after run ${runId}`));
   }
 
-  /** Finds what a wake-up that was lost would have told: that the run is to stop, or that it is no longer ours. */
-  async function lookAfter({ threadId, leaseId, stop }: Running): Promise<void> {
+  /** Reads the thread in case a notice was lost: a cancel request, or a lease that is no longer valid. */
+  async function checkRunning({ threadId, leaseId, stop }: Running): Promise<void> {
     const state = await threads.read(threadId);
     if (activeOf(state)?.leaseId !== leaseId) stop.abort('fenced' satisfies StopReason);
     else if (state.status === 'stopping') stop.abort(state.action satisfies StopReason);
@@ -253,7 +253,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (events.some(mayStart)) pump();
   }
 
-  /** After this fact a run could start that could not before. Whoever needs a free place is told by its end. */
+  /** Tells whether this event may allow a run to start. Completed runs matter only while others wait. */
   function mayStart({ type, data }: Recorded): boolean {
     if (type === 'RunCreated') return !running.has(data.runId);
     if (type === 'RunCompleted') return data.remaining > 0 || backlog;
@@ -264,9 +264,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
   let cancelWatch = clock.after(POLL_MS, watch);
   pump();
 
-  /** Resolves when what is claimed and what runs is over, after `ms` at the latest. */
+  /** Resolves when all claimed and running runs are over, after `ms` at the latest. */
   async function allDone(ms: number): Promise<void> {
-    const all = Promise.all([claiming, ...promised.values()]).then(() =>
+    const all = Promise.all([claiming, ...startingInline.values()]).then(() =>
       Promise.all([...running.values()].map(({ done }) => done)),
     );
     await within(clock, ms, all);

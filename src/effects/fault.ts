@@ -1,2 +1,2 @@
-/** Where an effect reports what went wrong with nobody to answer to. */
+/** Receives errors of background work that has no caller to report to. */
 export type OnFault = (error: unknown, context: string) => void;

@@ -1,16 +1,19 @@
-/** How long an attempt at a run may take, why it stops, and how long its end may take. */
+/** Time limits of an attempt: for the run, and for the graph's reaction to a stop. */
 import type { RunEnd, StopReason } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Recorded } from '../log/events.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 
-/** In milliseconds, for one attempt: the run's own limit, `config.timeout`, within that of the server. */
+/** Time limit of one attempt in milliseconds: `config.timeout` of the run, at most `serverMs`. */
 export function timeLimitOf({ kwargs }: Pick<RunRecord, 'kwargs'>, serverMs: number): number {
   const { timeout } = kwargs.config;
   return typeof timeout === 'number' ? Math.min(timeout, serverMs) : serverMs;
 }
 
-/** Why an attempt has to stop when this is told of its run. `isOver`: its own end is being recorded. */
+/**
+ * Returns the reason for which this event stops the attempt, if any. `isOver`: the attempt's own end is being
+ * committed.
+ */
 export function stopFor(
   { type, data }: Recorded,
   { attempt, isOver }: { readonly attempt: number; readonly isOver: boolean },
@@ -19,10 +22,10 @@ export function stopFor(
     case 'RunCancelRequested':
       return data.action;
     case 'RunCompleted':
-      // Ended by somebody else, such as the deletion of its thread.
+      // Another command ended the run, such as the deletion of its thread.
       return isOver ? undefined : 'fenced';
     case 'RunRequeued':
-      // Declared dead by somebody else: what it still does is no part of the run.
+      // The attempt was declared dead: its further work does not belong to the run.
       return data.attempt === attempt ? 'fenced' : undefined;
     default:
       return undefined;
@@ -30,8 +33,8 @@ export function stopFor(
 }
 
 /**
- * `end` settles when a stop was asked for and the graph had its grace: graph code cannot keep a run open (X4). With
- * `hurry` it has none: the server stops.
+ * X4 `end` resolves `graceMs` after `signal` aborts, so graph code cannot keep a run open. After `hurry` it resolves
+ * at once.
  */
 export function afterGrace(
   signal: AbortSignal,

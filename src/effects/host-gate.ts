@@ -1,33 +1,34 @@
 /**
- * W3 How many attempts may go to a receiver now: a few at once, and when many failed in a row, one after a pause that
- * grows, until one is taken. What waits for a receiver costs none of its attempts. `now` is of a clock that never jumps.
+ * W3 Limits concurrent webhook attempts per receiver. After many failures in a row it allows one attempt at a time,
+ * after growing pauses, until one succeeds. Waiting uses up none of a delivery's attempts. `now` is in monotonic
+ * milliseconds.
  */
 export interface HostGate {
-  /** How many more attempts may begin. */
+  /** Number of attempts that may start now. */
   room(host: string, now: number): number;
   underWay(host: string): number;
   begin(host: string): void;
   end(host: string, isWell: boolean, now: number): void;
-  /** When the next receiver that is left alone may be tried; undefined when there is none. */
+  /** Earliest time at which a paused receiver may be tried; undefined when none is paused. */
   nextOpening(now: number): number | undefined;
 }
 
 interface HostState {
   underWay: number;
-  /** In a row. */
+  /** Failures in a row. */
   failures: number;
   openAt: number;
 }
 
-const TRIPS_AT = 10;
+const MAX_FAILURES = 10;
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-/** Receivers that fail are remembered, but not without end. */
+const MAX_PAUSE_MS = 60_000;
+/** Bound on remembered receivers: beyond it even failing ones are dropped once idle. */
 const MAX_HOSTS = 10_000;
 
 export function createHostGate(perHost: number): HostGate {
   const hosts = new Map<string, HostState>();
-  const isTripped = ({ failures }: HostState): boolean => failures >= TRIPS_AT;
+  const isTripped = ({ failures }: HostState): boolean => failures >= MAX_FAILURES;
 
   return {
     room(host, now) {
@@ -48,8 +49,8 @@ export function createHostGate(perHost: number): HostGate {
       state.underWay -= 1;
       state.failures = isWell ? 0 : state.failures + 1;
       if (isTripped(state)) {
-        const doublings = Math.min(state.failures - TRIPS_AT, 16);
-        state.openAt = now + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings);
+        const doublings = Math.min(state.failures - MAX_FAILURES, 16);
+        state.openAt = now + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings);
       }
       if (state.underWay === 0 && (isWell || hosts.size > MAX_HOSTS)) hosts.delete(host);
     },

@@ -1,8 +1,8 @@
 /**
- * The only way out of the process: POSTs to webhook receivers.
+ * Sends HTTP POSTs to webhook receivers; no other module opens outgoing connections.
  *
- * W4 The URL is checked before every attempt and every address when a socket connects, literal or resolved; the socket
- * goes to the address that was checked. Redirects are answers like any other: they are never followed.
+ * W4 The URL is checked before every attempt, and every address, literal or resolved, when a socket connects. The
+ * socket connects to the checked address. Redirects count as answers and are never followed.
  */
 import { lookup, type LookupAddress } from 'node:dns';
 import { createRequire } from 'node:module';
@@ -16,14 +16,14 @@ import { bareHost, checkWebhookUrl, findAddressProblem, type UrlPolicy } from '.
 export type { Posted };
 
 export interface HttpOut {
-  /** Gets ready for a post to it. Throws when that cannot be done now; it may be called again. */
+  /** Prepares a POST to the URL. Throws when that fails now; it may be called again. */
   open(url: string): void;
-  /** Never rejects. Ends within the deadline; at most a little of the answer's body is read. */
+  /** Never rejects. Ends within the deadline; reads at most 64 KiB of the answer's body. */
   post(url: string, headers: Record<string, string>, body: string): Promise<Posted>;
   close(): Promise<void>;
 }
 
-/** All addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (
   hostname: string,
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
@@ -34,16 +34,16 @@ export interface HttpOutOptions {
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly resolve?: Resolve;
-  /** The check before an attempt. */
+  /** URL check before each attempt. */
   readonly check?: typeof checkWebhookUrl;
-  /** Opens the socket once the policy has agreed; `lookup` answers with the address that was checked. */
+  /** Creates the socket connector; `lookup` answers with the address that was checked. */
   readonly dial?: (lookup: LookupFunction) => buildConnector.connector;
 }
 
-/** Enough to let a polite receiver's socket be used again; more is dropped with the socket. */
+/** A body up to this size is read fully so that its socket can be reused; a larger one closes the socket. */
 const MAX_ANSWER_BYTES = 65_536;
-const KEPT_ANSWER_BYTES = 1024;
-/** As many as a host may ever have under way: how many it has is not decided here. */
+const MAX_KEPT_ANSWER_BYTES = 1024;
+/** Upper bound per receiver; the host gate enforces the actual limit. */
 const MAX_CONNECTIONS = 64;
 
 const STOPPING = 'the server is stopping';
@@ -61,7 +61,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
   let opened: Out | undefined;
   const loadClient = prepareClient();
   function open(): Out {
-    // With the first delivery: the client is a twentieth of a start, and most servers are asked for none.
+    // Loaded with the first delivery: loading takes 5 % of start-up time, and most servers send no webhooks.
     const { Agent, buildConnector, request } = loadClient();
     const dial = options.dial ?? ((lookup) => buildConnector({ timeout: deadlineMs, lookup }));
     const connect = dial(checkedLookup(policy, resolve));
@@ -110,7 +110,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
           response: await beginningOf(answer.body),
         };
       } catch (error) {
-        return { kind: 'failed', error: wordsOf(error) };
+        return { kind: 'failed', error: messageOf(error) };
       } finally {
         cancel();
         underWay.delete(deadline);
@@ -118,7 +118,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
     },
     async close() {
       closed = true;
-      // The agent forgets a receiver whose connections broke off, and with it the requests that wait there.
+      // Pending requests are aborted one by one: `agent.destroy` misses those of a receiver whose connections broke.
       for (const deadline of underWay) deadline.abort(new Error(STOPPING));
       await opened?.agent.destroy();
     },
@@ -126,45 +126,47 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
 }
 
 /**
- * How to load the client, which may fail for want of files and is tried again then: `import` would remember the failure,
- * and either of the two that a description of the package could not be read, so its place is looked up now.
+ * Returns a function that loads undici. Loading may fail while file descriptors are exhausted, and is retried.
+ * `import` would cache the failure, and `require` would cache an unreadable package.json, so the path is resolved now.
  */
 function prepareClient(): () => typeof import('undici') {
   const require = createRequire(import.meta.url);
-  const place = require.resolve('undici');
+  const path = require.resolve('undici');
   return () => {
     const before = new Set(Object.keys(require.cache));
     try {
-      return require(place) as typeof import('undici');
+      return require(path) as typeof import('undici');
     } catch (error) {
-      // Its files refer to each other in circles: those that were loaded hold on to what was not.
+      // Partly loaded modules must leave the cache: undici's files import each other in cycles.
       for (const file of Object.keys(require.cache)) if (!before.has(file)) delete require.cache[file];
       throw error;
     }
   };
 }
 
-/** The first bytes of a body as text; the rest is read up to a bound and thrown away, as it came: nothing is unpacked. */
+/**
+ * Returns the first 1024 bytes of a body as text. Reads on up to a bound, discards the rest and decompresses nothing.
+ */
 export async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const kept: Uint8Array[] = [];
   let seen = 0;
   try {
     for await (const chunk of body) {
-      if (seen < KEPT_ANSWER_BYTES) kept.push(chunk.subarray(0, KEPT_ANSWER_BYTES - seen));
+      if (seen < MAX_KEPT_ANSWER_BYTES) kept.push(chunk.subarray(0, MAX_KEPT_ANSWER_BYTES - seen));
       seen += chunk.length;
       if (seen >= MAX_ANSWER_BYTES) break;
     }
   } catch (error) {
-    // The status was said, and that is what counts: a body that breaks off or never ends changes nothing about it.
+    // Only the status decides about the delivery, so a body that breaks off changes nothing.
     if (!(error instanceof Error)) throw error;
   }
   return new TextDecoder().decode(Buffer.concat(kept), { stream: true });
 }
 
-/** Several addresses that failed are one error without words. */
-function wordsOf(error: unknown): string {
+/** An `AggregateError` of several failed addresses has an empty message, so the messages of its errors are joined. */
+function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
-    return error.errors.map((each) => wordsOf(each)).join('; ');
+    return error.errors.map((each) => messageOf(each)).join('; ');
   return error instanceof Error ? error.message || error.name : String(error);
 }
 
@@ -174,12 +176,12 @@ function checkedLookup(policy: UrlPolicy, resolve: Resolve): LookupFunction {
       const first = addresses?.[0];
       if (error !== null || first === undefined)
         return callback(error ?? new Error(`${hostname} has no address`), '', 4);
-      // One private answer among public ones is denied too: whoever sends such answers is not to be trusted.
+      // One private address among public ones is denied too: such a DNS answer is not trustworthy.
       for (const { address } of addresses) {
         const problem = findAddressProblem(address, policy);
         if (problem !== undefined) return callback(new Error(`${hostname}: ${problem}`), '', 4);
       }
-      // One of them and no other: a second question may be answered differently.
+      // Returns the one checked address: a second DNS query could be answered differently.
       if (options.all === true) return callback(null, [first]);
       return callback(null, first.address, first.family);
     });

@@ -1,4 +1,4 @@
-/** The reactor that deletes items whose time is over, for good (L3). Nobody sees them before that either. */
+/** The reactor that deletes expired items for good (L3). Reads already hide them from their expiry on. */
 import type { Items } from '../actors/items.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
@@ -13,8 +13,8 @@ export interface ItemSweeperOptions {
   readonly intervalMs: number;
 }
 
-/** Small bites: a commit holds the writer while it runs. */
-const AT_ONCE = 100;
+/** Small batches: a commit blocks the writer. */
+const ITEMS_PER_COMMIT = 100;
 
 export function startItemSweeper({ log, items, clock, onFault, intervalMs }: ItemSweeperOptions): {
   stop(): Promise<void>;
@@ -33,7 +33,7 @@ export function startItemSweeper({ log, items, clock, onFault, intervalMs }: Ite
 
   async function sweep(): Promise<void> {
     for (;;) {
-      const found = await expiredItems(log.rows, clock.now(), AT_ONCE);
+      const found = await expiredItems(log.rows, clock.now(), ITEMS_PER_COMMIT);
       if (found.length === 0 || stopping) return;
       await items.write(found.map(({ namespace, key }) => ({ kind: 'expire', namespace, key }) as const));
     }

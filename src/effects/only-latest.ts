@@ -1,19 +1,19 @@
 /**
- * Of the checkpoints that are about to be committed together only the newest of each namespace, with the values that it
- * refers to. For threads that nobody can look back into: whoever resumes needs the newest alone.
+ * Drops all but the newest checkpoint of each namespace from one commit, keeping the values that it refers to. For
+ * threads of stateless runs: a resume needs only the newest checkpoint, and clients cannot read the history.
  */
 import type { ChannelText, PayloadWrite } from '../log/payloads.ts';
 
-/** The runtime's mark of a graph that reads back what it wrote to the checkpoints before. */
-const LOOKS_BACK = 'counters_since_delta_snapshot';
+/** Metadata key of LangGraph for graphs that read earlier checkpoints: their checkpoints must all be kept. */
+const NEEDS_HISTORY_KEY = 'counters_since_delta_snapshot';
 
-/** In the given order. What is committed already stays. */
+/** Returns the remaining writes in the given order. Checkpoints of earlier commits are not affected. */
 export function onlyLatest<W extends { readonly payload: PayloadWrite }>(writes: readonly W[]): W[] {
   const newest = new Map<string, string>();
   for (const { payload } of writes) {
     if (payload.kind !== 'checkpoint') continue;
     const { ns, checkpointId, metadata } = payload.checkpoint;
-    if (Object.hasOwn(metadata, LOOKS_BACK)) return [...writes];
+    if (Object.hasOwn(metadata, NEEDS_HISTORY_KEY)) return [...writes];
     newest.set(ns, checkpointId);
   }
   const outdated = new Set<string>();
@@ -23,13 +23,13 @@ export function onlyLatest<W extends { readonly payload: PayloadWrite }>(writes:
     const { payload } = write;
     if (payload.kind === 'checkpoint') {
       const { ns, checkpointId, channelVersions, blobs } = payload.checkpoint;
-      for (const blob of blobs) values.set(placeOf(ns, blob.channel), blob);
+      for (const blob of blobs) values.set(keyOf(ns, blob.channel), blob);
       if (newest.get(ns) !== checkpointId) {
-        outdated.add(placeOf(ns, checkpointId));
+        outdated.add(keyOf(ns, checkpointId));
         continue;
       }
       const needed = Object.entries(channelVersions).flatMap(([channel, version]) => {
-        const value = values.get(placeOf(ns, channel));
+        const value = values.get(keyOf(ns, channel));
         return value?.version === version ? [value] : [];
       });
       kept.push({ ...write, payload: { ...payload, checkpoint: { ...payload.checkpoint, blobs: needed } } });
@@ -37,8 +37,8 @@ export function onlyLatest<W extends { readonly payload: PayloadWrite }>(writes:
   }
   return kept.filter(
     ({ payload }) =>
-      payload.kind !== 'checkpoint-writes' || !outdated.has(placeOf(payload.ns, payload.checkpointId)),
+      payload.kind !== 'checkpoint-writes' || !outdated.has(keyOf(payload.ns, payload.checkpointId)),
   );
 }
 
-const placeOf = (ns: string, name: string): string => JSON.stringify([ns, name]);
+const keyOf = (ns: string, name: string): string => JSON.stringify([ns, name]);

@@ -1,19 +1,20 @@
-/** The start of an attempt: one commit starts the attempt and opens its stream, so a running run has its first frame. */
+/**
+ * Builds the start of an attempt: one commit starts it and stores its first frame, so a running run always has one.
+ */
 import type { InlineStart } from '../actors/inline-start.ts';
 import type { Lease } from '../log/log.ts';
 import type { SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import type { RunRef } from '../thread/events.ts';
 
-/** An attempt that is about to begin. */
 export interface Opening extends Pick<InlineStart, 'command' | 'payloads'> {
   readonly lease: Lease;
-  /** The id of its first frame. */
+  /** Id of the attempt's first frame. */
   readonly first: number;
-  /** Subgraphs that earlier attempts have told of. */
+  /** Subgraphs that frames of earlier attempts have reported. */
   readonly ledger?: SubgraphLedger | undefined;
 }
 
-/** `incarnation`: the life of this server. */
+/** `incarnation`: token of this server process. */
 export function openingOf(
   { runId, threadId }: RunRef,
   lease: Lease,

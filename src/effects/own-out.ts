@@ -1,6 +1,6 @@
 /**
- * Webhooks to paths of this server, which development may allow: they are requests inside the process that pass
- * everything a request from outside passes, without anybody's credentials. Everything else goes where `out` goes.
+ * Delivers webhooks to paths of this server, where configuration allows it: as in-process requests that pass through
+ * the whole HTTP stack, without credentials. All other URLs go to `out`.
  */
 import { checkWebhookUrl, type UrlPolicy } from '../delivery/url-policy.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -13,11 +13,11 @@ export interface OwnOutOptions {
   readonly policy: UrlPolicy;
   readonly clock: Clock;
   readonly deadlineMs: number;
-  /** Undefined until the server answers. */
+  /** Returns undefined until the server answers requests. */
   readonly fetch: () => OwnFetch | undefined;
 }
 
-/** Only what follows it counts. */
+/** Placeholder origin; only the path of the URL counts. */
 const ORIGIN = 'http://in-process';
 
 export function createOwnOut({ out, policy, clock, deadlineMs, fetch }: OwnOutOptions): HttpOut {
@@ -30,20 +30,20 @@ export function createOwnOut({ out, policy, clock, deadlineMs, fetch }: OwnOutOp
     const expired = new Error(`the receiver took longer than ${deadlineMs / 1000} s`);
     const cancel = clock.after(deadlineMs, () => over.abort(expired));
     const signal = AbortSignal.any([over.signal, closing.signal]);
-    const left = new Promise<never>((_, reject) =>
+    const aborted = new Promise<never>((_, reject) =>
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
     );
-    left.catch(() => undefined);
+    aborted.catch(() => undefined);
     const answering = answer(new Request(new URL(path, ORIGIN), { method: 'POST', headers, body, signal }));
     try {
-      const reply = await Promise.race([answering, left]);
+      const reply = await Promise.race([answering, aborted]);
       const retryAfter = reply.headers.get('retry-after');
       const reading = reply.body === null ? '' : beginningOf(reply.body);
-      const response = await Promise.race([reading, left.catch(() => '')]);
+      const response = await Promise.race([reading, aborted.catch(() => '')]);
       if (signal.aborted) void reply.body?.cancel().catch(() => undefined);
       return { kind: 'answered', status: reply.status, ...(retryAfter !== null && { retryAfter }), response };
     } catch (error) {
-      // Nobody will read what comes.
+      // Releases the body of an answer that arrives too late.
       answering.then((reply) => reply.body?.cancel()).catch(() => undefined);
       return { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
     } finally {

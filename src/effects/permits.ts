@@ -1,27 +1,30 @@
 /**
- * Concurrency permits: how many runs execute at once. A run that waits for other runs of this server releases its permit
- * meanwhile: otherwise runs that wait for queued ones could hold all permits, and none would ever start again.
+ * Concurrency permits limit how many runs execute at once. A run that waits for other runs of this server releases its
+ * permit meanwhile: otherwise waiting runs could hold all permits while the runs they wait for are queued forever.
  */
 
 export interface Permits {
-  /** How many more runs may start when `taken` runs execute; below 1 none. */
+  /** Number of runs that may start while `taken` runs execute; 0 or less means none. */
   free(taken: number): number;
   /** Lets one more run start until the returned function is called. */
   release(): () => void;
-  /** So many permits are released that no further run should wait: runs that wait for runs which wait have to end somewhere. */
+  /**
+   * Too many permits are released for further waiting: without a bound, chains of runs that wait for runs would grow
+   * forever.
+   */
   isExhausted(): boolean;
   /** Calls `wake` after each release, until the returned function is called. */
   onReleased(wake: () => void): () => void;
 }
 
-/** Permits that may be released for each that there is. */
+/** Bound on released permits per existing permit. */
 const MAX_RELEASED_PER_PERMIT = 3;
 
 export function createPermits(count: number): Permits {
   const wakes = new Set<() => void>();
   let released = 0;
   return {
-    // A run that waits for several others releases several permits, but no more than are taken.
+    // A run that waits for several runs releases several permits, so the bonus is limited to the permits taken.
     free: (taken) => count + Math.min(released, taken) - taken,
     release() {
       released += 1;

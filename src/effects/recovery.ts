@@ -1,7 +1,8 @@
 /**
- * X5 What a process left behind when it ended: runs marked running whose executor is gone. Under the directory lock
- * no other process can hold their leases, so each goes on as the next attempt or ends with a recorded reason.
- * X6 The runs that one life of the server left are judged together.
+ * Recovers runs that a dead server process left marked as running.
+ *
+ * X5 The directory lock excludes other processes, so no lease of such a run is in use: each run is requeued or ends
+ * with a recorded reason. X6 Runs of the same server process are judged together.
  */
 import type { Threads } from '../actors/threads.ts';
 import type { EventLog } from '../log/log.ts';
@@ -9,18 +10,18 @@ import { runningRuns } from '../projections/run-queries.ts';
 import { attribute, type Verdict } from '../thread/fault.ts';
 import { activeOf, openIn, type ActiveRun } from '../thread/state.ts';
 
-interface Left {
+interface Orphan {
   readonly threadId: string;
   readonly active: ActiveRun;
 }
 
-/** Comes before the executor and before the first request. Returns how many runs it found. */
+/** Call before the executor starts and the first request is served. Returns the number of recovered runs. */
 export async function recoverRuns(
   log: EventLog,
   threads: Threads,
   { maxCharges }: { maxCharges: number },
 ): Promise<number> {
-  async function abandon({ threadId, active }: Left, verdict: Verdict): Promise<void> {
+  async function abandon({ threadId, active }: Orphan, verdict: Verdict): Promise<void> {
     const { runId, incarnation } = active;
     const command = {
       type: 'AbandonAttempt',
@@ -32,18 +33,18 @@ export async function recoverRuns(
     if (!done.ok) throw new Error(`run ${runId} cannot be recovered: ${done.refusal.code}`);
   }
 
-  const found = await runningRuns(log.rows);
-  const left = await Promise.all(
-    found.map(async ({ runId, threadId }): Promise<Left> => {
+  const marked = await runningRuns(log.rows);
+  const orphans = await Promise.all(
+    marked.map(async ({ runId, threadId }): Promise<Orphan> => {
       const active = activeOf(await threads.read(threadId));
       if (active?.runId !== runId) throw new Error(`run ${runId} cannot be recovered: run-not-open`);
       return { threadId, active };
     }),
   );
-  const lives = new Set(left.map(({ active }) => active.incarnation));
+  const incarnations = new Set(orphans.map(({ active }) => active.incarnation));
   await Promise.all(
-    [...lives].flatMap((life) => {
-      const runs = left.filter(({ active }) => active.incarnation === life);
+    [...incarnations].flatMap((incarnation) => {
+      const runs = orphans.filter(({ active }) => active.incarnation === incarnation);
       const verdicts = attribute(
         'server',
         runs.map(({ active }) => openIn(active)),
@@ -51,5 +52,5 @@ export async function recoverRuns(
       return runs.map((run, index) => abandon(run, verdicts[index]!));
     }),
   );
-  return left.length;
+  return orphans.length;
 }

@@ -1,14 +1,14 @@
-/** What the graphs are told to run, from the run's record and what it needs of its user. */
+/** Builds the order that the graph host executes, from the run's record and secret. */
 import type { RunOrder, StreamMode } from '../graphs/port.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { RunSecret } from '../thread/secret.ts';
 
-/** What the thread knows of the run that is about to start. */
+/** State of the run that its thread adds to the order. */
 export interface Standing {
   /** An earlier attempt has saved a checkpoint of the root graph. */
   readonly resume: boolean;
-  /** It is a suspect of the server's deaths. */
+  /** The run is a suspect of server deaths and needs a worker of its own. */
   readonly alone: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The store as one attempt at a run reaches it. X2 Everything it writes carries the attempt's lease. */
+/** The item store as graph code of one attempt uses it. X2 Every write carries the attempt's lease. */
 import { countAnswer, StoreProblem, type AnswerCount, type FoundItem, type Store } from '../actors/store.ts';
 import type { StoreAnswer, StoredItem, StorePort, StoreRequest } from '../graphs/store-port.ts';
 import { findFilterProblem } from '../item/filter.ts';
@@ -18,14 +18,14 @@ export interface RunStoreOptions {
 type Write = Extract<StoreRequest, { kind: 'put' | 'delete' }>;
 type Read = Exclude<StoreRequest, Write>;
 
-/** What is done of one batch before others have their turn. */
-const READS_AT_ONCE = 50;
-const SEARCHES_AT_ONCE = 4;
-const WRITES_AT_ONCE = 250;
+/** Parts of a batch that are handled between two turns of the event loop. */
+const READS_PER_PART = 50;
+const MAX_CONCURRENT_SEARCHES = 4;
+const WRITES_PER_COMMIT = 250;
 
 export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePort {
-  // Few at a time: each may find large items.
-  const searches = openGate(SEARCHES_AT_ONCE);
+  // Searches are limited because each may return large items.
+  const searches = openGate(MAX_CONCURRENT_SEARCHES);
 
   async function read(request: Read, count: AnswerCount): Promise<StoreAnswer> {
     switch (request.kind) {
@@ -39,7 +39,7 @@ export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePo
         const { filter, ...search } = request;
         const match = isObject(filter) ? filter : undefined;
         return searches.enter(async () => {
-          // Nobody hears the answer of a batch that has found too much already.
+          // Throws when earlier answers of the batch already exceed the limit, so a useless search is skipped.
           count();
           const found = await store.search({ ...search, match }, { lease });
           found.forEach((item) => count(item));
@@ -53,19 +53,19 @@ export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePo
 
   return {
     async batch(requests) {
-      for (const request of requests) assertGood(request);
+      for (const request of requests) assertValid(request);
       const writes = requests.filter(isWrite);
       try {
         const answers: StoreAnswer[] = [];
         const count = countAnswer();
-        for (const part of inParts(requests, READS_AT_ONCE)) {
+        for (const part of inParts(requests, READS_PER_PART)) {
           const answered = await Promise.all(
             part.map(async (request) => (isWrite(request) ? null : read(request, count))),
           );
           answers.push(...answered);
           if (answers.length < requests.length) await breathe();
         }
-        for (const part of inParts(writes, WRITES_AT_ONCE))
+        for (const part of inParts(writes, WRITES_PER_COMMIT))
           if (!(await store.write(part, { lease })).ok) throw fenced();
         return answers;
       } catch (error) {
@@ -82,8 +82,8 @@ const inParts = <T>(all: readonly T[], size: number): readonly T[][] =>
 const isWrite = (request: StoreRequest): request is Write =>
   request.kind === 'put' || request.kind === 'delete';
 
-/** Throws, in words for whoever wrote the graph. */
-function assertGood(request: StoreRequest): void {
+/** Throws a `TypeError` whose message addresses the author of the graph. */
+function assertValid(request: StoreRequest): void {
   const problem = problemOf(request);
   if (problem !== undefined) throw new TypeError(`store: ${problem}`);
 }

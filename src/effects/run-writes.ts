@@ -1,11 +1,11 @@
 /**
- * What one attempt at a run writes, in order and few commits: whatever was taken while a commit was under way, or until
- * the end of the commit interval, forms the next one.
+ * Commits what one attempt writes, in order and in few commits: writes that arrive during a commit, or within a commit
+ * interval, share the next one.
  *
- * X5 The end of a step asks for a commit at once, or the step would be done again after a crash; frames may linger.
- * L1 `settled` and `sync` are for those who need to know that a write is durable; nobody is shown anything before.
- * S1 Frames, checkpoints and facts reach the log in the order in which they were taken, each with all before it.
- * X2 Every commit carries the lease. A refusal is told to everyone who waits and to all who come later.
+ * X5 The end of a step requests a commit at once, since a crash would repeat an unsaved step; frames may wait. L1
+ * `settled` and `sync` wait until a write is durable; nothing is visible before that. S1 Frames, checkpoints and
+ * events reach the log in the order in which they were added. X2 Every commit carries the lease. All pending and later
+ * calls reject after a refusal.
  */
 import { commit as commitTo } from '../actors/aggregate.ts';
 import type { Dispatched, Threads } from '../actors/threads.ts';
@@ -21,25 +21,25 @@ import { onlyLatest } from './only-latest.ts';
 
 export interface RunWrite {
   readonly payload: PayloadWrite;
-  /** The fact that the payload belongs to, if any. */
+  /** Command whose event belongs to the payload, if any. */
   readonly command?: ThreadCommand;
-  /** Roughly, in characters. */
+  /** Approximate size in characters. */
   readonly size: number;
 }
 
 export interface RunWrites {
   /**
-   * Takes a write. Resolves at once while there is room, else when it is durable; with `sync` always when it is
-   * durable. Rejects when an earlier write or this one was refused.
+   * Adds a write. Resolves at once while there is room, otherwise when the write is durable; with `sync` always when
+   * it is durable. Rejects when this or an earlier write was refused.
    */
   add(write: RunWrite, sync?: boolean): Promise<void>;
-  /** Resolves when everything taken so far is durable, rejects when it never will be. */
+  /** Resolves when all writes added so far are durable; rejects when one of them never will be. */
   settled(): Promise<void>;
-  /** Takes nothing more. */
+  /** Refuses further writes. */
   end(): void;
   /**
-   * One commit of everything that waits and of what comes with the facts; takes nothing more. Rejects when something
-   * that was taken could not be stored: it is dropped then, and a second call commits without it.
+   * Commits all pending writes together with the command and its payloads, and refuses further writes. Rejects when
+   * earlier writes could not be stored; those are dropped, and a second call commits without them.
    */
   close(
     command: ThreadCommand,
@@ -52,26 +52,26 @@ export interface RunWritesOptions {
   readonly threads: Threads;
   readonly threadId: string;
   readonly lease: Lease;
-  /** Nobody looks back into the thread: of the checkpoints of one commit the newest will do. */
+  /** The thread's history is never read, so each commit stores only the newest checkpoints. */
   readonly forgetful: boolean;
-  /** Somebody waits for what the run tells. Otherwise writes wait for others of the run to share a commit with. */
+  /** A client reads the run's stream. Otherwise writes wait for more writes of this run. */
   readonly isRead: () => boolean;
-  /** When what somebody waits for is written: together with what other runs have. */
+  /** Interval after which writes with a reader are committed, together with those of other runs. */
   readonly commitInterval: CommitInterval;
   readonly clock: Clock;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
 }
 
-/** Back-pressure: beyond this much that is not durable, whoever produces more waits. */
-const MAX_WAITING = 64;
-const MAX_CHARACTERS = 262_144;
-/** The wait of writes that no reader and no step waits for: as long as many a run takes. */
+/** Back-pressure: beyond either bound of writes that are not durable, `add` waits. */
+const MAX_WAITING_WRITES = 64;
+const MAX_WAITING_CHARACTERS = 262_144;
+/** Delay of writes without a reader that end no step; about as long as many runs take. */
 const LINGER_MS = 10;
 
 interface Entry {
   readonly write: RunWrite;
-  /** Only where somebody waits: most writes are frames, and a promise for each would be most of the garbage. */
+  /** Created on demand: most writes are frames, and a promise for each would be most of the garbage. */
   done: Deferred | undefined;
 }
 
@@ -88,7 +88,7 @@ function defer(): Deferred {
   return { promise, settle };
 }
 
-/** Call it before the entry is settled. */
+/** Call before the entry is settled. */
 const doneOf = (entry: Entry): Promise<void> => (entry.done ??= defer()).promise;
 
 export function openRunWrites(options: RunWritesOptions): RunWrites {
@@ -96,14 +96,14 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
-  /** The end of a step waits. */
+  /** A pending write ends a step. */
   let hasStep = false;
   let pump: Promise<void> | undefined;
-  let failure: { readonly error: unknown; told: boolean } | undefined;
+  let failure: { readonly error: unknown; isReported: boolean } | undefined;
   let closed = false;
-  /** Ends the wait for more. */
+  /** Ends the current delay. */
   let hurry: () => void = () => undefined;
-  /** Makes the wait as long as what waits now may take. */
+  /** Recomputes the current delay after the pending writes changed. */
   let rearm: () => void = () => undefined;
 
   const take = (): Entry[] => {
@@ -115,17 +115,17 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   };
 
   function fail(error: unknown, entries: readonly Entry[]): void {
-    failure ??= { error, told: false };
+    failure ??= { error, isReported: false };
     for (const { done } of [...entries, ...take()]) done?.settle(error);
   }
 
-  const wanted = (entries: readonly Entry[]): readonly RunWrite[] => {
+  const writesOf = (entries: readonly Entry[]): readonly RunWrite[] => {
     const writes = entries.map(({ write }) => write);
     return forgetful ? onlyLatest(writes) : writes;
   };
 
   async function commit(taken: readonly Entry[]): Promise<void> {
-    const writes = wanted(taken);
+    const writes = writesOf(taken);
     const commands = writes.flatMap(({ command }) => command ?? []);
     const payloads = writes.map(({ payload }) => payload);
     if (commands.length > 0) {
@@ -133,12 +133,12 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       if (!saved.ok) throw fenced();
       return;
     }
-    // Without facts no receipt is kept, so the id is one that is there already.
+    // Commits without events keep no receipt, so the lease id serves as command id.
     const result = await commitTo(log, { commandId: lease.leaseId, appends: [], payloads, lease });
     if (result.kind === 'fenced-out') throw fenced();
   }
 
-  const isFull = (): boolean => waiting.length >= MAX_WAITING || size >= MAX_CHARACTERS;
+  const isFull = (): boolean => waiting.length >= MAX_WAITING_WRITES || size >= MAX_WAITING_CHARACTERS;
 
   async function linger(): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -157,7 +157,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   }
 
   async function run(): Promise<void> {
-    // Whoever took the first write says now whether it is urgent.
+    // Lets the caller of the first `add` mark it as urgent.
     await undefined;
     if (urgent) await breathe();
     while (waiting.length > 0) {
@@ -193,7 +193,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       if (closed) throw new Error('The attempt is over; nothing more is saved');
       const entry = enter(write);
       urgent ||= sync;
-      // Who does not wait for it hears of a failure at the next write, and the run at its end.
+      // Without waiting, a failure rejects the next `add` and the run's end.
       if (!sync && !isFull()) return;
       hurry();
       await doneOf(entry);
@@ -213,17 +213,17 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       const entries = closed ? [] : take();
       closed = true;
       hurry();
-      // Behind the commit under way, and together with what has waited for it.
+      // Waits for the commit in progress; the pending writes go into the commit below.
       await pump;
-      if (failure !== undefined && !failure.told) {
+      if (failure !== undefined && !failure.isReported) {
         fail(failure.error, entries);
-        failure.told = true;
+        failure.isReported = true;
         throw failure.error;
       }
       try {
-        const left = wanted(entries);
-        const commands = [...left.flatMap((write) => write.command ?? []), command];
-        const own = left.map(({ payload }) => payload);
+        const remaining = writesOf(entries);
+        const commands = [...remaining.flatMap((write) => write.command ?? []), command];
+        const own = remaining.map(({ payload }) => payload);
         const done = await threads.dispatch(threadId, commands, {
           lease,
           payloads: (events) => [...own, ...payloads(events)],
@@ -232,7 +232,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
         return done;
       } catch (error) {
         if (entries.length > 0) fail(error, entries);
-        if (failure !== undefined) failure.told = true;
+        if (failure !== undefined) failure.isReported = true;
         throw error;
       }
     },

@@ -1,7 +1,4 @@
-/**
- * The reactor that lets go of what is past its time: frames, threads of stateless runs, old command ids, bodies of
- * webhooks.
- */
+/** The reactor that deletes expired data: frames, threads of stateless runs, command ids and webhook bodies. */
 import type { Deliveries } from '../actors/deliveries.ts';
 import type { Threads } from '../actors/threads.ts';
 import { breathe } from '../kernel/breathe.ts';
@@ -25,44 +22,44 @@ export interface SweeperOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly onFault: OnFault;
-  /** How long the frames of an ended run can be read again. */
+  /** Milliseconds for which frames of an ended run can be read again. */
   readonly retentionMs: number;
-  /** Somebody reads a run of the thread now: what he has not read yet would be missing. */
+  /** Tells whether a client is reading a run of the thread: its unread frames must stay. */
   readonly isThreadRead: (threadId: string) => boolean;
   readonly deliveries: Deliveries;
-  /** How long what was delivered can be sent again. */
+  /** Milliseconds for which a delivered webhook can be sent again. */
   readonly keepDeliveredMs: number;
 }
 
-const EVERY_MS = 60_000;
-/** Small bites: a purge holds the writer while it runs. */
-const AT_ONCE = 100;
-/** Threads whose purge shares a commit, between two turns of everybody else. */
-const PURGED_AT_ONCE = 10;
-/** How long a repeated command id is answered with its first receipt. */
-const COMMANDS_MS = 24 * 3_600_000;
-const COMMANDS_AT_ONCE = 1000;
-/** In one round: more than a busy server makes in the time between two. */
-const BITES = 50;
-/** A stateless run's thread stays for so long after its webhook was given up: somebody may want to send it again. */
+const INTERVAL_MS = 60_000;
+/** Small batches: a purge blocks the writer. */
+const BATCH_SIZE = 100;
+/** Threads that are purged concurrently and share a commit; other work runs in between. */
+const THREADS_PER_COMMIT = 10;
+/** Milliseconds for which a repeated command id returns its first receipt. */
+const COMMAND_RETENTION_MS = 24 * 3_600_000;
+const COMMANDS_PER_COMMIT = 1000;
+/** Batches in one sweep: more than a busy server produces between two sweeps. */
+const MAX_BATCHES = 50;
+/** A stateless run's thread stays this long after its webhook was given up, so that it can be redelivered. */
 const DEAD_LETTER_MS = 7 * 24 * 3_600_000;
-/** Ended runs to look at in one read, which the reader thread does: others wait for it there. */
-const LOOKED_AT = 10_000;
+/** Ended runs scanned in one read; a longer read would block the reader thread for others. */
+const SCANNED_RUNS = 10_000;
 
 export function startSweeper(options: SweeperOptions): { stop(): Promise<void> } {
   const { log, threads, clock, ids, onFault, retentionMs } = options;
   let stopping = false;
-  /** Runs up to here keep no frames, but for those that were spared. Begins anew with the process. */
+  /** Frames of runs up to here are deleted, except those of `spared` runs. A process start begins anew. */
   let swept: EndedAt | undefined;
   let spared: readonly OldRun[] = [];
   let underWay: Promise<void> = Promise.resolve();
-  let cancel = clock.after(EVERY_MS, tick);
+  let cancel = clock.after(INTERVAL_MS, tick);
 
   function tick(): void {
     underWay = sweep()
       .catch((error: unknown) => onFault(error, 'sweeping'))
       .finally(() => {
-        if (!stopping) cancel = clock.after(EVERY_MS, tick);
+        if (!stopping) cancel = clock.after(INTERVAL_MS, tick);
       });
   }
 
@@ -71,18 +68,18 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
     const expired = { before: now - retentionMs, failedBefore: now - DEAD_LETTER_MS };
     await sweepThreads(expired);
     await sweepFrames(now - retentionMs);
-    await sweepCommands(now - COMMANDS_MS);
+    await sweepCommands(now - COMMAND_RETENTION_MS);
     await sweepBodies(now - options.keepDeliveredMs);
   }
 
-  /** Until nothing is due: a busy server makes more of them between two rounds than one bite has. */
+  /** Repeats until nothing is due: a busy server can create more than one batch between two sweeps. */
   async function sweepThreads(expired: { before: number; failedBefore: number }): Promise<void> {
     for (;;) {
-      const due = await expiredThreads(log.rows, expired, AT_ONCE);
+      const due = await expiredThreads(log.rows, expired, BATCH_SIZE);
       let deleted = 0;
-      for (let first = 0; first < due.length; first += PURGED_AT_ONCE) {
+      for (let first = 0; first < due.length; first += THREADS_PER_COMMIT) {
         if (stopping) return;
-        const some = due.slice(first, first + PURGED_AT_ONCE);
+        const some = due.slice(first, first + THREADS_PER_COMMIT);
         const done = await Promise.all(
           some
             .filter((threadId) => !options.isThreadRead(threadId))
@@ -91,34 +88,38 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
         deleted += done.filter(({ ok }) => ok).length;
         await breathe();
       }
-      // What could not be deleted would be found again at once: it is left to the next round.
-      if (due.length < AT_ONCE || deleted === 0) return;
+      // Threads that could not be deleted wait for the next sweep: they would be found again at once.
+      if (due.length < BATCH_SIZE || deleted === 0) return;
     }
   }
 
   async function sweepBodies(before: number): Promise<void> {
-    for (let bite = 0; bite < BITES && !stopping; bite++) {
-      const old = await deliveriesKeptSince(log.rows, before, AT_ONCE);
+    for (let batch = 0; batch < MAX_BATCHES && !stopping; batch++) {
+      const old = await deliveriesKeptSince(log.rows, before, BATCH_SIZE);
       await Promise.all(old.map((deliveryId) => options.deliveries.eraseBody(deliveryId)));
-      if (old.length < AT_ONCE) return;
+      if (old.length < BATCH_SIZE) return;
     }
   }
 
   async function sweepCommands(before: number): Promise<void> {
-    for (let bite = 0; bite < BITES && !stopping && hasOldCommands(log.rows, before); bite++)
-      await commit([{ kind: 'forget-commands', before, limit: COMMANDS_AT_ONCE }]);
+    for (let batch = 0; batch < MAX_BATCHES && !stopping && hasOldCommands(log.rows, before); batch++)
+      await commit([{ kind: 'forget-commands', before, limit: COMMANDS_PER_COMMIT }]);
   }
 
   async function sweepFrames(before: number): Promise<void> {
     const due = spared;
     spared = [];
-    // Those of a round that fails are met by no later one.
+    // No later sweep finds these runs again, so a failure keeps them in `spared`.
     await forget(due).catch((error: unknown) => {
       spared = due;
       throw error;
     });
     while (!stopping) {
-      const { kept, next } = await runsWithOldFrames(log.rows, { after: swept, before, looked: LOOKED_AT });
+      const { kept, next } = await runsWithOldFrames(log.rows, {
+        after: swept,
+        before,
+        looked: SCANNED_RUNS,
+      });
       await forget(kept);
       if (next === undefined) return;
       swept = next;
@@ -126,13 +127,13 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   }
 
   async function forget(runs: readonly OldRun[]): Promise<void> {
-    for (let first = 0; first < runs.length; first += AT_ONCE) {
-      const some = runs.slice(first, first + AT_ONCE);
+    for (let first = 0; first < runs.length; first += BATCH_SIZE) {
+      const some = runs.slice(first, first + BATCH_SIZE);
       const read = some.filter(({ threadId }) => options.isThreadRead(threadId));
       spared = [...spared, ...read];
       const payloads = some
         .filter((run) => !read.includes(run))
-        // Later frames lean on earlier ones, and nobody leans on what was forgotten already.
+        // Newest first: later frames use earlier ones as delta base, and deleted frames are base of none.
         .reverse()
         .map((run) => ({ kind: 'forget-frames', ...run }) as const);
       if (payloads.length > 0) await commit(payloads);

@@ -1,6 +1,6 @@
 /**
- * The reactor for threads whose time to live is over: each is deleted or pruned by a fact of its own. A busy thread is
- * passed over until it is left alone; one whose time was set anew in between is not touched.
+ * The reactor for threads whose time to live has ended: each is deleted or pruned by an event of its own. Busy threads
+ * wait until they are idle; a thread whose timer was restarted meanwhile is left alone.
  */
 import type { Threads } from '../actors/threads.ts';
 import type { ThreadMaintenance } from '../actors/thread-maintenance.ts';
@@ -17,7 +17,7 @@ export interface ThreadSweeperOptions {
   readonly clock: Clock;
   readonly onFault: OnFault;
   readonly intervalMs: number;
-  /** How many threads one sweep deals with. */
+  /** Maximum number of threads in one sweep. */
   readonly limit: number;
 }
 

@@ -1,22 +1,21 @@
 /**
- * Suspects of the server's deaths start one at a time, so that the next death has one possible cause (X6). The next one
- * starts when the one before has saved a step, has ended, or has lived through its trial.
+ * Starts suspects of server deaths one at a time, so that the next death has one possible cause (X6). The next suspect
+ * starts when the previous one has saved a step, has ended, or its trial time is over.
  */
 import type { Clock } from '../kernel/clock.ts';
 
 export interface Trial {
   /** No suspect is on trial. */
   readonly isFree: boolean;
-  /** `ms`: how long the trial takes from the moment its graph code begins. */
+  /** `ms`: duration of the trial from the moment graph code begins. */
   enter(runId: string, ms: number): void;
-  /** Graph code of the run begins. */
   begun(runId: string): void;
-  /** The run has saved a step, or its attempt has ended. */
+  /** Ends the trial: the run has saved a step, or its attempt has ended. */
   leave(runId: string): void;
   close(): void;
 }
 
-/** A suspect whose graph code does not begin keeps the others waiting for as long; a worker may have to start first. */
+/** Longest wait for graph code to begin; a worker may have to start first. */
 const MAX_START_MS = 60_000;
 
 /** `onFree` is called when a trial is over. */

@@ -1,16 +1,15 @@
 /**
- * The input of a run that goes on without one, on a thread where nothing is saved: that of the run before it, which
- * failed before its graph could save anything. Its module did not load, or it is a function that threw when nothing
- * told yet whether it is a graph or makes one.
+ * Finds the input for a run that has none, on a thread without checkpoints: the input of the preceding run, which
+ * failed before its graph could save. Causes are a module that does not load, or a graph factory that throws.
  */
 import type { Json } from '../kernel/json.ts';
 import type { RowReader } from '../log/rows.ts';
 import { getRun, listRuns, type RunRecord } from '../projections/run-queries.ts';
 
-/** More failures in a row than this are not looked through. */
+/** Bound on preceding failed runs that are examined. */
 const MAX_RUNS = 100;
 
-/** `head`: the thread's head checkpoint. Null when no failed run has left an input. */
+/** `head`: the thread's head checkpoint. Returns null when no failed run left an input. */
 export async function inputOf(rows: RowReader, run: RunRecord, head: string | null): Promise<Json> {
   const { input, command } = run.kwargs;
   if (input !== null || command !== undefined || head !== null) return input;

@@ -1,9 +1,9 @@
 /**
- * The reactor that pays owed webhooks.
+ * The reactor that delivers owed webhooks.
  *
- * W1 What is owed is read from the log, so it survives any end of the process. W2 Every attempt of a delivery carries
- * the same id and the same bytes, signed. W3 A receiver has few attempts under way at once (`host-gate.ts`), and one
- * that takes long takes no slot from others. A delivery never touches its run: it has a stream of its own.
+ * W1 Owed deliveries are read from the log, so they survive any process end. W2 Every attempt of a delivery carries
+ * the same id and the same signed bytes. W3 A receiver has few concurrent attempts (`host-gate.ts`), and slow attempts
+ * release their slot. A delivery has its own stream and never changes its run.
  */
 import { createDeliveries } from '../actors/deliveries.ts';
 import { isUnwell, type Posted } from '../delivery/decide.ts';
@@ -33,28 +33,28 @@ export interface WebhooksOptions {
 }
 
 export interface DeliverySettings {
-  /** `whsec_<base64>`; all of them sign. */
+  /** Secrets of the form `whsec_<base64>`; each adds a signature. */
   readonly secrets?: readonly string[];
-  /** Sent with every attempt. */
+  /** Headers of every attempt. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds between the attempts, before jitter. */
+  /** Pauses between attempts in milliseconds, before jitter. */
   readonly pausesMs?: readonly number[];
-  /** Attempts under way to one host. */
+  /** Maximum of concurrent attempts to one host. */
   readonly perHost?: number;
 }
 
 export interface Webhooks {
-  /** Sends nothing more and waits for the attempts under way to be recorded. */
+  /** Starts no further attempts and waits until those in progress are recorded. */
   stop(): Promise<void>;
 }
 
 const POLL_MS = 5_000;
-/** Attempts that may be under way without having taken long; and all of them, which bounds the memory they take. */
-const SLOTS = 64;
-const MAX_UNDER_WAY = 512;
-/** An attempt that takes longer than this gives its slot to another. */
+/** Concurrent attempts that are not slow yet; `MAX_ATTEMPTS` bounds the memory of all attempts. */
+const MAX_QUICK_ATTEMPTS = 64;
+const MAX_ATTEMPTS = 512;
+/** An attempt that takes longer releases its slot. */
 const SLOW_MS = 500;
-const SOONEST_MS = 10;
+const MIN_DELAY_MS = 10;
 
 export function startWebhooks(options: WebhooksOptions): Webhooks {
   const { log, clock, ids, out, onFault, settings = {} } = options;
@@ -63,10 +63,10 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   const gate = createHostGate(settings.perHost ?? 4);
   const secrets = Object.values(settings.headers ?? {});
   const underWay = new Map<string, Promise<void>>();
-  /** Of those, the ones that have a slot. */
+  /** Deliveries in progress that hold a slot. */
   const quick = new Set<string>();
-  /** Hosts to look at next; `all` when it is not known which. */
-  let wanted: Set<string> | 'all' | undefined;
+  /** Hosts to check next; `all` when they are not known. */
+  let pendingHosts: Set<string> | 'all' | undefined;
   let starved = false;
   let stopping = false;
   let cancelPoll: () => void = () => undefined;
@@ -74,9 +74,9 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 
   function pump(hosts: readonly string[] | 'all'): void {
     if (stopping) return;
-    const isPlanned = wanted !== undefined;
-    if (hosts === 'all' || wanted === 'all') wanted = 'all';
-    else wanted = new Set([...(wanted ?? []), ...hosts]);
+    const isPlanned = pendingHosts !== undefined;
+    if (hosts === 'all' || pendingHosts === 'all') pendingHosts = 'all';
+    else pendingHosts = new Set([...(pendingHosts ?? []), ...hosts]);
     if (!isPlanned)
       chain = chain.then(claim).catch((error: unknown) => {
         onFault(error, 'reading owed webhooks');
@@ -84,11 +84,11 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       });
   }
 
-  const slots = (): number => Math.min(SLOTS - quick.size, MAX_UNDER_WAY - underWay.size);
+  const slots = (): number => Math.min(MAX_QUICK_ATTEMPTS - quick.size, MAX_ATTEMPTS - underWay.size);
 
   async function claim(): Promise<void> {
-    const asked = wanted ?? 'all';
-    wanted = undefined;
+    const asked = pendingHosts ?? 'all';
+    pendingHosts = undefined;
     if (stopping) return;
     const now = dueTime(clock);
     for (const host of asked === 'all' ? await dueHosts(log.rows, now) : asked) {
@@ -101,7 +101,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
           starved = true;
           continue;
         }
-        // Before the attempt begins: one that fails for a reason of our own is none, and there are only so many.
+        // `open` precedes the attempt: a local failure must not use up one of the delivery's attempts.
         out.open(delivery.url);
         begin(delivery);
       }
@@ -109,13 +109,13 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     await plan();
   }
 
-  /** The next look, when nothing happens before it. */
+  /** Schedules the next check in case no event triggers one earlier. */
   async function plan(): Promise<void> {
     const [now, at] = [dueTime(clock), clock.monotonic()];
     const next = await nextDueDelivery(log.rows, now);
     if (stopping) return;
     const pauses = [POLL_MS, (next ?? Infinity) - now, (gate.nextOpening(at) ?? Infinity) - at];
-    lookAgain(Math.max(SOONEST_MS, Math.min(...pauses)));
+    lookAgain(Math.max(MIN_DELAY_MS, Math.min(...pauses)));
   }
 
   function lookAgain(ms: number): void {
@@ -150,7 +150,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     underWay.set(deliveryId, done);
   }
 
-  /** `at`: when it was over, by the clock of the gate. */
+  /** `at`: end of the attempt in monotonic milliseconds. */
   async function attempt({ deliveryId, url }: DeliveryRecord): Promise<{ isWell: boolean; at: number }> {
     const body = await log.payloads.body(deliveryId);
     const began = clock.monotonic();
@@ -176,7 +176,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     ...sign(deliveryId, clock.now(), body),
   });
 
-  /** A receiver may repeat what it was sent. */
+  /** Masks secrets in the answer: a receiver may echo what it was sent. */
   function withoutSecrets(posted: Posted, url: string): Posted {
     if (posted.kind !== 'answered') return { ...posted, error: maskIn(posted.error, url, secrets) };
     if (posted.response === undefined) return posted;
@@ -188,7 +188,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     if (events.some(({ type }) => type === 'WebhookRedeliveryRequested')) pump('all');
     else if (hosts.length > 0) pump(hosts);
   });
-  // What cannot be recorded must not be sent: the delivery would stay due and go out again and again.
+  // Stops sending when the log is poisoned: an unrecorded delivery would stay due and be sent again and again.
   const unsubscribePoisoned = log.onPoisoned(() => (stopping = true));
   pump('all');
 
