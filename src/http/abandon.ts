@@ -2,7 +2,7 @@ import type { RunRecord } from '../projections/run-queries.ts';
 import { stopReason } from '../thread/run-end.ts';
 import type { ServerContext } from './context.ts';
 
-/** `on_disconnect: "cancel"`: the client went away, so its run is told to stop. At shutdown everybody goes away. */
+/** Cancels a run with `on_disconnect: "cancel"` after its client has gone; does nothing while the server stops. */
 export function cancelAbandoned(
   context: ServerContext,
   { runId, threadId }: Pick<RunRecord, 'runId' | 'threadId'>,

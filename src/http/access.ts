@@ -1,6 +1,8 @@
 /**
- * A1 Every route passes through `authenticateRequest` unless it stands in `PUBLIC_ROUTES`.
- * A2 What an authorisation handler returned goes into the query; A3 and what it hides answers like what is missing.
+ * Authentication and authorisation of requests.
+ *
+ * A1 Every route passes through `authenticateRequest` unless it is listed in `PUBLIC_ROUTES`.
+ * A2 The filter of an authorisation handler is part of the query. A3 A hidden resource and a missing one look the same.
  */
 import type { MiddlewareHandler } from 'hono';
 import type { z } from 'zod';
@@ -13,7 +15,7 @@ import type { Env, ServerContext } from './context.ts';
 import { groupOf } from './groups.ts';
 import { HttpProblem, noRoute, notAuthorized } from './replies.ts';
 
-/** Frozen: these answer to anybody. They hold nobody's data. */
+/** Routes without authentication: none returns data of a user. The list is frozen. */
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   'GET /',
   'GET /ok',
@@ -26,7 +28,7 @@ export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
 export const isPublic = (method: string, path: string): boolean =>
   PUBLIC_ROUTES.has(`${method === 'HEAD' ? 'GET' : method} ${path}`);
 
-/** Sets `actor` and `body`, which routes work with. Groups that are switched off are not there for anybody. */
+/** Sets `actor` and `body` for the routes. Throws a 404 for a route group that the configuration disables. */
 export function authenticateRequest(context: ServerContext): MiddlewareHandler<Env> {
   const { disabled } = context.http;
   return async (c, next) => {
@@ -45,7 +47,7 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
   };
 }
 
-/** Clients of a thread's events and commands know another answer to what is no JSON. */
+/** On these paths a body that is not JSON gets a 400 with a fixed message, as their clients expect. */
 const EVENT_PATHS = /\/threads\/[^/]+\/(commands|stream\/events)$/;
 
 function bodyOf(path: string, bytes: Uint8Array): Json | undefined {
@@ -59,20 +61,20 @@ function bodyOf(path: string, bytes: Uint8Array): Json | undefined {
 
 const REQUEST_ID = /^[\x21-\x7e]{1,255}$/;
 
-/** Undefined for a header that no log line could show. */
+/** Undefined for a header that is not 1 to 255 visible ASCII characters: it is written to log lines. */
 function requestIdOf(headers: Headers): string | undefined {
   const given = headers.get('x-request-id') ?? '';
   return REQUEST_ID.test(given) ? given : undefined;
 }
 
-/** Who calls. Throws a denial. */
+/** Authenticates the caller. Throws the denial of the authentication handler as an `HttpProblem`. */
 export async function identify(
   context: ServerContext,
   request: Request,
   bytes: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<Actor> {
   const { url, method, headers } = request;
-  // A request of its own: what the handler reads of it is not missing afterwards. Without one only headers are read.
+  // The handler gets a copy, because it may consume the body. Without a handler only headers are read.
   const shown = context.asksHandler ? new Request(url, { method, headers, body: bytes ?? null }) : request;
   const result = await context.authenticate(shown);
   if (!result.ok) throw new HttpProblem(result.status, result.detail, result.headers);
@@ -86,9 +88,9 @@ export async function identify(
 }
 
 export interface Granted {
-  /** The payload as the handler left it. */
+  /** The payload after the handler's changes. */
   readonly value: JsonObject;
-  /** Undefined restricts nothing. */
+  /** Undefined when the handler restricts nothing. */
   readonly filter: Filter | undefined;
 }
 
@@ -101,8 +103,8 @@ export function grantedMetadata({ value, filter }: Granted, before: JsonObject =
 }
 
 /**
- * A2 The conditions of a search as the handler left them: what it stamps into the payload narrows the search. Throws a
- * fault when the handler made of the payload what no client could send.
+ * A2 The conditions of a search after the handler's changes: values that the handler adds narrow the search. Throws a
+ * `TypeError` (a 500) when the changed payload does not match the schema.
  */
 export function grantedSearch<T extends z.ZodType>(schema: T, { value }: Granted): z.output<T> {
   const parsed = schema.safeParse(value);
@@ -111,7 +113,7 @@ export function grantedSearch<T extends z.ZodType>(schema: T, { value }: Granted
   return parsed.data;
 }
 
-/** Asks the authorisation handler; throws its denial. */
+/** Asks the authorisation handler about one operation; throws its denial as an `HttpProblem`. */
 export async function authorise(
   context: ServerContext,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** The router of the built-in routes: alias, authentication, routes, and the one place where a thrown problem becomes a reply. */
+/** The router of the built-in routes, and the one place where a thrown error becomes a reply. */
 import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
@@ -42,9 +42,9 @@ import { truncateRoutes } from './routes/truncate.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
-  // Every open reply listens for the stop.
+  // Every open reply adds a listener to this signal.
   setMaxListeners(0, context.stopping);
-  // The singular form of every thread path is the same route; rewritten before matching, so none can be forgotten.
+  // `/thread/…` is an alias of `/threads/…`: rewriting before matching covers every route.
   const app = new Hono<Env>({
     getPath(request) {
       const pathname = pathOf(request.url);
@@ -55,7 +55,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.use('*', context.requestCounts.count);
   app.use('*', async (c, next) => {
     await next();
-    // HEAD runs the route of GET and drops the body: one that waits has to hear that nobody reads it.
+    // HEAD runs the route of GET. Its body is cancelled, so that a reply that waits for a run stops waiting.
     if (c.req.method === 'HEAD') await c.res.body?.cancel();
   });
   app.use('*', authenticateRequest(context));
@@ -69,7 +69,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
   app.route('/', threadStreamRoutes(context));
-  // Before those of runs, whose ids could be meant by the same places.
+  // Before the run routes: their `:run_id` segment would match `crons`.
   app.route('/', cronRoutes(context));
   app.route('/', cronChangeRoutes(context));
   app.route('/', runRoutes(context));

@@ -1,8 +1,8 @@
 /**
- * Which assistants a request may read and which it may change.
+ * Decides which assistants a request may read and which it may change.
  *
- * A2 The handler's filter is part of the query. A3 A foreign assistant is as missing as one that never was. Everybody
- * reads the server's own assistants; who changes one has to get it through the filter, like any other.
+ * A2 The handler's filter is part of the query. A3 Another user's assistant and a missing one look the same. Every caller
+ * may read system assistants (one for each graph); a change of one must pass the filter.
  */
 import { systemAssistantId } from '../actors/assistants.ts';
 import type { AssistantContent } from '../assistant/events.ts';
@@ -30,7 +30,7 @@ export async function findAssistant(
   return assistant;
 }
 
-/** Throws a 403 for one of the server's own: the caller sees it, so there is nothing to hide. */
+/** Throws a 403 for a system assistant that the filter excludes: the caller can read it, so A3 does not apply. */
 export async function findAssistantToChange(
   { log }: ServerContext,
   assistantId: string,
@@ -43,8 +43,8 @@ export async function findAssistantToChange(
 }
 
 /**
- * What may be written, with the handler's changes to the payload. Throws the denial of a handler whose filter does not
- * allow the metadata, and a fault when the handler made of the payload what no client could send.
+ * The content to write, after the handler's changes to the payload. Throws a 403 when the handler's filter does not
+ * allow the metadata, and a `TypeError` (a 500) when the changed payload does not match the schema.
  */
 export function grantedChanges(granted: Granted, before?: JsonObject): Partial<AssistantContent> {
   const parsed = assistantPatch.safeParse(granted.value);

@@ -1,8 +1,8 @@
 /**
- * An assistant goes with what is its own: versions, the runs that it made, and its threads if that is asked for.
+ * Deletes an assistant with its versions, its runs and, if the request says so, its threads.
  *
- * A2 Runs and threads go only as far as the caller may delete them; what is beyond that stays as it is. The assistant
- * goes last, so a deletion that breaks off in the middle can be asked for again.
+ * A2 Only runs and threads that the caller may delete are deleted; the others stay. The assistant is deleted last, so
+ * that the request can be repeated after a failure in the middle.
  */
 import type { Actor } from '../auth/authenticate.ts';
 import { runsOfAssistant, type AssistantRun } from '../projections/assistant-queries.ts';
@@ -13,9 +13,9 @@ import { refusedChange } from './assistant-access.ts';
 import type { ServerContext } from './context.ts';
 import { assistantBusy } from './replies.ts';
 
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
-/** Throws a 409 while a run is open on a thread that stays and has runs of the assistant; nothing is deleted then. */
+/** Throws a 409, and deletes nothing, while a thread that stays and has runs of the assistant has an open run. */
 export async function deleteAssistant(
   context: ServerContext,
   actor: Actor,
@@ -32,7 +32,7 @@ export async function deleteAssistant(
   }
   for (const threadId of doomed) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
   for (const { threadId, runId, temporary } of runs) {
-    // The thread of a stateless run is that run; others keep what was said in them.
+    // A stateless run is deleted with its temporary thread; other threads keep their state and lose only the run.
     if (temporary) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
     else if (!(await maintenance.deleteRunRecord(threadId, runId)).ok) throw assistantBusy();
   }
@@ -40,18 +40,18 @@ export async function deleteAssistant(
   if (!done.ok) throw refusedChange(done.refusal);
 }
 
-/** Throws a handler's denial before anything is deleted. */
+/** Ids of the assistant's threads that the caller may delete. Throws the handler's denial. */
 async function threadsToDelete(context: ServerContext, actor: Actor, assistantId: string): Promise<string[]> {
   const { rows } = context.log;
   const found: string[] = [];
   const search = { metadata: { assistant_id: assistantId }, sortBy: 'thread_id', sortOrder: 'asc' } as const;
-  for (let offset = 0; ; offset += PAGE) {
-    const { threads } = await searchThreads(context.log, { ...search, limit: PAGE, offset });
+  for (let offset = 0; ; offset += PAGE_SIZE) {
+    const { threads } = await searchThreads(context.log, { ...search, limit: PAGE_SIZE, offset });
     for (const { threadId } of threads) {
       const { filter } = await authorise(context, actor, 'threads:delete', { thread_id: threadId });
       if ((await getThread(rows, threadId, filter)) !== undefined) found.push(threadId);
     }
-    if (threads.length < PAGE) return found;
+    if (threads.length < PAGE_SIZE) return found;
   }
 }
 

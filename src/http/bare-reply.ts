@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** A whole reply, for a connection that no HTTP server looks after; it ends the connection. */
+/** The text of a whole HTTP reply, for a socket that Node's HTTP server no longer handles; it closes the connection. */
 export function bareReply(
   status: number,
   headers: Iterable<readonly [string, string]>,

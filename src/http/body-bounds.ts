@@ -1,30 +1,30 @@
 /**
- * How much a large body may hold, found out from its bytes: to make values of them takes the server's thread a hundred
- * times as long, and whatever keeps and answers them as long again. Small bodies cannot hold enough to matter.
+ * Limits the number of JSON values in a large body by scanning its bytes: parsing takes about a hundred times as long as
+ * the scan, and storing and serializing the values as long again. Small bodies cannot hold enough values to matter.
  *
- * What makes a value dear is not its length. A number or a text is cheap; a list or an object is a thing of its own; and an
- * object with members that none had before makes V8 describe a new kind of object with each of them.
+ * The cost of a value depends on its kind, not on its length. Numbers and strings are cheap, arrays and objects are
+ * allocated, and every member name that no object of the body had at that position makes V8 create a hidden class.
  */
 import { MAX_DEPTH } from '../kernel/json.ts';
 import { invalid, tooManyValues } from './replies.ts';
 
-/** Up to here nothing is looked at, in bytes. */
-const SMALL = 65_536;
+/** Bodies up to this size are not scanned. */
+const MAX_UNSCANNED_BYTES = 65_536;
 
 /**
- * About a quarter of a second of the server's thread, from the bytes to the commit and the answer; what long numbers take
- * beyond that goes with their bytes.
+ * Maximum weighted count of values in a body: about 250 ms of the main thread from the bytes to commit and reply. Long
+ * numbers take more, in proportion to their bytes.
  */
 export const MAX_VALUES = 500_000;
-/** What comes on top of the one that every value counts. */
-const LIST_OR_OBJECT = 4;
-const MEMBER = 1;
-const NEW_MEMBER = 15;
+/** Weights that are added to the 1 that every value counts. */
+const CONTAINER_WEIGHT = 4;
+const MEMBER_WEIGHT = 1;
+const NEW_MEMBER_WEIGHT = 15;
 
-/** Room for kinds of objects, a power of two: twice as many as there can be. */
-const KINDS = 65_536;
-/** Who makes names fall into one place gains nothing: a kind that was forgotten is new again. */
-const MAX_TRIES = 16;
+/** Slots of the hash table of object shapes: a power of two, twice the largest possible number of shapes. */
+const TABLE_SLOTS = 65_536;
+/** Maximum probes per look-up. Deliberate hash collisions gain nothing: a shape that is not found counts as new. */
+const MAX_PROBES = 16;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -34,16 +34,16 @@ const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 
 /**
- * Throws a 413 for more values, and a 422 for deeper ones, than the server can take. What is no JSON is left to whoever
- * parses: up to the first mistake it is counted like JSON.
+ * Throws a 413 for more than `MAX_VALUES` and a 422 for nesting deeper than `MAX_DEPTH`. Invalid JSON is counted up to
+ * its first mistake and passes; the parser reports it.
  */
 export function checkBounds(bytes: Uint8Array): void {
-  if (bytes.length <= SMALL) return;
+  if (bytes.length <= MAX_UNSCANNED_BYTES) return;
   const { length } = bytes;
   const kinds = rememberKinds(bytes);
-  /** By depth: the entry that a list is at, -1 for an object. */
-  const places = new Int32Array(MAX_DEPTH + 1);
-  /** By depth: what an object has had so far, and from where to where the name of its last member goes. */
+  /** By depth: the index of a list's current entry, -1 for an object. */
+  const positions = new Int32Array(MAX_DEPTH + 1);
+  /** By depth: the object's shape so far. `names` holds start and end offset of its last member's name. */
   const kindOf = new Int32Array(MAX_DEPTH + 1);
   const names = new Int32Array(2 * (MAX_DEPTH + 1));
   let depth = 0;
@@ -58,20 +58,20 @@ export function checkBounds(bytes: Uint8Array): void {
       textEnd = i;
     } else if (byte === COMMA) {
       count += 1;
-      if (places[depth]! >= 0) places[depth]! += 1;
+      if (positions[depth]! >= 0) positions[depth]! += 1;
     } else if (byte === COLON) {
       const before = kinds.count();
       names[2 * depth] = textAt;
       names[2 * depth + 1] = textEnd;
       kindOf[depth] = kinds.with(kindOf[depth]!, textAt, textEnd);
-      count += kinds.count() === before ? MEMBER : NEW_MEMBER;
+      count += kinds.count() === before ? MEMBER_WEIGHT : NEW_MEMBER_WEIGHT;
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       if (depth === MAX_DEPTH)
-        throw invalid(`${pathOf(bytes, places, names)}: nested deeper than ${MAX_DEPTH} levels`);
+        throw invalid(`${pathOf(bytes, positions, names)}: nested deeper than ${MAX_DEPTH} levels`);
       depth += 1;
-      places[depth] = byte === OPEN_LIST ? 0 : -1;
+      positions[depth] = byte === OPEN_LIST ? 0 : -1;
       kindOf[depth] = 0;
-      count += LIST_OR_OBJECT;
+      count += CONTAINER_WEIGHT;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
       if (depth > 0) depth -= 1;
     } else continue;
@@ -80,14 +80,14 @@ export function checkBounds(bytes: Uint8Array): void {
 }
 
 /**
- * Numbers kinds of objects: by the members so far, in their order. Names are compared byte by byte, so that none can be
- * made to look like another.
+ * Numbers object shapes (the member names so far, in order) in an open-addressing hash table. Names are compared byte by
+ * byte, so that a hash collision cannot pass one name off as another.
  */
 function rememberKinds(bytes: Uint8Array) {
-  const found = new Int32Array(KINDS);
-  const from = new Int32Array(KINDS);
-  const nameAt = new Int32Array(KINDS);
-  const nameLength = new Int32Array(KINDS);
+  const found = new Int32Array(TABLE_SLOTS);
+  const from = new Int32Array(TABLE_SLOTS);
+  const nameAt = new Int32Array(TABLE_SLOTS);
+  const nameLength = new Int32Array(TABLE_SLOTS);
   let last = 0;
 
   const isAt = (place: number, kind: number, at: number, length: number): boolean => {
@@ -99,15 +99,15 @@ function rememberKinds(bytes: Uint8Array) {
 
   return {
     count: () => last,
-    /** What an object of this kind is with one more member. */
+    /** The number of the shape that `kind` becomes with one more member, whose name is at `at` to `end`. */
     with(kind: number, at: number, end: number): number {
       let hash = kind;
       for (let i = at; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-      let place = (hash ^ (hash >>> 15)) & (KINDS - 1);
+      let place = (hash ^ (hash >>> 15)) & (TABLE_SLOTS - 1);
       for (let tries = 1; found[place] !== 0; tries++) {
         if (isAt(place, kind, at, end - at)) return found[place]!;
-        if (tries === MAX_TRIES) break;
-        place = (place + 1) & (KINDS - 1);
+        if (tries === MAX_PROBES) break;
+        place = (place + 1) & (TABLE_SLOTS - 1);
       }
       last += 1;
       found[place] = last;
@@ -119,13 +119,13 @@ function rememberKinds(bytes: Uint8Array) {
   };
 }
 
-/** In the words of `findJsonProblem`; names stand as they are written. */
-function pathOf(bytes: Uint8Array, places: Int32Array, names: Int32Array): string {
+/** Path of the current value as `findJsonProblem` formats it, at most 80 characters; escapes in names are kept. */
+function pathOf(bytes: Uint8Array, positions: Int32Array, names: Int32Array): string {
   const decoder = new TextDecoder();
   let path = '';
   for (let depth = 1; depth <= MAX_DEPTH && path.length < 80; depth++) {
     const [from = 0, to = 0] = names.subarray(2 * depth);
-    if (places[depth]! >= 0) path += `[${places[depth]}]`;
+    if (positions[depth]! >= 0) path += `[${positions[depth]}]`;
     else path += `${path === '' ? '' : '.'}${decoder.decode(bytes.subarray(from, Math.min(to, from + 320)))}`;
   }
   return path.slice(0, 80);

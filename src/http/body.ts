@@ -1,9 +1,9 @@
-/** Reads a request's body: bounded before it is held, checked before anything else sees it. */
+/** Reads and parses request bodies within limits of bytes, values and nesting. */
 import { findJsonProblem, type Json } from '../kernel/json.ts';
 import { checkBounds } from './body-bounds.ts';
 import { encodedBody, HttpProblem, invalid, tooLarge, tooMuchAtOnce } from './replies.ts';
 
-/** What bodies that are still arriving may hold together, in bytes. */
+/** Bytes that bodies still arriving may hold together: `most` is the limit, `held` the current sum. */
 export interface BodyBudget {
   readonly most: number;
   held: number;
@@ -16,12 +16,12 @@ export class NoJson extends HttpProblem {
   }
 }
 
-/** Every body may hold this much, however many others there are: those who send much cannot shut out the rest. */
-const OWN_BYTES = 65_536;
+/** Bytes of each body that the shared budget does not count: large bodies cannot block small ones. */
+const FREE_BYTES = 65_536;
 
 /**
- * The body's bytes. Throws a 413 as soon as more than `limit` arrive, whatever the headers promised, and a 503 when
- * it is large and too much is arriving at once.
+ * The body's bytes. Throws a 413 as soon as more than `limit` bytes arrive, whatever the headers announced, and a 503
+ * when a large body exceeds the shared budget.
  */
 export async function readBytes(
   request: Request,
@@ -30,7 +30,7 @@ export async function readBytes(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > limit) throw tooLarge(limit);
-  if (announced > 0 && announced <= OWN_BYTES) return readAnnounced(request, limit);
+  if (announced > 0 && announced <= FREE_BYTES) return readAnnounced(request, limit);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -39,7 +39,7 @@ export async function readBytes(
     for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
       if (size > limit) throw tooLarge(limit);
-      if (size > OWN_BYTES) {
+      if (size > FREE_BYTES) {
         if (budget.held + chunk.byteLength > budget.most) throw tooMuchAtOnce();
         shared += chunk.byteLength;
         budget.held += chunk.byteLength;
@@ -48,7 +48,7 @@ export async function readBytes(
     }
   } catch (error) {
     if (error instanceof HttpProblem) throw error;
-    // The client went away: nobody reads this, but it is no fault of the server either.
+    // The client disconnected and never reads this reply; as a 422 it is not logged as a server fault.
     throw invalid(`body: it broke off after ${size} bytes`);
   } finally {
     budget.held -= shared;
@@ -62,7 +62,7 @@ export async function readBytes(
   return bytes;
 }
 
-/** The same of a body that nobody unpacks: throws a 415 when it is compressed. */
+/** Reads an uncompressed body like `readBytes`; throws a 415 when it has a content encoding. */
 export function readPlain(
   request: Request,
   limit: number,
@@ -73,7 +73,7 @@ export function readPlain(
   return readBytes(request, limit, budget);
 }
 
-/** A socket gives no more than was announced, so there is no need for the stream that a limit takes. */
+/** Reads a body with a content length in one call: Node's HTTP parser delivers no more bytes than announced. */
 async function readAnnounced(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   let bytes: ArrayBuffer;
   try {
@@ -81,12 +81,12 @@ async function readAnnounced(request: Request, limit: number): Promise<Uint8Arra
   } catch (error) {
     throw invalid(`body: it broke off (${(error as Error).message})`);
   }
-  // What comes from this process itself can announce anything.
+  // The content length of an in-process request is not enforced by a parser.
   if (bytes.byteLength > limit) throw tooLarge(limit);
   return new Uint8Array(bytes);
 }
 
-/** The parsed body, `undefined` for an empty one. Every content type is read as JSON, as existing clients need. */
+/** The parsed body, `undefined` for an empty one. Existing clients need every content type to be read as JSON. */
 export function parseBody(bytes: Uint8Array): Json | undefined {
   if (bytes.byteLength === 0) return undefined;
   checkBounds(bytes);

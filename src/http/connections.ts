@@ -1,13 +1,13 @@
 /**
- * Which connections have nothing under way, for a server that stops. Node takes one that has asked for nothing yet for
- * busy, and one whose reply is on its way for idle: it would cut that off, and leave others open until the grace is over.
+ * Tracks idle connections for a server that stops. Node treats a connection without a first request as busy and leaves it
+ * open until the grace period ends; it treats one whose reply is still being sent as idle and would cut it off.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** When the server closes, it ends those with nothing under way, at once and whenever the last reply of one was taken. */
+/** While the server closes, ends idle connections at once and every other one after its last reply is sent. */
 export function endIdleConnections(server: Server): void {
-  /** Requests under way. Those of other protocols are not the server's any more. */
+  /** Number of open requests by socket, without upgraded sockets. */
   const open = new Map<Socket, number>();
 
   server.on('connection', (socket: Socket) => {
@@ -27,7 +27,7 @@ export function endIdleConnections(server: Server): void {
     });
   });
 
-  // Called by Node's own `close`.
+  // Node's `server.close` calls this method.
   server.closeIdleConnections = () => {
     for (const [socket, requests] of open) if (requests === 0) socket.destroy();
   };

@@ -1,4 +1,4 @@
-/** What routes work with. */
+/** Types of the dependencies and the per-request state that every route gets. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Actor } from '../auth/authenticate.ts';
 import type { HttpConfig } from '../config/http.ts';
@@ -37,7 +37,7 @@ export interface ServerContext {
   readonly crons: Crons;
   readonly describer: GraphDescriber;
   readonly graphs: GraphHost & StateHost;
-  /** Why a graph of the configuration is not served, by its name. */
+  /** Reasons why configured graphs are not served, by graph name. */
   readonly unserved: ReadonlyMap<string, string>;
   readonly store: Store;
   readonly maintenance: ThreadMaintenance;
@@ -48,10 +48,10 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly authenticate: (request: Request) => Promise<AuthResult>;
-  /** Code of the project authenticates, and may read the request that it is given. */
+  /** True when an authentication handler of the project runs; it may read the request's body. */
   readonly asksHandler: boolean;
   readonly authorize: Authorize;
-  /** Where webhooks may go; undefined when none are sent, and then whatever a run names is taken. */
+  /** Rules for webhook URLs. Undefined when no webhooks are sent; runs may then name any URL. */
   readonly urlPolicy?: UrlPolicy;
   readonly maxBodyBytes: number;
   /** Shared by all requests of the server. */
@@ -59,51 +59,51 @@ export interface ServerContext {
   readonly http: HttpConfig;
   readonly metrics: Metrics;
   readonly requestCounts: RequestCounts;
-  /** What the description of the interface needs beyond its operations. */
+  /** Options of the OpenAPI document. */
   readonly describe: Pick<DocumentOptions, 'apiKey' | 'merge'>;
-  /** The headers that runs of this request find in their `configurable`. */
+  /** Selects the request headers that a run gets in its `configurable`. */
   readonly inherit: Inherit;
-  /** What new threads get when their maker says nothing. */
+  /** Time to live of threads that are created without one. */
   readonly defaultTtl?: Ttl | undefined;
-  /** Whether everything may be deleted at once, by somebody on this machine. */
+  /** Enables the route that deletes all data, for requests from this machine. */
   readonly allowTruncate: boolean;
   readonly version: string;
   readonly requestLog?: RequestLog;
   readonly onFault: (error: unknown, context: string) => void;
-  /** Aborts when the server stops: open streams end as a lost connection, so clients resume. */
+  /** Aborts when the server stops. Open streams then break off, so that clients resume them. */
   readonly stopping: AbortSignal;
 }
 
-/** What was settled about a request before it came to the built-in routes. */
+/** Results of earlier middleware, so that the built-in routes neither authenticate nor read the body again. */
 export interface Admitted {
   readonly actor?: Actor;
-  /** Its body; undefined when it was not read yet. */
+  /** The body; undefined when it has not been read yet. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
-  /** The request that custom middlewares were given. */
+  /** The request that custom middleware got. */
   readonly request?: Request;
 }
 
 /** Set by the app before a route runs. */
 export interface RequestState {
   actor: Actor;
-  /** The same, for handlers of the project's own app. */
+  /** Equal to `actor`, under the name that handlers of the custom app use. */
   auth: Actor;
   /** The parsed body; undefined when there was none. */
   body: Json | undefined;
 }
 
-/** What the caller of a request to upgrade may do with the socket. */
+/** Thread and caller that an upgraded socket is authorized for. */
 export interface SocketGrant {
   readonly threadId: string;
   readonly actor: Actor;
-  /** Of `threads:read`. */
+  /** The filter of `threads:read`. */
   readonly filter: AccessFilter | undefined;
 }
 
-/** Present on requests to upgrade: the route that serves the socket says that it may be opened. */
+/** Present on upgrade requests: the socket's route calls `grant` to allow the upgrade. */
 export interface Upgrade {
   readonly upgrade: {
-    /** The caller is known: from here on a refusal is told by the end of the socket, which browsers can read. */
+    /** Marks the caller as authenticated: later refusals become close codes of the socket, which browsers can read. */
     admit(): void;
     grant(grant: SocketGrant): void;
   };

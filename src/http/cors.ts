@@ -1,23 +1,23 @@
-/** Which pages of other origins may call, and what they may see of a reply. */
+/** CORS: headers of replies to pages of other origins, and the same policy for WebSockets. */
 import { cors } from 'hono/cors';
 import type { MiddlewareHandler } from 'hono';
 import type { CorsConfig } from '../config/http.ts';
 import { compilePattern } from '../kernel/pattern.ts';
 
-/** What clients in a browser need to see of a reply, whatever the configuration adds. */
+/** Reply headers that browser clients need, in addition to those of the configuration. */
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'];
 
 const ALLOW_ORIGIN = 'access-control-allow-origin';
 const EXPOSE = 'access-control-expose-headers';
 
 /**
- * Headers are set when the reply is there: one that is prepared before would be copied, and the body read for it. What
- * a custom app says of other origins stands.
+ * Sets the headers after the handler has run: Hono would copy a reply whose headers were set before, and read its body.
+ * CORS headers that a custom app has set are kept.
  */
 export function corsOf(config: CorsConfig): MiddlewareHandler {
   const { origins, originRegex, methods, headers, credentials, expose, maxAgeSecs } = config;
   const exposed = [...new Set([...expose.map((name) => name.toLowerCase()), ...EXPOSED])];
-  // Browsers may call from anywhere, without credentials of their own; who may do what is authentication's business.
+  // With `*` any page may call, without cookies; authentication decides about access.
   const all = originRegex === undefined && origins.includes('*');
   const allowed = allowedOrigins(config);
   const options = {
@@ -44,7 +44,7 @@ export function corsOf(config: CorsConfig): MiddlewareHandler {
   };
 }
 
-/** Whether pages of an origin may call, where not all may. */
+/** Predicate for the configured origins, for a configuration without `*`. */
 function allowedOrigins({ origins, originRegex }: CorsConfig): (origin: string) => boolean {
   const pattern = originRegex === undefined ? undefined : compilePattern(originRegex);
   return (origin) =>
@@ -54,8 +54,8 @@ function allowedOrigins({ origins, originRegex }: CorsConfig): (origin: string) 
 export type SocketOrigin = 'no' | 'with-credentials' | 'without-credentials';
 
 /**
- * What a page of an origin may do with a socket. Browsers ask nobody before they open one and send their cookies along,
- * so what they enforce for other requests is enforced here. Without an origin it is no page that asks.
+ * CORS policy for WebSockets. Browsers open a socket without a preflight and send their cookies, so the server enforces
+ * the policy. A request without `Origin` header does not come from a page and is allowed.
  */
 export function socketOrigins(
   config: CorsConfig,

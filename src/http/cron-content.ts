@@ -1,4 +1,4 @@
-/** From a request about a cron, and what the auth handler left of it, to what the cron is. Throws a 422 or a denial. */
+/** Builds the content of a cron from a request and the auth handler's changes. */
 import type { Actor } from '../auth/authenticate.ts';
 import type { CronContent } from '../cron/events.ts';
 import { findScheduleProblem, nextSlot } from '../cron/schedule.ts';
@@ -11,7 +11,7 @@ import type { ServerContext } from './context.ts';
 import { invalid } from './replies.ts';
 import { cronPayload, PAYLOAD_KEYS } from './schemas/crons.ts';
 
-/** The body as it was sent, with the cron's id among the settings of its runs. */
+/** The request body with `cron_id` added to `config.configurable`. */
 export function payloadOf(cronId: string, body: Json | undefined): JsonObject {
   const sent = isObject(body) ? body : {};
   const config = isObject(sent['config']) ? sent['config'] : {};
@@ -19,13 +19,13 @@ export function payloadOf(cronId: string, body: Json | undefined): JsonObject {
   return { ...sent, config: { ...config, configurable: { ...configurable, cron_id: cronId } } };
 }
 
-/** The members of a payload that runs are created with; a null is a member that was not given. */
+/** The members of a payload that runs are created with. Members that are null are left out. */
 export const orderOf = (payload: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(payload).filter(([key, value]) => PAYLOAD_KEYS.includes(key) && value !== null),
   );
 
-/** What may be written. A fault when the handler made of it what no client could send. */
+/** The values to write, after the handler's changes. Throws a `TypeError` (a 500) when they do not match the schema. */
 export function grantedCron(
   granted: Granted,
   before?: JsonObject,
@@ -46,7 +46,7 @@ export function grantedCron(
   };
 }
 
-/** Every field by itself is right; this is about what they say together, and about now. */
+/** Throws a 422 for a schedule that never fires and for an `end_time` in the past. The schema has checked each field. */
 export function checkTimes(
   { schedule, timezone, endTime }: Pick<CronContent, 'schedule' | 'timezone' | 'endTime'>,
   now: number,
@@ -56,13 +56,13 @@ export function checkTimes(
     throw invalid(`end_time: expected a time after now, ${toTimestamp(now)}`);
 }
 
-/** What the runs will need of their maker. */
+/** Payload write that keeps the creator's secrets for the runs of the cron; empty when there are none. */
 export function newSecret(cronId: string, actor: Actor): PayloadWrite[] {
   const data = renderSecret(actor);
   return data === undefined ? [] : [{ kind: 'cron-secret', cronId, data }];
 }
 
-/** The maker may have come with newer secrets; whoever else changes the cron does not become its maker. */
+/** Payload writes that replace the creator's secrets by those of this request; empty when another user sent it. */
 export async function renewedSecret(
   { log }: ServerContext,
   { cronId, userId }: { cronId: string; userId: string | null },
@@ -72,7 +72,7 @@ export async function renewedSecret(
   const old = await log.payloads.cronSecret(cronId);
   const data = renderSecret({ ...parseSecret(old), ...(user && { user }), ...(inherited && { inherited }) });
   if (data === undefined || data === old) return [];
-  // Erased first: what is replaced has to be gone from the files as well.
+  // The erasure comes first: it also removes the old secret from the database files.
   return [
     { kind: 'erase-cron-secret', cronId },
     { kind: 'cron-secret', cronId, data },

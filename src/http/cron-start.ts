@@ -1,8 +1,8 @@
 /**
- * The run of a cron's slot, created the way in which clients create runs, for the one who made the cron.
+ * Creates the run of a cron's slot through the code path of client requests, as the user who created the cron.
  *
- * A1, A2 The auth handler is asked anew each time, and its filters hold. A4 What the cron kept of its maker goes into
- * the run's own secret row and nowhere else.
+ * A1, A2 Every run asks the auth handler again and applies its filters. A4 The secrets that the cron keeps of its creator
+ * go into the run's secret row and nowhere else.
  */
 import type { CronOrder, CronStarted, StartCronRun } from '../actors/crons.ts';
 import type { Actor } from '../auth/authenticate.ts';
@@ -25,7 +25,7 @@ export function createCronStart(context: ServerContext): StartCronRun {
     return { ...(user && { user }), scopes: user?.permissions ?? [], ...(inherited && { inherited }) };
   }
 
-  /** Both go with their crons; a cron that was made at the same moment may be left over. */
+  /** Deleting an assistant or a thread deletes its crons, but a cron created concurrently may survive. */
   async function isGone({ cron: { content } }: CronOrder): Promise<boolean> {
     const { assistantId, threadId } = content;
     if ((await getAssistant(rows, assistantId)) === undefined) return true;

@@ -1,4 +1,4 @@
-/** The project's own app, by shape: a Hono app of whichever copy of the library, or any object with `fetch`. */
+/** Recognises the project's own app (`http.app`) by shape: a Hono app of any copy of the library, or a `fetch` object. */
 import type { ErrorHandler, Handler, MiddlewareHandler } from 'hono';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
@@ -13,14 +13,14 @@ export type CustomApp = (
   | { readonly kind: 'hono'; readonly routes: readonly OwnRoute[]; readonly onError: ErrorHandler }
   | { readonly kind: 'fetch'; readonly fetch: (request: Request) => Promise<Response> }
 ) & {
-  /** What its `openapi` property adds to the description of the interface. */
+  /** Value of its `openapi` property, merged into the OpenAPI document. */
   readonly openapi?: JsonObject;
 };
 
-/** A reply of a plain `fetch` object that says: not mine, go on with the built-in routes. */
+/** Header of a 404 reply by which a plain `fetch` object passes the request on to the built-in routes. */
 export const NOT_MINE = 'x-not-handled';
 
-/** Throws `TypeError` when its `openapi` cannot be said in JSON. */
+/** Undefined for a value that is no app. Throws a `TypeError` when its `openapi` cannot be serialized as JSON. */
 export function recogniseApp(exported: unknown): CustomApp | undefined {
   if ((typeof exported !== 'object' && typeof exported !== 'function') || exported === null) return undefined;
   const { fetch, routes, errorHandler, openapi } = exported as Record<string, unknown>;
@@ -39,17 +39,17 @@ export function recogniseApp(exported: unknown): CustomApp | undefined {
   };
 }
 
-/** As it is now: the document is made when somebody asks for it, and what cannot be said is a mistake of the start. */
+/** Copies `openapi` at start: a value that is not JSON fails the start and not a later request for the document. */
 function describe(openapi: unknown): { readonly openapi?: JsonObject } {
-  // Some routers have a method of that name, which is no description.
+  // Some routers have a method named `openapi`.
   if (!isObject(openapi)) return {};
-  let said: Json;
+  let copy: Json;
   try {
-    said = JSON.parse(JSON.stringify(openapi)) as Json;
+    copy = JSON.parse(JSON.stringify(openapi)) as Json;
   } catch (error) {
     throw new TypeError(`its openapi is no JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  return isObject(said) ? { openapi: said } : {};
+  return isObject(copy) ? { openapi: copy } : {};
 }
 
 const isRoute = (value: unknown): value is OwnRoute =>
@@ -58,13 +58,13 @@ const isRoute = (value: unknown): value is OwnRoute =>
   typeof value['path'] === 'string' &&
   typeof (value as { handler?: unknown }).handler === 'function';
 
-/** A project may bring a `Response` class of its own. */
+/** Checks the shape and not the class: a project may use a `Response` class of its own. */
 const isResponse = (value: unknown): value is Response =>
   typeof value === 'object' && value !== null && 'status' in value && 'headers' in value && 'body' in value;
 
 /**
- * What `use` registered, as far as can be told: any method, a pattern with a star at its end, and a second parameter.
- * Everything else counts as a route, so that authentication of custom routes errs on the safe side.
+ * Guesses whether `use` registered the handler: any method, a pattern that ends with `*`, and a second parameter.
+ * Everything else counts as a route and is authenticated if custom routes are.
  */
 export const isMiddleware = ({ method, path, handler }: OwnRoute): boolean =>
   method === 'ALL' && path.endsWith('*') && handler.length > 1;

@@ -1,4 +1,4 @@
-/** What the receiver of a webhook reads. A4 Nothing of the user's secrets: it is what clients read of the run. */
+/** Renders webhook bodies. A4 They hold no secrets of the user: the source is the run record that clients read. */
 import type { RenderDelivery } from '../actors/derived-writes.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -8,7 +8,7 @@ import type { Outcome } from '../thread/events.ts';
 import { cancelReasonOf, runEndOf } from '../thread/run-end.ts';
 import { toRun } from './serializers.ts';
 
-/** The body of a webhook: the run record with how and when it ended. `sentAt` is fixed, so every attempt is equal. */
+/** The run record with the run's end. `sentAt` (ms) is the time of the commit, so that every attempt is equal (W2). */
 export function renderDelivery(
   run: RunRecord,
   outcome: Outcome,
@@ -30,7 +30,7 @@ export function renderDelivery(
   });
 }
 
-/** Leaves only the members that are wanted, and `run_id`; `fields` undefined: all. */
+/** Limits the body to `run_id` and the members in `fields`; undefined means all members. */
 export function limitDelivery(render: RenderDelivery, fields: readonly string[] | undefined): RenderDelivery {
   if (fields === undefined) return render;
   const wanted = new Set(['run_id', ...fields]);

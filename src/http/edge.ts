@@ -1,9 +1,9 @@
 /**
- * What every request passes first, whoever answers it: the stop, the request log, the mount prefix, CORS, and the
- * project's own app, whose middlewares wrap the built-in routes.
+ * Outer middleware of every request: request log, refusal while the server stops, CORS, mount prefix, and the project's
+ * own app, whose middleware wraps the built-in routes.
  *
- * A1 The built-in routes authenticate for themselves (`access.ts`), after the custom app changed the request or not;
- * here, only what the configuration puts in front of the custom app is authenticated.
+ * A1 The built-in routes authenticate in `access.ts`, after the custom app may have changed the request. This module
+ * authenticates only requests for which the configuration puts authentication before the custom app.
  */
 import { Hono, type Context, type HonoRequest, type MiddlewareHandler } from 'hono';
 import { identify, isPublic } from './access.ts';
@@ -17,9 +17,9 @@ import { HttpProblem, internal, noAddress, noRoute, problemReply, stopping } fro
 
 export type EdgeFetch = (request: Request, bindings?: Env['Bindings']) => Promise<Response>;
 
-/** Clients may write whole addresses as the target of a request. */
+/** An absolute request target with credentials: HTTP allows it, but `Request` throws on it. */
 const WITH_CREDENTIALS = /^\w+:\/\/[^/?#]*@/;
-/** No route begins like this. */
+/** Path of requests outside the mount prefix: it matches no route. */
 const OUTSIDE = '\u0000';
 
 export function createEdge(
@@ -32,7 +32,7 @@ export function createEdge(
   const edge = new Hono<Env>({
     getPath(request) {
       const path = pathOf(request.url);
-      // Load balancers ask for the health of the server, whatever the prefix of its routes.
+      // The health check `/ok` of load balancers is served outside the prefix too.
       return withoutPrefix(path, prefix) ?? (path === '/ok' ? path : OUTSIDE);
     },
   });
@@ -43,7 +43,7 @@ export function createEdge(
       const began = clock.monotonic();
       await next();
       if (c.res.status < requestLog.minStatus) return;
-      // Names of resources are in the path; the query may hold tokens and stays out.
+      // The query is not logged: it may hold tokens.
       requestLog.onRequest({
         method: c.req.method,
         path: pathOf(c.req.url),
@@ -55,7 +55,7 @@ export function createEdge(
   edge.use('*', async (c, next) => {
     if (context.stopping.aborted) throw stopping();
     await next();
-    // Not through `c.header`, which copies the reply.
+    // `c.header` would copy the reply.
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
   });
   edge.use('*', corsOf(http.cors));
@@ -85,26 +85,26 @@ export function createEdge(
   });
 
   return async (request, bindings = {}) => {
-    // No Request can be made of such an address, and what would be thrown quotes it.
+    // `Request` rejects such a URL with an error that quotes the credentials.
     if (WITH_CREDENTIALS.test(request.url)) return problemReply(noAddress());
     try {
       return await edge.fetch(request, { admitted: {}, ...bindings });
     } catch (error) {
-      // Thrown by a custom app, and no Error.
+      // Hono's `onError` does not handle a thrown value that is no `Error`.
       context.onFault(error, 'answering a request');
       return problemReply(internal());
     }
   };
 }
 
-/** What of the request was settled on the way, so that the built-in routes need not ask again. */
+/** Actor and body for the built-in routes, with the custom app's changes of the body. */
 async function admittedOf(c: Context<Env>, context: ServerContext): Promise<Admitted> {
   const admitted = c.env.admitted ?? {};
   if (admitted.bytes === undefined) return admitted;
   return { ...admitted, bytes: await bodyAfter(c, admitted, context) };
 }
 
-/** The body as the custom app left it: in a request of its own, as parsed JSON or text of its own, or untouched. */
+/** The body after the custom app: from a request that replaced the first, from cached JSON or text, or unchanged. */
 async function bodyAfter(
   c: Context<Env>,
   { bytes, request }: Admitted,
@@ -119,15 +119,15 @@ async function bodyAfter(
 }
 
 /**
- * All middlewares get one parsed body, and `bodyAfter` reads it from the cache: what one of them changes in it in
- * place reaches the route. The library's own `json` parses the text anew for each call.
+ * Gives all middleware one parsed body, which `bodyAfter` reads from the cache: changes in place reach the route. Hono's
+ * own `json` parses the text again for each call.
  */
 function shareParsedBody(request: HonoRequest): void {
   const { bodyCache } = request;
   request.json = () => {
     if (bodyCache.json !== undefined) return bodyCache.json;
     const parsed = request.text().then((text) => JSON.parse(text) as unknown);
-    // The route tells the client what is wrong with it.
+    // Without the cache entry the route parses the text itself and replies with the error.
     parsed.catch(() => delete bodyCache.json);
     bodyCache.json = parsed;
     return parsed as Promise<any>;
@@ -141,13 +141,13 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
     await next();
   };
 
-  // What the app fetched from elsewhere has headers that nobody can change.
+  // A reply that the app fetched from elsewhere has immutable headers.
   edge.use('*', async (c, next) => {
     await next();
     if (c.finalized) c.res = new Response(c.res.body, c.res);
   });
 
-  // Read once and bounded, so that the app and the built-in routes may both have it.
+  // The body is read once and within its limit; the app and the built-in routes both use these bytes.
   edge.use('*', async (c, next) => {
     const { raw, method } = c.req;
     if (method !== 'GET' && method !== 'HEAD') {
@@ -189,15 +189,15 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
     });
 
   for (const route of custom.routes) {
-    // Outside of what the app's error handler covers: denials are ours.
+    // Mounted outside the app's error handler, so that the server answers denials.
     if (customRouteAuth && !isMiddleware(route)) edge.on(route.method, route.path, guard);
-    // What the app throws is the app's to answer; an error handler of its own also when it is the library's default.
+    // Errors of the app go to the app's error handler, which may be Hono's default.
     const mounted = new Hono<Env>().onError((error, c) => custom.onError(error, c));
     edge.route('/', mounted.on(route.method, route.path, route.handler));
   }
 }
 
-/** Authenticates once; handlers of the custom app find who calls under `auth`. */
+/** Authenticates once per request; handlers of the custom app read the caller as the variable `auth`. */
 async function admit(c: Context<Env>, context: ServerContext): Promise<void> {
   if (c.env.admitted?.actor !== undefined) return;
   const actor = await identify(context, c.req.raw, c.env.admitted?.bytes);

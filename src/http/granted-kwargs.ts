@@ -1,4 +1,4 @@
-/** What an authorisation handler changed in the order of a run, taken over into the run. Pure. */
+/** Merges an authorisation handler's changes into the kwargs of a run. Pure. */
 import { maskUrl } from '../delivery/mask.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { RunKwargs } from '../thread/events.ts';
@@ -6,18 +6,18 @@ import { defined } from './run-kwargs.ts';
 import { runCreate } from './schemas/runs.ts';
 import { DEFAULT_DURABILITY } from './serializers.ts';
 
-/** Members of `kwargs` by the names that handlers know; the others are the server's. */
+/** Members of `kwargs` that a handler may change, by their wire names. */
 const orders = runCreate.pick({
   ...{ input: true, command: true, config: true, context: true, webhook: true, stream_mode: true },
   ...{ interrupt_before: true, interrupt_after: true, feedback_keys: true, durability: true },
 });
 
-/** Members of `configurable` that name the run, whatever a handler makes of them. */
-const NAMES = ['run_id', 'thread_id', 'graph_id', 'assistant_id', 'langgraph_request_id'];
+/** Members of `configurable` that identify the run: a handler cannot change them. */
+const ID_KEYS = ['run_id', 'thread_id', 'graph_id', 'assistant_id', 'langgraph_request_id'];
 
 /**
- * The run's order as the handler left it. `names`: of the run, as they were before the handler was asked. Throws a
- * `TypeError` for what no client could have sent.
+ * The kwargs after the handler's changes in `left`. `names` holds the run's identifying members from before the handler
+ * ran. Throws a `TypeError` when `left` does not match the schema.
  */
 export function grantedKwargs(asked: RunKwargs, names: JsonObject, left: Json | undefined): RunKwargs {
   const parsed = orders.safeParse(left);
@@ -28,14 +28,14 @@ export function grantedKwargs(asked: RunKwargs, names: JsonObject, left: Json | 
   const isAsked = durability !== undefined && durability !== (asked.durability ?? DEFAULT_DURABILITY);
   const { command: _c, interruptBefore: _b, interruptAfter: _a, feedbackKeys: _k, ...rest } = asked;
   const { webhook: url, durability: _d, ...kept } = rest;
-  // Handlers see the URL without its secrets: only another one is a change.
+  // Handlers get the URL with its secrets masked: an equal masked URL is no change.
   const isSameUrl = url !== undefined && webhook === maskUrl(url);
   return {
     ...kept,
     input: command === undefined ? (input ?? null) : null,
     ...(command && { command: defined(command) }),
     config: { ...defined(config ?? {}), configurable: { ...config?.configurable, ...names } },
-    // Runs without settings are shown with empty ones.
+    // Handlers get an empty `context` for a run without one.
     context: context !== undefined && Object.keys(context).length > 0 ? context : null,
     streamMode: parsed.data.stream_mode,
     ...(before !== undefined && { interruptBefore: before }),
@@ -48,5 +48,7 @@ export function grantedKwargs(asked: RunKwargs, names: JsonObject, left: Json | 
 
 export function namesOf({ config }: RunKwargs): JsonObject {
   const configurable = isObject(config['configurable']) ? config['configurable'] : {};
-  return Object.fromEntries(NAMES.flatMap((key) => (key in configurable ? [[key, configurable[key]!]] : [])));
+  return Object.fromEntries(
+    ID_KEYS.flatMap((key) => (key in configurable ? [[key, configurable[key]!]] : [])),
+  );
 }

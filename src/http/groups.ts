@@ -1,18 +1,18 @@
-/** Which group of the interface a path belongs to: `http.disable_<group>` takes whole groups away. */
+/** Maps a path to its route group: `http.disable_<group>` in the configuration disables whole groups. */
 import type { Group } from '../config/http.ts';
 
-const META: ReadonlySet<string> = new Set(['/', '/info', '/metrics', '/docs', '/openapi.json']);
-/** On a thread, what has to do with executing something there. */
-const OF_RUNS: ReadonlySet<string> = new Set(['runs', 'stream', 'commands']);
+const META_PATHS: ReadonlySet<string> = new Set(['/', '/info', '/metrics', '/docs', '/openapi.json']);
+/** Segments after `/threads/{id}` that belong to the group `runs`. */
+const RUN_SEGMENTS: ReadonlySet<string> = new Set(['runs', 'stream', 'commands']);
 
-/** `path` without mount prefix, the singular alias already rewritten. Undefined: it cannot be taken away. */
+/** `path` has no mount prefix and the alias `/thread` is rewritten. Undefined for a path that cannot be disabled. */
 export function groupOf(path: string): Group | undefined {
-  if (META.has(path)) return 'meta';
+  if (META_PATHS.has(path)) return 'meta';
   const [, first, second, third, fourth] = path.split('/');
   switch (first) {
     case 'threads':
       if (third === 'runs' && fourth === 'crons') return 'crons';
-      return OF_RUNS.has(third ?? '') ? 'runs' : 'threads';
+      return RUN_SEGMENTS.has(third ?? '') ? 'runs' : 'threads';
     case 'webhooks':
       return 'runs';
     case '.well-known':

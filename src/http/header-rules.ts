@@ -1,9 +1,9 @@
-/** Which request headers may be shown to whom, by the rules of the configuration. */
+/** Selects the request headers that the configuration allows in log lines and in runs. */
 import type { HeaderRule, InheritanceRule } from '../config/http.ts';
 import { compilePattern, quotePattern, type Pattern } from '../kernel/pattern.ts';
 
-/** Credentials: no rule can let them out. */
-const NEVER: ReadonlySet<string> = new Set([
+/** Headers that no rule can allow: they hold credentials. */
+const FORBIDDEN: ReadonlySet<string> = new Set([
   'x-api-key',
   'x-tenant-id',
   'x-service-key',
@@ -12,7 +12,7 @@ const NEVER: ReadonlySet<string> = new Set([
   'cookie',
 ]);
 
-/** Header names are lower case; a header sent twice is one text. */
+/** Returns header names in lower case; the values of a header sent twice are joined. */
 export type HeaderFilter = (headers: Headers) => Record<string, string>;
 
 export function createHeaderFilter({ include, exclude }: HeaderRule): HeaderFilter {
@@ -22,30 +22,30 @@ export function createHeaderFilter({ include, exclude }: HeaderRule): HeaderFilt
   return (headers) =>
     Object.fromEntries(
       [...headers].filter(
-        ([name]) => !NEVER.has(name) && included.matches(name) && excluded?.matches(name) !== true,
+        ([name]) => !FORBIDDEN.has(name) && included.matches(name) && excluded?.matches(name) !== true,
       ),
     );
 }
 
-/** Only `*` means something, and names are compared without regard to case. */
+/** Compiles names with `*` as wildcard; the comparison ignores case. */
 function toPattern(names: readonly string[]): Pattern {
   const choices = names.map((name) => name.toLowerCase().split('*').map(quotePattern).join('.*'));
   return compilePattern(choices.join('|'));
 }
 
-/** Keys of `configurable` that have a meaning: no header may pose as one. */
-const MEANT = /^(__|checkpoint_|platform_auth_|langgraph_auth_)|^(run|thread|graph|assistant|user)_id$/;
+/** Keys of `configurable` that the server or graphs interpret: headers of these names are dropped. */
+const RESERVED = /^(__|checkpoint_|platform_auth_|langgraph_auth_)|^(run|thread|graph|assistant|user)_id$/;
 
 /** Headers that runs inherit unless the configuration names others. */
 const DEFAULT_INHERITED = ['x-*', 'user-agent'];
-/** Names of headers that carry credentials. */
+/** Header names that suggest credentials. */
 const CREDENTIAL = /auth|token|secret|key|cookie|session|password/;
 
-/** The headers that runs of a request find in their `configurable`. */
+/** The request headers that a run gets in its `configurable`. */
 export interface InheritedHeaders {
-  /** Kept in the run's own `configurable`, like keys that the client sent there. */
+  /** Stored in the run's `configurable`, which clients can read. */
   readonly open: Readonly<Record<string, string>>;
-  /** A4 Kept in the run's secret row: headers that the configuration names, and credentials. */
+  /** A4 Stored in the run's secret row: headers that the configuration names, and credentials. */
   readonly secret: Readonly<Record<string, string>>;
 }
 
@@ -55,7 +55,7 @@ export function createInheritance({ include, exclude }: InheritanceRule): Inheri
   const filter = createHeaderFilter({ include: include ?? DEFAULT_INHERITED, exclude });
   const isSecret = (name: string): boolean => include !== undefined || CREDENTIAL.test(name);
   return (headers) => {
-    const chosen = Object.entries(filter(headers)).filter(([name]) => !MEANT.test(name));
+    const chosen = Object.entries(filter(headers)).filter(([name]) => !RESERVED.test(name));
     return {
       open: Object.fromEntries(chosen.filter(([name]) => !isSecret(name))),
       secret: Object.fromEntries(chosen.filter(([name]) => isSecret(name))),

@@ -1,9 +1,9 @@
 /**
- * Requests that a client may send again because it did not hear whether they were accepted: `Idempotency-Key`.
+ * `Idempotency-Key`: a client may repeat a request whose reply it did not get.
  *
- * L4 The key is the command id of the acceptance, so it is accepted once however often and however simultaneously it
- * comes, also across a restart. A refusal leaves nothing behind: the same key may be tried again.
- * A3 Keys are the caller's own: those of others cannot be met.
+ * L4 The command id of the acceptance derives from the key, so a request is accepted once, however often or concurrently
+ * it is sent, also across a restart. A refusal stores nothing: the key may be used again.
+ * A3 The caller's identity is part of the key: users cannot collide with each other's keys.
  */
 import type { Actor } from '../auth/authenticate.ts';
 import { fingerprint } from '../kernel/ids.ts';
@@ -15,21 +15,21 @@ import { invalid } from './replies.ts';
 export interface IdempotencyKey {
   /** The command id that accepts the request. */
   readonly key: string;
-  /** Of all that the request asks for. It holds the client's key, so it tells nothing of a body that was erased. */
+  /** Hash of the request. The client's key goes into it, so that nobody can guess an erased body from it. */
   readonly digest: string;
 }
 
-/** What proxies and logs leave as it is. */
-const KEY = /^[\x21-\x7e]{1,255}$/;
+/** 1 to 255 visible ASCII characters: proxies and logs do not change them. */
+const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
-/** Undefined without the header. Throws a 422 for a key that is none. `asked` is everything but the form of the reply. */
+/** Undefined without the header. Throws a 422 for an invalid key. `asked` is the request without its reply options. */
 export function toIdempotencyKey(
   header: string | undefined,
   actor: Actor,
   asked: Json,
 ): IdempotencyKey | undefined {
   if (header === undefined) return undefined;
-  if (!KEY.test(header)) throw invalid('Idempotency-Key: expected 1 to 255 visible ASCII characters');
+  if (!KEY_PATTERN.test(header)) throw invalid('Idempotency-Key: expected 1 to 255 visible ASCII characters');
   const own = [actor.user?.identity ?? null, header];
   return {
     key: fingerprint(JSON.stringify(own)),
@@ -37,13 +37,13 @@ export function toIdempotencyKey(
   };
 }
 
-/** For the parts of one request that are accepted one by one; the first one's is the request's. */
+/** Key of one part of a batch whose parts are accepted separately; part 0 has the key of the request. */
 export const partOf = ({ key, digest }: IdempotencyKey, index: number): IdempotencyKey => ({
   key: index === 0 ? key : fingerprint(`${key} ${index}`),
   digest,
 });
 
-/** What the request was accepted as before. Throws a 422 when that was another request. */
+/** The earlier acceptance under this key. Throws a 422 when a different request used the key. */
 export async function findAccepted(
   { payloads }: EventLog,
   { key, digest }: IdempotencyKey,

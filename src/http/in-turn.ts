@@ -1,9 +1,9 @@
 /**
- * Requests that a client sends on one connection without waiting for replies. Node hands over all that one read holds at
- * once, two thousand of them, and reads on thirty times in the same turn of the event loop: others waited for seconds.
+ * Serializes pipelined requests of a connection. Without it Node emits all requests of a read at once (up to 2000), for
+ * up to 30 reads per event-loop iteration, and other connections wait for seconds.
  *
- * S3 One request of a connection is carried out at a time, as its replies go out in order anyway, and the rest of the
- * server has its turn in between. Who sends very many ahead loses the connection.
+ * S3 Each connection has one request in progress, since its replies go out in order anyway, and the event loop serves
+ * others between two requests. A connection with more than `MAX_WAITING` waiting requests is destroyed.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -11,13 +11,13 @@ import { breathe } from '../kernel/breathe.ts';
 
 type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** Requests of a connection that wait for their turn. */
+/** Maximum number of waiting requests per connection. */
 const MAX_WAITING = 100;
 
-/** Of connections on which a request is carried out: what comes after it. */
+/** Waiting requests by connection; a connection has an entry while a request of it is in progress. */
 const waiting = new WeakMap<Duplex, (() => void)[]>();
 
-/** The listeners that the server has by now hear of requests in turn. */
+/** Wraps the `request` listeners that the server has so far; listeners added later get requests at once. */
 export function answerInTurn(server: Server): void {
   const listeners = server.listeners('request') as Listener[];
   server.removeAllListeners('request');
@@ -31,9 +31,9 @@ export function answerInTurn(server: Server): void {
   });
 }
 
-/** When the requests before it on its connection are answered; never when the connection ends before. */
+/** Calls `begin` after earlier requests of the connection are answered; never if the connection ends before. */
 export function inTurn(socket: Duplex, begin: () => void): void {
-  // What was read along with the request that was one too many.
+  // Requests that were read together with the one that exceeded the limit are dropped.
   if (socket.destroyed) return;
   const others = waiting.get(socket);
   if (others === undefined) begin();
@@ -51,7 +51,7 @@ function setTurn(socket: Duplex): void {
 function takeTurn(socket: Duplex): void {
   const others = waiting.get(socket);
   const begin = others?.shift();
-  // An upgrade is the last thing of its connection, or begins it anew.
+  // `begin` may be an upgrade, which has no reply that closes: the entry is deleted before.
   if (others?.length === 0) waiting.delete(socket);
   if (!socket.destroyed) begin?.();
 }

@@ -1,4 +1,4 @@
-/** Which methods a path answers to: for wrong methods and trailing slashes, asked only when no route matched. */
+/** Finds the methods of a path, for 405 replies and trailing slashes. Used only when no route matched. */
 import type { Operation } from './openapi/operation.ts';
 
 export interface KnownPaths {
@@ -15,7 +15,7 @@ export function createKnownPaths(operations: readonly Pick<Operation, 'method' |
   }
   return {
     methodsOf(path) {
-      // A literal segment and a parameter may both match; the methods of both count.
+      // A path may match several patterns (a literal segment and a parameter): their methods are merged.
       const methods = [...byPath.values()].flatMap((known) =>
         known.pattern.test(path) ? known.methods : [],
       );

@@ -1,12 +1,12 @@
 /**
- * Replies that list records, each as large as a state or an input may be. They are made record by record: a thousand of
- * 1 MB held the server's thread for ten seconds, and were longer than a text can be.
+ * Serializes lists of large records one by one: a thousand records of 1 MB would block the event loop for ten seconds
+ * and exceed the maximum string length.
  */
 import { JsonText, LARGEST_ANSWER, writeJson, type Sendable } from '../kernel/json-text.ts';
 import { startTurn } from '../kernel/turn.ts';
 import { jsonReply, pageTooLarge } from './replies.ts';
 
-/** What is rendered as undefined is gone by now. Throws a 400 for more than a reply may hold. */
+/** Skips records that render as undefined (deleted meanwhile). Throws a 400 above `largest` characters. */
 export async function listReply<T>(
   records: readonly T[],
   render: (record: T) => Promise<Sendable | undefined>,

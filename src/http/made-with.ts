@@ -1,6 +1,6 @@
 /**
- * The settings that a graph's function made the graph with whose checkpoint is the head of a thread. A question of that
- * thread's state, and an answer that brings no settings of its own, need the same graph again.
+ * Settings that a graph factory got for the run that saved a thread's head checkpoint. Reading that thread's state, and
+ * resuming it without settings, must call the factory with the same settings.
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { MadeWith } from '../graphs/port.ts';
@@ -17,7 +17,7 @@ export function madeWith({ kwargs }: RunRecord): MadeWith {
   };
 }
 
-/** For a run that answers with settings of the run before; undefined for any other. */
+/** Settings of the thread's last ended run, for a run that resumes without settings; undefined for any other run. */
 export async function settingsOfHead(
   log: EventLog,
   threadId: string,

@@ -1,14 +1,14 @@
 /**
- * What `GET /metrics` shows, and nothing of anybody's data in it:
+ * Metrics of `GET /metrics`, which needs no authentication and shows no data of users:
  *
- * - `rewound_runs{status}`: runs that are there, by status
+ * - `rewound_runs{status}`: existing runs, by status
  * - `rewound_runs_queued`: pending runs that could start now
  * - `rewound_webhook_deliveries{status}`: `owed` ones are still to be delivered
- * - `rewound_stream_readers`: replies that wait for something to happen to a run
- * - `rewound_open_connections`: sockets of clients
- * - `rewound_http_requests_total{method,path,status}`, `rewound_http_request_seconds_total{…}`: by route, until the reply began
+ * - `rewound_stream_readers`: replies that wait for a run
+ * - `rewound_open_connections`: open client sockets
+ * - `rewound_http_requests_total{method,path,status}`, `rewound_http_request_seconds_total{…}`: by route, until the reply starts
  * - `process_resident_memory_bytes`, `process_heap_bytes`, `process_cpu_seconds_total`, `process_uptime_seconds`
- * - `nodejs_eventloop_delay_seconds{stat}`: `mean`, `p99`, `max` since the reading before
+ * - `nodejs_eventloop_delay_seconds{stat}`: `mean`, `p99`, `max` since the previous reading
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
@@ -26,7 +26,7 @@ interface Metric {
 }
 
 export interface Metrics {
-  /** At most a few seconds old, however many ask. Rejects with `SearchRefused`. */
+  /** The metrics, at most `FRESH_MS` old. Rejects with `SearchRefused`. */
   read(): Promise<readonly Metric[]>;
 }
 
@@ -39,7 +39,7 @@ export interface MetricsOptions {
   readonly requests: () => readonly RequestCount[];
 }
 
-/** Anybody may ask, and counting takes the time of the reader thread. */
+/** Cache lifetime: the route is public, and counting occupies the reader thread. */
 const FRESH_MS = 2_000;
 
 const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
@@ -126,7 +126,7 @@ const withZeros = (known: readonly string[], found: Readonly<Record<string, numb
   ...found,
 });
 
-/** Text exposition format 0.0.4. All label values are words of this program. */
+/** Prometheus text format 0.0.4. Label values are not escaped: all come from this program. */
 export function toPrometheus(metrics: readonly Metric[]): string {
   const lines = metrics.flatMap(({ name, help, type, samples }) => [
     `# HELP ${name} ${help}`,
@@ -139,7 +139,7 @@ export function toPrometheus(metrics: readonly Metric[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Name to a number, or to numbers by label values, joined by spaces. */
+/** Maps each name to a number, or to an object of numbers whose keys are label values joined by spaces. */
 export function toJsonMetrics(metrics: readonly Metric[]): JsonObject {
   return Object.fromEntries(
     metrics.map(({ name, samples }): [string, Json] => {

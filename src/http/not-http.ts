@@ -1,25 +1,25 @@
-/** What Node cannot read as a request, or must refuse by HTTP's own rules, is told as JSON like any other refusal. */
+/** Replies in JSON to requests that Node cannot parse or that the HTTP specification says to refuse. */
 import { maxHeaderSize, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../config/config.ts';
 import { bareReply } from './bare-reply.ts';
 import { badHost, HttpProblem } from './replies.ts';
 
-/** As Node gives it to `clientError`. */
+/** The error of Node's `clientError` event. */
 interface ReadError extends Error {
   readonly code?: string;
-  /** Of the parser, in words. */
+  /** The parser's description of the error. */
   readonly reason?: string;
 }
 
-/** The replies that are being made, of connections. */
+/** The latest reply of each connection. */
 const replies = new WeakMap<Duplex, ServerResponse>();
 
-/** The server must look after its requests already: their replies are noted before they are made. */
+/** Call after the server has its `request` listener: this one runs before it and records the reply. */
 export function explainRefusals(server: Server, patience: Config['patience']): void {
   server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     replies.set(incoming.socket, outgoing);
-    // The target of `OPTIONS *` is no path, and whoever makes addresses of targets stumbles over it.
+    // The target of `OPTIONS *` is not a path: building a URL from it would throw.
     if (incoming.url === '*') incoming.url = '/*';
   });
   server.on('checkExpectation', (_: IncomingMessage, outgoing: ServerResponse) => {
@@ -40,7 +40,7 @@ export function explainRefusals(server: Server, patience: Config['patience']): v
   });
 }
 
-/** On a connection that no reply can be made for. */
+/** Writes a JSON refusal to a socket that has no `ServerResponse`, and closes it. */
 export function refuseBare(
   socket: Duplex,
   status: number,
@@ -52,7 +52,7 @@ export function refuseBare(
   socket.end(bareReply(status, all, body), () => socket.destroy());
 }
 
-/** RFC 9112, 3.2: one that names no host, or several, may be understood in another way by whoever passed it on. */
+/** RFC 9112, 3.2: refuses a request with no or several Host headers, which a proxy may interpret in another way. */
 export function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): HttpProblem | undefined {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)

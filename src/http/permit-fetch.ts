@@ -1,6 +1,6 @@
-/** Requests of graph code that wait for runs: the run that sends one releases its concurrency permit meanwhile. */
+/** Releases a run's concurrency permit while its graph code waits for another run over HTTP. */
 
-/** Routes whose reply comes when a run has done something. A run that is cancelled holds its permit already. */
+/** Routes whose reply waits for a run. */
 const WAITS = /\/(?:wait|join|stream)$/;
 const REFUSED =
   'Too many runs wait for other runs: each of those needs a place that is taken by one that waits';
@@ -11,8 +11,8 @@ interface Permits {
 }
 
 /**
- * `ask`, with a permit released while graph code waits: for the reply of a request that waits, and for each piece of its
- * body that is read. A body that lies unread releases nothing. The reply is 503 when the permits are exhausted.
+ * Wraps `ask`: releases the permit while graph code waits for the reply of such a route and for each chunk of its body.
+ * An unread body releases nothing. Replies 503 when the permits are exhausted.
  */
 export const releaseWhileWaiting =
   (ask: typeof fetch, permits: Permits): typeof fetch =>

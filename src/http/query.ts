@@ -1,7 +1,6 @@
 /**
- * Query parameters as JSON values. Clients of this interface send strings and numbers raw, everything else as JSON,
- * and lists as one JSON array, as repeated parameters or as a comma list. Texts are repeated parameters and nothing else:
- * each is taken as it is, an empty one too.
+ * Parses query parameters to JSON values. Clients send strings and numbers raw and other values as JSON. A `list` is a
+ * JSON array, repeated parameters or a comma-separated value. `texts` are repeated parameters, each taken unchanged.
  */
 import { findJsonProblem, type Json } from '../kernel/json.ts';
 import { invalid } from './replies.ts';
@@ -40,7 +39,7 @@ function flagOf(field: string, text: string): boolean {
   throw invalid(`${field}: expected true or false`);
 }
 
-/** What is refused in a body is refused here too. */
+/** Parses JSON with the limits of request bodies. */
 function parsed(field: string, text: string): Json {
   let value: Json;
   try {

@@ -1,4 +1,4 @@
-/** Threads that a caller may read, for routes and for commands. */
+/** Finds threads that a caller may read, for routes and protocol commands. */
 import type { Actor } from '../auth/authenticate.ts';
 import { getThread, type ThreadRecord } from '../projections/thread-queries.ts';
 import { authorise } from './access.ts';
@@ -8,14 +8,14 @@ import { noThread } from './replies.ts';
 export interface ReadableThread {
   readonly thread: ThreadRecord;
   /**
-   * The answer, if the thread is still there for the caller, and otherwise a 404.
+   * Resolves to `answer` if the caller may still read the thread; otherwise throws a 404.
    *
-   * A2 What a graph says of it may come late: by then the id may be that of somebody else's thread.
+   * A2 A graph may answer late: by then the thread may be deleted and its id taken by another user's thread.
    */
   still<T>(answer: Promise<T>): Promise<T>;
 }
 
-/** Throws a 404 for a thread that is not there or not for this caller. */
+/** Throws a 404 for a thread that does not exist or that the caller may not read. */
 export async function findReadable(
   context: ServerContext,
   actor: Actor,

@@ -1,10 +1,10 @@
-/** What the edge answers. The only file that knows status codes, apart from those that an auth handler chose. */
+/** All replies with an error status, and helpers for the others. */
 import { encodeJson, LARGEST_ANSWER } from '../kernel/json-text.ts';
 import type { SearchRefused } from '../log/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
 
-/** Thrown by routes, rendered once by the app: `{"detail": …}`. */
+/** An HTTP error that routes throw and the app renders as `{"detail": message}`. */
 export class HttpProblem extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** The thread or the cron was changed by another request since it was read. Routes that look again catch it. */
+/** Another request has changed the thread or cron since it was read. Callers that can retry catch it. */
 export class ConcurrencyConflict extends HttpProblem {
   constructor() {
     super(409, 'The thread has moved on.');
@@ -25,7 +25,7 @@ export class ConcurrencyConflict extends HttpProblem {
 }
 
 export const invalid = (detail: string): HttpProblem => new HttpProblem(422, detail);
-/** RFC 9110, 15.5.16: the client may send it again as the header says. */
+/** RFC 9110, 15.5.16: `accept-encoding` names the encodings that a retry may use. */
 export const encodedBody = (encoding: string): HttpProblem =>
   new HttpProblem(415, `content-encoding: expected none, found "${encoding}"`, {
     'accept-encoding': 'identity',
@@ -34,14 +34,14 @@ export const encodedBody = (encoding: string): HttpProblem =>
 
 export const wrongMethod = (methods: readonly string[]): HttpProblem =>
   new HttpProblem(405, 'Method Not Allowed', { allow: methods.join(', ') });
-/** Leads to another path, with the same method and body. */
+/** A redirect that keeps method and body. */
 export const redirect = (location: string): Response =>
   new Response(null, { status: 307, headers: { location } });
 
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
 
-/** What lists, objects and their members count as is in body-bounds.ts. */
+/** body-bounds.ts has the weights of lists, objects and members. */
 export const tooManyValues = (limit: number): HttpProblem =>
   new HttpProblem(
     413,
@@ -99,7 +99,7 @@ export const reservedRoot = (namespace: readonly string[]): HttpProblem =>
   new HttpProblem(400, `Root label for namespace cannot be "langgraph". Got: ${namespace.join('.')}`);
 export const noNamespace = (): HttpProblem => new HttpProblem(400, 'Namespace is required');
 
-/** What the store could not do. */
+/** Maps an error of the item store to a reply. */
 export function storeRefused({ code, message }: StoreProblem): HttpProblem {
   switch (code) {
     case 'scan-limit':
@@ -111,7 +111,7 @@ export function storeRefused({ code, message }: StoreProblem): HttpProblem {
   }
 }
 
-/** Existing clients expect this of a copy. */
+/** Existing clients expect 409 instead of 404 for a copy of a missing thread. */
 export const nothingToCopy = (): HttpProblem => new HttpProblem(409, 'Thread not found');
 
 const busy = (): HttpProblem =>
@@ -123,7 +123,7 @@ const busy = (): HttpProblem =>
 export const alreadyAnswered = (): HttpProblem =>
   new HttpProblem(409, 'No question waits for this answer: it was answered already, or is being answered.');
 
-/** A run is open, or others write the state all the time. */
+/** A run is open, or concurrent state updates exhausted the retries. */
 export const stateBusy = (): HttpProblem => new HttpProblem(409, 'Thread is busy');
 export const noGraphId = (threadId: string): HttpProblem =>
   new HttpProblem(400, `Thread ${threadId} has no graph ID`);
@@ -141,17 +141,17 @@ export const noSpace = (): HttpProblem =>
       'retry-after': '10',
     },
   );
-/** The code of the graph had to say something and did not. */
+/** No graph worker can answer now. */
 export const noAnswer = (): HttpProblem =>
   new HttpProblem(503, 'The graph does not answer now; try again later.', { 'retry-after': '1' });
-/** The code of the graph threw over a question. */
+/** Graph code threw while it answered a question. */
 export const graphFailed = (words: string): HttpProblem => new HttpProblem(500, `The graph failed: ${words}`);
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
 export const notWell = (): HttpProblem => new HttpProblem(500, 'The log does not answer.');
 export const internal = (): HttpProblem => new HttpProblem(500, 'Internal server error');
 
-/** A search that the reader thread did not take or did not finish. */
+/** A search that the reader thread refused or did not finish in time. */
 export function notSearched({ reason, limitMs }: SearchRefused): HttpProblem {
   if (reason === 'slow')
     return new HttpProblem(
@@ -161,7 +161,7 @@ export function notSearched({ reason, limitMs }: SearchRefused): HttpProblem {
   return new HttpProblem(503, 'Too many searches wait; try again later.', { 'retry-after': '1' });
 }
 
-/** A refusal of the thread's actor, as HTTP. */
+/** Maps a refusal of the thread's actor to a reply. */
 export function refused(refusal: Refusal, threadId: string): HttpProblem {
   switch (refusal.code) {
     case 'thread-missing':
@@ -182,19 +182,18 @@ export function refused(refusal: Refusal, threadId: string): HttpProblem {
   }
 }
 
-/** Accepted, to be done soon; and done, nothing to say. */
 export const needsUpgrade = (): HttpProblem =>
   new HttpProblem(426, 'This is a WebSocket; for a stream, POST a subscription here.', {
     upgrade: 'websocket',
     connection: 'upgrade',
   });
-/** The connection is no HTTP any more: nobody sees this. */
+/** Placeholder that is never sent: the connection has become a WebSocket. */
 export const switched = (): Response => new Response(null, { status: 204 });
 
 export const accepted = (): Response => new Response(null, { status: 202 });
 export const noContent = (): Response => new Response(null, { status: 204 });
 
-/** Not `Response.json`, whose body is a stream from the start: taking that apart again costs more than the rest of a reply. */
+/** Replaces `Response.json`, whose body is a stream: unwrapping it costs more than the rest of a reply. */
 export const jsonReply = (
   value: unknown,
   status = 200,
@@ -211,7 +210,7 @@ export const jsonReply = (
 
 const largeBodies = new WeakMap<Response, Uint8Array>();
 
-/** The whole body of a reply whose body is large, unless somebody made another reply of it. */
+/** The bytes of a large JSON reply; undefined for a small one and for a response that middleware has copied. */
 export const largeBodyOf = (response: Response): Uint8Array | undefined => largeBodies.get(response);
 
 export const problemReply = ({ message, status, headers }: HttpProblem): Response =>

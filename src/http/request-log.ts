@@ -1,18 +1,18 @@
-/** Requests in the server's log: each one at `debug`, and at any level those that the server failed to answer. */
+/** Logs requests: at level `debug` all of them, at every level those with a status of 500 or more. */
 import type { OnEntry } from '../observe/entry.ts';
 
 export interface RequestLine {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Until the reply began. */
+  /** Milliseconds until the reply starts. */
   readonly ms: number;
-  /** Those that the configuration lets be seen. */
+  /** Headers that the configuration allows in log lines. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface RequestLog {
-  /** Replies with a lower status are not told. */
+  /** Replies with a lower status are not logged. */
   readonly minStatus: number;
   readonly onRequest: (line: RequestLine) => void;
 }

@@ -1,15 +1,15 @@
-/** Counts requests by method, route and status, with their latency until the reply begins. */
+/** Counts requests and sums their latency until the reply starts, by method, route and status. */
 import type { MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Clock } from '../kernel/clock.ts';
 
 export interface RequestCount {
   readonly method: string;
-  /** The route's own path, `/threads/:thread_id`; never an id. */
+  /** Pattern of the route (`/threads/:thread_id`), without ids. */
   readonly path: string;
   readonly status: number;
   count: number;
-  /** Sum of latencies. */
+  /** Sum of latencies in seconds. */
   seconds: number;
 }
 
@@ -18,7 +18,7 @@ export interface RequestCounts {
   read(): readonly RequestCount[];
 }
 
-/** Path of requests that no route of this server answered. */
+/** Path label of requests that matched no route. */
 const OTHER = 'other';
 
 export function createRequestCounts(clock: Clock): RequestCounts {

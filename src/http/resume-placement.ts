@@ -1,8 +1,9 @@
 /**
- * Runs that answer a question of their thread: each question is answered once, however many answer at the same time.
+ * Placement of runs that answer an interrupt (`command.resume`): each interrupt is answered once, also when several
+ * requests answer it concurrently.
  *
- * X1 Where the answer is given is decided with the run: an answer that was meant for a state that is no longer the
- * thread's is refused. Whoever says `interrupt` or `rollback` puts an answer in the place of another, and may.
+ * X1 The placement is a condition of the run's commit: an answer to a state that the thread has left is refused. The
+ * strategies `interrupt` and `rollback` may replace an earlier answer.
  */
 import { INTERRUPT, isNote } from '../graphs/state-port.ts';
 import { questionIds } from '../kernel/ids.ts';
@@ -15,18 +16,18 @@ import type { ServerContext } from './context.ts';
 import { alreadyAnswered } from './replies.ts';
 import type { RunCreate } from './schemas/runs.ts';
 
-/** Where an answer may be given: on this head of an idle thread, or behind the runs that are open. */
+/** With `ifHead`, the run needs an idle thread with this head checkpoint; without it, it queues behind open runs. */
 export type ResumePlacement = { readonly ifHead?: string | null };
 
-/** What is answered, and at which checkpoint of the thread if not at its head. */
+/** The answer of a run; `checkpointId` is undefined when it resumes from the thread's head. */
 export interface Answer {
   readonly resume: Json | undefined;
   readonly checkpointId: string | undefined;
 }
 
 /**
- * A command that does something else as well makes sense without a question, and a strict answer is checked when its
- * run starts.
+ * True for a run that is only an answer. A command with `goto` or `update` makes sense without an interrupt, and a
+ * strict answer is checked when its run starts.
  */
 export const isAnswer = ({
   command,
@@ -40,15 +41,14 @@ export const isAnswer = ({
   strategy !== 'interrupt' &&
   strategy !== 'rollback';
 
-/** What a run answers, and where. */
 export const answerOf = ({ command, config }: Pick<RunKwargs, 'command' | 'config'>): Answer => {
   const id = (config['configurable'] as JsonObject | undefined)?.['checkpoint_id'];
   return { resume: command?.['resume'], checkpointId: typeof id === 'string' && id !== '' ? id : undefined };
 };
 
 /**
- * Throws a 409 when a run that is open answers the same question, or nothing waits any more: whoever is only a moment
- * later than the other must not be told that his answer counts. Look again when the thread has moved on since.
+ * Throws a 409 when an open run answers the same interrupt or when no interrupt is open: the later of two concurrent
+ * answers must be refused. Call it again after a concurrency conflict.
  */
 export async function findResumePlacement(
   { log }: ServerContext,
@@ -59,8 +59,8 @@ export async function findResumePlacement(
   if (thread === undefined) return {};
   const past = checkpointId === thread.head ? undefined : checkpointId;
   const open = (await openOrders(log.rows, threadId)).map(answerOf);
-  const rivals = past === undefined ? open : open.filter((other) => other.checkpointId === past);
-  if (rivals.some((other) => other.resume !== undefined && overlap(other.resume, resume)))
+  const competing = past === undefined ? open : open.filter((other) => other.checkpointId === past);
+  if (competing.some((other) => other.resume !== undefined && overlap(other.resume, resume)))
     throw alreadyAnswered();
   const waits =
     past !== undefined
@@ -70,7 +70,7 @@ export async function findResumePlacement(
   return open.length > 0 ? {} : { ifHead: thread.head };
 }
 
-/** The same of a checkpoint that the thread has left behind: a task of it has asked, and nobody knows of its result. */
+/** Whether an earlier checkpoint has an open interrupt: a task wrote an interrupt and no result. */
 async function mayWaitAt(
   log: EventLog,
   threadId: string,
@@ -85,7 +85,7 @@ async function mayWaitAt(
   return questions.some(({ data }) => ids === undefined || ids.some((id) => data.includes(id)));
 }
 
-/** Whether there may be a question: a run that was stopped or failed can have left one that the thread does not show. */
+/** Whether the head may have an open interrupt. A stopped or failed run may leave one that the thread's row lacks. */
 async function mayWait(log: EventLog, thread: ThreadRecord, resume: Json | undefined): Promise<boolean> {
   const { threadId, status, interrupts, head } = thread;
   if (status === 'interrupted') {
@@ -97,17 +97,17 @@ async function mayWait(log: EventLog, thread: ThreadRecord, resume: Json | undef
   }
   const last = await lastEndedRun(log.rows, threadId);
   const isFinished = last?.outcome?.kind === 'success' && last.outcome.next.length === 0;
-  // A client that wrote into the state since may have made it one that waits.
+  // A state update after the last run may have created an interrupt.
   return !isFinished || last.head !== head;
 }
 
-/** Answers that name their questions meet only where they name the same one. */
+/** Whether two answers may concern the same interrupt: an answer without ids concerns every one. */
 function overlap(one: Json, other: Json | undefined): boolean {
   const [ids, others] = [idsOf(one), idsOf(other)];
   return ids === undefined || others === undefined || ids.some((id) => others.includes(id));
 }
 
-/** The runtime reads an object whose keys are all ids of interrupts as answers by question. */
+/** LangGraph reads an object whose keys are all interrupt ids as answers by id. Undefined for any other value. */
 function idsOf(resume: Json | undefined): readonly string[] | undefined {
   const ids = questionIds(resume);
   return ids?.length === 0 ? undefined : ids;

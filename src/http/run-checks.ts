@@ -1,4 +1,4 @@
-/** What can be wrong with a run's order beside its shape: the checkpoint to begin at, and the URL of its webhook. */
+/** Checks of a run's request that need the log or the configuration: its start checkpoint and its webhook URL. */
 import { checkWebhookUrl } from '../delivery/url-policy.ts';
 import { findTextProblem, type JsonObject } from '../kernel/json.ts';
 import type { RunKwargs } from '../thread/events.ts';
@@ -6,8 +6,8 @@ import type { ServerContext } from './context.ts';
 import { invalid } from './replies.ts';
 
 /**
- * A run that starts elsewhere than at the head starts at a checkpoint that is there: none would mean from nothing.
- * A3 `threadId` is undefined for a thread that the caller does not see, and then no checkpoint is there.
+ * Throws a 422 when the named start checkpoint does not exist: the graph would otherwise start from an empty state.
+ * A3 `threadId` is undefined for a thread that the caller may not read; every checkpoint is then missing.
  */
 export async function checkPlace(
   { log }: ServerContext,
@@ -24,7 +24,7 @@ export async function checkPlace(
     throw invalid(`checkpoint_id: the thread has no checkpoint ${id}`);
 }
 
-/** W4 Throws a 422 that names the rule. Whatever keeps a URL for later asks it. */
+/** W4 Throws a 422 that names the violated rule. Call it before a webhook URL is stored. */
 export function checkWebhook(context: ServerContext, url: string | undefined): void {
   if (url === undefined || context.urlPolicy === undefined) return;
   const checked = checkWebhookUrl(url, context.urlPolicy);

@@ -1,9 +1,8 @@
 /**
- * From a request's body to an accepted run: the one path behind all routes that create runs.
+ * Creates a run from a request's body, for all routes, commands and crons that create runs.
  *
- * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user and what is
- * inherited of the request go into the run's secret row;
- * kwargs, which clients can read, never hold it.
+ * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user and inherited headers go into the
+ * run's secret row; kwargs, which clients can read, never hold them.
  */
 import type { Actor } from '../auth/authenticate.ts';
 import type { CronOrder } from '../actors/crons.ts';
@@ -40,19 +39,19 @@ import { check } from './schemas/common.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
 import { toKwargs } from './serializers.ts';
 
-/** A thread that moves on between look and act this often has other clients to answer to. */
-const MAX_LOOKS = 5;
+/** Maximum tries of an answer that meets concurrency conflicts. */
+const MAX_TRIES = 5;
 
-/** What only some of the routes ask for. */
+/** Options that only some callers use. */
 export interface RunExtras {
   readonly protocol?: 'v2';
   /** Refused with `ConcurrencyConflict` unless the thread is idle with this head. */
   readonly ifHead?: string | null;
-  /** The request may have been accepted before: then its run is answered, and nothing is created. */
+  /** If a request with this key was accepted before, its run is returned and nothing is created. */
   readonly idempotencyKey?: IdempotencyKey | undefined;
-  /** The run may be executing when it is answered. */
+  /** The run may start before the reply. */
   readonly startsAtOnce?: boolean;
-  /** The slot of a cron that the run is for: it has ids, and a fact to go with. Refused with `ConcurrencyConflict`. */
+  /** Cron slot of the run: its ids, and a fact for the same commit. Throws `ConcurrencyConflict` when it is outdated. */
   readonly slot?: Pick<CronOrder, 'cron' | 'runId' | 'threadId' | 'slotFact'>;
 }
 
@@ -61,7 +60,7 @@ export interface Created {
   readonly request: RunCreate;
 }
 
-/** Without `threadId` the run is stateless: it gets a thread of its own, which goes with it unless it is kept. */
+/** Without `threadId` the run is stateless: it gets a temporary thread, deleted at its end unless the request keeps it. */
 export async function createRun(
   context: ServerContext,
   actor: Actor,
@@ -73,14 +72,14 @@ export async function createRun(
   return accept();
 }
 
-/** The run, for replies that show it. */
+/** Reads the created run's record. Throws a 404 when it is already deleted. */
 export async function shownRun({ log }: ServerContext, { run }: Created): Promise<RunRecord> {
   const found = await getRun(log.rows, run.runId);
   if (found === undefined) throw noRun();
   return found;
 }
 
-/** Everything that can be wrong with a request, looked at; the returned function accepts the run. */
+/** Makes all checks of the request; the returned function commits the run. */
 export async function prepareRun(
   context: ServerContext,
   actor: Actor,
@@ -95,7 +94,7 @@ export async function prepareRun(
     const run = await findAgain(context, actor, asked, earlier);
     return async () => ({ run, request: asked });
   }
-  // A thread that is made for the run has no checkpoint to begin at.
+  // The new thread of a stateless run has no checkpoint to start from.
   const request =
     threadId === undefined ? { ...asked, checkpoint: undefined, checkpoint_id: undefined } : asked;
   if (threadId === undefined && slot === undefined && request.command?.resume !== undefined)
@@ -104,13 +103,13 @@ export async function prepareRun(
   const assistant = await findAssistantToRun(context, actor, request.assistant_id);
   const runId = slot?.runId ?? context.ids.uuid();
   const target = threadId ?? slot?.threadId ?? context.ids.uuid();
-  const wanted = toRunKwargs(actor, request, assistant, {
+  const requestedKwargs = toRunKwargs(actor, request, assistant, {
     runId,
     threadId: target,
     requestId: actor.requestId ?? context.ids.uuid(),
     temporary: threadId === undefined && request.on_completion !== 'keep',
   });
-  const ordered = protocol === undefined ? wanted : { ...wanted, protocol };
+  const ordered = protocol === undefined ? requestedKwargs : { ...requestedKwargs, protocol };
   const { assistantId } = assistant;
   const names = namesOf(ordered);
   const order = { threadId, assistantId, runId, kwargs: ordered };
@@ -139,7 +138,7 @@ export async function prepareRun(
     metadata,
     kwargs: before === undefined ? kwargs : { ...kwargs, madeWith: before },
     ...(at !== undefined && { ifHead: at }),
-    // Clients may send fractions of a millisecond; times in the log are whole.
+    // `after_seconds` may be fractional; times in the log are whole milliseconds.
     notBefore: request.after_seconds ? dueTime(context.clock) + Math.round(request.after_seconds * 1000) : 0,
   });
   const secret = renderSecret(actor);
@@ -156,11 +155,11 @@ export async function prepareRun(
           : [{ kind: 'request', ...idempotencyKey, runId, threadId: target } as const]),
       ],
     });
-  /** Looks where the answer goes, as long as the thread moves on between look and act. */
+  /** Finds the placement again after every concurrency conflict. */
   async function dispatchAnswer(): Promise<Dispatched> {
-    for (let look = 1; ; look++) {
+    for (let attempt = 1; ; attempt++) {
       const done = await dispatch(create(await findResumePlacement(context, target, answerOf(kwargs))));
-      if (done.ok || done.refusal.code !== 'thread-changed' || look === MAX_LOOKS) return done;
+      if (done.ok || done.refusal.code !== 'thread-changed' || attempt === MAX_TRIES) return done;
     }
   }
   const onKnown = (): Promise<Dispatched> =>
@@ -174,20 +173,20 @@ export async function prepareRun(
             create(),
           )
         : await onKnown();
-    // Another request has made the thread in between, or it was there all the time and is not this caller's.
+    // A concurrent request has created the thread, or it exists and the caller may not read it.
     if (!done.ok && done.refusal.code === 'thread-exists') {
       if ((await getThread(context.log.rows, target, granted.filter)) === undefined) throw noThread(target);
       done = await onKnown();
     }
     if (!done.ok && done.refusal.code === 'thread-changed') throw new ConcurrencyConflict();
     if (!done.ok) throw refused(done.refusal, target);
-    // The facts of the first one, when the command was a repetition.
+    // For a repeated command id the events are those of the first request.
     const isOurs = done.events.some(({ type, data }) => type === 'RunCreated' && data.runId === runId);
     return isOurs ? { runId, threadId: target } : undefined;
   }
 
   return async () => {
-    // Sent twice at the same time, the request may have been accepted meanwhile.
+    // A concurrent request with the same key may have been accepted meanwhile.
     const again = async (): Promise<Created['run'] | undefined> => {
       const first = idempotencyKey && (await findAccepted(context.log, idempotencyKey));
       return first && findAgain(context, actor, request, first);
@@ -208,7 +207,7 @@ const authoriseRun = (
   actor: Actor,
   request: RunCreate,
   run: {
-    /** Undefined for a stateless one. */
+    /** Undefined for a stateless run. */
     readonly threadId: string | undefined;
     readonly assistantId: string;
     readonly runId: string;
@@ -228,7 +227,7 @@ const authoriseRun = (
     kwargs: { ...toKwargs(run.kwargs, {}), config: run.kwargs.config },
   });
 
-/** The run of a request that was accepted before, if the caller may still have it. */
+/** The run of an earlier acceptance. Throws a 404 when it is gone or the caller may not create it any more. */
 async function findAgain(
   context: ServerContext,
   actor: Actor,
@@ -243,7 +242,7 @@ async function findAgain(
   return visible;
 }
 
-/** Throws a 404 for one that is not there, not for this caller, or of a graph that is not served. */
+/** Throws a 404 when it does not exist or is hidden from the caller, or as `checkServed` when its graph is not served. */
 export async function findAssistantToRun(
   context: ServerContext,
   actor: Actor,
@@ -252,7 +251,7 @@ export async function findAssistantToRun(
   const { rows } = context.log;
   const assistantId = isUuid(given) ? given.toLowerCase() : systemAssistantId(given);
   const found = await getAssistant(rows, assistantId);
-  // A3 The handler is asked about missing ones too: whether it was asked must not tell which ids there are.
+  // A3 The handler is asked about missing assistants too: otherwise its call would reveal which ids exist.
   if (found?.system !== true) {
     const { filter } = await authorise(context, actor, 'assistants:read', { assistant_id: assistantId });
     if (found === undefined || (await getAssistant(rows, assistantId, filter)) === undefined)
@@ -272,7 +271,7 @@ async function newThread(
 ): Promise<ThreadCommand> {
   const temporary = stateless && kwargs.onCompletion === 'delete';
   const ttl = temporary ? undefined : context.defaultTtl;
-  // The thread of a stateless run comes with the right to create the run; a named one is created in its own right.
+  // `threads:create_run` covers the thread of a stateless run; a named thread needs `threads:create` as well.
   if (stateless) return { type: 'CreateThread', threadId, metadata, temporary, ...(ttl && { ttl }) };
   const granted = await authorise(context, actor, 'threads:create', {
     thread_id: threadId,

@@ -1,9 +1,8 @@
 /**
- * What a run is asked to do, from the request and the assistant.
+ * Builds a run's kwargs from its request and its assistant.
  *
- * Settings are merged in `run-settings.ts`; the request's open headers come next, and last the members of
- * `configurable` that only the server sets.
- * A4 Clients can read this: it never holds more of the user than the identity.
+ * `run-settings.ts` merges the settings. Open request headers override them, and server-set members of `configurable`
+ * override both. A4 Clients can read kwargs: of the user they hold only the identity.
  */
 import type { Actor } from '../auth/authenticate.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
@@ -12,13 +11,13 @@ import type { RunKwargs } from '../thread/events.ts';
 import { underRun } from './run-settings.ts';
 import type { RunCreate } from './schemas/runs.ts';
 
-/** Keys that only the server sets: a client's are dropped, so that graph code can trust them. */
+/** Keys that only the server sets: those of clients are dropped, so that graph code can trust them. */
 const RESERVED = /^(__|platform_auth_|langgraph_auth_)/;
 
 interface RunIds {
   readonly runId: string;
   readonly threadId: string;
-  /** Of the request that asks for the run. */
+  /** Id of the HTTP request that creates the run. */
   readonly requestId: string;
 }
 
@@ -83,5 +82,5 @@ function toConfigurable(
 const durabilityOf = (during: boolean | undefined): string | undefined =>
   during === undefined ? undefined : during ? 'async' : 'exit';
 
-/** Without the members that are undefined: they would be stored, and hide the assistant's. */
+/** Drops undefined members, which would otherwise hide those of the assistant. */
 export const defined = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;

@@ -1,4 +1,4 @@
-/** From where, and which frames of a run a request wants to read. */
+/** Determines from a request which frames of a run it reads, and from which id. */
 import type { StoredFrame } from '../log/payloads.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import { LIFECYCLE } from '../protocol/subgraph-frames.ts';
@@ -9,12 +9,12 @@ import type { RunReading } from './run-reply.ts';
 import { check } from './schemas/common.ts';
 import { joinStreamQuery, streamQuery } from './schemas/runs.ts';
 
-/** Clients say so for the whole run. */
+/** `Last-Event-ID` by which clients ask for the whole run. */
 const BEGINNING = '-1';
 
 type Wants = (frame: StoredFrame) => boolean;
 
-/** Of a run that the request creates: what is wrong with the query is told before. */
+/** Reading of a run that the request creates. Throws a 422 for an invalid query; call it before creating the run. */
 export function readingOfNew(url: string): RunReading {
   const { namespace } = check(streamQuery, readQuery(new URL(url), { namespace: 'texts' }));
   return { after: -1, wants: namespace && openNamespaceFilter(namespace.map(parseNamespace)).wants };
@@ -29,7 +29,7 @@ export const joinStreamOptions = (url: string) =>
     }),
   );
 
-/** Of a run that is there. `lastId`: the last frame that the client has. */
+/** Reading of an existing run. `lastId` is the id of the last frame that the client has. */
 export async function readingOf(
   context: ServerContext,
   run: RunRecord,
@@ -46,14 +46,14 @@ export async function readingOf(
   const wants: Wants | undefined =
     within === undefined && modes === undefined
       ? undefined
-      : // The filter has to see every frame.
+      : // The namespace filter is stateful and must see every frame.
         (frame) => within?.(frame) !== false && (modes === undefined || isOfModes(frame, modes));
   return { after, opening, wants };
 }
 
 /**
- * Undefined when the run saved no such checkpoint. The frame that opens the stream has the id of the last one that is
- * left out, so that a client which loses the connection goes on behind that (S2).
+ * Reading that starts after the frames of a checkpoint; undefined when the run did not save it. The opening frame gets
+ * the id of the last skipped frame, so that a client that reconnects resumes after it (S2).
  */
 async function behindCheckpoint(
   { log }: ServerContext,
@@ -66,7 +66,7 @@ async function behindCheckpoint(
   return { after, opening: metadata && { ...metadata, id: after } };
 }
 
-/** S2 Exclusive; whatever is no id of this run's frames starts from the beginning. */
+/** S2 Id of the frame to resume after; -1 (the beginning) for a value that is not a frame id of this run. */
 async function resumePoint(
   { log }: ServerContext,
   { runId }: RunRecord,
@@ -83,16 +83,16 @@ async function filterFrom(
   names: readonly string[],
   after: number,
 ): Promise<Wants> {
-  const isTold = after >= 0 && kwargs.streamMode.includes(LIFECYCLE);
-  const told = isTold ? await log.payloads.framesOfMode(runId, LIFECYCLE) : [];
-  const earlier = told.filter(({ id }) => id <= after);
+  const hasLifecycle = after >= 0 && kwargs.streamMode.includes(LIFECYCLE);
+  const lifecycleFrames = hasLifecycle ? await log.payloads.framesOfMode(runId, LIFECYCLE) : [];
+  const earlier = lifecycleFrames.filter(({ id }) => id <= after);
   return openNamespaceFilter(names.map(parseNamespace), earlier).wants;
 }
 
 function isOfModes({ event }: StoredFrame, modes: readonly string[]): boolean {
   const [name = ''] = event.split('|');
   if (name === 'metadata' || name === 'error') return true;
-  // The mode `messages` has names of its own, because the tuples took that one.
+  // Mode `messages-tuple` sends events named `messages`; mode `messages` sends `messages/…`.
   if (name.startsWith('messages/')) return modes.includes('messages');
   return modes.includes(name === 'messages' ? 'messages-tuple' : name);
 }

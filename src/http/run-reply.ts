@@ -1,4 +1,4 @@
-/** A run's frames as a stream of events, and last of all the run's end. */
+/** Streams a run's frames as server-sent events, followed by an `end` event. */
 import type { StoredFrame } from '../log/payloads.ts';
 import type { RunRef } from '../thread/events.ts';
 import { wantedFrames } from '../streams/wanted-frames.ts';
@@ -8,14 +8,14 @@ import type { StreamingReply } from './streaming-body.ts';
 import { eventText, sseReply } from './sse.ts';
 
 export interface RunReading {
-  /** Frames with ids above this one. */
+  /** Only frames with a higher id are sent. */
   readonly after: number;
-  /** A frame that comes before them. */
+  /** A frame that is sent before them. */
   readonly opening?: StoredFrame | undefined;
   readonly wants?: ((frame: StoredFrame) => boolean) | undefined;
 }
 
-/** After the end, clients need not ask whether the run goes on somewhere else. */
+/** The `end` event tells clients that the stream is complete and need not be resumed. */
 export function runReply(
   { streams }: ServerContext,
   run: RunRef,
@@ -26,7 +26,7 @@ export function runReply(
   const end = async (): Promise<string> => {
     const ended = await streams.ended(run.runId, signal);
     if (signal.aborted) return '';
-    // A run that is gone was rolled back, or deleted with its thread.
+    // A run without a record was rolled back or deleted with its thread.
     const outcome = ended?.outcome ?? undefined;
     const status =
       outcome === undefined

@@ -1,9 +1,8 @@
 /**
- * Config and context of a run, merged from its assistant and its request. Pure, and the only place that decides it.
+ * Merges config and context of a run from its assistant and its request. Pure.
  *
- * `context` and `config.configurable` are two names for the same settings: graphs read one or the other. A client that
- * gives one of them gives both; a client that gives both keeps each as given. The request then wins over the
- * assistant, key by key, in both.
+ * `context` and `config.configurable` hold the same settings: graphs read one or the other. If a client sends only one,
+ * it is copied to the other. The request's settings override the assistant's, key by key.
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
@@ -13,14 +12,14 @@ export interface Settings {
   readonly context: Json | undefined;
 }
 
-/** Keys of `configurable` that place a run or that the server sets: no setting of a client. */
+/** Keys of `configurable` that identify a run or that the server sets; they are not settings of a client. */
 const PLACING = /^(__|checkpoint_|platform_auth_|langgraph_)|^(run|thread|graph|assistant|cron|user)_id$/;
 
-/** What of a `configurable` is a setting of a client. */
+/** The members of `configurable` that are settings of a client. */
 export const settingsIn = (configurable: Json | undefined): JsonObject =>
   Object.fromEntries(Object.entries(asObject(configurable)).filter(([key]) => !PLACING.test(key)));
 
-/** The settings with `context` and `config.configurable` equal, where the client filled only one of them. */
+/** Copies `context` to `config.configurable` or the reverse, when the client filled only one of them. */
 export function mirror({ config, context }: Settings): Settings {
   const configurable = asObject(config['configurable']);
   const settings = settingsIn(configurable);
@@ -30,8 +29,8 @@ export function mirror({ config, context }: Settings): Settings {
 }
 
 /**
- * The run's own settings over those of its assistant. Members of `config` other than `configurable` and `metadata` are
- * the request's where it has them. `context` is null where neither gives one.
+ * Merges the run's settings over those of its assistant. `configurable` and `metadata` are merged key by key, other
+ * members of `config` are replaced. `context` is null when neither has one.
  */
 export function underRun(assistant: Settings, request: Settings): { config: JsonObject; context: Json } {
   const given = mirror(request);

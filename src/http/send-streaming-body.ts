@@ -1,18 +1,18 @@
 /**
- * A held body on its way into a socket, text by text: a stream in between, with its promises for every frame, costs a
- * fifth of the thread of a server that does little but stream.
+ * Writes a streaming body directly to a socket: a `ReadableStream` in between, with its promises per frame, takes 20 % of
+ * the main thread of a server that mostly streams.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { StreamingBody } from './streaming-body.ts';
 import { noteSent } from './slow-readers.ts';
 
-/** What a socket takes at once costs the time to copy it, and some hundred sockets may wait for the same frame. */
-const LARGE = 65_536;
+/** Larger texts wait for `inTurn`: each write copies the text, and some hundred sockets may wait for the same frame. */
+const MAX_UNQUEUED_CHARS = 65_536;
 
 export interface SendOptions {
-  /** Of the server: awaited before much is sent, so that others have their turn in between. */
+  /** Awaited before a large write, so that other requests are served in between; shared by the server. */
   readonly inTurn: () => Promise<void>;
-  /** Hears what ended the reply before its time, unless the client did. */
+  /** Called with the error that broke off the reply; not called when the client disconnects. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -23,7 +23,7 @@ export function sendStreamingBody(
   { inTurn, onFault }: SendOptions,
 ): void {
   const { clock, idle, everyMs } = body;
-  /** All was said that will be; the client did not leave. */
+  /** True after the last text or an error: `close` then does not mean that the client has disconnected. */
   let complete = false;
   let sentAt = clock.monotonic();
   let cancel: () => void = () => undefined;
@@ -33,17 +33,17 @@ export function sendStreamingBody(
     if (outgoing.socket !== null) noteSent(outgoing.socket, typeof text === 'string' ? undefined : text);
     return outgoing.write(text);
   };
-  /** One timer for the whole reply, set again when it comes: one for every frame would be most of the timers there are. */
-  const beat = (): void => {
+  /** Writes keep-alive text. One timer per reply, re-armed when it fires, is cheaper than one per frame. */
+  const keepAlive = (): void => {
     const left = everyMs - (clock.monotonic() - sentAt);
-    // Who takes nothing needs no sign of life, and would only be owed more.
+    // A client that is not reading gets no keep-alive text: it would only add to the buffer.
     if (left <= 0 && !outgoing.writableNeedDrain && !body.isOver()) write(idle);
-    cancel = clock.after(left > 0 ? left : everyMs, beat);
+    cancel = clock.after(left > 0 ? left : everyMs, keepAlive);
   };
   const pump = async (): Promise<void> => {
     for (;;) {
       const step = await body.next();
-      if (step !== undefined && step.text.length > LARGE) await inTurn();
+      if (step !== undefined && step.text.length > MAX_UNQUEUED_CHARS) await inTurn();
       if (step === undefined || outgoing.destroyed) return;
       if (step.last) {
         complete = true;
@@ -59,14 +59,14 @@ export function sendStreamingBody(
     cancel();
     if (!complete) body.leave();
   });
-  // The connection's faults end in `close` as well; unheard they would end the process.
+  // `close` follows every connection error, but an `error` event without a listener ends the process.
   outgoing.on('error', () => cancel());
   if (outgoing.destroyed) return body.leave();
   outgoing.writeHead(status, recordOf(headers));
   body.begin();
   if (body.isOver()) return;
   write(idle);
-  cancel = clock.after(everyMs, beat);
+  cancel = clock.after(everyMs, keepAlive);
   pump().catch((error: unknown) => {
     complete = true;
     onFault(error);
@@ -74,7 +74,7 @@ export function sendStreamingBody(
   });
 }
 
-/** Settles when the socket took what it was given, or is gone. */
+/** Resolves when the socket's buffer has drained or the socket has closed. */
 function hasRoom(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

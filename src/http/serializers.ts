@@ -1,4 +1,4 @@
-/** Records as clients see them: snake_case, timestamps with offset, nothing of the user's secrets (A4). */
+/** Serializes records for clients: snake_case, timestamps with offset, no secrets of users (A4). */
 import { microsToTimestamp, toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText, Sendable } from '../kernel/json-text.ts';
@@ -15,7 +15,7 @@ import type { StorageSum, StorageUse } from '../log/payloads.ts';
 import type { ThreadRecord, ThreadTtl } from '../projections/thread-queries.ts';
 import { runEndOf } from '../thread/run-end.ts';
 
-/** `config`: of its last run. */
+/** `config` is that of the thread's last run. */
 export function toThread(
   thread: ThreadRecord,
   { values, config }: { readonly values: JsonText | undefined; readonly config: JsonObject | undefined },
@@ -30,12 +30,12 @@ export function toThread(
     config: config === undefined ? {} : { ...config, configurable: {} },
     values: values ?? null,
     interrupts: thread.interrupts,
-    // From the first run on, null after a good one.
+    // Present from the first run on; null after a successful one.
     ...((thread.stateUpdatedAt !== null || thread.error !== null) && { error: thread.error }),
   };
 }
 
-/** `expires_at` is null when nothing is due: the thread was pruned and no run has ended since. */
+/** `expires_at` is null when nothing expires: the thread was pruned and no run has ended since. */
 export const toTtl = ({ strategy, minutes, expiresAt }: ThreadTtl): JsonObject => ({
   strategy: strategy === 'delete' ? 'delete' : 'keep_latest',
   ttl_minutes: minutes,
@@ -61,7 +61,7 @@ export function toStorage(threadId: string, { checkpoints, channels, writes }: S
   };
 }
 
-/** `error` is there when the run did not succeed. */
+/** `error` is present when the run did not succeed. */
 export function toRun(run: RunRecord): JsonObject {
   const error = run.outcome && runEndOf(run.outcome, run).error;
   return {
@@ -81,7 +81,7 @@ export function toRun(run: RunRecord): JsonObject {
 
 export const DEFAULT_DURABILITY = 'async';
 
-/** `metadata`: of the run. */
+/** `metadata` is that of the run; it overrides `config.metadata`. */
 export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
   return {
     input: kwargs.input,
@@ -120,7 +120,7 @@ export function toAssistant(assistant: AssistantRecord): JsonObject {
   };
 }
 
-/** Without `updated_at`: a version never changes. */
+/** Has no `updated_at`: a version never changes. */
 export function toAssistantVersion(version: AssistantVersionRecord): JsonObject {
   return {
     assistant_id: version.assistantId,
@@ -145,7 +145,7 @@ export function toItem(item: FoundItem): JsonObject {
   };
 }
 
-/** `score` is null where nothing was ranked. */
+/** `score` is null when the search did not rank. */
 export const toSearchItem = (item: FoundItem): JsonObject => ({ ...toItem(item), score: item.score ?? null });
 
 export function toCron(cron: CronRecord): JsonObject {
@@ -168,7 +168,7 @@ export function toCron(cron: CronRecord): JsonObject {
   };
 }
 
-/** Clients read the ids of checkpoints inside the objects or at the top. */
+/** Checkpoint ids appear inside the objects and at the top level: clients read either. */
 function checkpointIds(checkpoint: JsonObject | null, parent: JsonObject | null): JsonObject {
   return {
     checkpoint,
@@ -178,7 +178,7 @@ function checkpointIds(checkpoint: JsonObject | null, parent: JsonObject | null)
   };
 }
 
-/** The state of a thread that was never run. */
+/** The state of a thread without checkpoints. */
 export const emptyState: JsonObject = {
   values: {},
   next: [],
@@ -211,7 +211,7 @@ function toTask(threadId: string, task: GraphTask): Record<string, Sendable> {
     path: [...task.path],
     error: task.error,
     interrupts: [...task.interrupts],
-    // A subgraph's task points to its namespace; which checkpoint there is the head is found when it is asked for.
+    // A subgraph's task names only its namespace: reading that state resolves the namespace's head.
     checkpoint: task.checkpoint && { thread_id: threadId, checkpoint_ns: task.checkpoint.ns },
     state: task.state && toState(threadId, task.state),
     result: task.result,

@@ -1,6 +1,6 @@
 /**
- * The listening socket. Whoever dawdles over a request, or takes nothing of a reply for long, loses the connection:
- * what it holds of the server must come back without its help.
+ * The HTTP server: listening, time-outs, and the order of the modules that handle a connection. A client that sends its
+ * request slowly or stops reading a reply loses the connection, so that its memory is freed.
  */
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -22,52 +22,52 @@ import { noteSent, watchSlowReaders } from './slow-readers.ts';
 import { asksForWebSocket } from './web-socket.ts';
 
 export interface HttpServer {
-  /** `http://host:port`, with the port that was really taken. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string;
-  /** Open sockets. */
+  /** Number of open sockets. */
   connections(): Promise<number>;
-  /** Takes no new connections and ends the idle ones; breaks off the rest after `graceMs`. */
+  /** Accepts no new connections, ends idle ones, and destroys the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface ListenOptions {
   readonly fetch: EdgeFetch;
-  /** Takes the place of `fetch` for requests of graph code, which carry the token. */
+  /** Replaces `fetch` for requests of graph code, which carry the token. */
   readonly forWorkers?: { readonly token: string; readonly fetch: typeof fetch };
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly clock: Clock;
   readonly patience: Config['patience'];
   readonly onFault: (error: unknown, where: string) => void;
-  /** Given the server before it listens. */
+  /** Called with the server before it listens. */
   readonly prepare?: (server: Server) => void;
 }
 
-/** How often connections are looked at for being late. */
-const CHECK_MS = 2_000;
+/** Interval of Node's check for late requests. */
+const CHECK_INTERVAL_MS = 2_000;
 
-/** Rejects when the address cannot be taken. */
+/** Rejects when the server cannot listen on the address. */
 export async function listen(options: ListenOptions): Promise<HttpServer> {
   const { fetch, forWorkers, host, port, clock, prepare, patience, onFault } = options;
   const { headersMs, requestMs, stalledMs } = patience;
   const inTurn = shareTurns();
   const ofWorkers = new WeakSet<IncomingMessage>();
-  // Node before 24.9 does not ask: plain-request.ts undoes what it does instead.
+  // Node before 24.9 ignores this option and upgrades every request: plain-request.ts undoes that.
   const upgrades = {
     shouldUpgradeCallback: (request: IncomingMessage): boolean =>
       server.listenerCount('upgrade') > 0 && asksForWebSocket(request),
   };
   const server = createAdaptorServer({
     async fetch(request, bindings) {
-      // HTTP/1 is all that this server speaks.
+      // The bindings are those of HTTP/1: this server has no HTTP/2.
       const { incoming, outgoing } = bindings as HttpBindings;
       const problem = hostProblem(incoming);
       if (problem === undefined && forWorkers !== undefined && ofWorkers.has(incoming))
         return forWorkers.fetch(request);
       const response = problem ? problemReply(problem) : await fetch(request, { incoming, outgoing });
       const large = largeBodyOf(response);
-      // S3 A hundred clients may be sent the same, and to hand it to each of their sockets takes a while.
+      // S3 Many clients may get large replies at once, and each write copies one to a socket: they wait in turn.
       if (large !== undefined) await inTurn();
       if (outgoing.socket !== null) noteSent(outgoing.socket, large);
       const body = streamingBodyOf(response, outgoing);
@@ -78,18 +78,18 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       });
       return RESPONSE_ALREADY_SENT;
     },
-    // HTTP/1.0 clients (health checks of load balancers) name no host.
+    // Host name for HTTP/1.0 requests without a Host header (health checks of load balancers).
     hostname: 'localhost',
     serverOptions: {
       headersTimeout: Math.min(headersMs, requestMs),
       requestTimeout: requestMs,
       keepAliveTimeout: 75_000,
-      connectionsCheckingInterval: CHECK_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
       requireHostHeader: false,
       ...upgrades,
     },
   }) as Server;
-  // An offer of another protocol that is passed over: newer versions of Node lose what follows it on its connection.
+  // Newer Node versions lose the requests that follow an ignored upgrade offer, so the connection ends after the reply.
   server.prependListener('request', ({ headers }: IncomingMessage, outgoing: ServerResponse) => {
     if (headers.upgrade !== undefined) outgoing.shouldKeepAlive = false;
   });
@@ -99,7 +99,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
     });
   answerInTurn(server);
   explainRefusals(server, patience);
-  // A reply that nobody takes. Without a listener Node would also end those that have nothing to say for so long.
+  // Destroys sockets whose reply is not read. Without this listener Node would also destroy idle sockets.
   server.setTimeout(stalledMs, (socket: Socket) => {
     if (socket.writableLength > 0) socket.destroy();
   });
@@ -130,7 +130,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
   };
 }
 
-/** The token of a graph worker, which is taken out of the request: no handler and no application sees it. */
+/** Removes a graph worker's token from the request, so that no handler or custom app sees it, and returns it. */
 function takeWorkerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const token = headers[WORKER_HEADER];
   if (token === undefined) return undefined;
@@ -140,7 +140,7 @@ function takeWorkerToken({ headers, rawHeaders }: IncomingMessage): string | und
   return String(token);
 }
 
-/** Says why nothing can listen there, undefined when it can. A free port (0) is not asked for. */
+/** Why the server cannot listen on the address; undefined when it can, and always for port 0. */
 export async function portProblem(host: string, port: number): Promise<string | undefined> {
   if (port === 0) return undefined;
   const probe = createServer();
@@ -155,7 +155,7 @@ export async function portProblem(host: string, port: number): Promise<string | 
   }
 }
 
-/** Why the server cannot listen, in words for the person who started it. */
+/** Error message for the operator. */
 export function addressProblem(error: unknown, host: string, port: number): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${message})`;

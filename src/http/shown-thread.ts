@@ -1,11 +1,10 @@
-/** A thread as replies show it, with what lies beside its row. */
 import type { Json } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { ThreadRecord } from '../projections/thread-queries.ts';
 import { toThread } from './serializers.ts';
 
-/** `values: false` leaves them unread. */
+/** Renders a thread for replies: its row, the config of its last run, and its values unless `values` is false. */
 export async function shownThread(
   { payloads }: EventLog,
   thread: ThreadRecord,

@@ -1,35 +1,34 @@
 /**
- * Replies that wait to be taken, those of sockets too: text that the server holds for its clients.
+ * Bounds the memory of replies, WebSockets included, that clients do not read fast enough.
  *
- * S3 What one client leaves waiting is a page, and a page may be one large frame or state. Together they stay within a
- * share of the memory: beyond it the connections whose clients have taken next to nothing for longest are ended. Streams
- * are taken up where they broke off.
+ * S3 One client holds at most a page, but a page may be one large frame or state. When all buffers together exceed a
+ * share of the heap, the connections without progress for longest are destroyed. Their streams can be resumed.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from '../kernel/clock.ts';
 
-/** How often is looked. */
-const LOOK_MS = 500;
-/** Who takes less between two looks, in bytes, is slow, */
-const LITTLE = 65_536;
-/** unless that began just now. */
+/** Interval of the check. */
+const CHECK_INTERVAL_MS = 500;
+/** A client that has read fewer bytes since its last progress makes no progress. */
+const MIN_PROGRESS_BYTES = 65_536;
+/** Time without progress after which a connection may be destroyed. */
 const SLOW_MS = 1_000;
 
-/** Bytes and characters that may wait for all clients together: in memory they take up to six times as much. */
-const mostWaiting = (): number => getHeapStatistics().heap_size_limit / 16;
+/** Default limit of all buffers together, in bytes or characters; in memory they take up to six times as much. */
+const defaultLimit = (): number => getHeapStatistics().heap_size_limit / 16;
 
-/** What connections were sent last, of what several may be sent. */
+/** The bytes that each connection was sent last; several connections may share the same array. */
 const sent = new WeakMap<Socket, WeakRef<Uint8Array>>();
 
-/** Says that the socket is being sent these bytes, which are in memory once for all who are, or text of its own. */
+/** Records the bytes that a socket is sent, which sockets may share; undefined for text, which each socket copies. */
 export function noteSent(socket: Socket, bytes: Uint8Array | undefined): void {
   if (bytes === undefined) sent.delete(socket);
   else sent.set(socket, new WeakRef(bytes));
 }
 
-/** What waits for each of the sockets, in bytes; for what several are sent, its part of what waits for the slowest. */
+/** Buffered bytes by socket. Bytes that several sockets share are counted once and split evenly among them. */
 function partsOf(sockets: Iterable<Socket>): (socket: Socket) => number {
   const takers = new Map<Uint8Array, { count: number; most: number }>();
   const sharedBy = (socket: Socket): Uint8Array | undefined =>
@@ -51,13 +50,13 @@ function partsOf(sockets: Iterable<Socket>): (socket: Socket) => number {
 }
 
 interface Seen {
-  /** When the client was last seen to take its reply. */
+  /** Monotonic time in ms of the client's last progress. */
   readonly at: number;
   readonly taken: number;
 }
 
-/** The returned function ends the watch. */
-export function watchSlowReaders(server: Server, clock: Clock, most = mostWaiting()): () => void {
+/** Checks at an interval; the returned function stops it. `most` is the limit in bytes. */
+export function watchSlowReaders(server: Server, clock: Clock, most = defaultLimit()): () => void {
   const open = new Set<Socket>();
   const seen = new WeakMap<Socket, Seen>();
   server.on('connection', (socket: Socket) => {
@@ -65,8 +64,8 @@ export function watchSlowReaders(server: Server, clock: Clock, most = mostWaitin
     socket.once('close', () => open.delete(socket));
   });
 
-  function look(): void {
-    cancel = clock.after(LOOK_MS, look);
+  function check(): void {
+    cancel = clock.after(CHECK_INTERVAL_MS, check);
     const now = clock.monotonic();
     let waiting = 0;
     const partOf = partsOf(open);
@@ -75,7 +74,8 @@ export function watchSlowReaders(server: Server, clock: Clock, most = mostWaitin
       if (socket.writableLength === 0) seen.delete(socket);
       else {
         const taken = takenOf(socket);
-        if (taken - (seen.get(socket)?.taken ?? -Infinity) > LITTLE) seen.set(socket, { at: now, taken });
+        if (taken - (seen.get(socket)?.taken ?? -Infinity) > MIN_PROGRESS_BYTES)
+          seen.set(socket, { at: now, taken });
       }
     }
     if (waiting <= most) return;
@@ -89,11 +89,11 @@ export function watchSlowReaders(server: Server, clock: Clock, most = mostWaitin
       socket.destroy();
     }
   }
-  let cancel = clock.after(LOOK_MS, look);
+  let cancel = clock.after(CHECK_INTERVAL_MS, check);
   return () => cancel();
 }
 
-/** What has left for the client, in bytes. Of a large text under way only the handle of the socket knows. */
+/** Bytes that have left for the client. Only the socket's handle knows the unsent rest of a large write. */
 function takenOf(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { readonly writeQueueSize?: number } };
   return socket.bytesWritten - (handle?.writeQueueSize ?? 0);

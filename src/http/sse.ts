@@ -1,18 +1,18 @@
-/** Frames as server-sent events, and answers that wait. */
+/** Replies that take time: server-sent events, and JSON that is sent when a run ends. */
 import type { Json } from '../kernel/json.ts';
 import { encodeJson, type Sendable } from '../kernel/json-text.ts';
 import { streamingResponse, type StreamingReply, type Step } from './streaming-body.ts';
 
-/** A block of its own: parsers that split the stream at empty lines find no event in the same block. */
+/** Ends with an empty line, so that parsers which split at empty lines do not join it with the next event. */
 const HEARTBEAT = ': heartbeat\n\n';
-/** Clients arm a watchdog on the gap between heartbeats, so they come regularly once begun. */
+/** Interval of heartbeats in a silent stream: clients treat a longer gap as a lost connection. */
 const HEARTBEAT_MS = 5_000;
-/** Before the answer: white space that keeps proxies from giving up. */
+/** Interval of white space before the JSON, which keeps proxies from timing out. */
 const KEEP_ALIVE_MS = 1_000;
 
 const clean = (text: string): string => text.replace(/[\r\n\u0000]/g, '');
 
-/** A frame under the id that a reader comes back with. */
+/** A frame with the id that a client resumes after. */
 export interface SentFrame {
   readonly event: string;
   readonly data: string;
@@ -24,16 +24,16 @@ const frameText = (frame: SentFrame): string =>
 
 const pageText = (page: readonly SentFrame[]): string => page.map(frameText).join('');
 
-/** Longer pages are kept as bytes while anybody has the page, in UTF-16 units of text. */
-const LARGE = 65_536;
-/** S3 The bytes of one large page for all sockets that it waits in: of a text each of them makes its own. */
+/** Longer pages are encoded once and shared; UTF-16 units. */
+const MAX_TEXT_CHARS = 65_536;
+/** S3 Encoded large pages, shared by all sockets that send them: a string would be copied by each socket. */
 const encoded = new WeakMap<readonly SentFrame[], Uint8Array>();
 
 function toSend(page: readonly SentFrame[]): string | Uint8Array {
   const known = encoded.get(page);
   if (known !== undefined) return known;
   const text = pageText(page);
-  if (text.length <= LARGE) return text;
+  if (text.length <= MAX_TEXT_CHARS) return text;
   const bytes = Buffer.from(text);
   encoded.set(page, bytes);
   return bytes;
@@ -47,7 +47,7 @@ export function sseReply(
   return eventReply(pages, reply, toSend, last);
 }
 
-/** Server-sent events that are text already, or UTF-8. */
+/** Server-sent events that are already rendered, as text or UTF-8 bytes. */
 export const textReply = (pages: AsyncGenerator<Step['text']>, reply: StreamingReply): Response =>
   eventReply(pages, reply, (text) => text);
 
@@ -70,18 +70,16 @@ function eventReply<Page>(
   });
 }
 
-/** An event without an id: readers drop what comes under one that they have seen. */
+/** An event without an id: clients drop events with an id that they have seen. */
 export const eventText = (event: string, data: Json): string =>
   `event: ${clean(event)}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/**
- * One frame, then the end: how a join-stream says that there is nothing to read.
- */
+/** A stream of one event, for a join-stream that has nothing to read. */
 export async function* singleFrame(event: string, data: Json): AsyncGenerator<string> {
   yield eventText(event, data);
 }
 
-/** JSON that arrives later: headers now, white space meanwhile. Whatever goes wrong after can only be in the body. */
+/** Sends headers at once, white space until `result` resolves, then its JSON. The status is 200 whatever follows. */
 export function waitReply(result: () => Promise<Sendable>, reply: StreamingReply): Response {
   return streamingResponse(reply, {
     headers: { 'content-type': 'application/json' },

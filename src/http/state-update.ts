@@ -1,8 +1,8 @@
 /**
- * From a client's change of a thread's state to one commit: the graph works it out on a buffer, the thread's actor
- * says whether it may happen, and the fact is committed with everything that the graph wants saved (D1, L1).
+ * Applies a client's state update in one commit: the graph computes the new checkpoints in a buffer, the thread's actor
+ * accepts or refuses, and the fact is committed together with the checkpoints (D1, L1).
  *
- * What was worked out on a thread that has gone on meanwhile is thrown away and worked out anew.
+ * After a concurrency conflict the result is discarded and computed again.
  */
 import type { Actor } from '../auth/authenticate.ts';
 import type { CheckpointReader, CheckpointRef } from '../graphs/port.ts';
@@ -29,10 +29,10 @@ export interface WorkedOut {
   readonly place: CheckpointRef;
 }
 
-/** How often an update is worked out anew because somebody else was faster. */
+/** Maximum tries of an update that meets concurrency conflicts. */
 const MAX_TRIES = 5;
 
-/** Commits the change and returns its last checkpoint. Throws a 409 while a run is open and nothing is saved. */
+/** Commits the change and returns its last checkpoint. Throws a 409, and saves nothing, while a run is open. */
 export async function updateState(
   context: ServerContext,
   actor: Actor,
@@ -41,7 +41,7 @@ export async function updateState(
   const { threadId, ns, checkpointId } = change;
   const checkpoints = checkpointsOf(context, threadId);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    // Read before anything that the update rests on: a later change of the thread has a later version.
+    // The version is read before the state: a change of the thread in between then causes a concurrency conflict.
     const snapshot = await context.log.loadSnapshot(threadStream(threadId));
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
       throw noCheckpoint(checkpointId);
@@ -55,7 +55,7 @@ export async function updateState(
   throw stateBusy();
 }
 
-/** What the graph makes of the change; throws a 400 with its words when it does not take it. Saves nothing. */
+/** Lets the graph compute the change, without saving it. Throws a 400 with the graph's message when it refuses. */
 export async function workOut(
   context: ServerContext,
   actor: Actor,

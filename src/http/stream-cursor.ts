@@ -1,6 +1,6 @@
 import { parseEventId, parseSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 
-/** Where a reader of a thread goes on. Whatever is no place of a thread means from the beginning. */
+/** Cursor of a thread's reader, from the request. Undefined, also for an invalid id, means the beginning. */
 export function resumeCursor(
   given: { readonly since?: number | undefined; readonly since_event_id?: string | undefined },
   lastEventId?: string,

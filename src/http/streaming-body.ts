@@ -1,8 +1,8 @@
 /**
- * Bodies that come in steps, over as long as it takes, for two kinds of takers: a socket (send-streaming-body.ts), and a stream for
- * whoever looks into replies on their way.
+ * Reply bodies that are produced in steps, for two consumers: a socket (send-streaming-body.ts), and a `ReadableStream`
+ * for middleware that reads or replaces replies.
  *
- * S3 The next step is asked for only when the taker has room: a slow reader holds one page and slows nobody.
+ * S3 The next step is requested only when the consumer has room: a slow reader holds one page and slows nobody.
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
@@ -10,36 +10,36 @@ import type { Clock } from '../kernel/clock.ts';
 export interface StreamingReply {
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
-  /** Aborted when the reply is over, one way or the other; what feeds it ends then. */
+  /** Aborted when the reply ends for any reason; its sources stop then. */
   readonly over: AbortController;
-  /** The client went away before the reply was complete. */
+  /** Called when the client disconnects before the reply is complete. */
   readonly onLeave?: () => void;
-  /** The server stops: the reply breaks off, so that the client comes back for the rest. */
+  /** Aborts when the server stops: the reply breaks off, so that the client resumes it. */
   readonly stopping: AbortSignal;
-  /** The reader's credentials end then (milliseconds since 1970), and the reply breaks off. */
+  /** Expiry of the reader's credentials (ms since 1970), when the reply breaks off. */
   readonly expiresAt: number | undefined;
-  /** Where the reply goes. It is destroyed to break off: an end that no client takes for a complete reply. */
+  /** The Node response. It is destroyed to break off, which clients do not mistake for a complete reply. */
   readonly outgoing: ServerResponse | undefined;
 }
 
 export interface Step {
-  /** As UTF-8 when it is bytes already. Nothing is sent for an empty one. */
+  /** Text, or bytes in UTF-8. Nothing is sent when it is empty. */
   readonly text: string | Uint8Array;
   readonly last: boolean;
 }
 
 export interface StreamingBody {
   readonly clock: Clock;
-  /** Sent first, so that the client has its headers at once, and whenever nothing else was for `everyMs`. */
+  /** Keep-alive text, sent first so that headers leave at once, and after every `everyMs` of silence. */
   readonly idle: string;
   readonly everyMs: number;
-  /** Before the first step: from now on the end of the server and of the credentials end the reply. */
+  /** Call before the first step: starts to watch for the server's stop and the credentials' expiry. */
   begin(): void;
-  /** Undefined when the reply has broken off; rejects when there is no way on. */
+  /** The next step; undefined when the reply has broken off. Rejects when producing the step fails. */
   next(): Promise<Step | undefined>;
   hasBegun(): boolean;
   isOver(): boolean;
-  /** The client went away. */
+  /** Call when the client disconnects. */
   leave(): void;
 }
 
@@ -50,18 +50,18 @@ export interface StreamingOptions {
   readonly produce: () => Promise<Step>;
 }
 
-const HELD = Symbol('the body that this reply is given');
+const STREAMING_BODY = Symbol('the body that this reply is given');
 type Addressed = ServerResponse & {
-  [HELD]?: { response: Response; stream: ReadableStream; body: StreamingBody };
+  [STREAMING_BODY]?: { response: Response; stream: ReadableStream; body: StreamingBody };
 };
 
-/** The body of a response in steps, if it is still the one that a route made for this reply, and whole. */
+/** The streaming body of a response; undefined if it has none, or if middleware has replaced or read the body. */
 export function streamingBodyOf(response: Response, outgoing: ServerResponse): StreamingBody | undefined {
-  const held = (outgoing as Addressed)[HELD];
-  if (held === undefined || held.stream.locked || held.body.hasBegun()) return undefined;
-  // Not asked for without need: it makes a whole response of what is a few words until then.
-  if (response !== held.response && response.body !== held.stream) return undefined;
-  return held.body;
+  const entry = (outgoing as Addressed)[STREAMING_BODY];
+  if (entry === undefined || entry.stream.locked || entry.body.hasBegun()) return undefined;
+  // `response.body` is compared last: the getter makes the adapter build a full `Response`.
+  if (response !== entry.response && response.body !== entry.stream) return undefined;
+  return entry.body;
 }
 
 export function streamingResponse(reply: StreamingReply, options: StreamingOptions): Response {
@@ -69,7 +69,8 @@ export function streamingResponse(reply: StreamingReply, options: StreamingOptio
   const stream = toStream(body);
   const headers = { 'cache-control': 'no-store', ...options.headers, ...reply.headers };
   const response = new Response(stream, { headers });
-  if (reply.outgoing !== undefined) (reply.outgoing as Addressed)[HELD] = { response, stream, body };
+  if (reply.outgoing !== undefined)
+    (reply.outgoing as Addressed)[STREAMING_BODY] = { response, stream, body };
   return response;
 }
 
@@ -88,8 +89,8 @@ function createBody(reply: StreamingReply, { idle, everyMs, produce }: Streaming
       begun = true;
       if (stopping.aborted) return breakOff();
       stopping.addEventListener('abort', breakOff, { once: true });
-      // Not by the option `signal`: of all signals of one target Node keeps only the last from being collected,
-      // and then every reply would stay listened for, with the page it holds, until the server stops.
+      // `removeEventListener` instead of the option `signal`, which Node may lose to garbage collection: the listener
+      // would then keep every reply, with its page, in memory until the server stops.
       const leave = (): void => stopping.removeEventListener('abort', breakOff);
       over.signal.addEventListener('abort', leave, { once: true });
       if (expiresAt === undefined) return;
@@ -128,7 +129,7 @@ function toStream(body: StreamingBody): ReadableStream {
           return controller.enqueue(encoder.encode(idle));
         }
         let cancel: () => void = () => undefined;
-        // One tick for all steps until something is sent: frames that this reader filters out are silence to it.
+        // One timer for all steps until text is sent: frames that are filtered out count as silence.
         const tick = new Promise<'tick'>((resolve) => {
           cancel = clock.after(everyMs, () => resolve('tick'));
         });
@@ -139,7 +140,7 @@ function toStream(body: StreamingBody): ReadableStream {
             if (step === undefined || (step === 'tick' && body.isOver())) return;
             const text = step === 'tick' ? idle : step.text;
             sent = text.length > 0;
-            // A copy: others are sent the same bytes, and whoever reads a stream may change or take what it gives him.
+            // Bytes are copied: other replies share them, and a stream's reader may modify or transfer its chunks.
             if (sent)
               controller.enqueue(typeof text === 'string' ? encoder.encode(text) : new Uint8Array(text));
             if (step === 'tick') continue;

@@ -1,4 +1,4 @@
-/** A new thread, empty or with a history of its own: creation and every superstep are one commit. */
+/** Creates a thread, empty or from supersteps; the creation and all supersteps are one commit. */
 import type { Actor } from '../auth/authenticate.ts';
 import { matchesFilter } from '../auth/filters.ts';
 import type { Dispatched } from '../actors/threads.ts';
@@ -17,16 +17,16 @@ import { findThreadGraph } from './thread-graph.ts';
 
 export interface NewThread {
   readonly threadId: string;
-  /** The id was drawn for it. */
+  /** The server has generated the id, so the thread cannot exist. */
   readonly isNew: boolean;
   readonly metadata: JsonObject;
   readonly supersteps: Supersteps | undefined;
   readonly ttl: Ttl | undefined;
 }
 
-const NOTHING: CheckpointReader = { load: async () => undefined, list: async () => [] };
+const NO_CHECKPOINTS: CheckpointReader = { load: async () => undefined, list: async () => [] };
 
-/** Supersteps of a thread that exists already are not looked at. Throws a 400 when they have no graph. */
+/** Ignores the supersteps if the thread exists. Throws a 400 when supersteps come without a graph id. */
 export async function createThread(
   context: ServerContext,
   actor: Actor,
@@ -39,7 +39,7 @@ export async function createThread(
   const plain = supersteps.length === 0 || (await exists(context, threadId));
   if (plain) return context.threads.dispatch(threadId, [create], { isNew });
   const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId, metadata });
-  // The state is written into a thread with this metadata, so the filter of updates has to allow it.
+  // Supersteps are a state update of a thread with this metadata, so the filter of `threads:update` must match it.
   if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();
   const graph = await findThreadGraph(context, actor, threadId, metadata);
   if (graph === undefined) throw noGraphId(threadId);
@@ -47,7 +47,7 @@ export async function createThread(
     context,
     actor,
     { threadId, graph, ns: '', supersteps: supersteps.map(toUpdates) },
-    NOTHING,
+    NO_CHECKPOINTS,
   );
   return context.threads.dispatch(threadId, [create, command], { payloads });
 }

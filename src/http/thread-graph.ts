@@ -1,4 +1,4 @@
-/** Which graph the states of a thread belong to, and the config of the assistant that it runs for. */
+/** Finds the graph that reads a thread's states, and the config of its assistant. */
 import type { Actor } from '../auth/authenticate.ts';
 import { systemAssistantId } from '../actors/assistants.ts';
 import type { CheckpointReader, GraphConfig } from '../graphs/port.ts';
@@ -17,8 +17,8 @@ export interface ThreadGraph {
 }
 
 /**
- * The run that executed last left the head, here or in the thread that this one is a copy of. A thread without one
- * (made from supersteps) says in its metadata what it is for. Undefined when nobody says; throws a 404 when the graph is not served here.
+ * The graph of the run that executed last on the thread, or on the thread that it is a copy of. A thread without runs
+ * (created from supersteps) names its graph in its metadata. Undefined when there is no graph; throws as `checkServed`.
  */
 export async function findThreadGraph(
   context: ServerContext,
@@ -51,7 +51,7 @@ export async function findThreadGraph(
   };
 }
 
-/** Metadata is what a client wrote: an assistant that the caller may not read does not lend its config (A3). */
+/** The assistant named in metadata, which clients write: undefined when the caller may not read it (A3). */
 async function namedAssistant(
   { authorize, log }: ServerContext,
   actor: Actor,
