@@ -21,7 +21,7 @@ const ENTRIES = [
 /** Returns the names of all modules that the bundle leaves to Node to find. */
 export async function buildInto(folder) {
   // Imported here: a start whose build exists does not load the compiler.
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   const { metafile } = await build({
     entryPoints: ENTRIES.map((name) => join(SOURCES, `${name}.ts`)),
     outbase: SOURCES,
@@ -35,7 +35,7 @@ export async function buildInto(folder) {
     target: 'node24',
     logLevel: 'warning',
     metafile: true,
-  });
+  }).finally(stop); // Its process would live as long as the program that starts here, with some 60 MB.
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();
 }
