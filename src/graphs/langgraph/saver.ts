@@ -40,6 +40,11 @@ export interface SaverOptions {
   /** The channels whose values make up the state of the root graph. */
   readonly valueChannels: readonly string[];
   readonly fail: (error: unknown) => void;
+  /**
+   * Checkpoints carry the time of their commit. The graph's process may have another clock, and clients compare states
+   * with events, whose times are the server's.
+   */
+  readonly showsCommitTimes?: boolean;
 }
 
 /** Writes of a task under these channels replace each other; all others keep their place in the task's list. */
@@ -85,7 +90,7 @@ export function openSaver(options: SaverOptions): Saver {
       versions_seen: {},
       ...stored,
       // Graph code may have saved it by itself, with whatever time it liked.
-      ts: isTime(stored.ts) ? stored.ts : toTimestamp(loaded.at),
+      ts: options.showsCommitTimes !== true && isTime(stored.ts) ? stored.ts : toTimestamp(loaded.at),
     };
     const checkpoint: Checkpoint = {
       ...(body as Checkpoint),

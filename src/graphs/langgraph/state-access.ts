@@ -121,6 +121,7 @@ function openReader(
     metadata: {},
     valueChannels: [],
     fail: rethrow,
+    showsCommitTimes: true,
   });
   return choice === undefined ? saver : withoutHistory(saver, ns, choice);
 }
