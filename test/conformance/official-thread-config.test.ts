@@ -2,6 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { sharedServer } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
+import { PROJECT, withServer } from '../support/with-server.ts';
 import { config, newThread, startGated } from './scene.ts';
 
 const test = suite('conformance: config of threads');
@@ -86,5 +87,49 @@ test('config of an assistant reaches no run of another one on the thread (offici
       for (const holder of [configurable ?? {}, context ?? {}]) assert.equal(key in holder, false, key);
   assert.deepEqual(await configOf(thread), { configurable: {} });
 });
+
+test('a run that is refused leaves the graph, metadata and config of its thread as they were (D3)', async () => {
+  // given: a thread of one graph, whose run is open
+  const s = server();
+  const thread = await newThread(s);
+  await run(thread, { config: { tags: ['own'] } });
+  const { runId, open } = await startGated(s, thread, { multitask_strategy: 'enqueue' });
+  const before = (await s.request('GET', `/threads/${thread}`)).json;
+  const other = { assistant_id: 'echo', input: {}, config: { tags: ['other'] } };
+  // when: runs of another graph are refused
+  for (const [body, status] of [
+    [{ ...other, multitask_strategy: 'reject' }, 409],
+    [{ ...other, config: { recursion_limit: 0 } }, 422],
+    [{ ...other, webhook: 'http://169.254.169.254/' }, 422],
+    [{ ...other, checkpoint_id: thread }, 422],
+  ] as const)
+    assert.equal((await s.request('POST', `/threads/${thread}/runs`, body)).status, status);
+  // then
+  assert.deepEqual((await s.request('GET', `/threads/${thread}`)).json, before);
+  assert.equal(before.metadata.graph_id, 'gate');
+  open();
+  await s.until(({ type, data }) => type === 'RunCompleted' && data.runId === runId);
+});
+
+test('a run that the handler refuses leaves the metadata of its thread as it was (A2, D3)', () =>
+  withServer(
+    {
+      config: config('platform.auth.json'),
+      overrides: { auth: { file: `${PROJECT}auth-variants.ts`, exportName: 'steered' } },
+    },
+    async (s) => {
+      // given
+      const thread = await newThread(s);
+      await s.request('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'sees', input: {} });
+      const before = (await s.request('GET', `/threads/${thread}`)).json;
+      // when
+      const body = { assistant_id: 'echo', input: {}, metadata: { graph_id: 'forged' } };
+      const { status } = await s.request('POST', `/threads/${thread}/runs`, body, { 'x-verdict': 'false' });
+      // then
+      assert.equal(status, 403);
+      assert.deepEqual((await s.request('GET', `/threads/${thread}`)).json, before);
+      assert.equal(before.metadata.graph_id, 'sees');
+    },
+  ));
 
 test.run();
