@@ -11,16 +11,20 @@ export interface ChildResult {
 
 /**
  * Runs a command as the leader of its own process group. Whatever the command started ends with it: the group is
- * killed when the leader exits, when `timeoutMs` have passed, and when `signal` aborts.
+ * killed when the leader exits, when `timeoutMs` have passed, and when `signal` aborts. `env` is added to the environment.
  */
 export function runChild(
   command: string,
   args: readonly string[],
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  { timeoutMs, signal, env = {} }: { timeoutMs: number; signal: AbortSignal; env?: NodeJS.ProcessEnv },
 ): Promise<ChildResult> {
   const start = performance.now();
   return new Promise((resolve) => {
-    const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      detached: true,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     let timedOut = false;
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));

@@ -5,8 +5,9 @@
  * it names what this machine lacks: that is printed, and such a test is neither passed nor failed. The stage `long` runs
  * only when it is named (`npm run test:long`).
  */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runChild, type ChildResult } from './run-child.ts';
 import { resultsOf, type Counts } from './test-output.ts';
@@ -33,6 +34,11 @@ const TOGETHER: Record<string, number> = {
 /** Stages that run only when they are named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(TOGETHER)];
+/** Their temporary folders lie in memory, where a sync costs nothing: they start hundreds of servers, each with a log. */
+const IN_MEMORY: ReadonlySet<string> = new Set(['unit', 'model', 'conformance']);
+const MEMORY = '/dev/shm';
+/** A container may have given it no more than some megabytes. */
+const MIN_MEMORY_BYTES = 2 * 2 ** 30;
 /** Processes at once. One more than there are cores fills the time in which tests wait. */
 const AT_ONCE = Number(process.env['TEST_LANES'] ?? Math.max(2, availableParallelism() + 1));
 /** Node keeps here what it compiled, for all processes of the tests: half of what a start costs is compiling. */
@@ -66,10 +72,11 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
     report(name, { passed, failed: 1 - passed, skipped: [] }, result);
   };
   /** A file that ends the process takes the rest of them to another one. */
-  const runFiles = async (files: readonly string[]): Promise<void> => {
+  const runFiles = async (files: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
     for (let rest = files; rest.length > 0 && !signal.aborted;) {
       const args = [script('test-files.ts'), ...rest];
-      const result = await runChild(process.execPath, args, { timeoutMs: timeoutMs * rest.length, signal });
+      const options = { timeoutMs: timeoutMs * rest.length, signal, env };
+      const result = await runChild(process.execPath, args, options);
       const results = resultsOf(result);
       for (const one of results) report(one.file, one.counts, one);
       if (results.length === 0) report(rest[0]!, { passed: 0, failed: 1, skipped: [] }, result);
@@ -77,16 +84,33 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
     }
   };
 
+  const memory = memoryFolder();
+  const environmentOf = (stage: string): NodeJS.ProcessEnv =>
+    memory !== undefined && IN_MEMORY.has(stage) ? { TMPDIR: memory } : {};
   const jobs = stages.flatMap((stage) =>
     stage in CHECKS
       ? [() => runCheck(stage)]
-      : groupsOf(listTests(stage), TOGETHER[stage]!).map((files) => () => runFiles(files)),
+      : groupsOf(listTests(stage), TOGETHER[stage]!).map(
+          (files) => () => runFiles(files, environmentOf(stage)),
+        ),
   );
   const lane = async (): Promise<void> => {
     for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   return total;
+}
+
+/** An empty folder in memory; undefined where there is no room for one, or tests could not load addons from it. */
+function memoryFolder(): string | undefined {
+  if (!existsSync(MEMORY) || !existsSync('/proc/mounts')) return undefined;
+  const mount = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .find((line) => line.split(' ')[1] === MEMORY);
+  if (mount === undefined || /\bnoexec\b/.test(mount)) return undefined;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize < MIN_MEMORY_BYTES ? undefined : mkdtempSync(join(MEMORY, 'rewound-tests-'));
 }
 
 function emptyWhenFull(folder: string): string {

@@ -89,7 +89,12 @@ test('given an assistant and a request with configuration, when a run starts, th
         graph_id: 'tells',
         assistant_id: run.assistant_id,
       });
-      assert.deepEqual(thread.config, {});
+      assert.deepEqual(thread.config, {
+        configurable: {},
+        metadata: { from: 'config', kept: 1, of: 'config' },
+        recursion_limit: 9,
+        tags: ['assistant'],
+      });
     },
   ));
 
