@@ -1,4 +1,4 @@
-/** Commands that clients send about a thread, and the form of the answers. */
+/** Protocol commands that clients send about a thread, and the wire form of their replies. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
 export type CommandCode =
@@ -19,7 +19,7 @@ export interface Command {
   readonly params: JsonObject;
 }
 
-/** Thrown by whoever carries out a command; becomes its answer. */
+/** Thrown by command handlers; becomes the command's error reply. */
 export class CommandProblem extends Error {
   readonly code: CommandCode;
   constructor(code: CommandCode, message: string) {
@@ -33,7 +33,7 @@ export const MALFORMED = 'Protocol commands must include an integer id and strin
 export const NO_JSON = 'Protocol commands must be valid JSON.';
 export const NO_THREAD = 'Thread ids are UUIDs.';
 
-/** Undefined for what is no command: it has no id to answer to. */
+/** Undefined for a value without a valid id and method: no reply can refer to it. */
 export function parseCommand(value: Json | undefined): Command | undefined {
   if (!isObject(value)) return undefined;
   const { id, method, params } = value;
@@ -42,12 +42,12 @@ export function parseCommand(value: Json | undefined): Command | undefined {
   return { id, method, params: isObject(params) ? params : {} };
 }
 
-/** `through`: the reader of all events up to this number has seen everything from before the command. */
+/** `through`: events up to this sequence number include everything committed before the command. */
 export function toSuccess(id: number, result: JsonObject, threadId: string, through: number): JsonObject {
   return { type: 'success', id, result, meta: { thread_id: threadId, applied_through_seq: through } };
 }
 
-/** `id`: as it was sent, whatever it is. */
+/** `id` is echoed as the client sent it, valid or not. */
 export const toError = (id: Json, code: CommandCode, message: string): JsonObject => ({
   type: 'error',
   id,

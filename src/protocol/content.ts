@@ -1,7 +1,7 @@
-/** Content blocks in the standard form, from what models and graphs put into messages. */
+/** Converts message content of models and graphs to LangChain's standard content blocks. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
-const STANDARD: ReadonlySet<string> = new Set([
+const STANDARD_TYPES: ReadonlySet<string> = new Set([
   'text',
   'reasoning',
   'tool_call',
@@ -18,7 +18,7 @@ const STANDARD: ReadonlySet<string> = new Set([
   'non_standard',
 ]);
 
-/** A block that no standard type describes is carried along whole. */
+/** Wraps a block without a standard type as `non_standard`, unchanged. */
 export function toBlock(block: Json): JsonObject {
   if (typeof block === 'string') return { type: 'text', text: block };
   if (!isObject(block)) return { type: 'non_standard', value: block };
@@ -28,7 +28,7 @@ export function toBlock(block: Json): JsonObject {
     return { type: 'reasoning', reasoning: thinking, ...more };
   }
   if (type === 'image_url') return toImage(block);
-  if (typeof type !== 'string' || !STANDARD.has(type)) return { type: 'non_standard', value: block };
+  if (typeof type !== 'string' || !STANDARD_TYPES.has(type)) return { type: 'non_standard', value: block };
   return { type, ...rest, ...(mimeType !== undefined && { mime_type: mimeType }) };
 }
 
@@ -39,7 +39,7 @@ function toImage({ image_url: given, ...block }: JsonObject): JsonObject {
   return data === null ? { type: 'image', url } : { type: 'image', mime_type: data[1]!, base64: data[2]! };
 }
 
-/** The call, or an invalid one when its arguments are no object. */
+/** Returns a `tool_call`, or an `invalid_tool_call` when the arguments are not an object. */
 export function toToolCall(call: JsonObject): JsonObject {
   const { id = null, name = null, args } = call;
   const parsed = typeof args === 'string' ? parseArgs(args) : args;

@@ -1,4 +1,4 @@
-/** What the readers of a thread are told, in the form in which it goes over the wire but for its place. */
+/** Protocol events of a thread: drafts without a position, positioned events, and their JSON text. */
 import type { Json, JsonObject } from '../kernel/json.ts';
 
 export type Method =
@@ -20,11 +20,11 @@ export interface Draft {
   readonly method: Method;
   readonly namespace: Namespace;
   readonly node?: string;
-  /** A function where it costs something: it is called only for readers who asked for such events. */
+  /** A function where building the data is expensive: it is called only for readers that subscribed to the event. */
   readonly data: Json | (() => Json);
-  /** Of events of the method `custom`: the channel they are sent to. */
+  /** The channel of a `custom` event. */
   readonly name?: string;
-  /** Unique in the run, of events whose id names the run and what happened instead of their place. */
+  /** A key, unique within the run. Events with a mark get the id `synth:<run>:<mark>` instead of one by position. */
   readonly mark?: string;
 }
 
@@ -35,7 +35,7 @@ export interface ThreadEvent extends Draft {
   readonly at: number;
 }
 
-/** The JSON text of an event: the same for every reader. */
+/** The JSON text of an event, identical for every reader. */
 export function toEventText({ method, seq, eventId, namespace, node, at, data }: ThreadEvent): string {
   const params: JsonObject = {
     namespace: [...namespace],
@@ -46,10 +46,10 @@ export function toEventText({ method, seq, eventId, namespace, node, at, data }:
   return JSON.stringify({ type: 'event', event_id: eventId, seq, method, params });
 }
 
-/** Clients read the run from ids of this form. */
+/** Builds the id of a marked event; clients parse the run id from it. */
 export const toNamedId = (runId: string, mark: string): string => `synth:${runId}:${mark}`;
 
-/** The namespace of a frame: `values|child:1|grandchild:2`. */
+/** Splits a frame name such as `values|child:1|grandchild:2` into mode and namespace. */
 export const parseFrameName = (name: string): { mode: string; namespace: Namespace } => {
   const [mode = '', ...namespace] = name.split('|');
   return { mode, namespace };

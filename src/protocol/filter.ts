@@ -1,12 +1,12 @@
-/** Which events of a thread a subscription asked for. */
+/** Matches a thread's events against a client's subscription. */
 import type { Json } from '../kernel/json.ts';
 import type { Draft, Namespace } from './event.ts';
 
 export interface Subscription {
   readonly channels: readonly string[];
-  /** Prefixes, of which one has to match; none is everything. */
+  /** Namespace prefixes, of which one must match; an empty or absent list matches everything. */
   readonly namespaces?: readonly Namespace[] | undefined;
-  /** How far below its prefix an event may lie. */
+  /** The maximum number of segments that an event's namespace may have after the prefix. */
   readonly depth?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export const isChannel = (channel: string): boolean =>
 
 const ALLOWED = `Allowed: ${[...CHANNELS, 'custom:<name>'].join(', ')}`;
 
-/** Says why `channels` cannot be subscribed to; undefined when they can. */
+/** The error message for invalid `channels`; undefined when they are valid. */
 export function problemOfChannels(channels: Json | undefined): string | undefined {
   if (!Array.isArray(channels) || channels.length === 0)
     return `channels must be a list of at least one channel. ${ALLOWED}`;
@@ -59,6 +59,6 @@ function isWithin(namespace: Namespace, prefixes: readonly Namespace[], depth = 
   );
 }
 
-/** `fetcher` names every `fetcher:…`; a segment with a colon names only itself. */
+/** A segment without a colon, `fetcher`, matches every `fetcher:…`; one with a colon matches only itself. */
 const isSegment = (wanted: string, segment: string): boolean =>
   wanted === segment || (!wanted.includes(':') && segment.split(':', 1)[0] === wanted);

@@ -1,4 +1,4 @@
-/** Which graphs and nodes of a run have begun and ended, as the readers of its thread are told. */
+/** Derives `lifecycle` events, one for each start and end of a run's graphs and nodes. */
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { namespaceKey, startsWith, type Draft, type Namespace } from './event.ts';
 import { openSubgraphs, splitSegment, type EndStatus, type Subgraph } from './subgraphs.ts';
@@ -13,40 +13,40 @@ export interface Node {
 
 export interface Lifecycle {
   begin(): Draft;
-  /** What has to be told before the first event of a namespace: its outermost unknown part comes first. */
+  /** The start events that must precede the first event of a namespace, outermost graph first. */
   enter(namespace: Namespace): Draft[];
-  /** A task of a graph begins, or is over and with it everything below it. */
+  /** Handles a chunk of the mode `tasks`: a task's start, or its result, which ends all graphs below the task. */
   task(graph: Namespace, task: JsonObject): Draft[];
   /**
-   * Where the events of a tool call stand: in the task of the graph that carries it out. Since langgraph 1.7 the
-   * runtime names the graph only, before that it names the task.
+   * The namespace for a tool call's events: that of the task that executes it. From langgraph 1.7 the runtime names
+   * only the graph, before that the task.
    */
   placeOfCall(graph: Namespace, callId: string): Namespace;
-  /** Some task of this node is over. */
+  /** Ends the first open subgraph of this node. Used where the run's modes show no tasks. */
   leaveNode(graph: Namespace, node: string): Draft[];
-  /** The attempt was lost. */
+  /** Marks the attempt as lost. */
   lose(): void;
-  /** Everything that has not ended, the root last, which tells `more`. */
+  /** Ends all open graphs, the root last. `more` is added to the root's event. */
   end(status: EndStatus, more: JsonObject): Draft[];
-  /** The root first, then the others in the order in which they were entered. */
+  /** The root first, then subgraphs in the order of their start. */
   nodes(): readonly Node[];
 }
 
 export function openLifecycle(graphId: string): Lifecycle {
   let root: Node = { namespace: [], graphName: graphId, status: 'running' };
   const subgraphs = openSubgraphs();
-  /** What agents call themselves, by namespace. */
+  /** Agent names from task metadata (`lc_agent_name`), by namespace. */
   const names = new Map<string, string>();
 
-  const tell = ({ namespace, graphName, status }: Node, more: JsonObject = {}): Draft => ({
+  const toDraft = ({ namespace, graphName, status }: Node, more: JsonObject = {}): Draft => ({
     method: 'lifecycle',
     namespace,
     data: { event: status, graph_name: graphName, ...more },
-    // A graph begins and ends once in a run.
+    // A graph starts and ends once per run, so the mark is unique.
     ...(status !== 'started' && { mark: `lc|${namespaceKey(namespace)}|${status}` }),
   });
-  const tellEnd = (subgraph: Subgraph): Draft =>
-    tell(subgraph, subgraph.error === undefined ? {} : { error: subgraph.error.message });
+  const toEndDraft = (subgraph: Subgraph): Draft =>
+    toDraft(subgraph, subgraph.error === undefined ? {} : { error: subgraph.error.message });
 
   function causeOf(namespace: Namespace): JsonObject {
     const [, taskId = ''] = splitSegment(namespace.at(-1)!);
@@ -59,22 +59,22 @@ export function openLifecycle(graphId: string): Lifecycle {
   }
 
   return {
-    begin: () => tell(root),
+    begin: () => toDraft(root),
     enter(namespace) {
-      const told: Draft[] = [];
+      const drafts: Draft[] = [];
       for (let length = 1; length <= namespace.length; length += 1) {
         const prefix = namespace.slice(0, length);
         const entered = subgraphs.enter(prefix, names.get(namespaceKey(prefix)));
-        if (entered !== undefined) told.push(tell(entered, causeOf(prefix)));
+        if (entered !== undefined) drafts.push(toDraft(entered, causeOf(prefix)));
       }
-      return told;
+      return drafts;
     },
     task(graph, task) {
       const { metadata } = task;
       const name = isObject(metadata) ? metadata['lc_agent_name'] : undefined;
       const key = namespaceKey(graph);
       if (typeof name === 'string' && name !== '' && !names.has(key)) names.set(key, name);
-      return subgraphs.task(graph, task).map(tellEnd);
+      return subgraphs.task(graph, task).map(toEndDraft);
     },
     placeOfCall(graph, callId) {
       if (subgraphs.callOf(graph) === callId) return graph;
@@ -91,12 +91,12 @@ export function openLifecycle(graphId: string): Lifecycle {
             startsWith(namespace, graph) &&
             splitSegment(namespace.at(-1)!)[0] === node,
         );
-      return child === undefined ? [] : subgraphs.leave(child.namespace, 'completed').map(tellEnd);
+      return child === undefined ? [] : subgraphs.leave(child.namespace, 'completed').map(toEndDraft);
     },
     lose: subgraphs.lose,
     end(status, more) {
       root = { ...root, status };
-      return [...subgraphs.leave([], status).map(tellEnd), tell(root, more)];
+      return [...subgraphs.leave([], status).map(toEndDraft), toDraft(root, more)];
     },
     nodes: () => [root, ...subgraphs.all()],
   };

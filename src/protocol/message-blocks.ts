@@ -1,14 +1,14 @@
 /**
- * One message while it grows. Its blocks never interleave: a piece that belongs to another block than the one before
- * ends that block for good.
+ * Turns the chunks of one message into content block events. Blocks never interleave: a piece of another block ends the
+ * open one, which is not reopened.
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { toBlock, toToolCall } from './content.ts';
 
 export interface GrowingMessage {
-  /** What the readers are told of the next piece: the wire form of a message or of a chunk of one. */
+  /** The events for the next piece, given as the wire form of a message or message chunk. */
   add(message: JsonObject): JsonObject[];
-  /** Ends the open block and the message. */
+  /** The events that end the open block and the message. */
   finish(): JsonObject[];
 }
 
@@ -18,7 +18,7 @@ interface OpenBlock {
   block: JsonObject;
 }
 
-/** `whole` messages carry their tool calls parsed, chunks carry them in pieces. */
+/** `whole`: the message is complete and has parsed `tool_calls`; chunks have `tool_call_chunks`. */
 export function openMessage(whole: boolean): GrowingMessage {
   let open: OpenBlock | undefined;
   let blocks = 0;
@@ -35,11 +35,11 @@ export function openMessage(whole: boolean): GrowingMessage {
 
   function addPiece({ key, piece }: Piece): JsonObject[] {
     if (open?.key === key) return grow(open, piece);
-    const told = close();
-    open = { key, index: blocks, block: emptied(piece) };
+    const events = close();
+    open = { key, index: blocks, block: toEmptyBlock(piece) };
     blocks += 1;
-    told.push({ event: 'content-block-start', index: open.index, content: open.block });
-    return [...told, ...grow(open, piece)];
+    events.push({ event: 'content-block-start', index: open.index, content: open.block });
+    return [...events, ...grow(open, piece)];
   }
 
   return {
@@ -61,7 +61,7 @@ export function openMessage(whole: boolean): GrowingMessage {
 }
 
 interface Piece {
-  /** Pieces of one block have the same. */
+  /** Identifies the block that the piece belongs to. */
   readonly key: string;
   readonly piece: JsonObject;
 }
@@ -75,7 +75,7 @@ function piecesOf(message: JsonObject, whole: boolean): Piece[] {
   const given: Json[] = Array.isArray(content) ? content : content ? [content] : [];
   const apart = toolPieces(whole ? calls : chunks, whole);
   for (const [at, each] of given.entries()) {
-    // Providers repeat a call among the content; the parsed one is used.
+    // Providers repeat tool calls in the content; only the parsed calls are used.
     if (isObject(each) && apart.length > 0 && /tool_use|tool_call|input_json/.test(String(each['type'])))
       continue;
     const { index, ...piece } = toBlock(each);
@@ -96,8 +96,8 @@ function toolPieces(calls: Json | undefined, whole: boolean): Piece[] {
   });
 }
 
-/** The block before its first piece: what grows is empty, the rest is there. */
-function emptied(piece: JsonObject): JsonObject {
+/** The block as its start event shows it: growing fields are empty, other fields are set. */
+function toEmptyBlock(piece: JsonObject): JsonObject {
   if (piece['type'] === 'text') return { ...piece, text: '' };
   if (piece['type'] === 'reasoning') return { ...piece, reasoning: '' };
   if (piece['type'] === 'tool_call_chunk') return { ...piece, args: '' };
@@ -117,7 +117,7 @@ function grow(open: OpenBlock, piece: JsonObject): JsonObject[] {
       return added === '' ? [] : tell({ type: `${field}-delta`, [field]: added });
     }
     case 'tool_call_chunk': {
-      // Fields of such a delta replace those before, so the arguments are told from their beginning.
+      // The fields of a `block-delta` replace earlier ones, so each delta has the whole arguments so far.
       open.block = {
         type: 'tool_call_chunk',
         id: piece['id'] ?? block['id'] ?? null,

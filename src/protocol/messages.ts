@@ -1,18 +1,18 @@
-/** The messages of a run as content blocks, from frames of the stream mode `messages-tuple`. */
+/** Derives a run's `messages` events (content blocks) from frames of the stream mode `messages-tuple`. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { namespaceKey, startsWith, type Draft, type Namespace } from './event.ts';
 import { openMessage, type GrowingMessage } from './message-blocks.ts';
 
 export interface Messages {
-  /** A frame's `[message, metadata]`. `frame` names a message that has no id. */
+  /** `payload` is a frame's `[message, metadata]`; a message without an id gets one from the id `frame`. */
   add(payload: Json, namespace: Namespace, frame: number): Draft[];
-  /** Ends messages that are still open in this namespace or below it. */
+  /** Ends the open messages in this namespace and below it. */
   finishBelow(namespace: Namespace): Draft[];
-  /** Ends those of this node of a graph, if they can only be of one call of it. */
+  /** Ends the open messages of a graph's node, unless several calls of the node have open messages. */
   finishNode(graph: Namespace, node: string): Draft[];
-  /** Those of all nodes of a graph. */
+  /** Ends the open messages of all nodes of a graph. */
   finishStep(graph: Namespace): Draft[];
-  /** Breaks off whatever is still open. */
+  /** Ends all open messages with an error event. */
   fail(reason: string): Draft[];
 }
 
@@ -39,18 +39,18 @@ export function openMessages(): Messages {
     method: 'messages',
     namespace,
     ...(node !== undefined && { node }),
-    // Which message a block is of: several of one node may be under way.
+    // Identifies the message of a block, because one node may stream several messages at once.
     data: { ...data, run_id: runId },
   });
 
   function finish(wanted: (each: Open) => boolean): Draft[] {
-    const told: Draft[] = [];
+    const drafts: Draft[] = [];
     for (const [key, each] of open) {
       if (!wanted(each)) continue;
       open.delete(key);
-      told.push(...each.message.finish().map((data) => toDraft(each, data)));
+      drafts.push(...each.message.finish().map((data) => toDraft(each, data)));
     }
-    return told;
+    return drafts;
   }
 
   function start(key: string, each: Open, message: JsonObject, id: string, place: JsonObject): Draft {
@@ -82,7 +82,7 @@ export function openMessages(): Messages {
       const id = typeof message['id'] === 'string' ? message['id'] : `message-${frame}`;
       const key = `${namespaceKey(namespace)} ${id}`;
       const whole = !message['type'].endsWith('MessageChunk');
-      const told: Draft[] = [];
+      const drafts: Draft[] = [];
       let each = open.get(key);
       if (each === undefined) {
         const runId = id.replace(/^run-/, '');
@@ -92,14 +92,14 @@ export function openMessages(): Messages {
           runId,
           message: openMessage(whole),
         };
-        told.push(start(key, each, message, id, place));
+        drafts.push(start(key, each, message, id, place));
       }
-      // Streamed before: what it holds is told already.
+      // The chunks of this message were sent already, so the whole message only ends it.
       else if (whole) return finish((other) => other === each);
       const current = each;
-      told.push(...current.message.add(message).map((data) => toDraft(current, data)));
-      if (whole) told.push(...finish((other) => other === current));
-      return told;
+      drafts.push(...current.message.add(message).map((data) => toDraft(current, data)));
+      if (whole) drafts.push(...finish((other) => other === current));
+      return drafts;
     },
     finishBelow: (namespace) => finish((each) => startsWith(each.namespace, namespace)),
     finishNode(graph, node) {
@@ -113,9 +113,9 @@ export function openMessages(): Messages {
     finishStep: (graph) =>
       finish(({ namespace }) => namespace.length > graph.length && startsWith(namespace, graph)),
     fail(reason) {
-      const told = [...open.values()].map((each) => toDraft(each, { event: 'error', message: reason }));
+      const drafts = [...open.values()].map((each) => toDraft(each, { event: 'error', message: reason }));
       open.clear();
-      return told;
+      return drafts;
     },
   };
 }

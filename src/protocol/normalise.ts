@@ -1,7 +1,4 @@
-/**
- * State as the readers of a thread get it: without the runtime's own key for questions, and with every message in one
- * form, whatever the graph's library or its providers added.
- */
+/** Converts state to its protocol form: no `__interrupt__` key, and messages in one form for all libraries and providers. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { toBlock, toToolCall } from './content.ts';
 
@@ -70,7 +67,7 @@ function ofAi(message: JsonObject, extra: JsonObject): JsonObject {
 const listOf = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** `{id, function: {name, arguments}}`, as one provider writes it. */
+/** Flattens OpenAI's form `{id, function: {name, arguments}}`. */
 function fromProvider(call: JsonObject): JsonObject {
   const fn = call['function'];
   return isObject(fn)
@@ -78,7 +75,7 @@ function fromProvider(call: JsonObject): JsonObject {
     : call;
 }
 
-/** Sound and pictures that a provider left beside the content become blocks of it. */
+/** Appends audio and images from `additional_kwargs` to the content as blocks. */
 function withMedia(content: Json, { audio, tool_outputs: outputs }: JsonObject): Json {
   const blocks: JsonObject[] = [];
   if (isObject(audio) && typeof audio['data'] === 'string') {

@@ -1,7 +1,7 @@
-/** Payloads of single frames in the form that readers of a thread know. */
+/** Converts the payloads of `checkpoints`, `tools` and `custom` frames to their protocol form. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
-/** Where a checkpoint stands, without its state; undefined for what is none. */
+/** `{id, parent_id, step, source}` of a checkpoint, without its state; undefined if `data` has no checkpoint id. */
 export function toCheckpoint(data: Json): JsonObject | undefined {
   if (!isObject(data)) return undefined;
   const { config, parent_config: parent, metadata } = data;
@@ -53,7 +53,7 @@ const toMessage = (error: Json | undefined): string =>
       ? error
       : JSON.stringify(error ?? 'unknown error');
 
-/** A chunk of the form `{name, payload}` is sent to the channel of that name. */
+/** A chunk `{name, payload}` goes to the channel `custom:<name>`; any other chunk becomes `{payload}`. */
 export function toCustom(data: Json): { data: JsonObject; name?: string } {
   if (isObject(data) && typeof data['name'] === 'string' && 'payload' in data)
     return { data, name: data['name'] };

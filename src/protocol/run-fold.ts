@@ -1,6 +1,6 @@
 /**
- * The events of one run: a pure fold over its frames, between its start and its end. S2 The same frames give the same
- * events, so nothing of this is stored. X3 The last event is the one terminal event of the run, and its last.
+ * Folds a run's frames into protocol events. S2 The fold is pure: equal frames give equal events, so events are not
+ * stored. X3 The run's only terminal event is its last.
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { namespaceKey, parseFrameName, type Draft, type Namespace } from './event.ts';
@@ -12,9 +12,9 @@ import type { EndStatus } from './subgraphs.ts';
 
 export interface RunFacts {
   readonly graphId: string;
-  /** The stream modes that the run was asked for: what its frames can tell. */
+  /** The stream modes that the run was created with; frames of other modes do not exist. */
   readonly modes: readonly string[];
-  /** The questions that the run answers by their ids, as far as it has started. */
+  /** The ids of the interrupts that the run resumes, once it has started. */
   readonly answers?: readonly string[];
 }
 
@@ -27,9 +27,9 @@ export interface Frame {
 export interface RunEnding {
   readonly status: EndStatus;
   readonly error?: string;
-  /** Why a strict answer was refused: further members of the event. */
+  /** Further members of the end event: why a strict resume was refused. */
   readonly refusal?: JsonObject;
-  /** The questions that the run left behind. */
+  /** The interrupts pending at the run's end. */
   readonly interrupts: readonly JsonObject[];
 }
 
@@ -39,20 +39,19 @@ export interface RunFold {
   nodes(): readonly Node[];
 }
 
-/** In UTF-16 units. */
-const LARGE = 65_536;
-/** S3 What large frames say, once for all readers who are given the same frame. Nobody changes it. */
-const read = new WeakMap<Frame, Json>();
+const LARGE_FRAME_UTF16_UNITS = 65_536;
+/** S3 Parsed data of large frames, shared by all readers of the same frame object. It must not be mutated. */
+const parsedFrames = new WeakMap<Frame, Json>();
 
 function parse(frame: Frame): Json {
-  const known = read.get(frame);
+  const known = parsedFrames.get(frame);
   if (known !== undefined) return known;
   const data = JSON.parse(frame.data) as Json;
-  if (frame.data.length > LARGE) read.set(frame, data);
+  if (frame.data.length > LARGE_FRAME_UTF16_UNITS) parsedFrames.set(frame, data);
   return data;
 }
 
-/** Langgraph 0.3 calls it otherwise, and 0.2 gives none: only one question can wait then. */
+/** langgraph 0.3 names the id `interrupt_id`; 0.2 has none and at most one pending interrupt. */
 export const idOfQuestion = ({ id, interrupt_id: former }: JsonObject): string =>
   typeof id === 'string' ? id : typeof former === 'string' ? former : '';
 
@@ -62,7 +61,7 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
   const asked = new Set<string>();
   const hasTasks = modes.includes('tasks');
 
-  /** A question is told once, where it is seen first: in the graph that asks it. */
+  /** Emits each interrupt once, in the namespace of its first frame, which is the graph that raised it. */
   function ask(questions: Json | undefined, namespace: Namespace): Draft[] {
     if (!Array.isArray(questions)) return [];
     return questions.filter(isObject).flatMap((question) => {
@@ -76,7 +75,7 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
     });
   }
 
-  /** Told before anybody knows whether the answers are taken: other readers stop showing the questions. */
+  /** Emits `input.answered` before the graph accepts the answers, so that other readers hide the questions at once. */
   function begin(): Draft[] {
     if (answers.length === 0) return [lifecycle.begin()];
     const data = { interrupt_ids: [...answers] };
@@ -85,40 +84,41 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
 
   function updates(data: Json, namespace: Namespace): Draft[] {
     if (!isObject(data)) return [];
-    const told = ask(data[INTERRUPT], namespace);
+    const drafts = ask(data[INTERRUPT], namespace);
     for (const [node, delta] of Object.entries(data)) {
       if (node === INTERRUPT) continue;
-      told.push(...messages.finishNode(namespace, node));
-      // Readers take the data of this method for an object; a task of a function may have answered anything.
+      drafts.push(...messages.finishNode(namespace, node));
+      // Clients expect an object here, but a functional task may return any value.
       const update = isObject(delta) ? delta : { value: delta };
-      told.push({ method: 'updates', namespace, node, data: () => normalise(update) });
-      if (!hasTasks) told.push(...lifecycle.leaveNode(namespace, node));
+      drafts.push({ method: 'updates', namespace, node, data: () => normalise(update) });
+      if (!hasTasks) drafts.push(...lifecycle.leaveNode(namespace, node));
     }
-    return told;
+    return drafts;
   }
 
   function values(text: string, namespace: Namespace): Draft[] {
-    const told = hasTasks ? [] : messages.finishStep(namespace);
-    // Large, and most readers do not ask for it: parsed only where a question may hide in it.
+    const drafts = hasTasks ? [] : messages.finishStep(namespace);
+    // State is large and few readers want it, so it is parsed here only if it may contain interrupts.
     if (!text.includes(`"${INTERRUPT}"`))
-      return [...told, { method: 'values', namespace, data: () => normalise(JSON.parse(text) as Json) }];
+      return [...drafts, { method: 'values', namespace, data: () => normalise(JSON.parse(text) as Json) }];
     const state = JSON.parse(text) as Json;
-    if (!isObject(state)) return [...told, { method: 'values', namespace, data: () => normalise(state) }];
-    told.push(...ask(state[INTERRUPT], namespace));
+    if (!isObject(state)) return [...drafts, { method: 'values', namespace, data: () => normalise(state) }];
+    drafts.push(...ask(state[INTERRUPT], namespace));
     const { [INTERRUPT]: _, ...rest } = state;
-    if (Object.keys(rest).length > 0) told.push({ method: 'values', namespace, data: () => normalise(rest) });
-    return told;
+    if (Object.keys(rest).length > 0)
+      drafts.push({ method: 'values', namespace, data: () => normalise(rest) });
+    return drafts;
   }
 
   function tasks(data: Json, namespace: Namespace): Draft[] {
-    const told: Draft[] = [{ method: 'tasks', namespace, data }];
-    if (!isObject(data)) return told;
+    const drafts: Draft[] = [{ method: 'tasks', namespace, data }];
+    if (!isObject(data)) return drafts;
     const { id, name, interrupts } = data;
     const ended = lifecycle.task(namespace, data);
-    if (!('result' in data) || typeof name !== 'string' || typeof id !== 'string') return told;
+    if (!('result' in data) || typeof name !== 'string' || typeof id !== 'string') return drafts;
     return [
       ...messages.finishBelow([...namespace, `${name}:${id}`]),
-      ...told,
+      ...drafts,
       ...ask(interrupts, namespace),
       ...ended,
     ];
@@ -128,7 +128,7 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
     const { id, data } = frame;
     switch (mode) {
       case 'metadata':
-        // The first frame of every attempt.
+        // Every attempt starts with a `metadata` frame, so a later one means that the attempt before was lost.
         if (id === 0) return begin();
         lifecycle.lose();
         return messages.fail('The attempt was lost; the run goes on.');
@@ -157,8 +157,8 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
     }
   }
 
-  /** Whatever comes from a namespace comes after the news that it has begun. */
-  const announced = (drafts: Draft[]): Draft[] =>
+  /** Inserts the start events of a namespace before its first event. */
+  const withStarts = (drafts: Draft[]): Draft[] =>
     drafts.flatMap((draft) =>
       draft.method === 'lifecycle' ? [draft] : [...lifecycle.enter(draft.namespace), draft],
     );
@@ -166,15 +166,15 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
   return {
     frame(frame) {
       const { mode, namespace } = parseFrameName(frame.event);
-      return announced(fold(mode, namespace, frame));
+      return withStarts(fold(mode, namespace, frame));
     },
     end({ status, error, refusal, interrupts }) {
       const open =
         status === 'completed'
           ? messages.finishBelow([])
           : messages.fail(error ?? 'The run was interrupted.');
-      const told = { ...(error !== undefined && { error }), ...refusal };
-      return [...announced([...open, ...ask([...interrupts], [])]), ...lifecycle.end(status, told)];
+      const more = { ...(error !== undefined && { error }), ...refusal };
+      return [...withStarts([...open, ...ask([...interrupts], [])]), ...lifecycle.end(status, more)];
     },
     nodes: lifecycle.nodes,
   };

@@ -1,35 +1,35 @@
 /**
- * Where an event stands in its thread. S2 A place depends on what the log holds and on nothing else, so every reader
- * gets the same ids, at any time and over any transport.
+ * The position of an event in its thread. S2 A position depends only on the log, so all readers get the same ids over
+ * any transport.
  *
- * A run's turn is the version of a fact of the thread: it grows from run to run and is never used again. The index
- * counts the run's events from 0. Both together make an id, and one number that grows for ever. Ends and beginnings
- * of runs, ends of their graphs, and questions have ids that name the run and what happened.
+ * `turn` is the run's ordinal, a thread version: it increases from run to run and is never reused. `index` counts the
+ * run's events from 0. The pair forms the event id and a monotonic sequence number. Ends of graphs and interrupts have
+ * an id that contains the run id and a mark (`NamedEvent`).
  */
 export interface StreamCursor {
   readonly turn: number;
   readonly index: number;
 }
 
-/** More events than a run can have; turns up to 33 million stay exact numbers. */
-const SPAN = 2 ** 28;
+/** Sequence numbers per ordinal. Ordinals up to 33 million stay within the safe integers. */
+const SEQ_SPAN = 2 ** 28;
 
-/** Before the first event of every thread. */
+/** The position before a thread's first event. */
 export const START: StreamCursor = { turn: 0, index: -1 };
 
-export const toSeq = ({ turn, index }: StreamCursor): number => turn * SPAN + index;
+export const toSeq = ({ turn, index }: StreamCursor): number => turn * SEQ_SPAN + index;
 export const toEventId = ({ turn, index }: StreamCursor): string => `${turn}-${index}`;
 
-/** Before the first event of this turn, and after everything of the turns before. */
+/** The sequence number before the run's first event and after all events of earlier runs. */
 export const beforeTurn = (turn: number): number => toSeq({ turn, index: -1 });
 
-/** The place of this number; undefined when it is none. */
+/** Inverse of `toSeq`; undefined for a negative or unsafe integer. */
 export function parseSeq(seq: number): StreamCursor | undefined {
   if (!Number.isSafeInteger(seq) || seq < 0) return undefined;
-  return { turn: Math.floor(seq / SPAN), index: seq % SPAN };
+  return { turn: Math.floor(seq / SEQ_SPAN), index: seq % SEQ_SPAN };
 }
 
-/** An event of a run, by its id. */
+/** An event whose id names its run instead of a position. */
 export interface NamedEvent {
   readonly runId: string;
   readonly eventId: string;

@@ -1,4 +1,4 @@
-/** Frames of a run's stream mode `lifecycle`: one when a graph within begins, one when it ends. */
+/** Frames of the stream mode `lifecycle`: one for a subgraph's start and one for its end. */
 import { namespaceKey, parseFrameName, type Namespace } from './event.ts';
 import { openSubgraphs, type EndStatus, type Failure, type Subgraph } from './subgraphs.ts';
 
@@ -9,7 +9,7 @@ interface FrameText {
   readonly data: string;
 }
 
-/** `callId`: of the tool call that began it. */
+/** `callId`: the tool call that started the subgraph. */
 function toFrame({ namespace, status, error }: Subgraph, callId?: string): FrameText {
   return {
     event: [LIFECYCLE, ...namespace].join('|'),
@@ -22,22 +22,22 @@ function toFrame({ namespace, status, error }: Subgraph, callId?: string): Frame
   };
 }
 
-/** What one attempt tells of its graphs, made of what the runtime streams. */
+/** Derives one attempt's `lifecycle` frames from the chunks that the runtime streams. */
 export interface SubgraphFrames {
-  /** Comes before the frame of a chunk. */
+  /** The frames to emit before a chunk's own frame. */
   before(namespace: Namespace, mode: string): readonly FrameText[];
-  /** Comes after it. */
+  /** The frames to emit after a chunk's own frame. */
   after(namespace: Namespace, mode: string, payload: unknown): readonly FrameText[];
 }
 
-/** Before langgraph 1.7 their namespaces are those of nodes, which are no graphs. */
-const OF_NODES: ReadonlySet<string> = new Set(['messages', 'tools']);
+/** Modes whose namespace names a node instead of a graph before langgraph 1.7. */
+const NODE_MODES: ReadonlySet<string> = new Set(['messages', 'tools']);
 
 export function openSubgraphFrames(): SubgraphFrames {
   const subgraphs = openSubgraphs();
   return {
     before(namespace, mode) {
-      if (namespace.length === 0 || OF_NODES.has(mode)) return [];
+      if (namespace.length === 0 || NODE_MODES.has(mode)) return [];
       const entered = subgraphs.enter(namespace);
       return entered === undefined ? [] : [toFrame(entered, subgraphs.callOf(namespace))];
     },
@@ -46,15 +46,15 @@ export function openSubgraphFrames(): SubgraphFrames {
   };
 }
 
-/** What all attempts at a run have told of its graphs. */
+/** Removes duplicate `lifecycle` frames across all attempts at a run. */
 export interface SubgraphLedger {
-  /** The frame, unless it is of the mode `lifecycle` and was told before; with the ends of what it leaves behind. */
+  /** The frames to store: none for a repeated start or end; an end also ends the open graphs below it. */
   admit(frame: FrameText): readonly FrameText[];
-  /** The ends of the graphs that have not ended when the run does. */
+  /** The end frames of all graphs still open when the run ends. */
   ends(status: EndStatus, error?: Failure): readonly FrameText[];
 }
 
-/** `earlier`: the frames of that mode that earlier attempts have left. */
+/** `earlier`: the `lifecycle` frames stored by earlier attempts. */
 export function openSubgraphLedger(earlier: readonly FrameText[] = []): SubgraphLedger {
   const subgraphs = openSubgraphs();
 
@@ -74,6 +74,6 @@ export function openSubgraphLedger(earlier: readonly FrameText[] = []): Subgraph
   return { admit, ends: (status, error) => subgraphs.ends([], status, error).map((ended) => toFrame(ended)) };
 }
 
-/** The namespaces of graphs that a tool call began, of frames of the mode. */
+/** True for a `lifecycle` frame of a subgraph that a tool call started. */
 export const isBegunByTool = ({ event, data }: FrameText): boolean =>
   event.startsWith(`${LIFECYCLE}|`) && data.includes('"tool_call_id":');

@@ -1,6 +1,6 @@
 /**
- * Which graphs within a run have begun and ended. Pure: the one source for the events of the v2 protocol and for frames of
- * the stream mode `lifecycle`. A graph begins once and ends once in a run, however many attempts the run takes.
+ * Tracks which subgraphs of a run are open. It is the only source of protocol `lifecycle` events and of `lifecycle`
+ * frames. A subgraph starts and ends once per run, however many attempts the run takes.
  */
 import { isObject } from '../kernel/json.ts';
 import { namespaceKey, startsWith, type Namespace } from './event.ts';
@@ -16,29 +16,29 @@ export interface Subgraph {
   readonly namespace: Namespace;
   readonly graphName: string;
   readonly status: 'started' | EndStatus;
-  /** Of one that failed. */
+  /** Set if the status is `failed`. */
   readonly error?: Failure | undefined;
 }
 
 export interface Subgraphs {
-  /** The graph, unless it has begun before. */
+  /** Opens a subgraph; undefined if it was opened before. */
   enter(namespace: Namespace, graphName?: string): Subgraph | undefined;
   /**
-   * A chunk of the mode `tasks`: a task of `graph` that begins, or its result. Returns the graphs that end with it,
-   * innermost first.
+   * Handles a chunk of the mode `tasks`: the start of a task of `graph`, or its result. Returns the subgraphs that the
+   * result ends, innermost first.
    */
   task(graph: Namespace, data: unknown): readonly Subgraph[];
-  /** Those of this namespace and below it that have not ended, innermost first, as they are once they have. */
+  /** The open subgraphs in and below the namespace, innermost first, with their end status. Changes nothing. */
   ends(namespace: Namespace, status: EndStatus, error?: Failure): readonly Subgraph[];
-  /** Ends them. */
+  /** Ends the subgraphs that `ends` returns. */
   leave(namespace: Namespace, status: EndStatus, error?: Failure): readonly Subgraph[];
-  /** The attempt was lost: what the next one does not enter again has been interrupted. */
+  /** Marks the attempt as lost: open subgraphs that the next attempt does not enter end as interrupted. */
   lose(): void;
-  /** The tool call that the task of this namespace carries out. */
+  /** The id of the tool call that this namespace's task executes. */
   callOf(namespace: Namespace): string | undefined;
-  /** The namespace of the task of `graph` that carries out the call. */
+  /** The namespace of the task of `graph` that executes the tool call. */
   taskOfCall(graph: Namespace, callId: string): Namespace | undefined;
-  /** In the order in which they have begun. */
+  /** All subgraphs, in the order of their start. */
   all(): readonly Subgraph[];
 }
 
@@ -46,7 +46,7 @@ export function openSubgraphs(): Subgraphs {
   const known = new Map<string, Subgraph>();
   const open = new Set<string>();
   const lost = new Set<string>();
-  /** Tool calls by the task that carries them out, and the other way round. */
+  /** Tool call ids by task id, and task namespaces by graph and tool call id. */
   const calls = new Map<string, string>();
   const callTasks = new Map<string, Namespace>();
 
@@ -93,9 +93,9 @@ export function openSubgraphs(): Subgraphs {
         callTasks.set(callKey(graph, callId), task);
         return [];
       }
-      // A graph that asks goes on in another run, and ends in this one with the run.
+      // An interrupted graph continues in another run; in this run it ends with the run.
       if (Array.isArray(interrupts) && interrupts.length > 0) return [];
-      // Before langgraph 1.7 the result of a task that failed is empty and has no error: the run's end tells.
+      // Before langgraph 1.7 a failed task has an empty result and no error; its graph ends with the run.
       if (!('error' in data) && isEmpty(result)) return [];
       const failure = toFailure(error);
       return failure === undefined ? leave(task, 'completed') : leave(task, 'failed', failure);
@@ -111,7 +111,7 @@ export function openSubgraphs(): Subgraphs {
   };
 }
 
-/** `researcher:1f1e…` is a call of the node `researcher`, whose task has the id after the colon. */
+/** Splits `researcher:1f1e…` into the node name and the task id. */
 export function splitSegment(segment: string): [string, string?] {
   const colon = segment.indexOf(':');
   return colon < 0 ? [segment] : [segment.slice(0, colon), segment.slice(colon + 1)];
@@ -124,7 +124,7 @@ const callKey = (graph: Namespace, callId: string): string => `${namespaceKey(gr
 const isEmpty = (result: unknown): boolean =>
   typeof result === 'object' && result !== null && Object.keys(result).length === 0;
 
-/** In the form of the graph's runtime, or in the form of frames. */
+/** Accepts the runtime's error form `{name, message}` and the frame form `{error, message}`. */
 function toFailure(error: unknown): Failure | undefined {
   if (error === undefined || error === null) return undefined;
   if (!isObject(error)) return { error: 'Error', message: String(error) };
@@ -132,7 +132,7 @@ function toFailure(error: unknown): Failure | undefined {
   return { error: String(given ?? name), message: String(message) };
 }
 
-/** The tool call that a task carries out, in any of the forms in which tool nodes get it. */
+/** The id of the tool call in a task's input, in any of the input forms of tool nodes. */
 function toolCallOf(input: unknown): string | undefined {
   const call: unknown = isObject(input)
     ? (input['lg_tool_call'] ?? input['tool_call'])

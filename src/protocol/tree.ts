@@ -2,7 +2,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { namespaceKey, startsWith } from './event.ts';
 import type { Node } from './lifecycle.ts';
 
-/** The graphs and nodes of a run below each other; the first is the root. Children are sorted by their namespaces. */
+/** Nests a run's graphs and nodes by namespace; the first is the root. Children are sorted by namespace. */
 export function toTree(nodes: readonly Node[]): JsonObject {
   const below = (parent: Node): JsonObject[] =>
     nodes

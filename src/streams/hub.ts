@@ -1,4 +1,4 @@
-/** Wakes readers of runs and threads after commits. Its calls are hints: the log has everything, and each reader polls it too. */
+/** Wakes readers of runs and threads after commits. Wake-ups are hints: each reader also polls the log. */
 import type { EventLog } from '../log/log.ts';
 import type { RunRef } from '../thread/events.ts';
 import { createSubscriber, type Subscriber } from './subscriber.ts';
@@ -9,22 +9,27 @@ export interface Wake {
 }
 
 export interface Hub {
-  /** A subscription to the run's frames and its end, until it is closed. */
+  /** Subscribes to the run's frames and its end. The caller closes the subscriber. */
   subscribe(run: RunRef): Subscriber;
-  /** Settles when a run of the thread starts or ends, or a client writes its state. Ask before reading, so that nothing falls between. */
+  /** Settles when a run of the thread starts or ends, or a client writes its state. Call it before reading, or a change is missed. */
   next(threadId: string): Wake;
   /** Settles when the run ends. */
   end(runId: string): Wake;
-  /** The run has a subscriber. */
+  /** True while the run has a subscriber. */
   isRead(runId: string): boolean;
-  /** A run of the thread has a subscriber, which may want the next runs too. */
+  /** True while a run of the thread has a subscriber. Thread readers go on to the next runs. */
   isThreadRead(threadId: string): boolean;
-  /** Subscribers and waiters. */
+  /** The number of subscribers and pending waits. */
   readers(): number;
   close(): void;
 }
 
-const WAKING: ReadonlySet<string> = new Set(['RunStarted', 'RunCompleted', 'StateUpdated', 'ThreadDeleted']);
+const WAKING_EVENTS: ReadonlySet<string> = new Set([
+  'RunStarted',
+  'RunCompleted',
+  'StateUpdated',
+  'ThreadDeleted',
+]);
 
 export function createHub(log: EventLog): Hub {
   const waiting = new Map<string, Set<() => void>>();
@@ -37,14 +42,14 @@ export function createHub(log: EventLog): Hub {
     for (const listener of listeners) listener();
   };
   const unsubscribe = log.onCommitted(({ events, frames }) => {
-    for (const [runId, told] of frames)
-      for (const subscriber of byRun.get(runId) ?? []) subscriber.push(told);
+    for (const [runId, committed] of frames)
+      for (const subscriber of byRun.get(runId) ?? []) subscriber.push(committed);
     for (const { type, data } of events) {
       if (type === 'RunCompleted') {
         for (const subscriber of byRun.get(data.runId) ?? []) subscriber.wake();
         wake(endOf(data.runId));
       }
-      if (WAKING.has(type)) wake((data as { threadId: string }).threadId);
+      if (WAKING_EVENTS.has(type)) wake((data as { threadId: string }).threadId);
     }
   });
   function next(id: string): Wake {
@@ -74,12 +79,12 @@ export function createHub(log: EventLog): Hub {
   };
 }
 
-/** The returned function takes it out again. */
-function enter<T>(all: Map<string, Set<T>>, id: string, one: T): () => void {
-  const those = all.get(id) ?? new Set();
-  all.set(id, those.add(one));
+/** Adds the member to the set of this id. The returned function removes it. */
+function enter<T>(sets: Map<string, Set<T>>, id: string, member: T): () => void {
+  const members = sets.get(id) ?? new Set();
+  sets.set(id, members.add(member));
   return () => {
-    those.delete(one);
-    if (those.size === 0 && all.get(id) === those) all.delete(id);
+    members.delete(member);
+    if (members.size === 0 && sets.get(id) === members) sets.delete(id);
   };
 }

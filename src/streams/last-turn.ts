@@ -2,8 +2,8 @@ import type { EventLog } from '../log/log.ts';
 import { threadStream } from '../thread/events.ts';
 
 /**
- * No turn of the thread is later; 0 when there is no thread. Turns are versions: that of a run which was rolled back or
- * deleted is a place for readers too, and perhaps the last one.
+ * The thread's version, 0 if the thread does not exist. A run's ordinal (`turn`) is a thread version, so none is greater.
+ * The version also covers the ordinals of runs that were rolled back or deleted: readers may resume from those.
  */
 export async function lastTurn(log: Pick<EventLog, 'loadSnapshot'>, threadId: string): Promise<number> {
   return (await log.loadSnapshot(threadStream(threadId)))?.version ?? 0;

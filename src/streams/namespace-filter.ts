@@ -1,23 +1,22 @@
 /**
- * Which frames of a run a reader wants that named namespaces: those of the graphs there and of graphs within, but for the
- * subagents that tool calls begin. Ids stay those of the whole run, so every reader resumes exactly, with and without
- * (S2).
+ * Selects the frames of the namespaces that a reader named and of the graphs below them, except subagents that tool
+ * calls start. S2 Frames keep their ids, so a reader resumes exactly with or without a filter.
  */
 import type { FrameText } from '../log/payloads.ts';
 import { namespaceKey, parseFrameName, startsWith, type Namespace } from '../protocol/event.ts';
 import { isBegunByTool, LIFECYCLE } from '../protocol/subgraph-frames.ts';
 
-/** Frames that concern the whole run. */
-const OF_RUN: ReadonlySet<string> = new Set(['metadata', 'error', LIFECYCLE]);
-/** Agents call the node so that carries out tool calls. */
-const TOOLS = /^tools:/;
+/** Modes whose frames concern the whole run and always pass. */
+const RUN_MODES: ReadonlySet<string> = new Set(['metadata', 'error', LIFECYCLE]);
+/** The prebuilt agents name the node that executes tool calls `tools`. */
+const TOOLS_SEGMENT = /^tools:/;
 
 export interface NamespaceFilter {
-  /** Has to be asked about each frame, in order: frames of the mode `lifecycle` tell what tool calls begin. */
+  /** Stateful: call it for every frame in order. `lifecycle` frames mark the graphs that tool calls start. */
   wants(frame: FrameText): boolean;
 }
 
-/** `earlier`: frames of the mode `lifecycle` that the reader has behind it. */
+/** `earlier` holds the `lifecycle` frames before the reader's resume id. */
 export function openNamespaceFilter(
   wanted: readonly Namespace[],
   earlier: readonly FrameText[] = [],
@@ -25,7 +24,7 @@ export function openNamespaceFilter(
   const begunByTools = new Set<string>();
 
   const isSubagent = (namespace: Namespace): boolean =>
-    TOOLS.test(namespace.at(-1)!) || begunByTools.has(namespaceKey(namespace));
+    TOOLS_SEGMENT.test(namespace.at(-1)!) || begunByTools.has(namespaceKey(namespace));
 
   const isWithin = (namespace: Namespace, prefix: Namespace): boolean =>
     startsWith(namespace, prefix) &&
@@ -34,12 +33,12 @@ export function openNamespaceFilter(
   function wants(frame: FrameText): boolean {
     const { mode, namespace } = parseFrameName(frame.event);
     if (isBegunByTool(frame)) begunByTools.add(namespaceKey(namespace));
-    return OF_RUN.has(mode) || wanted.some((prefix) => isWithin(namespace, prefix));
+    return RUN_MODES.has(mode) || wanted.some((prefix) => isWithin(namespace, prefix));
   }
 
   earlier.forEach(wants);
   return { wants };
 }
 
-/** As clients name it: segments between bars, nothing for the run's own graph. */
+/** Parses the client form: segments joined by `|`, empty for the root graph. */
 export const parseNamespace = (text: string): Namespace => (text === '' ? [] : text.split('|'));

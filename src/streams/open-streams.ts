@@ -1,4 +1,4 @@
-/** Everything that reads runs and threads as they go on. */
+/** Wires the hub and the live readers of runs and threads together. */
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
 import { createHub, type Hub } from './hub.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 
-/** The net under lost wake-ups, in milliseconds. */
+/** Readers poll the log at this interval, so a lost wake-up only delays them. */
 export const POLL_MS = 10_000;
 
 export interface Waited {
@@ -8,7 +8,7 @@ export interface Waited {
   cancel?(): void;
 }
 
-/** Settles at the wake-up, after a while without one, or on abort. */
+/** Settles at the wake-up, after `POLL_MS`, or on abort. */
 export async function pause(next: Waited, clock: Clock, signal: AbortSignal): Promise<void> {
   let stop: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => (stop = resolve));

@@ -1,8 +1,8 @@
 /**
- * One reader's way through a run's frames: pushed frames while none is missing, otherwise the log.
+ * Reads a run's frames page by page for one reader: pushed frames while they have no gap, otherwise the log.
  *
- * S2 Frames come in order of their ids and as they were stored, so every reader sees the same: live, late, again, after
- * a restart. S3 A reader holds one page.
+ * S2 Frames come in the order of their ids, as stored, so live, late and restarted readers see the same. S3 A reader
+ * holds one page.
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
@@ -16,74 +16,74 @@ type Page = StoredFrame[] | undefined;
 
 export interface RunPages {
   /**
-   * The next frames, none when there are no more for now; undefined when the run has ended and all were passed on.
-   * At once when the log need not be asked: a promise for every frame would be most of the garbage.
+   * The next frames; empty when no more are committed yet; undefined when the run has ended and all were returned.
+   * Synchronous unless the log is read, because a promise per frame would dominate garbage collection.
    */
   poll(): Page | Promise<Page>;
-  /** After a poll that found none: settles when there may be more, or on abort. */
+  /** Call it after an empty poll: settles when more frames are likely, or on abort. */
   wait(signal: AbortSignal): Promise<void>;
-  /** Call it at the end in any case: it settles `wait`. */
+  /** Releases the subscription and settles a pending `wait`. Every reader must call it. */
   close(): void;
 }
 
-const PAGE = 500;
+const PAGE_FRAMES = 500;
 
 /** Frames with ids above `after`. */
 export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunRef, after: number): RunPages {
   const subscriber = hub.subscribe(run);
   let cursor = after;
-  /** The log has no frame that will not be pushed. */
+  /** True when every later frame is pushed, so the log need not be read. */
   let caughtUp = false;
-  /** The signal with a listener: one listener for the whole stream instead of one for every frame. */
-  let heard: AbortSignal | undefined;
-  // A lost notice is found by a look into the log.
-  let cancelPoll = clock.after(POLL_MS, look);
-  function look(): void {
+  /** The signal that has this stream's one listener. A listener per frame would cost more. */
+  let listened: AbortSignal | undefined;
+  // The poll finds frames whose notification was lost.
+  let cancelPoll = clock.after(POLL_MS, wakeAndRearm);
+  function wakeAndRearm(): void {
     subscriber.wake();
-    cancelPoll = clock.after(POLL_MS, look);
+    cancelPoll = clock.after(POLL_MS, wakeAndRearm);
   }
 
-  const pass = (page: StoredFrame[]): StoredFrame[] => {
+  const advance = (page: StoredFrame[]): StoredFrame[] => {
     cursor = page.at(-1)?.id ?? cursor;
     return page;
   };
 
-  async function ask(): Promise<Page> {
-    // The end is looked up before the frames: the last frames were committed no later than the end.
+  async function readLog(): Promise<Page> {
+    // The end is read before the frames: the last frames are committed no later than the end.
     const open = await isRunOpen(log.rows, run.runId);
-    const page = await log.payloads.frames(run.runId, cursor, PAGE);
+    const page = await log.payloads.frames(run.runId, cursor, PAGE_FRAMES);
     caughtUp = page.length === 0;
-    return caughtUp && !open ? undefined : pass(page);
+    return caughtUp && !open ? undefined : advance(page);
   }
 
   return {
     poll() {
       if (caughtUp && !subscriber.isAwake()) return [];
-      const told = subscriber.take();
-      const page = told && withoutGap(told, cursor);
+      const pushed = subscriber.take();
+      const page = pushed && withoutGap(pushed, cursor);
       caughtUp = page !== undefined;
-      return page === undefined ? ask() : pass(page);
+      return page === undefined ? readLog() : advance(page);
     },
     wait(signal) {
       if (signal.aborted) return Promise.resolve();
-      if (heard !== signal) {
-        heard?.removeEventListener('abort', subscriber.wake);
-        heard = signal;
-        heard.addEventListener('abort', subscriber.wake, { once: true });
+      if (listened !== signal) {
+        listened?.removeEventListener('abort', subscriber.wake);
+        listened = signal;
+        listened.addEventListener('abort', subscriber.wake, { once: true });
       }
       return subscriber.woken;
     },
     close() {
       cancelPoll();
-      heard?.removeEventListener('abort', subscriber.wake);
+      listened?.removeEventListener('abort', subscriber.wake);
       subscriber.close();
       subscriber.wake();
     },
   };
 }
 
-/** The frames above the cursor when none is missing between; undefined when the log has to be asked. */
-function withoutGap(told: readonly StoredFrame[], cursor: number): StoredFrame[] | undefined {
-  const page = told.filter(({ id }) => id > cursor);
+/** The frames above the cursor if their ids are dense; undefined when the log must be read instead. */
+function withoutGap(pushed: readonly StoredFrame[], cursor: number): StoredFrame[] | undefined {
+  const page = pushed.filter(({ id }) => id > cursor);
   return page.length > 0 && page.every(({ id }, index) => id === cursor + 1 + index) ? page : undefined;
 }

@@ -1,8 +1,4 @@
-/**
- * Reads a run's frames from any id to its end, and its result.
- *
- * S3 A reader holds one page; it asks for the next when it has passed that one on.
- */
+/** Reads a run's frames from any id to its end, and its result. S3 A reader holds one page at a time. */
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
@@ -16,27 +12,26 @@ import { pause } from './pause.ts';
 import { openRunPages } from './run-pages.ts';
 
 export interface RunStreams {
-  /** Pages of frames with ids above `after`; ends when the run has ended and everything was read, or on abort. */
+  /** Yields pages of frames with ids above `after`. Returns after the run's last frame, or on abort. */
   read(run: RunRef, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
-  /** The run once it has ended; undefined when it is gone (rolled back, deleted) or the signal aborts. */
+  /** Waits for the run's end. Undefined when the run is rolled back or deleted, or the signal aborts. */
   ended(runId: string, signal: AbortSignal): Promise<EndedRun | undefined>;
   /**
-   * What `wait` and `join` answer for an ended run: what its last frame of the mode `values` shows. It is read from
-   * the thread's head and from the values that the run left outside its checkpoints, so it needs neither that mode nor
-   * the frames; only what was done beside a task that asks is in no checkpoint yet, and is answered while the frames are
-   * kept.
+   * The answer of `wait` and `join` for an ended run; it equals the run's last `values` frame. It is read from the head
+   * checkpoint and the run's untracked values. Results of tasks parallel to an interrupted one are in no checkpoint:
+   * they are read from frames, and missing once frames expire.
    */
   result(run: EndedRun | undefined): Promise<Json | JsonText>;
 }
 
-/** Among the last frames of a run that asks is its last state, unless so many tasks of one step ask. */
-const TAIL = 100;
+/** An interrupted run's last `values` frame is within this tail unless more tasks of one step interrupt. */
+const TAIL_FRAMES = 100;
 
 export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
   return {
     async *read(run, after, signal) {
       const pages = openRunPages(log, hub, clock, run, after);
-      // Who leaves between two pages does not come back to say so.
+      // A consumer that aborts between two pages never resumes the generator, so its `finally` does not run.
       signal.addEventListener('abort', pages.close, { once: true });
       try {
         while (!signal.aborted) {
@@ -71,14 +66,14 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       const { error, isFrame } = runEndOf(outcome, { attempt: 1, head: run.head });
       if (error !== null && isFrame) return { __error__: { ...error } };
       const values = run.head === null ? undefined : await log.payloads.values(run.threadId, run.head);
-      // A workflow may have returned nothing.
+      // A functional workflow that returns nothing has the values `null`.
       const answer = values === undefined || values.text === 'null' ? {} : values;
       if (outcome.kind !== 'success') return answer;
       const interrupts = Object.values(outcome.interrupts).flat();
       const untracked = await log.payloads.untracked(run.runId);
       if (interrupts.length === 0 && untracked === undefined) return answer;
-      const beside = interrupts.length === 0 ? undefined : await valuesBesideQuestions(run.runId);
-      const shown = beside ?? values?.parse();
+      const parallel = interrupts.length === 0 ? undefined : await valuesAfterInterrupts(run.runId);
+      const shown = parallel ?? values?.parse();
       return {
         ...(isObject(shown) && shown),
         ...(untracked !== undefined && (JSON.parse(untracked) as JsonObject)),
@@ -87,13 +82,13 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     },
   };
 
-  /** The state that was shown after the questions of its step: with what the tasks that did not ask have written. */
-  async function valuesBesideQuestions(runId: string): Promise<Json | undefined> {
-    let cursor = Math.max(-1, (await log.payloads.lastFrame(runId)) - TAIL);
+  /** The last `values` frame if it follows the step's interrupts: it has the writes of the step's other tasks. */
+  async function valuesAfterInterrupts(runId: string): Promise<Json | undefined> {
+    let cursor = Math.max(-1, (await log.payloads.lastFrame(runId)) - TAIL_FRAMES);
     let last: string | undefined;
     for (
       let page;
-      (page = await log.payloads.frames(runId, cursor, TAIL)).length > 0;
+      (page = await log.payloads.frames(runId, cursor, TAIL_FRAMES)).length > 0;
       cursor = page.at(-1)!.id
     )
       last = page.findLast(({ event }) => event === 'values')?.data ?? last;

@@ -1,11 +1,8 @@
-/**
- * S3 What is long and the same for all who are sent it, held once: as long as one of them holds its bytes, the others are
- * given them, and need not make them again.
- */
+/** S3 Caches long serialised texts weakly, so all connections that send the same text share its bytes. */
 import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
 
 export interface SharedTexts {
-  /** What `make` returns, which has to be the same for ever under that key; as UTF-8 when it is long. */
+  /** Returns `make()`, as shared UTF-8 bytes when it is long. A key must always stand for the same text. */
   of(key: string, make: () => string): string | Uint8Array;
 }
 

@@ -1,25 +1,22 @@
-/**
- * One reader of a run and the frames that were pushed to it. S3 It buffers one page at most: a slow reader reads the rest
- * from the log.
- */
+/** Buffers the frames pushed to one reader of a run. S3 The buffer is bounded: on overflow the reader reads the log. */
 import type { StoredFrame } from '../log/payloads.ts';
 
 const MAX_BUFFERED_FRAMES = 500;
-/** Of their data, in UTF-16 code units. */
+/** Counts the frames' data, in UTF-16 code units. */
 const MAX_BUFFERED_UNITS = 65_536;
 
 export interface Subscriber {
   /**
-   * The frames that were pushed since the last call, in order; undefined when the log may have more than these. Call it
-   * before the log is read, so that no frame falls between.
+   * Removes and returns the frames pushed since the last call. Undefined when the log may hold more frames. Call it
+   * before reading the log, or a frame committed in between is missed.
    */
   take(): StoredFrame[] | undefined;
-  /** There is something to take. */
+  /** True when `take` has something new to return. */
   isAwake(): boolean;
-  /** Settles when it is awake. */
+  /** Settles when `isAwake()` becomes true. */
   readonly woken: Promise<void>;
   push(frames: readonly StoredFrame[]): void;
-  /** Sends the reader to the log: there may be something that is no frame, such as an end. */
+  /** Drops the buffer and makes the reader read the log, for changes that are no frames, such as the run's end. */
   wake(): void;
   close(): void;
 }

@@ -1,10 +1,9 @@
 /**
- * Reads what happens on a thread, run after run, as the protocol's events.
+ * Reads a thread's runs, in the order of their ordinals (`turn`), as protocol events.
  *
- * S2 Events are folded from the runs in the order of their turns and from each run's frames, anew for every reader, so
- * all readers see the same ids: live, late, again, after a restart. Frames past their retention are gone with all
- * events of their run. S3 A reader holds one page of frames; it reads the next when that one was passed on. X3 A run's
- * terminal event comes from the fact that ended it, so after all its frames and its final state.
+ * S2 Each reader folds events from the stored frames, so live, late and restarted readers see the same ids. A run whose
+ * frames have expired yields no events. S3 A reader holds one page of frames. X3 A run's terminal event is derived from
+ * its `RunCompleted` event, so it follows all frames and the final state.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { questionIds } from '../kernel/ids.ts';
@@ -22,43 +21,43 @@ import { openRunPages, type RunPages } from './run-pages.ts';
 import { createSharedTexts } from './shared-texts.ts';
 
 export interface ThreadReader {
-  /** The next events, in order, perhaps none; undefined when all that was committed so far has been passed on. */
+  /** The next events in order, possibly none. Undefined when everything committed so far has been returned. */
   poll(): Promise<readonly ThreadEvent[] | undefined>;
-  /** After a poll that found nothing: settles at a change or on abort. A hint: poll again. */
+  /** Call it after `poll` returned undefined: settles at a change or on abort. It is a hint; poll again. */
   wait(signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 export interface ReadOptions {
-  /** Events up to and including this place are left out. */
+  /** Events up to and including this cursor are skipped. */
   readonly after?: StreamCursor;
-  /** Asked before each run: whether the reader may see the thread now. */
+  /** Called before each run: resolves to true if the reader may see the thread. */
   readonly visible: () => Promise<boolean>;
 }
 
 export interface ThreadEvents {
   /**
-   * The place to go on from. A place or event that the thread does not have, for example after a log was restored or
-   * of a run that was rolled back, means the beginning.
+   * The cursor to resume from. An unknown cursor or event resumes from the thread's beginning; it becomes unknown when
+   * its run is rolled back or an older log is restored.
    */
   resume(threadId: string, given: StreamCursor | NamedEvent | undefined): Promise<StreamCursor>;
-  /** The thread need not exist yet. */
+  /** Starts a reader. The thread need not exist yet. */
   read(threadId: string, options: ReadOptions): ThreadReader;
-  /** Settles when a run of the thread has started or ended and the reader may see it, or on abort. */
+  /** Settles when the thread is visible and has a run with an ordinal, or on abort. */
   begun(threadId: string, visible: () => Promise<boolean>, signal: AbortSignal): Promise<void>;
-  /** What `write` makes of an event of the thread, the same for all readers under that form; as UTF-8 when it is long. */
+  /** Serialises an event with `write`; long texts are UTF-8 bytes, shared by all readers of the same form. */
   textOf(
     threadId: string,
     form: 'sse' | 'socket',
     event: ThreadEvent,
     write: (event: ThreadEvent) => string,
   ): string | Uint8Array;
-  /** The graphs and nodes of a run, as far as its kept frames tell. */
+  /** The graphs and nodes of a run, derived from the frames still stored. */
   nodes(run: RunRecord): Promise<ReturnType<RunFold['nodes']>>;
 }
 
-const PAGE = 500;
-/** A run that ended before it could start has no frames, and still a beginning. */
+const PAGE_FRAMES = 500;
+/** Stands in for the missing first frame of a run that ended before it started. */
 const FIRST_FRAME = { id: 0, event: 'metadata', data: '{}' };
 
 interface Current {
@@ -80,11 +79,11 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
   const isExpired = async ({ runId, startedAt, endedAt }: RunRecord): Promise<boolean> =>
     startedAt !== null && endedAt !== null && (await log.payloads.lastFrame(runId)) < 0;
 
-  /** The events of a run from its beginning, as far as its kept frames tell. */
-  async function* told(run: RunRecord, fold: RunFold): AsyncGenerator<readonly Draft[]> {
+  /** Folds a run's stored frames from the first one. */
+  async function* foldFrames(run: RunRecord, fold: RunFold): AsyncGenerator<readonly Draft[]> {
     if (run.startedAt === null) yield fold.frame(FIRST_FRAME);
     for (let after = -1; ;) {
-      const page = await log.payloads.frames(run.runId, after, PAGE);
+      const page = await log.payloads.frames(run.runId, after, PAGE_FRAMES);
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.id;
@@ -97,7 +96,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
     const run = await getRun(log.rows, runId, { threadId });
     if (run === undefined || run.turn === null) return undefined;
     let index = 0;
-    for await (const drafts of told(run, foldOf(run)))
+    for await (const drafts of foldFrames(run, foldOf(run)))
       for (const { mark } of drafts) {
         if (mark !== undefined && toNamedId(runId, mark) === eventId) return { turn: run.turn, index };
         index += 1;
@@ -107,27 +106,27 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
   return {
     async resume(threadId, given = START) {
-      const place = 'runId' in given ? ((await find(threadId, given)) ?? START) : given;
-      return place.turn > (await lastTurn(log, threadId)) ? START : place;
+      const cursor = 'runId' in given ? ((await find(threadId, given)) ?? START) : given;
+      return cursor.turn > (await lastTurn(log, threadId)) ? START : cursor;
     },
 
     read(threadId, { after = START, visible }) {
       const seen = toSeq(after);
-      /** Pages of a run that is being looked up: `close` ends them although the look-up is not over. */
+      /** Pages opened while the expiry check is pending, so that `close` can release them. */
       let opening: RunPages | undefined;
       let current: Current | undefined;
       let turn = after.turn - 1;
       let pending: Wake | undefined;
       let closed = false;
 
-      function place(run: Current, drafts: readonly Draft[], at: number): ThreadEvent[] {
+      function toEvents(run: Current, drafts: readonly Draft[], at: number): ThreadEvent[] {
         run.at = at === 0 ? run.at : at;
         return drafts
           .map((draft) => {
-            const where = { turn: run.turn, index: run.index++ };
+            const cursor = { turn: run.turn, index: run.index++ };
             const { mark } = draft;
-            const eventId = mark === undefined ? toEventId(where) : toNamedId(run.run.runId, mark);
-            return { ...draft, seq: toSeq(where), eventId, at: run.at };
+            const eventId = mark === undefined ? toEventId(cursor) : toNamedId(run.run.runId, mark);
+            return { ...draft, seq: toSeq(cursor), eventId, at: run.at };
           })
           .filter(({ seq }) => seq > seen);
       }
@@ -136,7 +135,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         turn = run.turn;
         run.pages.close();
         current = undefined;
-        return place(run, run.fold.end(endingOf(ended?.outcome ?? undefined)), ended?.endedAt ?? run.at);
+        return toEvents(run, run.fold.end(endingOf(ended?.outcome ?? undefined)), ended?.endedAt ?? run.at);
       }
 
       async function begin(): Promise<ThreadEvent[] | undefined> {
@@ -144,7 +143,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         pending = hub.next(threadId);
         const run = (await visible()) ? await nextTurn(log.rows, threadId, turn) : undefined;
         if (run === undefined || run.turn === null) return undefined;
-        // Who is seen to read keeps its frames; so it is looked whether they are there after that.
+        // A subscription keeps the frames from being deleted, so expiry is checked after subscribing.
         const pages = (opening = openRunPages(log, hub, clock, run, -1));
         const expired = await isExpired(run);
         opening = undefined;
@@ -154,11 +153,11 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
           return [];
         }
         pending.cancel();
-        // Closed meanwhile: nobody would close what is opened now.
+        // After `close` nothing would release the pages, so the run is not entered.
         if (closed) return undefined;
         current = { run, turn: run.turn, fold: foldOf(run), pages, index: 0, at: run.createdAt };
         if (run.startedAt !== null) return [];
-        const began = place(current, current.fold.frame(FIRST_FRAME), run.endedAt ?? 0);
+        const began = toEvents(current, current.fold.frame(FIRST_FRAME), run.endedAt ?? 0);
         return [...began, ...end(current, run)];
       }
 
@@ -166,7 +165,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         const page = await run.pages.poll();
         if (page === undefined) return end(run, await getRun(log.rows, run.run.runId));
         if (page.length === 0) return undefined;
-        return page.flatMap((frame) => place(run, run.fold.frame(frame), frame.at));
+        return page.flatMap((frame) => toEvents(run, run.fold.frame(frame), frame.at));
       }
 
       return {
@@ -197,13 +196,13 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
     async nodes(run) {
       const fold = foldOf(run);
-      for await (const _ of told(run, fold));
+      for await (const _ of foldFrames(run, fold));
       return fold.nodes();
     },
   };
 }
 
-/** A run that is gone was rolled back, or deleted with its thread. */
+/** A missing outcome means that the run was rolled back or deleted; it ends as interrupted. */
 function endingOf(outcome: RunRecord['outcome'] | undefined): RunEnding {
   switch (outcome?.kind) {
     case 'success': {

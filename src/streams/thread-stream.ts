@@ -1,10 +1,8 @@
 /**
- * Reads the streams of all runs of a thread, one after the other, and between them the states that clients wrote, from
- * any place and for as long as the reader stays.
+ * Reads the frames of all runs of a thread in sequence, and client state updates between them, from any id onwards.
  *
- * S2 Everything is read from the log in the order of the runs' turns, so every reader sees the same under the same
- * ids: live, late, again, after a restart. Frames past their retention are gone, and so is a run that was rolled
- * back. S3 A reader holds one page; it asks for the next when it has passed that one on.
+ * S2 Everything is read from the log in the order of run ordinals (`turn`), so all readers see the same frames and ids.
+ * Expired frames and runs that were rolled back are missing. S3 A reader holds one page at a time.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
@@ -18,16 +16,16 @@ import { pause } from './pause.ts';
 import type { RunStreams } from './run-stream.ts';
 import { isLargePage } from './shared-pages.ts';
 
-/** `run_modes`: all frames and the end of each run. `lifecycle`: both `metadata` frames of a run. `state_update`: what clients write. */
+/** `run_modes`: all frames and the end of each run. `lifecycle`: `metadata` frames and the end. `state_update`: client writes. */
 export const THREAD_STREAM_MODES = ['run_modes', 'lifecycle', 'state_update'] as const;
 export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
-/** `id` is `<turn>-<frame>`, `<turn>-done` or `<version>-state`: unique within the thread, for ever. */
+/** `id` is `<turn>-<frame>`, `<turn>-done` or `<version>-state`: unique within the thread and never reused. */
 export interface ThreadFrame extends FrameText {
   readonly id: string;
 }
 
-/** The last frame that a reader has seen. `turn` is a version of the thread: of a run's turn, or of a state update. */
+/** The last frame that a reader has seen. `turn` is a thread version: a run's ordinal, or that of a state update. */
 interface Cursor {
   readonly turn: number;
   readonly index: number;
@@ -35,22 +33,23 @@ interface Cursor {
 
 export interface ThreadStreamOptions {
   readonly modes: readonly ThreadStreamMode[];
-  /** Starts after this id; `-` and what is no id of the thread mean its beginning; undefined means now. */
+  /** Starts after this id. `-` and unknown ids mean the thread's beginning; undefined means now. */
   readonly after: string | undefined;
-  /** Asked before each run: whether the reader may see the thread now. When not, the stream ends. */
+  /** Called before each run. The stream ends when it resolves to false: the reader may not see the thread. */
   readonly visible: () => Promise<boolean>;
-  /** The state at a checkpoint; undefined when there is none to show any more. */
+  /** The state at a checkpoint; undefined when the checkpoint is gone. */
   readonly state: (checkpointId: string) => Promise<Sendable | undefined>;
   readonly signal: AbortSignal;
 }
 
 export interface ThreadStreams {
-  /** Ends on abort, and when the thread is out of sight or gone. */
+  /** Ends on abort, and when the thread is deleted or no longer visible. */
   read(threadId: string, options: ThreadStreamOptions): AsyncGenerator<ThreadFrame[]>;
 }
 
-const DONE = 2 ** 52;
-const STATE = DONE + 1;
+/** Cursor indices above any frame id: the run's end, and a state update. */
+const DONE_INDEX = 2 ** 52;
+const STATE_INDEX = DONE_INDEX + 1;
 const EVENTS_PER_READ = 200;
 
 export function createThreadStreams(
@@ -59,22 +58,22 @@ export function createThreadStreams(
   streams: RunStreams,
   clock: Clock,
 ): ThreadStreams {
-  /** Of pages that many are given: what they are sent, the same for all. */
-  const large = new WeakMap<readonly StoredFrame[], ThreadFrame[]>();
+  /** Frames derived from sharedFrames pages, shared by all readers of a page. */
+  const sharedFrames = new WeakMap<readonly StoredFrame[], ThreadFrame[]>();
 
   async function start(threadId: string, id: string | undefined): Promise<Cursor> {
     const newest = await lastTurn(log, threadId);
     if (id !== undefined) return parseCursor(id, newest);
     const latest = await latestTurn(log.rows, threadId);
-    if (latest?.turn == null || latest.endedAt !== null) return { turn: newest, index: STATE };
+    if (latest?.turn == null || latest.endedAt !== null) return { turn: newest, index: STATE_INDEX };
     return { turn: latest.turn, index: await log.payloads.lastFrame(latest.runId) };
   }
 
-  function placed(page: readonly StoredFrame[], idOf: (frame: number) => string): ThreadFrame[] {
-    const known = large.get(page);
+  function withIds(page: readonly StoredFrame[], idOf: (frame: number) => string): ThreadFrame[] {
+    const known = sharedFrames.get(page);
     if (known !== undefined) return known;
     const frames = page.map(({ event, data, id }) => ({ event, data, id: idOf(id) }));
-    if (isLargePage(page)) large.set(page, frames);
+    if (isLargePage(page)) sharedFrames.set(page, frames);
     return frames;
   }
 
@@ -86,21 +85,21 @@ export function createThreadStreams(
     const all = modes.includes('run_modes');
     const ends = all || modes.includes('lifecycle');
     const id = (part: string | number): string => `${run.turn}-${part}`;
-    if (after < DONE) {
-      // Who has seen more than there is was never here.
+    if (after < DONE_INDEX) {
+      // An id beyond the last frame is not one of this run, so the run is read from its beginning.
       const seen = after > (await log.payloads.lastFrame(run.runId)) ? -1 : after;
       for await (const page of streams.read(run, seen, signal)) {
         const wanted = all ? page : page.filter(({ event }) => ends && event === 'metadata');
-        if (wanted.length > 0) yield placed(wanted, id);
+        if (wanted.length > 0) yield withIds(wanted, id);
       }
       if (signal.aborted) return;
     }
-    if (after >= DONE || !ends) return;
+    if (after >= DONE_INDEX || !ends) return;
     const data = JSON.stringify({ status: 'run_done', run_id: run.runId });
     yield [{ event: 'metadata', data, id: id('done') }];
   }
 
-  /** What clients wrote after version `after` and before version `before`. */
+  /** State updates of clients with versions between `after` and `before`, both exclusive. */
   async function* readUpdates(
     threadId: string,
     [after, before]: readonly [number, number],
@@ -125,10 +124,10 @@ export function createThreadStreams(
   return {
     async *read(threadId, options) {
       const { after, visible, signal, modes, state } = options;
-      const place = await start(threadId, after);
-      // The run of the place is entered again: there may be more of it.
-      let turn = place.turn - 1;
-      let told = place.turn;
+      const cursor = await start(threadId, after);
+      // The cursor's run is read again, because it may have further frames.
+      let turn = cursor.turn - 1;
+      let updatesReadTo = cursor.turn;
       while (!signal.aborted) {
         const wake = hub.next(threadId);
         if (!(await visible())) {
@@ -138,15 +137,15 @@ export function createThreadStreams(
         const run = await nextTurn(log.rows, threadId, turn);
         const newest = await lastTurn(log, threadId);
         if (modes.includes('state_update'))
-          yield* readUpdates(threadId, [told, run?.turn ?? newest + 1], state);
-        told = Math.max(told, run?.turn ?? newest);
+          yield* readUpdates(threadId, [updatesReadTo, run?.turn ?? newest + 1], state);
+        updatesReadTo = Math.max(updatesReadTo, run?.turn ?? newest);
         if (run?.turn == null) {
           await pause(wake, clock, signal);
           continue;
         }
         wake.cancel();
         turn = run.turn;
-        yield* readRun(run, turn === place.turn ? place.index : -1, options);
+        yield* readRun(run, turn === cursor.turn ? cursor.index : -1, options);
       }
     },
   };
@@ -155,6 +154,6 @@ export function createThreadStreams(
 function parseCursor(id: string, newest: number): Cursor {
   const [, turn, part] = /^(\d{1,15})-(\d{1,15}|done|state)$/.exec(id) ?? [];
   if (turn === undefined || part === undefined || Number(turn) > newest) return { turn: 0, index: -1 };
-  const index = part === 'done' ? DONE : part === 'state' ? STATE : Number(part);
+  const index = part === 'done' ? DONE_INDEX : part === 'state' ? STATE_INDEX : Number(part);
   return { turn: Number(turn), index };
 }

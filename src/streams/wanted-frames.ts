@@ -1,18 +1,18 @@
+/** Filters pages of frames for one reader. */
 import { breathe } from '../kernel/breathe.ts';
 import type { StoredFrame } from '../log/payloads.ts';
 
-/** In UTF-16 units of data. */
-const LARGE = 65_536;
-/** S3 The page of a large frame for all readers that leave out others around it: what is made of it is made once. */
-const alone = new WeakMap<StoredFrame, StoredFrame[]>();
+const LARGE_FRAME_UTF16_UNITS = 65_536;
+/** S3 One-frame pages of large frames. All filtering readers get the same page, so objects derived from it are shared. */
+const singlePages = new WeakMap<StoredFrame, StoredFrame[]>();
 
 function pageOf(frame: StoredFrame): StoredFrame[] {
-  const page = alone.get(frame) ?? [frame];
-  alone.set(frame, page);
+  const page = singlePages.get(frame) ?? [frame];
+  singlePages.set(frame, page);
   return page;
 }
 
-/** S3 The next page is asked for when the reader asks, and pages without a wanted frame are skipped. */
+/** S3 Reads a page only when the consumer pulls, and skips pages without a wanted frame. */
 export async function* wantedFrames(
   pages: AsyncIterable<StoredFrame[]>,
   wants: (frame: StoredFrame) => boolean,
@@ -21,7 +21,7 @@ export async function* wantedFrames(
     const wanted = page.filter(wants);
     if (wanted.length === page.length) yield page;
     else if (wanted.length > 0) yield* split(wanted);
-    // Everything else has its turn on the way through a run of which nothing is wanted.
+    // Yields to the event loop: skipping a long run without a wanted frame would block it.
     else await breathe();
   }
 }
@@ -29,7 +29,7 @@ export async function* wantedFrames(
 function* split(frames: readonly StoredFrame[]): Generator<StoredFrame[]> {
   let small: StoredFrame[] = [];
   for (const frame of frames) {
-    if (frame.data.length <= LARGE) {
+    if (frame.data.length <= LARGE_FRAME_UTF16_UNITS) {
       small.push(frame);
       continue;
     }
