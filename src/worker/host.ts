@@ -23,8 +23,6 @@ export interface HostOptions {
 }
 
 export interface WorkerHost {
-  /** Begun runs that have not ended. */
-  begunRuns(): number;
   receive(message: Message): void;
 }
 
@@ -45,7 +43,6 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
   const ids = randomIds(clock);
   const runs = new Map<number, OpenRun>();
   const loading = new Map<string, Promise<LoadedGraph>>();
-  let begun = 0;
   let chain: Promise<unknown> = Promise.resolve();
 
   async function load(graphId: string): Promise<LoadedGraph> {
@@ -120,12 +117,10 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
     }
 
     function start(): void {
-      begun += 1;
       attribution
         .inside(job, execute)
         .catch((error: unknown) => finish(stream, toErrorEnd(error)))
         .finally(() => {
-          begun -= 1;
           asked = true;
           runs.delete(stream);
         });
@@ -181,7 +176,6 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
   }
 
   return {
-    begunRuns: () => begun,
     receive(message) {
       const { stream, head } = message;
       switch (message.type) {

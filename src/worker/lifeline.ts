@@ -13,7 +13,6 @@ const LIFELINE_FD = 4;
 const signs = new Float64Array(workerData as SharedArrayBuffer);
 const clock = systemClock();
 const line = new Socket({ fd: LIFELINE_FD, readable: true, writable: true });
-let seq = 0;
 let turned = { turns: signs[SIGN.turns]!, at: clock.monotonic() };
 
 /** The worker leads a process group of its own, so children of graph code end with it. */
@@ -33,14 +32,10 @@ function beat(): void {
   const now = clock.monotonic();
   const turns = signs[SIGN.turns]!;
   if (turns !== turned.turns) turned = { turns, at: now };
-  seq += 1;
   const beatBytes = encodeBeat({
-    seq,
     stalledMs: Math.max(0, Math.round(now - turned.at - TURN_MS)),
-    begunRuns: signs[SIGN.begunRuns]!,
     busyPermille: signs[SIGN.busyPermille]!,
     rss: process.memoryUsage.rss(),
-    heapUsed: signs[SIGN.heapUsed]!,
   });
   // A server that does not read must not fill this process's memory.
   if (line.writableLength < 64 * BEAT_BYTES) line.write(beatBytes);

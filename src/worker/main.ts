@@ -66,11 +66,9 @@ const signs = new Float64Array(shared);
 let busy = performance.eventLoopUtilization();
 function turn(): void {
   const count = (signs[SIGN.turns] = signs[SIGN.turns]! + 1);
-  signs[SIGN.begunRuns] = host?.begunRuns() ?? 0;
   if (count % 10 === 0) {
     const now = performance.eventLoopUtilization();
     signs[SIGN.busyPermille] = Math.round(1_000 * performance.eventLoopUtilization(now, busy).utilization);
-    signs[SIGN.heapUsed] = process.memoryUsage().heapUsed;
     busy = now;
   }
   clock.after(TURN_MS, turn);

@@ -1,27 +1,23 @@
 /** The record that a worker writes to its life line several times a second. All integers are big-endian. */
 
 export interface Beat {
-  readonly seq: number;
   /** Since the main loop last turned, in milliseconds. */
   readonly stalledMs: number;
-  readonly begunRuns: number;
   /** Part of the last second in which the event loop was busy, in thousandths. */
   readonly busyPermille: number;
   /** In bytes. */
   readonly rss: number;
-  readonly heapUsed: number;
 }
 
 export const BEAT_MS = 250;
-export const BEAT_BYTES = 36;
+export const BEAT_BYTES = 20;
 const MAGIC = 0x52574e31;
 
 export function encodeBeat(beat: Beat): Buffer {
   const bytes = Buffer.alloc(BEAT_BYTES);
   let at = bytes.writeUInt32BE(MAGIC, 0);
-  for (const value of [beat.seq, beat.stalledMs, beat.begunRuns, beat.busyPermille])
-    at = bytes.writeUInt32BE(value, at);
-  for (const value of [beat.rss, beat.heapUsed]) at = bytes.writeBigUInt64BE(BigInt(value), at);
+  for (const value of [beat.stalledMs, beat.busyPermille]) at = bytes.writeUInt32BE(value, at);
+  bytes.writeBigUInt64BE(BigInt(beat.rss), at);
   return bytes;
 }
 
@@ -33,12 +29,9 @@ export function createBeatReader(onBeat: (beat: Beat) => void): (bytes: Buffer) 
     for (; rest.length >= BEAT_BYTES; rest = rest.subarray(BEAT_BYTES)) {
       if (rest.readUInt32BE(0) !== MAGIC) continue;
       onBeat({
-        seq: rest.readUInt32BE(4),
-        stalledMs: rest.readUInt32BE(8),
-        begunRuns: rest.readUInt32BE(12),
-        busyPermille: rest.readUInt32BE(16),
-        rss: Number(rest.readBigUInt64BE(20)),
-        heapUsed: Number(rest.readBigUInt64BE(28)),
+        stalledMs: rest.readUInt32BE(4),
+        busyPermille: rest.readUInt32BE(8),
+        rss: Number(rest.readBigUInt64BE(12)),
       });
     }
   };

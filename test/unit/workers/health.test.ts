@@ -23,8 +23,7 @@ const LIMITS = { memoryMb: 100, isSurplus: true };
 
 function workerWith(facts: Facts): GraphWorker {
   const beat: Beat = {
-    ...{ seq: 1, begunRuns: 0, busyPermille: 0, heapUsed: 0 },
-    ...{ stalledMs: facts.stalled ?? 0, rss: facts.rss ?? 0 },
+    ...{ busyPermille: 0, stalledMs: facts.stalled ?? 0, rss: facts.rss ?? 0 },
   };
   return {
     beat: () => beat,
