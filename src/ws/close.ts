@@ -1,12 +1,12 @@
-/** Ends of sockets, in codes that clients read as the status of a reply. */
+/** Closes WebSockets with a code that encodes an HTTP status. */
 import type { WebSocket } from 'ws';
 
-/** Bytes that a close frame holds beside its code. */
+/** Maximum length of the reason in a close frame. */
 const MAX_REASON_BYTES = 123;
-const STATUS_TO_CODE = 4000;
+const CODE_OFFSET = 4000;
 
-/** `status`: of the HTTP reply that would have said the same. */
+/** Closes with the code 4000 + `status` and the reason cut to what a close frame holds. */
 export function closeAs(socket: WebSocket, status: number, reason: string): void {
   const bytes = new TextEncoder().encodeInto(reason, new Uint8Array(MAX_REASON_BYTES));
-  socket.close(STATUS_TO_CODE + status, reason.slice(0, bytes.read));
+  socket.close(CODE_OFFSET + status, reason.slice(0, bytes.read));
 }

@@ -1,8 +1,8 @@
 /**
- * One socket: commands in, answers and events out.
+ * Serves one WebSocket: receives protocol commands, sends replies and protocol events.
  *
- * A1 It was authenticated as a request; every command asks for its own right. S3 Commands are carried out one after
- * the other, and a client that sends faster is not read meanwhile. Its end ends nothing but itself: runs go on.
+ * A1 The upgrade request was authenticated; every command is authorized by itself. S3 Commands are performed one after
+ * the other, and reading pauses while many wait. Runs continue after the socket has closed.
  */
 import { setMaxListeners } from 'node:events';
 import type { RawData, WebSocket } from 'ws';
@@ -35,13 +35,13 @@ import { openOutlet } from './outlet.ts';
 import { keepAlive } from './keep-alive.ts';
 import { openSubscriptions } from './subscriptions.ts';
 
-/** Commands that wait before the socket is read on. */
+/** Number of waiting commands at which reading pauses. */
 const MAX_WAITING = 16;
-/** And how large they may be together; the one that goes beyond waits too. */
-const MAX_BYTES = 1_048_576;
+/** Bytes of waiting commands at which reading pauses. */
+const MAX_WAITING_BYTES = 1_048_576;
 
 export interface Connection {
-  /** Settles when nothing of it is left. */
+  /** Resolves when the socket has closed and its subscriptions have ended. */
   readonly done: Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function serveSocket(
 ): Connection {
   const caller: Caller = { context, actor, threadId };
   const over = new AbortController();
-  // Every wait for the thread listens for the end of the socket.
+  // Every wait for the thread adds a listener to this signal.
   setMaxListeners(0, over.signal);
   const outlet = openOutlet(socket, inTurn);
   const commands = createMailbox();
@@ -64,20 +64,20 @@ export function serveSocket(
     visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
     signal: over.signal,
   });
-  const stopBeating = keepAlive(socket, outlet, context.clock);
+  const stopKeepAlive = keepAlive(socket, outlet, context.clock);
   const { expiresAt } = actor;
   const forgetExpiry =
     expiresAt === undefined
       ? () => undefined
       : context.clock.after(Math.max(0, expiresAt - context.clock.now()), () => {
-          // From here on nothing is sent and no command is heard, however long the client takes to leave.
+          // Stops sending and receiving at once: the client may take long to answer the close frame.
           over.abort();
           closeAs(socket, 401, 'The credentials have expired.');
         });
   let bound: string | undefined;
   let waiting = 0;
   let waitingBytes = 0;
-  const isFull = (): boolean => waiting >= MAX_WAITING || waitingBytes >= MAX_BYTES;
+  const isFull = (): boolean => waiting >= MAX_WAITING || waitingBytes >= MAX_WAITING_BYTES;
 
   const start: Perform = async (who, params) => {
     const given = params['assistant_id'];
@@ -97,7 +97,7 @@ export function serveSocket(
     return {};
   };
 
-  /** Subscriptions end with their socket: on another one the client subscribes again, from the last event it knows. */
+  /** Subscriptions are not kept after their socket: on a new one `restored` is false and the client subscribes again. */
   const reconnect: Perform = async (who, params) => {
     const { run_id: runId, subscriptions: ids = [] } = check(reconnectParams, params);
     await findThread(who);
@@ -107,7 +107,7 @@ export function serveSocket(
     return { restored, ...(restored && { missed_events: 0 }) };
   };
 
-  /** Answered when the subscription is served, so the answer is not waited for. */
+  /** Adds a subscription, which sends the reply itself once it is served; returns only an error reply. */
   function subscribe({ id, params }: Command): JsonObject | undefined {
     try {
       const problem = problemOfChannels(params['channels']);
@@ -162,11 +162,11 @@ export function serveSocket(
         if (!isFull() && socket.isPaused) socket.resume();
       });
   });
-  // What breaks a socket is told by its close.
+  // `close` follows every error, but an `error` event without a listener ends the process.
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   void closed.then(() => {
-    stopBeating();
+    stopKeepAlive();
     forgetExpiry();
     over.abort();
   });
@@ -180,7 +180,7 @@ export function serveSocket(
 const sizeOf = (data: RawData): number =>
   Array.isArray(data) ? data.reduce((sum, part) => sum + part.byteLength, 0) : data.byteLength;
 
-/** Binary frames are read as text. Throws a `CommandProblem` for what cannot be read. */
+/** Parses a text or binary message as JSON. Throws a `CommandProblem` for an invalid one. */
 function parse(data: RawData): Json | undefined {
   const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer);
   try {

@@ -1,31 +1,31 @@
 /**
- * What goes out on one socket: texts, or what is UTF-8 already. S3 Whoever sends waits until the socket took the text,
- * so at most a little more than one text of this size is held.
+ * Sends text, or bytes in UTF-8, on one WebSocket. S3 A sender waits until the socket has taken its text, so the buffer
+ * holds at most `MAX_WAITING_CHARS` and one more text.
  */
 import type { WebSocket } from 'ws';
 import type { Json } from '../kernel/json.ts';
 
 export interface Outlet {
-  /** Resolves at once while little waits, else when the socket took it. Never rejects: a socket that is gone takes all. */
+  /** Resolves at once below `MAX_WAITING_CHARS`, else when the socket has taken the text. Never rejects. */
   send(text: string | Uint8Array): Promise<void>;
   reply(message: Json): Promise<void>;
-  /** Anything taken since this was last asked: the other side reads, if slowly. */
+  /** Whether the socket has taken anything since the last call: the client reads, if slowly. */
   progressed(): boolean;
 }
 
-/** Characters that may wait before a sender has to. */
-const MAX_WAITING = 65_536;
+/** Buffered text at which a sender waits. */
+const MAX_WAITING_CHARS = 65_536;
 
 /**
- * `inTurn`: of the server, awaited before a long text. What a socket takes of one at once costs the time to copy it, and
- * some hundred sockets may wait for the same.
+ * `inTurn` is shared by the server and awaited before a long text: each write copies the text, and some hundred sockets
+ * may wait for the same one.
  */
 export function openOutlet(socket: WebSocket, inTurn: () => Promise<void>): Outlet {
   let waiting = 0;
   let taken = false;
   const send = async (text: string | Uint8Array): Promise<void> => {
     waiting += text.length;
-    if (text.length > MAX_WAITING) await inTurn();
+    if (text.length > MAX_WAITING_CHARS) await inTurn();
     const done = new Promise<void>((resolve) =>
       socket.send(text, { binary: false }, () => {
         waiting -= text.length;
@@ -33,7 +33,7 @@ export function openOutlet(socket: WebSocket, inTurn: () => Promise<void>): Outl
         resolve();
       }),
     );
-    if (waiting >= MAX_WAITING) await done;
+    if (waiting >= MAX_WAITING_CHARS) await done;
   };
   return {
     send,

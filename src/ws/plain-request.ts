@@ -2,9 +2,9 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * A request that offers to go on in a protocol that is not spoken here is a request like any other. Node before
- * 24.9 does not ask first (`shouldUpgradeCallback`) and lets go of its connection all the same, so the connection is
- * handed back with the request written anew, without the offer.
+ * Handles a request that offers to upgrade to an unsupported protocol as a plain request. Node before 24.9 ignores
+ * `shouldUpgradeCallback` and detaches the socket from the server. The function therefore writes the request, without
+ * its offer, back into the socket and hands the socket to the server again.
  */
 export function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method = 'GET', url = '/', httpVersion, rawHeaders } = request;

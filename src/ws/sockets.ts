@@ -1,8 +1,8 @@
 /**
- * WebSockets of the server: requests to upgrade, and the end of all sockets.
+ * Upgrades requests to WebSockets, and closes all sockets when the server stops.
  *
- * A1 A request to upgrade passes the same router as every other request; only the route that serves the socket can
- * grant it, after authentication.
+ * A1 An upgrade request passes the router like every other request; only the socket's route can grant it, after
+ * authentication.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -25,14 +25,14 @@ export interface SocketsOptions {
   readonly context: ServerContext;
   /** The router. */
   readonly fetch: (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>;
-  /** Pages of other origins may open sockets where they may call. */
+  /** CORS policy, which also decides which pages may open sockets. */
   readonly cors: CorsConfig;
 }
 
 export interface Sockets {
-  /** Takes over what the server does with requests to upgrade. */
+  /** Handles the server's `upgrade` events. */
   attach(server: Server): void;
-  /** Tells every client to come back later, and ends those that do not leave within the grace. */
+  /** Closes every socket with a 503, and terminates those still open after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     maxPayload: context.maxBodyBytes,
     clientTracking: true,
   });
-  // What is wrong with the handshake itself, such as its version.
+  // Refuses an invalid handshake, for example an unsupported version.
   server.on('wsClientError', ({ message }, socket) =>
     refuseBare(socket, 400, message, [['sec-websocket-version', '13']]),
   );
@@ -62,7 +62,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     if (admitted && !reply.ok && reply.status >= 400) return end(request, socket, head, reply);
     if (granted === undefined || !reply.ok) return refuse(socket, reply);
     const grant = granted;
-    // The client may have left meanwhile; then there is nobody to tell.
+    // The client may have disconnected meanwhile.
     if (socket.destroyed) return;
     server.handleUpgrade(request, socket, head, (opened) => {
       const done = serveSocket(opened, grant, context, sendsInTurn).done.finally(() =>
@@ -73,7 +73,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     });
   }
 
-  /** Opens the socket to say why it is not opened. */
+  /** Opens the socket and closes it with the refusal: browsers cannot read the reply to an upgrade request. */
   async function end(request: IncomingMessage, socket: Duplex, head: Buffer, reply: Response): Promise<void> {
     const detail = await detailOf(reply);
     if (socket.destroyed) return;
@@ -93,7 +93,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
     const headers = new Headers();
     for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
       headers.append(request.rawHeaders[i]!, request.rawHeaders[i + 1]!);
-    // Browsers send them with every request to upgrade, whoever asks for it.
+    // Browsers send cookies with every upgrade request, from pages of any origin.
     if (allowed === 'without-credentials') headers.delete('cookie');
     const asked = new Request(url, { headers });
     return fetch(asked, { upgrade });
@@ -102,9 +102,9 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
   return {
     attach(http) {
       http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        // Anything may break before the socket is one; nobody else listens then.
+        // Until the handshake completes, no other listener handles errors of the socket.
         socket.on('error', () => socket.destroy());
-        // Replies to what was sent before it come first.
+        // Earlier requests of the connection are answered first.
         inTurn(socket, () => {
           if (!asksForWebSocket(request)) return withoutUpgrade(http, request, socket, head);
           upgrade(request, socket, head).catch((error: unknown) => {
@@ -126,7 +126,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
   };
 }
 
-/** A target that begins with two slashes names a path all the same, and a host never holds one. */
+/** Undefined for an invalid target or host. A target that begins with two slashes is a path, not a host. */
 function toUrl(target: string, host: string): URL | undefined {
   const text = target.startsWith('/') ? `http://${host}${target}` : target;
   if (!/^[^\s/\\?#@]+$/.test(host) || !URL.canParse(text)) return undefined;
@@ -140,9 +140,9 @@ async function detailOf(reply: Response): Promise<string> {
   return typeof detail === 'string' ? detail : reply.statusText;
 }
 
-/** The reply of the router on a connection that no HTTP server looks after any more. */
+/** Writes the router's reply to a socket that Node has detached from the HTTP server. */
 async function refuse(socket: Duplex, reply: Response): Promise<void> {
-  // A reply that goes on for ever has no place here.
+  // Only JSON and plain text are read to their end: a stream might never end.
   const isText = /json|text\/plain/.test(reply.headers.get('content-type') ?? '');
   if (reply.ok) {
     await reply.body?.cancel();

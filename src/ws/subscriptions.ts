@@ -1,8 +1,8 @@
 /**
- * The subscriptions of one socket, served by one reader of the thread.
+ * Subscriptions of one WebSocket, served by one reader of the thread.
  *
- * S2 All of them are served in the order of the thread: whoever joins late is brought up to where the others are
- * before these go on, so that the end of a run never overtakes what belongs to it. S3 One page is held at a time.
+ * S2 All subscriptions get events in the order of the thread. A new one first gets the events up to the shared cursor,
+ * so that no event of a run arrives after the run's end. S3 One page is held at a time.
  */
 import { breathe } from '../kernel/breathe.ts';
 import { CommandProblem, toError, toSuccess } from '../protocol/command.ts';
@@ -13,12 +13,12 @@ import type { ThreadEvents, ThreadReader } from '../streams/thread-events.ts';
 import type { Outlet } from './outlet.ts';
 
 export interface Subscriptions {
-  /** Answers the command when the thread has had a run, then sends what is there, then what comes. */
+  /** Sends the command's reply once the thread has a run, then past events, then new ones. Throws above the limit. */
   add(commandId: number, wanted: Subscription, after: StreamCursor | NamedEvent | undefined): void;
   /** False when there is no such subscription. */
   remove(id: string): boolean;
   has(id: string): boolean;
-  /** Settles when the signal was aborted and nothing is sent any more. */
+  /** Resolves after the signal has aborted and sending has stopped. */
   readonly done: Promise<void>;
 }
 
@@ -32,11 +32,11 @@ export interface SubscriptionsOptions {
 
 interface Active {
   readonly wanted: Subscription;
-  /** Only what comes after. */
+  /** Only events with a higher sequence number are sent. */
   readonly after: number;
 }
 
-const MOST = 100;
+const MAX_SUBSCRIPTIONS = 100;
 
 export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
   const { threadId, events, outlet, visible, signal } = options;
@@ -44,21 +44,21 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   const fresh: { commandId: number; wanted: Subscription; after: StreamCursor | NamedEvent | undefined }[] =
     [];
   let live: ThreadReader | undefined;
-  /** Where all active subscriptions are. */
+  /** Sequence number of the last event that all active subscriptions have got. */
   let cursor = -1;
   let count = 0;
-  /** The one that is neither fresh any more nor active yet. */
+  /** 1 while `admit` handles a subscription, which is then neither in `fresh` nor in `active`. */
   let admitting = 0;
-  let poke: () => void = () => undefined;
+  let wake: () => void = () => undefined;
 
   const textOf = (event: ThreadEvent) => events.textOf(threadId, 'socket', event, toEventText);
 
   const until = (other: Promise<void>[]): Promise<void> => {
-    const poked = new Promise<void>((resolve) => (poke = resolve));
-    return fresh.length > 0 ? Promise.resolve() : Promise.race([poked, ...other]);
+    const woken = new Promise<void>((resolve) => (wake = resolve));
+    return fresh.length > 0 ? Promise.resolve() : Promise.race([woken, ...other]);
   };
 
-  /** Passes the events up to the cursor, or all there are now, to `use`. */
+  /** Calls `use` for matching events after `after`, up to `last` or to the current end. */
   async function replay(
     { wanted }: Active,
     after: StreamCursor,
@@ -82,14 +82,14 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   }
 
   async function admit({ commandId, wanted, after }: (typeof fresh)[number]): Promise<void> {
-    // Before the first run nobody is served yet, so nobody is kept waiting.
+    // This may wait for the thread's first run. Other subscriptions have nothing to send before it.
     await events.begun(threadId, visible, signal);
     if (signal.aborted)
       return outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
     const place = await events.resume(threadId, after);
     const each = { wanted, after: toSeq(place) };
     const isFirst = live === undefined;
-    // From the beginning of the run: who is ahead of what it has must not leave out what others want of it.
+    // The shared reader starts at the run's beginning: other subscriptions may want events before `place`.
     const begin = { turn: place.turn, index: -1 };
     if (isFirst) cursor = toSeq(begin);
     live ??= events.read(threadId, { after: begin, visible });
@@ -110,7 +110,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     if (page === undefined) return until([reader.wait(signal)]);
     for (const event of page) {
       cursor = event.seq;
-      // Once, whoever asked for it: clients hand it to all their subscriptions that match.
+      // Each event is sent once: the client dispatches it to all matching subscriptions.
       if ([...active.values()].some(({ wanted, after }) => event.seq > after && matches(wanted, event)))
         await outlet.send(textOf(event));
     }
@@ -140,10 +140,13 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   const done = run();
   return {
     add(commandId, wanted, after) {
-      if (active.size + admitting + fresh.length >= MOST)
-        throw new CommandProblem('invalid_argument', `A socket can hold at most ${MOST} subscriptions.`);
+      if (active.size + admitting + fresh.length >= MAX_SUBSCRIPTIONS)
+        throw new CommandProblem(
+          'invalid_argument',
+          `A socket can hold at most ${MAX_SUBSCRIPTIONS} subscriptions.`,
+        );
       fresh.push({ commandId, wanted, after });
-      poke();
+      wake();
     },
     remove: (id) => active.delete(id),
     has: (id) => active.has(id),

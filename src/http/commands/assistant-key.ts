@@ -1,6 +1,6 @@
 import { systemAssistantId } from '../../actors/assistants.ts';
 import { isUuid } from '../../kernel/ids.ts';
 
-/** The id of the assistant that is meant, by its id or by the name of its graph. */
+/** The id of an assistant that is named by its id or by the name of its graph. */
 export const assistantKey = (given: string): string =>
   isUuid(given) ? given.toLowerCase() : systemAssistantId(given);

@@ -1,4 +1,4 @@
-/** Who sends commands, and about which thread. */
+/** Types of protocol commands: their caller and their handler. */
 import type { Actor } from '../../auth/authenticate.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ServerContext } from '../context.ts';
@@ -8,9 +8,9 @@ export interface Caller {
   readonly context: ServerContext;
   readonly actor: Actor;
   readonly threadId: string;
-  /** The command may have been carried out before. */
+  /** Present when the client may repeat the command. */
   readonly idempotencyKey?: IdempotencyKey | undefined;
 }
 
-/** Resolves to the command's result; throws a `CommandProblem` or an `HttpProblem` for the client. */
+/** A command's handler. Resolves to the result; throws a `CommandProblem` or an `HttpProblem` for the client. */
 export type Perform = (caller: Caller, params: JsonObject) => Promise<JsonObject>;

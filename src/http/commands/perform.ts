@@ -1,8 +1,8 @@
 /**
- * Carries out a command about a thread, whatever brought it.
+ * Performs a protocol command about a thread, for HTTP and for WebSockets.
  *
- * A1 The caller was authenticated with the connection; every command asks for its own right. A3 A thread that the
- * caller may not see answers like one that is not there.
+ * A1 The connection has authenticated the caller; every command is authorized by itself. A3 A hidden thread and a
+ * missing one look the same.
  */
 import { LogFull } from '../../actors/log-failures.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -41,7 +41,7 @@ function notSupported(message: string): Perform {
   };
 }
 
-/** Never rejects. `more` are commands that only this kind of connection knows. */
+/** Resolves to the reply, also for an error; never rejects. `more` holds commands of one kind of connection. */
 export async function perform(
   caller: Caller,
   { id, method, params }: Command,
@@ -51,7 +51,7 @@ export async function perform(
   const command = [more, COMMANDS].find((known) => Object.hasOwn(known, method))?.[method];
   if (command === undefined) return toError(id, 'unknown_command', `Unknown protocol command: ${method}`);
   try {
-    // Looked up first: events of what the command sets off lie behind it.
+    // The sequence number is read before the command, whose events must have higher ones.
     const through = await appliedThrough(caller);
     return toSuccess(id, await command(caller, params), threadId, through);
   } catch (error) {
@@ -63,7 +63,7 @@ export async function perform(
   }
 }
 
-/** Everything before this has happened, and nothing of it will be told later than what follows. */
+/** Sequence number such that all events up to it were committed before the command. */
 async function appliedThrough({ context, threadId }: Caller): Promise<number> {
   const run = await latestTurn(context.log.rows, threadId);
   if (run === undefined || run.turn === null) return 0;

@@ -1,4 +1,4 @@
-/** Commands that start runs: with input, with the answers to questions, from an earlier checkpoint. */
+/** Protocol commands that start runs: with input, with answers to interrupts, or from an earlier checkpoint. */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { AcceptedRequest } from '../../log/payloads.ts';
 import { lastStartedRun } from '../../projections/run-queries.ts';
@@ -12,12 +12,12 @@ import { findAccepted } from '../idempotency.ts';
 import type { Caller, Perform } from './caller.ts';
 import { findThread, waitingQuestions } from './state.ts';
 
-/** Everything that the channels of a thread's readers carry. */
+/** Stream modes from which the channels of protocol events are computed. */
 const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
-/** A thread that moves on between look and act this often has other clients to answer to. */
-const MAX_LOOKS = 5;
+/** Maximum tries of an input that meets concurrency conflicts. */
+const MAX_TRIES = 5;
 
-/** `ifHead`: only if the thread is idle and its head is still this checkpoint. */
+/** Creates the run. `ifHead` requires that the thread is idle and that its head is this checkpoint. */
 async function create(
   { context, actor, threadId, idempotencyKey }: Caller,
   body: JsonObject,
@@ -33,7 +33,7 @@ async function create(
   return run.runId;
 }
 
-/** A command that was carried out before is answered with its run: what it asks for may be impossible by now. */
+/** Replies to a repeated command with the run of the first one, since performing it again may be impossible. */
 const onceOnly =
   (perform: Perform, answer = ({ runId }: AcceptedRequest): JsonObject => ({ run_id: runId })): Perform =>
   async (caller, params) => {
@@ -43,7 +43,7 @@ const onceOnly =
     return answer(earlier);
   };
 
-/** Input for a thread that waits for an answer is the answer. */
+/** `run.start`. For a thread with an open interrupt, the input is the answer to it. */
 export const startRun = onceOnly(async (caller, given) => {
   if (typeof given['assistant_id'] !== 'string' || given['assistant_id'] === '')
     throw new CommandProblem('invalid_argument', 'run.start requires an assistant_id.');
@@ -58,7 +58,7 @@ export const startRun = onceOnly(async (caller, given) => {
   const command = toCommand(input);
   if (command !== undefined) return { run_id: await create(caller, { ...body, command }) };
   const isFork = typeof params.config?.configurable?.['checkpoint_id'] === 'string';
-  for (let look = 0; input !== null && !isFork && look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; input !== null && !isFork && tries < MAX_TRIES; tries += 1) {
     const thread = await findThread(caller).catch(asUndefined);
     if (thread?.status !== 'interrupted' || Object.keys(thread.interrupts).length === 0) break;
     try {
@@ -70,7 +70,7 @@ export const startRun = onceOnly(async (caller, given) => {
   return { run_id: await create(caller, { ...body, input }) };
 });
 
-/** What graph code of another process sends as its input when it means a command. */
+/** The command in an input that is a serialized LangGraph `Command` (`RemoteGraph` sends it so). */
 function toCommand(input: Json): JsonObject | undefined {
   if (!isObject(input) || input['lg_name'] !== 'Command') return undefined;
   const { goto, update, resume } = input;
@@ -88,8 +88,8 @@ function toCommand(input: Json): JsonObject | undefined {
 }
 
 /**
- * Each question is answered once: the run is created only if the thread still waits where its questions were read. A
- * strict answer is checked when its run starts, and the run tells of the refusal.
+ * `input.respond`. Each interrupt is answered once: the run is created only if the thread's head is still the one whose
+ * interrupts were read. A strict answer is checked when its run starts; a refusal then ends the run with an error.
  */
 export const respond = onceOnly(async (caller, given) => {
   const answers = answersOf(given);
@@ -137,7 +137,7 @@ function answersOf(params: JsonObject): JsonObject {
   );
 }
 
-/** A message from outside is the input of a run of its own, behind what is under way. */
+/** `input.inject`. The message is the input of a new run that queues behind open runs. */
 export const inject = onceOnly(async (caller, given) => {
   const { namespace = [], message } = check(injectParams, given);
   if (namespace.length > 0)
@@ -172,7 +172,7 @@ export const forkState = onceOnly(
   ({ runId, threadId }) => ({ run_id: runId, thread_id: threadId }),
 );
 
-/** A thread that is not there, or not for this caller. */
+/** Maps a 404 to undefined; rethrows other errors. */
 function asUndefined(error: unknown): undefined {
   if (error instanceof HttpProblem && error.status === 404) return undefined;
   throw error;

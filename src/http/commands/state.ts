@@ -1,4 +1,4 @@
-/** Commands that read a thread: its state, its checkpoints, the tree of its graphs. */
+/** Protocol commands that read a thread's state, its checkpoints and the tree of its graphs. */
 import type { GraphState } from '../../graphs/port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { idOfQuestion } from '../../protocol/run-fold.ts';
@@ -13,7 +13,7 @@ import { checkpointsOf, findThreadGraph } from '../thread-graph.ts';
 import { checkpointParams, stateParams, treeParams } from '../schemas/commands.ts';
 import type { Caller } from './caller.ts';
 
-/** Throws a 404 for a thread that is not there or not for this caller. */
+/** Throws a 404 for a thread that does not exist or that the caller may not read. */
 export const findThread = async ({ context, actor, threadId }: Caller): Promise<ThreadRecord> =>
   (await findReadable(context, actor, threadId)).thread;
 
@@ -33,12 +33,12 @@ async function readState(
   );
 }
 
-/** The ids of the questions that wait for an answer, none while a run may still answer them. */
+/** Ids of open interrupts; empty while the thread is busy, because a run may still answer them. */
 export async function waitingQuestions(caller: Caller, thread: ThreadRecord): Promise<ReadonlySet<string>> {
   if (thread.status === 'busy') return new Set();
   const known = Object.values(thread.interrupts).flatMap(idsOf);
   if (known.length > 0) return new Set(known);
-  // A run that was to answer may have ended before it could: its question waits in the state.
+  // A run that ended before it could resume leaves its interrupt in the state and not in the thread's row.
   return new Set(((await readState(caller, thread))?.interrupts ?? []).map(idOfQuestion));
 }
 
@@ -63,7 +63,7 @@ export async function getState(caller: Caller, given: JsonObject): Promise<JsonO
   };
 }
 
-/** Newest first. */
+/** `state.listCheckpoints`, newest first. */
 export async function listCheckpoints(caller: Caller, given: JsonObject): Promise<JsonObject> {
   const { namespace = [], limit, before } = check(checkpointParams, given);
   const { threadId } = await findThread(caller);
@@ -82,7 +82,7 @@ export async function listCheckpoints(caller: Caller, given: JsonObject): Promis
   };
 }
 
-/** Of the run that is asked for, or of the last one that did something. */
+/** `agent.getTree`: the tree of the named run, or of the thread's latest started run. */
 export async function getTree(caller: Caller, given: JsonObject): Promise<JsonObject> {
   const { run_id: runId } = check(treeParams, given);
   const { threadId } = await findThread(caller);

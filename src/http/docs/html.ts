@@ -1,4 +1,4 @@
-/** Markup from text: whatever is interpolated is escaped, unless it is markup already. */
+/** HTML from a template literal: interpolated text is escaped, interpolated `Markup` is not. */
 export interface Markup {
   readonly markup: string;
 }

@@ -1,7 +1,6 @@
 /**
- * The description of the interface as a page. It is made here and holds no script, so it needs no network and its
- * policy forbids everything but its own style. A custom app may have added whatever it likes to the description, so
- * nothing of it is taken for granted.
+ * Renders the OpenAPI document as an HTML page. The page has no script and loads nothing, so its content security policy
+ * allows only its own style. A custom app may have added arbitrary members, so every value's type is checked.
  */
 import { sha256 } from '../../kernel/digest.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
@@ -35,7 +34,7 @@ export function renderDocs(document: JsonObject): Page {
   const tagOf = ({ operation }: Entry): string => textOf(listOf(operation['tags'])[0]) || 'other';
   const tags = [...new Set([...named.map(({ name }) => textOf(name)), ...entries.map(tagOf)])];
   const schemas = objectOf(objectOf(document['components'])['schemas']);
-  // The policy names the style by its bytes, so nothing may be laid out around them.
+  // The policy contains the hash of the style's bytes, so a formatter must not change them.
   const style: Markup = { markup: `<style>${STYLE}</style>` };
   const page = html`<!doctype html>
     <html lang="en">

@@ -1,4 +1,4 @@
-/** Operations as an OpenAPI 3.1 document. */
+/** Builds an OpenAPI 3.1 document from operations. */
 import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { PRODUCT } from '../../kernel/product.ts';
@@ -8,17 +8,17 @@ import { problem } from './shapes.ts';
 export interface DocumentOptions {
   readonly version: string;
   readonly operations: readonly Operation[];
-  /** `GET /ok` and its like: what answers without credentials. */
+  /** Routes without authentication, as `GET /ok`. */
   readonly publicRoutes: ReadonlySet<string>;
-  /** Where the interface begins, `/` or a prefix. */
+  /** Base path of the API: `/` or the mount prefix. */
   readonly base: string;
-  /** The server asks for a key of its own in `x-api-key`. */
+  /** True when the server requires its own key in `x-api-key`. */
   readonly apiKey: boolean;
-  /** Members that are merged over the document, later ones over earlier ones. */
+  /** Objects that are merged into the document, later ones over earlier ones. */
   readonly merge: readonly JsonObject[];
 }
 
-/** Replies that every operation may give; those behind authentication have two more. */
+/** Error replies of every operation; `GUARDED` has those of operations with authentication. */
 const COMMON: Readonly<Record<number, Reply>> = {
   422: json(problem, 'The request is invalid; the detail names each field and what was expected'),
   503: json(problem, 'Not now: the server is stopping, or its log cannot take changes'),
@@ -108,13 +108,13 @@ function parametersOf(query: z.ZodObject, schemas: JsonObject): Json[] {
       name,
       in: 'query',
       required: !field.safeParse(undefined).success,
-      // Objects travel as JSON text.
+      // Objects are JSON text in the query.
       ...(structured && !('enum' in schema) ? { content: { 'application/json': { schema } } } : { schema }),
     };
   });
 }
 
-/** A query cannot say null. */
+/** Removes null from a schema, because a query parameter cannot be null. */
 function withoutNull(schema: JsonObject): JsonObject {
   const { type, anyOf: choices } = schema;
   if (Array.isArray(type)) {
@@ -145,7 +145,7 @@ function responseOf({ description, content, headers }: Reply, schemas: JsonObjec
   };
 }
 
-/** JSON Schema of what is sent; named schemas are put into `schemas` and referred to. */
+/** JSON Schema of a schema's input. Named schemas are added to `schemas` and referenced. */
 function toSchema(schema: z.ZodType, schemas: JsonObject): JsonObject {
   const { $defs, $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const text = JSON.stringify([rest, $defs ?? {}]).replaceAll('"#/$defs/', '"#/components/schemas/');
@@ -157,7 +157,7 @@ function toSchema(schema: z.ZodType, schemas: JsonObject): JsonObject {
   return root;
 }
 
-/** Objects are merged member by member, everything else is replaced. */
+/** Merges objects recursively and replaces other values. */
 function merged(own: JsonObject, other: JsonObject): JsonObject {
   const result: JsonObject = { ...own };
   for (const [key, value] of Object.entries(other)) {

@@ -1,8 +1,7 @@
 /**
- * The words in which the interface describes itself. To add an operation: write it into the list of its resource's
- * file in this folder (a new resource: a new file, named in `operations.ts`), with the very schemas that its route
- * checks requests with and the shape of what it answers from `shapes.ts`. A test walks the router and fails for a
- * route without an operation, and for an operation without a route.
+ * Types and helpers that describe the API's operations. To add an operation, append it to the list in its resource's
+ * file in this folder (`operations.ts` names these files). Use the schemas that its route validates with, and reply
+ * shapes from `shapes.ts`. A test fails for a route without an operation and for an operation without a route.
  *
  *     {
  *       method: 'post',
@@ -35,25 +34,25 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Reply {
   readonly description: string;
-  /** Media type to schema. */
+  /** Schemas by media type. */
   readonly content?: Readonly<Record<string, z.ZodType>>;
-  /** Name to meaning. */
+  /** Descriptions by header name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Operation {
   readonly method: Method;
-  /** With parameters in braces. Those that end in `_id` are UUIDs, but for `assistant_id`, which may be a name. */
+  /** Path with parameters in braces. Parameters `…_id` are UUIDs, except `assistant_id`, which may be a name. */
   readonly path: string;
   readonly tag: Tag;
-  /** A few words, without a full stop. */
+  /** Short title without a full stop. */
   readonly summary: string;
   readonly description?: string;
   /** Every member is a query parameter. */
   readonly query?: z.ZodObject;
-  /** Request headers, name to meaning. */
+  /** Descriptions of request headers by name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Required when it refuses `{}`. */
+  /** Schema of the body. The body is required if the schema rejects `{}`. */
   readonly body?: z.ZodType;
   readonly replies: Readonly<Record<number, Reply>>;
 }
@@ -64,7 +63,7 @@ export const json = (schema: z.ZodType, description: string, headers?: Reply['he
   ...(headers && { headers }),
 });
 
-/** Server-sent events. */
+/** A reply of server-sent events. */
 export const events = (description: string, headers?: Reply['headers']): Reply => ({
   description,
   content: { 'text/event-stream': z.string() },
@@ -84,11 +83,11 @@ const PROBLEMS = {
   409: 'In conflict with what is there',
 } as const;
 
-/** Refusals with their own meaning here; those that every operation shares are added to all of them. */
+/** Error replies specific to an operation; document.ts adds those that all operations share. */
 export const problems = (...statuses: (keyof typeof PROBLEMS)[]): Record<number, Reply> =>
   Object.fromEntries(statuses.map((status) => [status, json(problem, PROBLEMS[status])]));
 
-/** What search operations tell besides the page. */
+/** Reply headers of search operations. */
 export const PAGE_HEADERS = {
   'X-Pagination-Total': 'How many match in all.',
   'X-Pagination-Next': 'The offset of the next page; absent on the last one.',

@@ -1,4 +1,4 @@
-/** All operations of the interface, one list per resource. */
+/** All operations of the API. */
 import { assistantOperations } from './assistants.ts';
 import { cronOperations } from './crons.ts';
 import type { Operation } from './operation.ts';

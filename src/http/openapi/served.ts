@@ -1,4 +1,4 @@
-/** The document of one server: its version, and the groups of routes that its configuration leaves. */
+/** Builds the OpenAPI document of a server, without the route groups that its configuration disables. */
 import type { HttpConfig } from '../../config/http.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { PUBLIC_ROUTES } from '../access.ts';

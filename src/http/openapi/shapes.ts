@@ -1,4 +1,4 @@
-/** What replies look like. Named shapes become components of the description; tests hold real replies against them. */
+/** Schemas of replies. Schemas with an id become components of the document; tests compare real replies with them. */
 import { z } from 'zod';
 import { json, jsonObject } from '../schemas/common.ts';
 

@@ -1,4 +1,4 @@
-/** Assistants: made, changed, set back, deleted. */
+/** Routes that create, update, roll back and delete assistants. */
 import { Hono } from 'hono';
 import { systemAssistantId } from '../../actors/assistants.ts';
 import type { AssistantCommand } from '../../assistant/decide.ts';
@@ -51,9 +51,9 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
       description: rest.description ?? null,
     });
     const changes = grantedChanges(granted);
-    const content: AssistantContent = { ...BLANK, graphId: rest.graph_id, ...changes };
+    const content: AssistantContent = { ...DEFAULT_CONTENT, graphId: rest.graph_id, ...changes };
     checkGraph(content.graphId);
-    // The id of a graph's own assistant stays the server's, also while that assistant is deleted.
+    // Ids of system assistants are reserved, also after the assistant is deleted.
     const reserved = graphs.graphIds.some((graphId) => systemAssistantId(graphId) === assistantId);
     if (!reserved) {
       const command = { type: 'CreateAssistant', assistantId, content, system: false } as const;
@@ -62,7 +62,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
     }
     const existing =
       ifExists === 'do_nothing' ? await getAssistant(log.rows, assistantId, granted.filter) : undefined;
-    // Somebody else's: that the id is taken is all there is to say.
+    // A3 The assistant of another user: the reply reveals only that the id is taken.
     if (existing === undefined) throw assistantExists();
     return c.json(toAssistant(existing));
   });
@@ -71,7 +71,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
     const assistantId = toAssistantId(c.req.param('id'));
     const body = check(assistantPatch, c.var.body ?? {});
     const settings = mirror({ config: body.config ?? {}, context: body.context });
-    // An empty config changes nothing.
+    // An empty config changes nothing, like a missing one.
     const isNamed = body.config !== undefined && Object.keys(body.config).length > 0;
     const isMirrored = !isNamed && settings.config['configurable'] !== undefined;
     const wanted = isNamed || isMirrored ? settings.config : undefined;
@@ -82,7 +82,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
     });
     const { metadata, config } = await findAssistantToChange(context, assistantId, granted.filter);
     const changed = grantedChanges(granted, metadata);
-    // The client named no config: its other members stay.
+    // Only `configurable` was copied from `context`: the other members of the config stay.
     const changes = isMirrored ? { ...changed, config: { ...config, ...changed.config } } : changed;
     checkGraph(changes.graphId);
     return c.json(await change(assistantId, { type: 'UpdateAssistant', changes }));
@@ -90,7 +90,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
 
   app.post('/assistants/:id/latest', async (c) => {
     const assistantId = toAssistantId(c.req.param('id'));
-    // The interface is documented with a query parameter, and its clients send a body.
+    // The API documents a query parameter, but its clients send a body.
     const inQuery = readQuery(new URL(c.req.url), { version: 'number' });
     const body = c.var.body ?? {};
     const given = isObject(body) ? { version: body['version'] ?? inQuery['version'] } : body;
@@ -120,7 +120,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
 }
 
 const UNTITLED = 'Untitled';
-const BLANK = { name: UNTITLED, description: null, config: {}, context: {}, metadata: {} };
+const DEFAULT_CONTENT = { name: UNTITLED, description: null, config: {}, context: {}, metadata: {} };
 
 const defined = (record: object): JsonObject =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as JsonObject;

@@ -1,4 +1,4 @@
-/** The graph of an assistant: how it is drawn, what it takes and gives, and the graphs within it. */
+/** Routes that read an assistant's graph: its drawing, its JSON Schemas, its subgraphs. */
 import { Hono, type Context } from 'hono';
 import type { GraphOrder, GraphSchemas } from '../../graphs/schema-port.ts';
 import { isObject, type JsonObject } from '../../kernel/json.ts';
@@ -13,7 +13,7 @@ export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { describer } = context;
 
-  /** A factory makes the graph with the assistant's config and context. */
+  /** The graph with the assistant's config and context, which a graph factory is called with. */
   async function orderFor(c: Context<Env>): Promise<GraphOrder> {
     const assistantId = toAssistantId(c.req.param('id') ?? '');
     const { filter } = await authorise(context, c.var.actor, 'assistants:read', {
@@ -57,7 +57,7 @@ export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
   return app;
 }
 
-/** `xray=true` draws all levels, `xray=2` two of them. */
+/** Depth of subgraphs to draw: `xray=true` means all levels, `xray=2` two. */
 function readDepth(url: URL): boolean | number {
   const text = url.searchParams.get('xray') ?? '';
   if (/^-?\d{1,6}$/.test(text) && Number(text) < 1)
@@ -75,7 +75,7 @@ const toSchemas = (graphId: string, { input, output, state, config }: GraphSchem
   context_schema: config,
 });
 
-/** Clients of this interface know two spellings of the keys. */
+/** Has each schema under two keys, as clients read either. */
 const toSubgraph = (graphId: string, schemas: GraphSchemas): JsonObject => ({
   ...toSchemas(graphId, schemas),
   input: schemas.input,

@@ -1,4 +1,4 @@
-/** Assistants: read, searched, counted, and their versions. */
+/** Routes that read, search and count assistants and list their versions. */
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
@@ -24,7 +24,7 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { rows } = context.log;
 
-  /** A2 What the handler of `assistants:search` returns and what it stamps into the payload are part of the query. */
+  /** A2 The filter of the handler of `assistants:search` and the values that it adds are part of the query. */
   async function find(actor: Actor, wanted: z.output<typeof assistantCount>, page: Page) {
     const granted = await authorise(context, actor, 'assistants:search', {
       graph_id: wanted.graph_id ?? null,
@@ -39,7 +39,7 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
       ...(wanted.name !== undefined && { name: wanted.name }),
       metadata: { ...contained, ...wanted.metadata },
     };
-    // Everybody sees the server's own assistants: they pass filters, and so they pass stamps.
+    // Values of the handler become filter conditions, because system assistants pass every filter.
     return searchAssistants(rows, { ...conditions, ...page }, [...(granted.filter ?? []), ...stamped]);
   }
 
@@ -85,7 +85,7 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
   return app;
 }
 
-/** What the handler wrote into the metadata of a search: scalars as conditions of a filter, the rest to be contained. */
+/** Splits values that the handler added to the search's metadata: scalars become filter conditions, others contained. */
 function splitStamps(before: JsonObject, after: JsonObject): { contained: JsonObject; stamped: Filter } {
   const written = Object.entries(after).filter(([key, value]) => before[key] !== value);
   const isScalar = ([, value]: [string, Json]): boolean => typeof value !== 'object' || value === null;

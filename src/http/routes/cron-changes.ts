@@ -1,6 +1,6 @@
 /**
- * Crons made, changed and deleted. A2, A3 A cron on a thread needs a thread that its maker may read, and an assistant
- * likewise; what is foreign is as missing as what never was.
+ * Routes that create, update and delete crons. A2, A3 The creator must be allowed to read the cron's thread and
+ * assistant; a hidden one and a missing one look the same.
  */
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
@@ -75,7 +75,7 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
     };
     if (threadId === null) await make();
     else
-      // The deletion of a thread takes the crons that it has: none may be added while it goes.
+      // Deleting a thread deletes its crons. The expected version prevents adding one during the deletion.
       await context.threads.runExclusive(threadId, async ({ state, version }) => {
         if (!isLiving(state)) throw noThread(threadId);
         return make([{ stream: threadStream(threadId), expected: version, events: [] }]);
@@ -102,7 +102,7 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
       end_time: endTime === undefined || endTime === null ? null : toTimestamp(endTime),
       enabled: enabled ?? null,
       on_run_completed: request.on_run_completed ?? null,
-      // A patch without a config leaves the settings, and the id among them, as they are.
+      // A patch without `config` keeps the settings, which contain `cron_id`.
       payload: isObject(body['config']) ? payloadOf(cronId, body) : body,
       metadata: request.metadata ?? {},
     });
@@ -121,7 +121,7 @@ export function cronChangeRoutes(context: ServerContext): Hono<Env> {
       metadata,
     };
     const now = clock.now();
-    // An end that has come stays as it is, unless a new one is given.
+    // An `end_time` in the past is accepted unless the patch sets it.
     checkTimes({ ...cron, ...changes, endTime: endTime ?? null }, now);
     const payloads = await renewedSecret(context, cron, actor);
     const done = await crons.dispatch(cronId, { type: 'UpdateCron', changes, now }, { payloads });

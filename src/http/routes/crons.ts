@@ -1,4 +1,4 @@
-/** Crons read, found and counted. A2 The handler's filter is a part of every query. */
+/** Routes that read, search and count crons. A2 The handler's filter is part of every query. */
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
@@ -18,7 +18,7 @@ export function cronRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { rows } = context.log;
 
-  /** A2 What the handlers of crons and of their threads return, and what they stamp, are part of the query. */
+  /** A2 Filters of the handlers of crons and of their threads, and values that they add, are part of the query. */
   async function grant(actor: Actor, wanted: z.output<typeof cronCount>, page: JsonObject) {
     const { assistantId, threadId, metadata = {} } = conditionsOf(wanted);
     const granted = await authorise(context, actor, 'crons:search', {
@@ -44,7 +44,7 @@ export function cronRoutes(context: ServerContext): Hono<Env> {
       { ...conditions, sortBy: search.sort_by, sortOrder: search.sort_order, limit, offset },
       filter,
     );
-    // Only on request: the moment of the answer is no part of a cron.
+    // `now` (the time of the reply) is included only if selected: it is not part of a cron.
     const now = select?.includes('now') === true && { now: toTimestamp(context.clock.now()) };
     return c.json(
       crons.map((cron) => pick({ ...toCron(cron), ...now }, select)),

@@ -1,4 +1,4 @@
-/** Commands about a thread, and its events as a stream. */
+/** Routes of the stream protocol: commands about a thread and its protocol events. */
 import { Hono, type Context } from 'hono';
 import { breathe } from '../../kernel/breathe.ts';
 import { isUuid } from '../../kernel/ids.ts';
@@ -19,8 +19,8 @@ import { subscription, type SubscriptionParams } from '../schemas/commands.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { textReply } from '../sse.ts';
 
-/** S3 What is held for one reader, in characters: events of a page can be many times as large as its frames. */
-const MAX_TEXT = 262_144;
+/** S3 Text that is buffered for one reader: a page's protocol events can be many times as large as its frames. */
+const MAX_TEXT_CHARS = 262_144;
 
 export function protocolRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -45,7 +45,7 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
     return c.json(await perform({ context, actor, threadId, idempotencyKey }, command));
   });
 
-  /** A3 A thread that is not there yet, or not for this caller, is silent. */
+  /** A3 The stream of a missing thread, and of one hidden from the caller, sends no events. */
   app.post('/threads/:thread_id/stream/events', async (c) => {
     const threadId = threadIdOf(c);
     const body = (c.var.body ?? {}) as Json;
@@ -70,7 +70,7 @@ export function protocolRoutes(context: ServerContext): Hono<Env> {
     });
   });
 
-  /** Reached by requests to upgrade as well: what they pass on the way is what every other request passes. */
+  /** Upgrade requests reach this route too, through the middleware of every other request. */
   app.get('/threads/:thread_id/stream/events', async (c) => {
     const { upgrade } = c.env;
     upgrade?.admit();
@@ -90,7 +90,7 @@ async function* pages(
   textOf: (event: ThreadEvent) => string | Uint8Array,
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array> {
-  // Who leaves between two pages does not come back to say so.
+  // After a disconnect between two pages the generator is not resumed, so `finally` may never run.
   signal.addEventListener('abort', reader.close, { once: true });
   try {
     while (!signal.aborted) {
@@ -103,7 +103,7 @@ async function* pages(
           const next = textOf(event);
           if (typeof next === 'string') {
             text += next;
-            if (text.length < MAX_TEXT) continue;
+            if (text.length < MAX_TEXT_CHARS) continue;
           }
           if (text !== '') yield text;
           text = '';
@@ -118,6 +118,6 @@ async function* pages(
   }
 }
 
-/** The place is the shorter id, and the one that is found without reading the run. */
+/** Uses the thread cursor as event id: it is shorter than the event's own id and is resolved without reading the run. */
 const toSse = (event: ThreadEvent): string =>
   `event: ${event.method}\ndata: ${toEventText(event)}\nid: ${toEventId(parseSeq(event.seq)!)}\n\n`;

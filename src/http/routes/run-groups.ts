@@ -1,4 +1,4 @@
-/** Many runs at once: created in one request, cancelled in one request. */
+/** Routes that create or cancel many runs in one request. */
 import { Hono } from 'hono';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { runsToCancel } from '../../projections/run-queries.ts';
@@ -20,7 +20,7 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
   app.post('/runs/batch', async (c) => {
     check(runBatch, c.var.body ?? []);
     const accept: (() => Promise<Created>)[] = [];
-    // All are looked at before the first is accepted: a batch with a fault does nothing.
+    // All runs are checked before the first is accepted: an invalid batch creates nothing.
     const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), c.var.actor, [
       'batch',
       c.var.body ?? [],
@@ -59,10 +59,10 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
       const done = await threads.dispatch(at, [
         { type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
       ]);
-      // One that has ended is what the client asked for.
+      // A run that has ended meanwhile is no error.
       if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);
     }
-    // What was found is cancelled all the same.
+    // A missing run is reported only after the others are cancelled.
     if (runIds !== undefined && found.length < new Set(runIds).size) throw noRun();
     return noContent();
   });

@@ -1,4 +1,4 @@
-/** Runs that exist: read, joined, cancelled. */
+/** Routes that read, join and cancel existing runs. */
 import { Hono, type Context } from 'hono';
 import type { EventName } from '../../auth/auth.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -23,7 +23,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { log, streams, threads } = context;
 
-  /** The run of the path, through the filter of what is asked; a run of another thread is missing. */
+  /** The run of the path, if the handler's filter for `event` allows it. Throws a 404, also for another thread's run. */
   async function find(
     c: Context<Env>,
     event: EventName = 'threads:read',
@@ -41,7 +41,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     return run;
   }
 
-  /** `rest`: where a reply that broke off goes on. */
+  /** `rest` is the last path segment of the `Location` header, where a client resumes a broken reply. */
   function holdReply(
     c: Context<Env>,
     run: RunRecord,
@@ -54,8 +54,8 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
       stopping: context.stopping,
       expiresAt: c.var.actor.expiresAt,
       outgoing: c.env.outgoing,
-      headers: placeOf(c, run, rest),
-      // Who asks for the headers alone leaves at once.
+      headers: locationHeaders(c, run, rest),
+      // A HEAD request disconnects at once and must not cancel the run.
       ...(cancelOnDisconnect && c.req.method !== 'HEAD' && { onLeave: () => cancelAbandoned(context, run) }),
     };
   }
@@ -119,7 +119,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     try {
       run = await find(c);
     } catch (error) {
-      // Existing clients expect a stream here whatever there is to read.
+      // Existing clients expect a stream, not a 404, for a missing run.
       if (!(error instanceof HttpProblem) || error.status !== noRun().status) throw error;
       const missing = { error: 'Error', message: `${error.status}: ${error.message}` };
       const { clock, stopping } = context;
@@ -158,19 +158,19 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
         ...(query.reason !== undefined && { cancelReason: stopReason.taken }),
       },
     ]);
-    // A run that has ended meanwhile is what the client asked for.
+    // A run that has ended meanwhile is no error.
     if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, run.threadId);
     if (query.wait !== true) return accepted();
     const ended = await streams.ended(run.runId, context.stopping);
     if (ended === undefined && context.stopping.aborted) throw stopping();
-    return jsonReply({}, 200, placeOf(c, run, 'join'));
+    return jsonReply({}, 200, locationHeaders(c, run, 'join'));
   });
 
   return app;
 }
 
-/** `Content-Location` names the run; `Location` keeps the form of the path that was asked. */
-function placeOf(c: Context<Env>, { threadId, runId }: RunRecord, rest: 'join' | 'stream') {
+/** Reply headers: `Content-Location` names the run, `Location` is stateless or on the thread as the requested path. */
+function locationHeaders(c: Context<Env>, { threadId, runId }: RunRecord, rest: 'join' | 'stream') {
   const base = c.req.param('thread_id') === undefined ? '' : `/threads/${threadId}`;
   return {
     'content-location': `/threads/${threadId}/runs/${runId}`,

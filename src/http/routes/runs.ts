@@ -1,4 +1,4 @@
-/** Runs on a thread, and stateless ones: created, streamed, waited for. */
+/** Routes that create a run, on a thread or stateless, and return it, stream it or wait for its end. */
 import { Hono, type Context } from 'hono';
 import { cancelAbandoned } from '../abandon.ts';
 import type { Env, ServerContext } from '../context.ts';
@@ -15,18 +15,18 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { streams } = context;
 
-  /** A reply that shows the run shows it as it was created, waiting; the others need not wait for its start. */
+  /** `startsAtOnce` is false for replies that show the run, so that its status in them is `pending`. */
   const create = (c: Context<Env>, threadId: string | undefined, startsAtOnce: boolean): Promise<Created> =>
     createRun(context, c.var.actor, c.var.body, threadId, {
       startsAtOnce,
-      // The form of the reply is no part of what is asked: who waited may come back for the stream.
+      // The key does not depend on the kind of reply: a client that waited may retry with a stream.
       idempotencyKey: toIdempotencyKey(c.req.header('idempotency-key'), c.var.actor, [
         threadId ?? null,
         c.var.body ?? {},
       ]),
     });
 
-  /** `Content-Location` names the run, with nothing after its id; `Location` is where a lost reply goes on. */
+  /** `named` becomes `Content-Location`, the run's path; `location` is where a client resumes a broken reply. */
   function holdReply(
     c: Context<Env>,
     { run, request }: Created,
@@ -44,7 +44,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
     };
   }
 
-  /** Creates the run, unless something is wrong with how it is to be read. */
+  /** Creates the run and streams it. An invalid query throws before the run is created. */
   async function stream(
     c: Context<Env>,
     threadId: string | undefined,
@@ -82,7 +82,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   app.post('/runs/stream', (c) => stream(c, undefined, stateless));
   app.post('/runs/wait', async (c) => {
     const created = await create(c, undefined, true);
-    // The official server names the thread here, and the place of a lost reply without it.
+    // As in the official server, `Content-Location` contains the thread and `Location` does not.
     return wait(c, created, onThread(created), stateless(created));
   });
   return app;

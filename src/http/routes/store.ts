@@ -1,6 +1,8 @@
 /**
- * A2 A handler's filter is matched against `{...value, namespace, key}`, inside the query. A3 With a filter, an item
- * that is not there is judged by its namespace and key alone: what does not pass looks like somebody else's.
+ * Routes of the item store.
+ *
+ * A2 A handler's filter is matched against `{...value, namespace, key}`, inside the query. A3 For a missing item the
+ * filter is matched against namespace and key alone: a mismatch replies like the item of another user.
  */
 import { Hono, type Context } from 'hono';
 import { StoreProblem } from '../../actors/store.ts';
@@ -35,7 +37,7 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
     const granted = await authorise(context, c.var.actor, 'store:put', asked);
     const item = check(itemPut, { ...granted.value, ttl: granted.value['ttl'] ?? body.ttl });
     checkRoot(item.namespace);
-    // First what is to be: whoever may not write there learns nothing of what is there.
+    // The new item is checked before the stored one is read, so that a 403 reveals nothing about it.
     if (!passes(item.value, item.namespace, item.key, granted.filter)) throw notAuthorized();
     const put = { kind: 'put', ...item } as const;
     const written = await store.write([put], { access: granted.filter }).catch(translate);
@@ -110,7 +112,7 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
     return c.json({ namespaces: namespaces.map((namespace) => [...namespace]) });
   });
 
-  /** The item that a request names, as the handler left it, and what the handler asks of it. */
+  /** The requested namespace and key after the handler's changes, with the handler's payload and filter. */
   async function locate(
     c: Context<Env>,
     event: 'store:get' | 'store:delete',
@@ -128,7 +130,7 @@ export function storeRoutes(context: ServerContext): Hono<Env> {
   return app;
 }
 
-/** A namespace in a query has its labels joined by periods. */
+/** Parses namespace and key from a query, where labels are joined by periods. */
 function fromQuery({ key, namespace }: JsonObject): object {
   const text = typeof namespace === 'string' ? namespace : '';
   return { key, namespace: text === '' ? [] : text.split('.') };

@@ -1,4 +1,4 @@
-/** The server itself: is it up, what is it, how does it do, what does it understand. */
+/** Routes about the server itself: health, info, metrics, OpenAPI document and its page. */
 import { Hono } from 'hono';
 import type { Env, ServerContext } from '../context.ts';
 import { renderDocs } from '../docs/page.ts';
@@ -13,7 +13,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
   const { log } = context;
   const { disabled } = context.http;
-  // Made when first asked for: it is worth a tenth of a start, and most servers are never asked.
+  // Built on first request: building takes about 10 % of start-up time, and most servers never need it.
   const document = once(() =>
     describeServer({ ...context.describe, version: context.version, http: context.http }),
   );
@@ -23,7 +23,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
 
   const ok = async (url: string): Promise<Response> => {
     const { check_db: wanted } = readQuery(new URL(url), { check_db: 'boolean' });
-    // Without the meta routes this one stays, and asks no further.
+    // With the group `meta` disabled, `/ok` still answers, but without checking the log.
     if (wanted === true && !disabled.has('meta'))
       try {
         if (poisoned !== undefined) throw new Error(poisoned);

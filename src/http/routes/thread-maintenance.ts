@@ -1,4 +1,4 @@
-/** Threads copied, pruned and measured; runs deleted. */
+/** Routes that copy, prune and measure threads and delete runs. */
 import { Hono } from 'hono';
 import { getRun } from '../../projections/run-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
@@ -41,7 +41,7 @@ export function threadMaintenanceRoutes(context: ServerContext): Hono<Env> {
     // The handler is asked about the whole request first, then about each thread.
     if (isDeletion) await authorise(context, c.var.actor, 'threads:delete', { thread_ids: [...ids] });
     const seen: string[] = [];
-    // Everything is asked before anything is done: a denial leaves all as it is.
+    // All threads are authorized before the first is changed: a denial changes nothing.
     for (const threadId of new Set(ids)) {
       const { filter } = isDeletion
         ? await authorise(context, c.var.actor, 'threads:delete', { thread_id: threadId })

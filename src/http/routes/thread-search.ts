@@ -1,4 +1,4 @@
-/** Threads found, listed and counted. A2 The filter of `threads:search` is a part of every query. */
+/** Routes that search, list and count threads. A2 The filter of `threads:search` is part of every query. */
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -44,7 +44,7 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
     );
   }
 
-  /** Values are read only when somebody asks for them. */
+  /** Renders a thread; its values are read only if selected or extracted. */
   async function render(
     thread: ThreadRecord,
     { select, extract }: ThreadSearchBody,

@@ -1,4 +1,4 @@
-/** Reading a thread's states, now and in the past, and writing into them between runs. */
+/** Routes that read a thread's current and earlier states and update its state between runs. */
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { StateOrder } from '../../graphs/port.ts';
@@ -38,7 +38,7 @@ interface CheckpointRef {
   readonly checkpointId?: string;
 }
 
-/** Whether a checkpoint is there. */
+/** Loads a checkpoint without its values, to test whether it exists. */
 const NO_VALUES = { names: [], written: false };
 
 export function threadStateRoutes(context: ServerContext): Hono<Env> {
@@ -81,7 +81,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
     await findReadable(context, c.var.actor, threadId);
     const granted = await authorise(context, c.var.actor, 'threads:update', { thread_id: threadId });
     const thread = await getThread(context.log.rows, threadId, granted.filter);
-    // It was just read: what its caller may see and not change is forbidden rather than missing.
+    // The caller may read the thread, so the reply is 403 and not 404 (A3).
     if (thread === undefined) throw notAuthorized();
     if (thread.status === 'busy') throw stateBusy();
     const graph = await findThreadGraph(context, c.var.actor, threadId, thread.metadata);
@@ -97,7 +97,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       ...place,
       supersteps: [[update]],
     });
-    // Clients read the place under any of these names.
+    // Clients read the new checkpoint under any of these names.
     const checkpoint = toCheckpoint(threadId, updated);
     const { checkpoint_map: map = null, ...where } = checkpoint ?? {};
     const configurable = map === null ? where : { ...where, checkpoint_map: map };
@@ -160,7 +160,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
 
 const readHistory = (given: unknown, byDefault: number) => check(historyQuery(byDefault), given);
 
-/** Within a namespace without an id, the map may say which checkpoint is meant there. */
+/** The checkpoint that a client names. Without an id, `checkpoint_map` may hold the id for the namespace. */
 function toCheckpointRef(choice: Partial<CheckpointChoice> | undefined): CheckpointRef {
   const { checkpoint_ns: ns = '', checkpoint_id: id, checkpoint_map: map } = choice ?? {};
   const mapped = map !== undefined && Object.hasOwn(map, ns) ? map[ns] : undefined;
@@ -179,7 +179,7 @@ function toOrder(
 ): StateOrder {
   const { subgraphs = false, select } = choice;
   const part = toPart(select);
-  // States within stand in the tasks.
+  // States of subgraphs are part of the tasks.
   const isNested = subgraphs && part?.tasks !== false;
   return { ...graph, threadId, ...place, subgraphs: isNested, ...(part !== undefined && { part }) };
 }

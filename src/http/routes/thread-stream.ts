@@ -1,4 +1,4 @@
-/** The stream of a thread: what all its runs do, for as long as the client listens. */
+/** Route that streams the frames of all runs of a thread until the client disconnects. */
 import { Hono } from 'hono';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Sendable } from '../../kernel/json-text.ts';

@@ -41,7 +41,7 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
       return jsonReply(await shownThread(log, newThread(done.events) ?? (await find(threadId, undefined))));
     if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
     const existing = await getThread(log.rows, threadId, granted.filter);
-    // Somebody else's thread: that the id is taken is all there is to say.
+    // A3 The thread of another user: the reply reveals only that the id is taken.
     if (existing === undefined) throw threadExists();
     return jsonReply(await shownThread(log, existing));
   });

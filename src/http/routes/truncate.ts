@@ -1,8 +1,8 @@
 /**
- * `POST /internal/truncate`: an empty server for the next test, where development asks for it. There only behind its
- * switch, and only for callers on the same machine that speak for themselves.
+ * `POST /internal/truncate`: deletes all data, for tests during development. The route exists only if enabled, and
+ * accepts only direct requests from the same machine.
  *
- * D1 Everything goes the way in which clients delete it, one deletion after the other.
+ * D1 Deletes through the commands that clients use.
  */
 import { Hono } from 'hono';
 import { ownAssistants, someCrons, someItems, someThreads } from '../../projections/inventory.ts';
@@ -11,10 +11,10 @@ import { noRoute } from '../replies.ts';
 import { check } from '../schemas/common.ts';
 import { truncate } from '../schemas/truncate.ts';
 
-const EVERY = Number.MAX_SAFE_INTEGER;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
-/** A proxy speaks for somebody else, and so does a browser: any page may send to this machine. */
-const SPEAKS_FOR_OTHERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin', 'sec-fetch-site'];
+/** Headers of proxies and browsers: a forwarded request, or one of any web page, may come from elsewhere. */
+const INDIRECT_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin', 'sec-fetch-site'];
 
 export function truncateRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
@@ -27,12 +27,12 @@ export function truncateRoutes(context: ServerContext): Hono<Env> {
       const done = await Promise.all(
         found.map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
       );
-      // What refuses to go is met again on the next page, for ever.
+      // Without this check, threads that cannot be deleted would be found again for ever.
       if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} threads cannot be deleted`);
     }
   }
 
-  /** Runs to come go with the runs that are there. */
+  /** Deletes crons before threads, so that none starts a run in between. */
   async function deleteCrons(): Promise<void> {
     for (;;) {
       const found = someCrons(log.rows);
@@ -56,14 +56,14 @@ export function truncateRoutes(context: ServerContext): Hono<Env> {
 
   app.post('/internal/truncate', async (c) => {
     const from = c.env.incoming?.socket.remoteAddress ?? '';
-    if (!LOOPBACK.test(from) || SPEAKS_FOR_OTHERS.some((name) => c.req.header(name) !== undefined))
+    if (!LOOPBACK.test(from) || INDIRECT_HEADERS.some((name) => c.req.header(name) !== undefined))
       throw noRoute();
     const wanted = check(truncate, c.var.body ?? {});
     if (wanted.threads === true) {
       await deleteCrons();
       await deleteThreads();
-      // Requests that come again are new.
-      const payloads = [{ kind: 'forget-commands', before: clock.now() + 1, limit: EVERY } as const];
+      // Forgets idempotency keys, so that repeated requests are accepted again.
+      const payloads = [{ kind: 'forget-commands', before: clock.now() + 1, limit: NO_LIMIT } as const];
       await log.commit({ commandId: ids.uuid(), appends: [], payloads });
     }
     if (wanted.assistants === true)

@@ -1,6 +1,6 @@
 /**
- * What became of webhooks, and the wish to have them again. A2 A delivery is seen by whoever sees the thread of its
- * run, and asked for again by whoever may change that thread; A3 everything else is missing.
+ * Routes that read webhook deliveries and send them again. A2 Reading a delivery needs read access to the run's thread,
+ * and sending it again needs update access; A3 any other delivery looks missing.
  */
 import { Hono } from 'hono';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -17,9 +17,9 @@ import { noBody, noWebhook } from '../replies.ts';
 import { check, pathUuid } from '../schemas/common.ts';
 import { webhookList, webhookRedeliver } from '../schemas/webhooks.ts';
 
-/** Of one delivery, the latest. */
+/** Maximum number of attempts shown per delivery, the latest ones. */
 const MAX_ATTEMPTS = 100;
-/** In one request. */
+/** Maximum number of deliveries sent again per request. */
 const MAX_REDELIVERED = 1000;
 
 export function webhookRoutes(context: ServerContext): Hono<Env> {

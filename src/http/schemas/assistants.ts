@@ -20,13 +20,13 @@ const description = z
   .max(10_000, 'expected at most 10000 characters')
   .refine((text) => text.isWellFormed(), 'expected plain text, found a lone surrogate');
 
-/** Members given as null are left out: they would be stored as undefined. */
+/** Drops members given as null, which `optional` turns into undefined. */
 const config = runConfig.transform(
   (given) =>
     Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JsonObject,
 );
 
-/** What a version of an assistant holds, as clients send it. */
+/** Content of an assistant's version, as clients send it. */
 const content = {
   config: optional(config),
   context: optional(jsonObject),
@@ -45,7 +45,7 @@ export const assistantCreate = z.object(
   'expected an object',
 );
 
-/** Members that are absent or null stay as they are. */
+/** Absent and null members are not changed. */
 export const assistantPatch = z.object({ ...content, graph_id: optional(name) }, 'expected an object');
 
 const filters = { metadata: optional(jsonObject), graph_id: optional(name), name: optional(name) };
@@ -77,7 +77,7 @@ export const assistantSearch = z.object(
   'expected an object',
 );
 
-/** The conditions that an auth handler is shown and may change. */
+/** Search conditions that an auth handler sees and may change. */
 export const assistantConditions = assistantSearch.pick({ metadata: true, graph_id: true });
 
 export const assistantCount = z.object(filters, 'expected an object');
@@ -92,5 +92,4 @@ export const versionChoice = z.object(
   'expected an object with version',
 );
 
-/** `delete_threads` goes in the query. */
 export const assistantDeletion = z.object({ delete_threads: z.boolean().optional() });

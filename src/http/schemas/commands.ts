@@ -1,4 +1,4 @@
-/** Parameters of protocol commands. Members they do not know are ignored. */
+/** Schemas of the parameters of protocol commands. Unknown members are ignored. */
 import { z } from 'zod';
 import { json, jsonObject, limit, list, name, oneOf, optional, uuid } from './common.ts';
 import { runConfig } from './runs.ts';
@@ -60,19 +60,21 @@ export const checkpointParams = z.object({
 
 export const treeParams = z.object({ run_id: optional(uuid) });
 
-const place = optional(z.int('expected an integer of 0 or more').min(0, 'expected an integer of 0 or more'));
+const count = optional(z.int('expected an integer of 0 or more').min(0, 'expected an integer of 0 or more'));
 
-/** Characters. Ids name the graph within graphs that an event comes from. */
-const MAX_EVENT_ID = 4096;
+/** Maximum length of an event id, which contains the path of nested graphs that the event comes from. */
+const MAX_EVENT_ID_CHARS = 4096;
 
-/** What a reader of a thread wants: the body of a stream, and the parameters of a subscription. */
+/** Selects the protocol events of a thread: body of an event stream and parameters of a subscription. */
 export const subscription = z.object(
   {
     channels: list(segment, 100, 'expected a list of channels').min(1, 'expected at least one channel'),
     namespaces: optional(list(namespace, 1000, 'expected a list of namespaces')),
-    depth: place,
-    since: place,
-    since_event_id: optional(z.string('expected an event id').max(MAX_EVENT_ID, 'expected an event id')),
+    depth: count,
+    since: count,
+    since_event_id: optional(
+      z.string('expected an event id').max(MAX_EVENT_ID_CHARS, 'expected an event id'),
+    ),
   },
   'expected an object with channels',
 );

@@ -1,4 +1,4 @@
-/** Building blocks of request schemas. Clients send `null` for "not given", so every optional member takes it. */
+/** Building blocks of request schemas. Every optional member accepts `null`, which clients send for "not given". */
 import { z } from 'zod';
 import { isUuid } from '../../kernel/ids.ts';
 import { findTextProblem, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
@@ -11,10 +11,10 @@ export const json = z.custom<Json>((value) => value !== undefined, 'expected a J
 export const jsonObject = z
   .custom<JsonObject>((value) => isObject(value), 'expected an object')
   .meta({ type: 'object' });
-/** Keys of metadata that name what belongs together; only the server writes them. */
+/** Metadata keys that only the server writes. */
 const SERVER_KEYS = ['assistant_id', 'run_id', 'thread_id', 'cron_id'];
 
-/** Metadata that a client writes; keys that only the server writes are dropped. */
+/** Metadata that a client writes; `SERVER_KEYS` are dropped. */
 export const ownMetadata = jsonObject.transform((given): JsonObject =>
   Object.fromEntries(Object.entries(given).filter(([key]) => !SERVER_KEYS.includes(key))),
 );
@@ -24,7 +24,7 @@ export const uuid = z
   .toLowerCase()
   .meta({ format: 'uuid' });
 
-/** Text that becomes an id or a key. */
+/** Text that is used as an id or a key. */
 export const name = z
   .string('expected a string')
   .min(1, 'expected at least 1 character')
@@ -36,17 +36,17 @@ export const name = z
   });
 
 /**
- * A list of at most `most` items. Without a bound one request with a long list of wrong items has the server write
- * down millions of problems.
+ * A list of at most `most` items. Without a bound, validating a long list of invalid items would create millions of
+ * issues.
  */
 export const list = <T extends z.ZodType>(item: T, most: number, message: string) =>
   z.array(item, message).max(most, `${message}, at most ${most}`);
 
-/** The members of a record that are wanted; the message names all there are. */
+/** A list of members to select; the error message names all members. */
 export const selectOf = (fields: readonly [string, ...string[]]) =>
   list(oneOf(fields), 100, `expected a list of ${fields.join(', ')}`);
 
-/** A page of any length. */
+/** A page size without an upper limit. */
 export const openLimit = (byDefault: number) =>
   z
     .int('expected an integer of 1 or more')
@@ -76,13 +76,13 @@ export const sortOrder = z
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `expected one of ${values.map((value) => `"${value}"`).join(', ')}`);
 
-/** A node by name, or with an input of its own. */
+/** Target of `goto`: a node's name, or a node with its input. */
 const target = z.union(
   [name, z.object({ node: name, input: json.nullish() }, 'expected an object with node')],
   'expected the name of a node, or an object with node and input',
 );
 
-/** Null is "not given", here too: a command has to say something, or the run could only fail. */
+/** A command needs at least one member that is not null; an empty one would make the run fail. */
 export const command = z
   .object(
     {
@@ -107,7 +107,7 @@ export const command = z
     'expected at least one of goto, update and resume',
   );
 
-/** Validates what a client sent; throws a 422 that names every field at fault and what was expected there. */
+/** Validates a client's value. Throws a 422 that names up to 10 invalid fields and the expected values. */
 export function check<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -118,13 +118,13 @@ export function check<T extends z.ZodType>(schema: T, value: unknown): z.output<
   throw invalid([...new Set(problems)].slice(0, 10).join('; '));
 }
 
-/** An id of the path: malformed ones are named, not looked up. */
+/** A UUID of the path, in lower case. Throws a 422 when it is malformed. */
 export function pathUuid(text: string | undefined, field: string): string {
   if (text === undefined || !isUuid(text)) throw invalid(`${field}: expected a UUID`);
   return text.toLowerCase();
 }
 
-/** Keeps only the listed members, when a list was given. */
+/** Keeps only the selected members; all of them without a selection. */
 export function pick<V>(
   record: Readonly<Record<string, V>>,
   select: readonly string[] | undefined,

@@ -26,7 +26,7 @@ const timezone = z.string('expected the IANA name of a time zone').superRefine((
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
 });
 
-/** What the runs are asked to do: members of a run's request that make sense without the one who asks. */
+/** Members of a run's request that apply to a run without a connected client. */
 const payload = runCreate.pick({
   input: true,
   config: true,
@@ -44,33 +44,33 @@ const payload = runCreate.pick({
 }).shape;
 export const PAYLOAD_KEYS = Object.keys(payload);
 
-const own = {
+const common = {
   timezone: optional(timezone),
   enabled: optional(z.boolean('expected true or false')),
-  /** Of crons without a thread. */
+  /** Applies to crons without a thread. */
   on_run_completed: optional(oneOf(['delete', 'keep'])),
   metadata: optional(ownMetadata),
 };
 
-/** Members of the payload are checked here and kept as they were sent. */
+/** Validates the payload's members; the cron keeps them as they were sent. */
 export const cronCreate = z.object(
-  { schedule, assistant_id: name, end_time: optional(time), ...own, ...payload },
+  { schedule, assistant_id: name, end_time: optional(time), ...common, ...payload },
   'expected an object',
 );
 
-/** Members that are absent or null stay as they are, but that null for `end_time` takes it away. */
+/** Absent and null members are not changed, except that null removes `end_time`. */
 export const cronPatch = z.object(
   {
     schedule: optional(schedule),
     assistant_id: optional(name),
     end_time: time.nullish(),
-    ...own,
+    ...common,
     ...payload,
   },
   'expected an object',
 );
 
-/** What an auth handler may leave of a payload. */
+/** The payload after an auth handler's changes. */
 export const cronPayload = z.object(payload, 'expected an object');
 
 const filters = {
@@ -114,5 +114,5 @@ export const cronSearch = z.object(
 
 export const cronCount = z.object(filters, 'expected an object');
 
-/** The conditions that an auth handler is shown and may change. */
+/** Search conditions that an auth handler sees and may change. */
 export const cronConditions = cronCount.pick({ assistant_id: true, thread_id: true, metadata: true });

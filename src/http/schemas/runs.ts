@@ -44,7 +44,7 @@ const checkpoint = z.object(
   'expected an object with checkpoint_id',
 );
 
-/** A run's config, and an assistant's, which its runs begin with. */
+/** Config of a run, and of an assistant, whose runs merge it with their own. */
 export const runConfig = z.looseObject(
   {
     configurable: optional(jsonObject),
@@ -61,7 +61,7 @@ export const runConfig = z.looseObject(
   'expected an object',
 );
 
-/** The body of every request that creates a run. Members it does not know are ignored. */
+/** Body of every request that creates a run. Unknown members are ignored. */
 export const runCreate = z.object(
   {
     assistant_id: name,
@@ -99,11 +99,11 @@ export const runCreate = z.object(
       z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000, 'expected at most 31536000'),
     ),
     durability: optional(oneOf(['sync', 'async', 'exit'])),
-    /** The older way to say `durability`: true is `async`, false is `exit`. */
+    /** Deprecated form of `durability`: true is `async`, false is `exit`. */
     checkpoint_during: optional(z.boolean('expected true or false')),
-    /** Accepted: the frames of every run are kept. */
+    /** Accepted without effect: the frames of every run are kept. */
     stream_resumable: optional(z.boolean('expected true or false')),
-    /** Kept with the run; nothing here collects feedback, so no frame comes of it. */
+    /** Stored with the run without effect: this server does not collect feedback. */
     feedback_keys: optional(list(name, 100, 'expected a list of keys')),
     langsmith_tracer: optional(
       z.object(
@@ -118,7 +118,7 @@ export const runCreate = z.object(
   'expected an object',
 );
 
-/** Each on a thread of its own. */
+/** Stateless runs, each on its own thread. */
 export const runBatch = list(runCreate, 1000, 'expected a list of runs').min(1, 'expected at least one run');
 
 export type RunCreate = z.output<typeof runCreate>;
@@ -145,10 +145,10 @@ export const runList = z.object({
   ),
 });
 
-/** The conditions of a list of runs that an auth handler is shown and may change. */
+/** Conditions of a list of runs that an auth handler sees and may change. */
 export const runConditions = runList.pick({ metadata: true, status: true });
 
-/** Either every run that waits or executes, or the listed ones of a thread. */
+/** Selects either all runs of a status or listed runs of one thread. */
 export const cancelMany = z
   .object({
     status: optional(oneOf(['pending', 'running', 'all'])),
@@ -178,7 +178,7 @@ export const cancelQuery = z
   .object({
     wait: z.boolean().nullish(),
     action: optional(oneOf(['interrupt', 'rollback'])),
-    /** `taken`: the run's input was absorbed by another run. */
+    /** `taken` means that another run has absorbed the run's input. */
     reason: optional(oneOf(['taken'])),
   })
   .refine(({ action, reason }) => reason === undefined || action !== 'rollback', {
@@ -191,7 +191,7 @@ export const joinQuery = z.object({
   stream_mode: optional(list(streamMode, 100, 'expected a list of stream modes')),
 });
 
-/** A run's stream. */
+/** Query of requests that stream a run. */
 export const streamQuery = z.object({
   namespace: optional(list(z.string('expected a namespace'), 100, 'expected namespaces')).meta({
     description:
@@ -209,7 +209,7 @@ export const joinStreamQuery = joinQuery.extend({
 
 const threadStreamModes = optional(list(oneOf(THREAD_STREAM_MODES), 100, 'expected a list of stream modes'));
 
-/** Either name will do. */
+/** Clients send either name; `stream_modes` has priority. */
 export const threadStreamQuery = z.object({
   stream_modes: threadStreamModes,
   stream_mode: threadStreamModes,

@@ -6,12 +6,12 @@ import { jsonObject, limit, list, name, offset, openLimit, optional } from './co
 
 const labels = list(z.string('expected a string'), MAX_LABELS, 'expected a list of labels');
 
-/** 100 years: beyond it a client means something else. */
-const LONGEST_TTL = 52_560_000;
+/** 100 years: a longer time is taken for an error in the unit. */
+const MAX_TTL_MINUTES = 52_560_000;
 const ttl = z
   .number('expected minutes, or null for ever')
   .positive('expected minutes, more than 0')
-  .max(LONGEST_TTL, `expected at most ${LONGEST_TTL} minutes`)
+  .max(MAX_TTL_MINUTES, `expected at most ${MAX_TTL_MINUTES} minutes`)
   .nullish();
 
 const index = optional(
@@ -49,20 +49,20 @@ export const namespaceSearch = z.object({
   offset,
 });
 
-/** Throws a 422 with the label at fault. */
+/** Throws a 422 that names the invalid label. */
 export function checkLabels(namespace: readonly string[]): readonly string[] {
   const problem = findNamespaceProblem(namespace);
   if (problem !== undefined) throw invalid(problem);
   return namespace;
 }
 
-/** The namespace of an item is never empty. */
+/** Like `checkLabels`, and throws a 400 for an empty namespace: no item has one. */
 export function checkNamespace(namespace: readonly string[]): readonly string[] {
   if (namespace.length === 0) throw noNamespace();
   return checkLabels(namespace);
 }
 
-/** The library keeps the root label for itself: no graph could write there. */
+/** Throws a 400 for the root label `langgraph`, which the LangGraph library reserves. */
 export function checkRoot(namespace: readonly string[]): void {
   checkNamespace(namespace);
   if (namespace[0] === 'langgraph') throw reservedRoot(namespace);

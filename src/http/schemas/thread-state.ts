@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findTextProblem, isObject, type Json } from '../../kernel/json.ts';
 import { command, json, jsonObject, limit, list, name, optional, ownMetadata } from './common.ts';
 
-/** Segments `node:<task id>` joined by `|`; empty for the thread's own state. */
+/** Checkpoint namespace: segments `node:<task id>` joined by `|`; empty for the thread's root graph. */
 const namespace = z
   .string('expected a string')
   .max(4096, 'expected at most 4096 characters')
@@ -12,7 +12,7 @@ const namespace = z
       context.addIssue({ code: 'custom', message: `expected plain text, found ${problem}` });
   });
 
-/** Where a state is. The thread is the one of the path, whatever `thread_id` says. */
+/** Names the checkpoint of a state. A member `thread_id` is ignored: the path names the thread. */
 const checkpoint = z.object(
   {
     checkpoint_id: optional(name),
@@ -24,10 +24,10 @@ const checkpoint = z.object(
 
 export type CheckpointChoice = z.output<typeof checkpoint>;
 
-/** Members of a state, and keys of its values after `values.`. What a state does not have is no mistake. */
+/** Members of a state, and `values.<key>` for single values. Unknown names are ignored. */
 const select = optional(list(z.string('expected a string'), 1000, 'expected a list of strings'));
 
-/** In the query of a request. */
+/** Query of requests that read a state. */
 export const stateChoice = z.object({
   subgraphs: optional(z.boolean('expected true or false')),
   select,
@@ -54,7 +54,7 @@ export const stateUpdate = z.object(
 
 export const statePatch = z.object({ metadata: optional(ownMetadata) }, 'expected an object');
 
-/** A checkpoint id alone, or an object that holds one: a checkpoint, or a config with one inside. */
+/** A checkpoint id, a checkpoint object, or a config with a checkpoint id in `configurable`. */
 const before = z
   .union(
     [
@@ -86,7 +86,7 @@ const update = z.object(
   'expected an object with as_node',
 );
 
-/** Each of them is one checkpoint of the new thread. */
+/** Each superstep becomes one checkpoint of the new thread. */
 export const supersteps = list(
   z.object(
     {

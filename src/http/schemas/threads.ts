@@ -16,15 +16,15 @@ import {
   uuid,
 } from './common.ts';
 
-/** Some 190 years. */
-const LONGEST_MINUTES = 100_000_000;
-const MINUTES = `expected a number of minutes above 0 and at most ${LONGEST_MINUTES}`;
-const minutes = z.number(MINUTES).positive(MINUTES).max(LONGEST_MINUTES, MINUTES);
+/** About 190 years. */
+const MAX_TTL_MINUTES = 100_000_000;
+const MINUTES = `expected a number of minutes above 0 and at most ${MAX_TTL_MINUTES}`;
+const minutes = z.number(MINUTES).positive(MINUTES).max(MAX_TTL_MINUTES, MINUTES);
 const pruning = oneOf(['delete', 'keep_latest'])
   .nullish()
   .transform((value): Ttl['strategy'] => (value === 'keep_latest' ? 'keep-latest' : 'delete'));
 
-/** Minutes, or an object that says what happens then. */
+/** Time to live: minutes, or an object with minutes and the strategy at expiry. */
 const ttl = z.union(
   [
     minutes.transform((given): Ttl => ({ strategy: 'delete', minutes: given })),
@@ -111,7 +111,7 @@ export const threadSearch = z.object({
   extract: optional(extract),
 });
 
-/** The conditions that an auth handler is shown and may change. */
+/** Search conditions that an auth handler sees and may change. */
 export const threadConditions = threadSearch.pick({ ids: true, metadata: true, values: true, status: true });
 
 export type ThreadSearchBody = z.output<typeof threadSearch>;

@@ -3,7 +3,7 @@ import { optional } from './common.ts';
 
 const flag = optional(z.boolean('expected true or false'));
 
-/** Runs and checkpoints are of threads and go with them, so naming them alone is refused. */
+/** Runs and checkpoints are deleted only with their threads, so `runs` and `checkpointer` require `threads`. */
 export const truncate = z
   .object(
     { runs: flag, checkpointer: flag, threads: flag, assistants: flag, store: flag },

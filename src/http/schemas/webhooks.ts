@@ -4,9 +4,9 @@ import { time } from './time.ts';
 
 const moment = time.meta({ type: 'string', format: 'date-time' });
 
-/** Each comes with its attempts, so a page is small. */
+/** Page size: small, because each webhook includes its attempts. */
 const LIMIT = 'expected an integer from 1 to 100';
-const few = z
+const pageSize = z
   .int(LIMIT)
   .min(1, LIMIT)
   .max(100, LIMIT)
@@ -18,11 +18,11 @@ export const webhookList = z.object({
   thread_id: optional(uuid),
   host: optional(name),
   state: optional(oneOf(['owed', 'delivered', 'failed'])),
-  limit: few,
+  limit: pageSize,
   offset,
 });
 
-/** What was owed from `since` on and before `until`. */
+/** Selects webhooks that became owed at or after `since` and before `until`. */
 export const webhookRedeliver = z
   .object(
     {
