@@ -68,10 +68,10 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
 
 /** Node throws some reasons why a process cannot be started, such as a lack of memory, and emits the others. */
 function startChild(env: NodeJS.ProcessEnv, memoryMb: number): ChildProcess {
-  const { command, args } = ownProcess('worker/main');
+  const own = ownProcess('worker/main', Math.round(memoryMb * HEAP_PART), env);
   try {
-    return spawn(command, [`--max-old-space-size=${Math.round(memoryMb * HEAP_PART)}`, ...args], {
-      env,
+    return spawn(own.command, own.args, {
+      env: { ...env, ...own.env },
       // A process group of its own: the terminal's interrupt is for the server, and children of graph code are found by it.
       detached: true,
       windowsHide: true,

@@ -1,0 +1,155 @@
+/**
+ * The main script of the single executable. It writes the program into a folder of the user's cache once, and runs it from
+ * there: user code, worker processes and addons then load as they do without the executable.
+ *
+ * With `REWOUND_RUN_AS_NODE` the executable is Node: it runs the script that its first argument names. The program sets
+ * the variable for its own processes, so scripts that graph code starts with `process.execPath` or `node` run too.
+ */
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const os = require('node:os');
+const { join, dirname, resolve } = require('node:path');
+const { getRawAsset, getAsset } = require('node:sea');
+const { pathToFileURL } = require('node:url');
+const vm = require('node:vm');
+const { zstdDecompressSync } = require('node:zlib');
+
+const PRODUCT = 'rewound';
+const RUN_AS_NODE = 'REWOUND_RUN_AS_NODE';
+const EXIT_UNTRIED = 3;
+const OWNER_ONLY = 0o700;
+
+/** Imports by the loader of ordinary files: a plain `import()` of this script knows built-in modules only. */
+function load(file) {
+  const { emitWarning } = process;
+  // Node calls the option experimental, which is nothing that users could change.
+  process.emitWarning = () => undefined;
+  const importFile = new vm.Script('(url) => import(url)', {
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  }).runInThisContext();
+  const loading = importFile(pathToFileURL(file).href);
+  process.emitWarning = emitWarning;
+  return loading;
+}
+
+/** Folders of the user, the best one first. */
+function cacheFolders() {
+  const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
+  const user = process.getuid ? process.getuid() : os.userInfo().username;
+  return [
+    XDG_CACHE_HOME && join(XDG_CACHE_HOME, PRODUCT),
+    LOCALAPPDATA && join(LOCALAPPDATA, PRODUCT),
+    HOME && join(HOME, '.cache', PRODUCT),
+    join(os.tmpdir(), `${PRODUCT}-${user}`),
+  ].filter(Boolean);
+}
+
+/** A folder that another user owns or may write to could hold another program. */
+function assertOwn(folder) {
+  if (!process.getuid) return;
+  const { uid, mode } = fs.lstatSync(folder);
+  if (uid === process.getuid() && (mode & 0o077) === 0) return;
+  throw new Error(`found a folder that other users may change, expected one of this user with mode 0700`);
+}
+
+const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+/** The archive: a JSON list of files with sizes, its length in the first four bytes, and the files one after the other. */
+function extract(folder) {
+  const packed = Buffer.from(getRawAsset('program'));
+  const bytes = zstdDecompressSync(packed);
+  const length = bytes.readUInt32BE(0);
+  let at = 4 + length;
+  for (const { path, size } of JSON.parse(bytes.subarray(4, at).toString())) {
+    const file = join(folder, path);
+    fs.mkdirSync(dirname(file), { recursive: true, mode: OWNER_ONLY });
+    fs.writeFileSync(file, bytes.subarray(at, at + size));
+    at += size;
+  }
+}
+
+/** Addons are checked at every start: they are what a full disk or a lost power supply makes the process crash with. */
+function isWhole(folder) {
+  try {
+    const addons = JSON.parse(getAsset('addons', 'utf8'));
+    return addons.every(({ path, digest }) => digestOf(fs.readFileSync(join(folder, path))) === digest);
+  } catch {
+    return false;
+  }
+}
+
+function prepareIn(base) {
+  fs.mkdirSync(base, { recursive: true, mode: OWNER_ONLY });
+  assertOwn(base);
+  const folder = join(base, getAsset('digest', 'utf8'));
+  if (isWhole(folder)) return folder;
+  const unfinished = fs.mkdtempSync(join(base, '.unfinished-'));
+  try {
+    extract(unfinished);
+    fs.rmSync(folder, { recursive: true, force: true });
+    fs.renameSync(unfinished, folder);
+  } catch (error) {
+    fs.rmSync(unfinished, { recursive: true, force: true });
+    // Another process may have been faster.
+    if (!isWhole(folder)) throw error;
+  }
+  return folder;
+}
+
+/** The folder of the program. Ends the process where it can be written nowhere. */
+function prepare() {
+  const failures = [];
+  for (const base of cacheFolders()) {
+    try {
+      return prepareIn(base);
+    } catch (error) {
+      failures.push(`${base}: ${error.message}`);
+    }
+  }
+  console.error(
+    `${PRODUCT}: found no folder to unpack the program into; set XDG_CACHE_HOME to one that this user owns\n` +
+      failures.join('\n'),
+  );
+  process.exit(EXIT_UNTRIED);
+}
+
+/** A folder with `node`, which is this executable. */
+function linkNode(folder) {
+  const bin = join(folder, 'node-bin');
+  const link = join(bin, process.platform === 'win32' ? 'node.exe' : 'node');
+  fs.mkdirSync(bin, { recursive: true, mode: OWNER_ONLY });
+  try {
+    if (fs.readlinkSync(link) === process.execPath) return bin;
+  } catch {
+    // There is no link yet.
+  }
+  const fresh = `${link}.${process.pid}`;
+  fs.symlinkSync(process.execPath, fresh);
+  fs.renameSync(fresh, link);
+  return bin;
+}
+
+// The second argument is the executable again, or the path that it was called by.
+const [, , ...args] = process.argv;
+if (process.env[RUN_AS_NODE] === '1') {
+  // Options of one process, not of those that it starts.
+  const { REWOUND_NODE_OPTIONS: options } = process.env;
+  if (options !== undefined) process.env.NODE_OPTIONS = options;
+  if (options === '') delete process.env.NODE_OPTIONS;
+  delete process.env.REWOUND_NODE_OPTIONS;
+  const index = args.findIndex((arg) => !arg.startsWith('-'));
+  const script = args[index];
+  if (script === undefined) {
+    console.error(`${PRODUCT}: with ${RUN_AS_NODE}=1 found no script to run in: ${args.join(' ')}`);
+    process.exit(2);
+  }
+  const file = resolve(script);
+  process.argv = [process.execPath, file, ...args.slice(index + 1)];
+  load(file);
+} else {
+  const folder = prepare();
+  process.env[RUN_AS_NODE] = '1';
+  process.env.REWOUND_NODE_BIN = linkNode(folder);
+  process.argv = [process.execPath, join(folder, 'dist/main.js'), ...args];
+  load(join(folder, 'dist/main.js'));
+}
