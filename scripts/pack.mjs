@@ -48,7 +48,7 @@ function declareTypes() {
   execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], { stdio: 'inherit' });
 }
 
-rmSync(OUT, { recursive: true, force: true });
+rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 checkDependencies(await buildInto(join(FOLDER, 'dist')));
 declareTypes();

@@ -9,27 +9,18 @@
  * The graph waits for the disk only with durability `sync`. A read waits for the attempt's earlier writes.
  */
 import type { Clock } from '../kernel/clock.ts';
-import { stackOf } from '../kernel/stack.ts';
 import type { Store } from '../actors/store.ts';
 import { closingFrames, readLedger } from '../actors/last-frames.ts';
 import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
 import type { Dispatched, Threads } from '../actors/threads.ts';
-import type {
-  CheckpointStore,
-  Frame,
-  LostAttempt,
-  NewCheckpoint,
-  RunEnd,
-  RunLink,
-  StopReason,
-} from '../graphs/port.ts';
+import type { CheckpointStore, Frame, LostAttempt, NewCheckpoint, RunLink } from '../graphs/port.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing, Refusal } from '../thread/decide.ts';
 import type { Outcome, ThreadEvent } from '../thread/events.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { CHARGED } from '../thread/fault.ts';
-import { stopReason } from '../thread/run-end.ts';
+import { toFailure } from './outcome.ts';
 import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites } from './run-writes.ts';
@@ -271,35 +262,3 @@ export function createExecution(options: ExecutionOptions): Execution {
 
 const sizeOf = (texts: readonly { readonly data: string }[]): number =>
   texts.reduce((sum, { data }) => sum + data.length, 0);
-
-function toFailure(error: unknown): Outcome {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const stack = stackOf(error);
-  return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };
-}
-
-/** Final values of the graph that no checkpoint holds, as JSON text. */
-export const untrackedOf = (end: RunEnd | LostAttempt): string | undefined =>
-  end.kind === 'success' ? end.untracked : undefined;
-
-/** Derives the run's outcome from the graph's end and the stop reason, if there is one. */
-export function outcomeOf(
-  end: RunEnd | LostAttempt,
-  stop: StopReason | undefined,
-  timeoutMs: number,
-): Outcome {
-  if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
-  if (end.kind === 'error') return end;
-  const next = end.kind === 'stopped' ? end.next : undefined;
-  switch (stop) {
-    case 'timeout':
-      return { kind: 'timeout', message: `The run exceeded its time limit of ${timeoutMs / 1000} s.` };
-    case 'rollback':
-      return { kind: 'rolled-back', reason: stopReason.cancel('rollback') };
-    default:
-      return { kind: 'cancelled', reason: stopReason.cancel('interrupt'), ...(next && { next }) };
-  }
-}
-
-const toJson = (interrupts: Extract<RunEnd, { kind: 'success' }>['interrupts']) =>
-  Object.fromEntries(Object.entries(interrupts).map(([task, list]) => [task, [...list]]));

@@ -1,0 +1,37 @@
+/** Outcomes of runs: from the end of graph code, the reason to stop, or an error that could not be stored. */
+import { stackOf } from '../kernel/stack.ts';
+import type { LostAttempt, RunEnd, StopReason } from '../graphs/port.ts';
+import type { Outcome } from '../thread/events.ts';
+import { stopReason } from '../thread/run-end.ts';
+
+export function toFailure(error: unknown): Outcome {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const stack = stackOf(error);
+  return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };
+}
+
+/** Final values of the graph that no checkpoint holds, as JSON text. */
+export const untrackedOf = (end: RunEnd | LostAttempt): string | undefined =>
+  end.kind === 'success' ? end.untracked : undefined;
+
+/** Derives the run's outcome from the graph's end and the stop reason, if there is one. */
+export function outcomeOf(
+  end: RunEnd | LostAttempt,
+  stop: StopReason | undefined,
+  timeoutMs: number,
+): Outcome {
+  if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
+  if (end.kind === 'error') return end;
+  const next = end.kind === 'stopped' ? end.next : undefined;
+  switch (stop) {
+    case 'timeout':
+      return { kind: 'timeout', message: `The run exceeded its time limit of ${timeoutMs / 1000} s.` };
+    case 'rollback':
+      return { kind: 'rolled-back', reason: stopReason.cancel('rollback') };
+    default:
+      return { kind: 'cancelled', reason: stopReason.cancel('interrupt'), ...(next && { next }) };
+  }
+}
+
+const toJson = (interrupts: Extract<RunEnd, { kind: 'success' }>['interrupts']) =>
+  Object.fromEntries(Object.entries(interrupts).map(([task, list]) => [task, [...list]]));
