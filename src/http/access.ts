@@ -47,7 +47,7 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
   };
 }
 
-/** On these paths a body that is not JSON gets a 400 with a fixed message, as their clients expect. */
+/** Paths on which a body that is not JSON gets a 400 with a fixed message, as their clients expect. */
 const EVENT_PATHS = /\/threads\/[^/]+\/(commands|stream\/events)$/;
 
 function bodyOf(path: string, bytes: Uint8Array): Json | undefined {

@@ -69,7 +69,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
   app.route('/', threadStreamRoutes(context));
-  // Before the run routes: their `:run_id` segment would match `crons`.
+  // Cron routes precede run routes, whose `:run_id` segment would match `crons`.
   app.route('/', cronRoutes(context));
   app.route('/', cronChangeRoutes(context));
   app.route('/', runRoutes(context));

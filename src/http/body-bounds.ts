@@ -41,9 +41,9 @@ export function checkBounds(bytes: Uint8Array): void {
   if (bytes.length <= MAX_UNSCANNED_BYTES) return;
   const { length } = bytes;
   const kinds = rememberKinds(bytes);
-  /** By depth: the index of a list's current entry, -1 for an object. */
+  /** Index of a list's current entry, -1 for an object; by depth. */
   const positions = new Int32Array(MAX_DEPTH + 1);
-  /** By depth: the object's shape so far. `names` holds start and end offset of its last member's name. */
+  /** Number of an object's shape so far, by depth. `names` holds start and end offset of its last member's name. */
   const kindOf = new Int32Array(MAX_DEPTH + 1);
   const names = new Int32Array(2 * (MAX_DEPTH + 1));
   let depth = 0;

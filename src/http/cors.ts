@@ -17,7 +17,7 @@ const EXPOSE = 'access-control-expose-headers';
 export function corsOf(config: CorsConfig): MiddlewareHandler {
   const { origins, originRegex, methods, headers, credentials, expose, maxAgeSecs } = config;
   const exposed = [...new Set([...expose.map((name) => name.toLowerCase()), ...EXPOSED])];
-  // With `*` any page may call, without cookies; authentication decides about access.
+  // `*` allows any page, without cookies; authentication decides about access.
   const all = originRegex === undefined && origins.includes('*');
   const allowed = allowedOrigins(config);
   const options = {

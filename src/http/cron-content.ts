@@ -62,7 +62,7 @@ export function newSecret(cronId: string, actor: Actor): PayloadWrite[] {
   return data === undefined ? [] : [{ kind: 'cron-secret', cronId, data }];
 }
 
-/** Payload writes that replace the creator's secrets by those of this request; empty when another user sent it. */
+/** Payload writes that update the creator's secrets from this request; empty when another user sent it. */
 export async function renewedSecret(
   { log }: ServerContext,
   { cronId, userId }: { cronId: string; userId: string | null },

@@ -127,7 +127,7 @@ function shareParsedBody(request: HonoRequest): void {
   request.json = () => {
     if (bodyCache.json !== undefined) return bodyCache.json;
     const parsed = request.text().then((text) => JSON.parse(text) as unknown);
-    // Without the cache entry the route parses the text itself and replies with the error.
+    // The route then finds no cache entry, parses the text itself and replies with the error.
     parsed.catch(() => delete bodyCache.json);
     bodyCache.json = parsed;
     return parsed as Promise<any>;

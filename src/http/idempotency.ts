@@ -15,7 +15,7 @@ import { invalid } from './replies.ts';
 export interface IdempotencyKey {
   /** The command id that accepts the request. */
   readonly key: string;
-  /** Hash of the request. The client's key goes into it, so that nobody can guess an erased body from it. */
+  /** Hash of the request. The client's key is part of it, so that an erased body cannot be guessed from it. */
   readonly digest: string;
 }
 

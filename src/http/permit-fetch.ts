@@ -1,7 +1,7 @@
 /** Releases a run's concurrency permit while its graph code waits for another run over HTTP. */
 
 /** Routes whose reply waits for a run. */
-const WAITS = /\/(?:wait|join|stream)$/;
+const WAITING_ROUTES = /\/(?:wait|join|stream)$/;
 const REFUSED =
   'Too many runs wait for other runs: each of those needs a place that is taken by one that waits';
 
@@ -18,7 +18,7 @@ export const releaseWhileWaiting =
   (ask: typeof fetch, permits: Permits): typeof fetch =>
   async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
-    if (!WAITS.test(pathname)) return ask(input, init);
+    if (!WAITING_ROUTES.test(pathname)) return ask(input, init);
     if (permits.isExhausted()) return Response.json({ detail: REFUSED }, { status: 503 });
     const reply = await ask(input, init).finally(permits.release());
     return reply.body === null ? reply : new Response(releasingBody(reply.body, permits), reply);

@@ -12,7 +12,7 @@ export interface ReadableThread {
    *
    * A2 A graph may answer late: by then the thread may be deleted and its id taken by another user's thread.
    */
-  still<T>(answer: Promise<T>): Promise<T>;
+  ifStillReadable<T>(answer: Promise<T>): Promise<T>;
 }
 
 /** Throws a 404 for a thread that does not exist or that the caller may not read. */
@@ -30,7 +30,7 @@ export async function findReadable(
   const thread = await find();
   return {
     thread,
-    async still(answer) {
+    async ifStillReadable(answer) {
       const found = await answer;
       if ((await find()).createdAt !== thread.createdAt) throw noThread(threadId);
       return found;

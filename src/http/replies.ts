@@ -1,4 +1,4 @@
-/** All replies with an error status, and helpers for the others. */
+/** Defines all replies with an error status, and helpers for successful ones. */
 import { encodeJson, LARGEST_ANSWER } from '../kernel/json-text.ts';
 import type { SearchRefused } from '../log/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';

@@ -16,7 +16,7 @@ import type { ServerContext } from './context.ts';
 import { alreadyAnswered } from './replies.ts';
 import type { RunCreate } from './schemas/runs.ts';
 
-/** With `ifHead`, the run needs an idle thread with this head checkpoint; without it, it queues behind open runs. */
+/** A run with `ifHead` requires an idle thread with this head checkpoint; any other run queues behind open runs. */
 export type ResumePlacement = { readonly ifHead?: string | null };
 
 /** The answer of a run; `checkpointId` is undefined when it resumes from the thread's head. */

@@ -9,7 +9,7 @@ import { invalid } from './replies.ts';
  * Throws a 422 when the named start checkpoint does not exist: the graph would otherwise start from an empty state.
  * A3 `threadId` is undefined for a thread that the caller may not read; every checkpoint is then missing.
  */
-export async function checkPlace(
+export async function checkStartCheckpoint(
   { log }: ServerContext,
   threadId: string | undefined,
   { config }: RunKwargs,

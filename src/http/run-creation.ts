@@ -31,7 +31,7 @@ import {
   refused,
   ConcurrencyConflict,
 } from './replies.ts';
-import { checkPlace, checkWebhook } from './run-checks.ts';
+import { checkStartCheckpoint, checkWebhook } from './run-checks.ts';
 import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { checkServed } from './served-graph.ts';
@@ -60,7 +60,7 @@ export interface Created {
   readonly request: RunCreate;
 }
 
-/** Without `threadId` the run is stateless: it gets a temporary thread, deleted at its end unless the request keeps it. */
+/** A run without `threadId` is stateless: its temporary thread is deleted at its end unless the request keeps it. */
 export async function createRun(
   context: ServerContext,
   actor: Actor,
@@ -121,7 +121,7 @@ export async function prepareRun(
   if (visible === undefined && threadId !== undefined && request.if_not_exists !== 'create')
     throw noThread(threadId);
   const metadata = grantedMetadata(granted, visible?.metadata);
-  await checkPlace(context, visible?.threadId, kwargs);
+  await checkStartCheckpoint(context, visible?.threadId, kwargs);
   const before = visible && (await settingsOfHead(context.log, target, request));
   const create = ({ ifHead: at = ifHead }: ResumePlacement = {}): ThreadCommand => ({
     type: 'CreateRun',
@@ -180,7 +180,7 @@ export async function prepareRun(
     }
     if (!done.ok && done.refusal.code === 'thread-changed') throw new ConcurrencyConflict();
     if (!done.ok) throw refused(done.refusal, target);
-    // For a repeated command id the events are those of the first request.
+    // The events of a repeated command id are those of the first request.
     const isOurs = done.events.some(({ type, data }) => type === 'RunCreated' && data.runId === runId);
     return isOurs ? { runId, threadId: target } : undefined;
   }

@@ -23,7 +23,7 @@ export interface StateChange {
   readonly supersteps: readonly (readonly GraphUpdate[])[];
 }
 
-export interface WorkedOut {
+export interface ComputedUpdate {
   readonly command: ThreadCommand;
   readonly payloads: readonly PayloadWrite[];
   readonly place: CheckpointRef;
@@ -45,7 +45,7 @@ export async function updateState(
     const snapshot = await context.log.loadSnapshot(threadStream(threadId));
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
       throw noCheckpoint(checkpointId);
-    const { command, payloads, place } = await workOut(context, actor, change, checkpoints);
+    const { command, payloads, place } = await computeUpdate(context, actor, change, checkpoints);
     const expectedVersion = snapshot?.version ?? 0;
     const done = await context.threads.dispatch(threadId, [command], { payloads, expectedVersion });
     if (done.ok) return place;
@@ -56,12 +56,12 @@ export async function updateState(
 }
 
 /** Lets the graph compute the change, without saving it. Throws a 400 with the graph's message when it refuses. */
-export async function workOut(
+export async function computeUpdate(
   context: ServerContext,
   actor: Actor,
   { threadId, graph, ns, checkpointId, supersteps }: StateChange,
   checkpoints: CheckpointReader,
-): Promise<WorkedOut> {
+): Promise<ComputedUpdate> {
   const updateId = context.ids.uuid();
   const head = await checkpoints.load('');
   const updated = await context.graphs.update(

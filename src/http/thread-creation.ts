@@ -12,7 +12,7 @@ import type { ServerContext } from './context.ts';
 import { noGraphId, notAuthorized } from './replies.ts';
 import { defined } from './run-kwargs.ts';
 import type { Supersteps } from './schemas/thread-state.ts';
-import { workOut } from './state-update.ts';
+import { computeUpdate } from './state-update.ts';
 import { findThreadGraph } from './thread-graph.ts';
 
 export interface NewThread {
@@ -43,7 +43,7 @@ export async function createThread(
   if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();
   const graph = await findThreadGraph(context, actor, threadId, metadata);
   if (graph === undefined) throw noGraphId(threadId);
-  const { command, payloads } = await workOut(
+  const { command, payloads } = await computeUpdate(
     context,
     actor,
     { threadId, graph, ns: '', supersteps: supersteps.map(toUpdates) },

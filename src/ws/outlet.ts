@@ -9,7 +9,7 @@ export interface Outlet {
   /** Resolves at once below `MAX_WAITING_CHARS`, else when the socket has taken the text. Never rejects. */
   send(text: string | Uint8Array): Promise<void>;
   reply(message: Json): Promise<void>;
-  /** Whether the socket has taken anything since the last call: the client reads, if slowly. */
+  /** True if the socket has taken anything since the last call: the client reads, if slowly. */
   progressed(): boolean;
 }
 

@@ -47,11 +47,11 @@ const idsOf = (questions: Json): string[] =>
 
 export async function getState(caller: Caller, given: JsonObject): Promise<JsonObject> {
   const { namespace = [], keys } = check(stateParams, given);
-  const { thread, still } = await findReadable(caller.context, caller.actor, caller.threadId);
+  const { thread, ifStillReadable } = await findReadable(caller.context, caller.actor, caller.threadId);
   const ns = namespace.join('|');
   if (ns !== '' && (await caller.context.log.payloads.checkpoint(thread.threadId, ns)) === undefined)
     throw new CommandProblem('no_such_namespace', `The thread has no state in the namespace ${ns}.`);
-  const state = await still(readState(caller, thread, ns));
+  const state = await ifStillReadable(readState(caller, thread, ns));
   const values = state?.values.parse() ?? {};
   const id = state?.checkpoint?.id;
   return {

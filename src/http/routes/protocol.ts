@@ -90,7 +90,7 @@ async function* pages(
   textOf: (event: ThreadEvent) => string | Uint8Array,
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array> {
-  // After a disconnect between two pages the generator is not resumed, so `finally` may never run.
+  // The generator is not resumed after a disconnect between two pages, so `finally` may never run.
   signal.addEventListener('abort', reader.close, { once: true });
   try {
     while (!signal.aborted) {

@@ -82,7 +82,7 @@ export function runRoutes(context: ServerContext): Hono<Env> {
   app.post('/runs/stream', (c) => stream(c, undefined, stateless));
   app.post('/runs/wait', async (c) => {
     const created = await create(c, undefined, true);
-    // As in the official server, `Content-Location` contains the thread and `Location` does not.
+    // The official server also names the thread in `Content-Location` and not in `Location`.
     return wait(c, created, onThread(created), stateless(created));
   });
   return app;

@@ -23,7 +23,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
 
   const ok = async (url: string): Promise<Response> => {
     const { check_db: wanted } = readQuery(new URL(url), { check_db: 'boolean' });
-    // With the group `meta` disabled, `/ok` still answers, but without checking the log.
+    // `/ok` answers also with the group `meta` disabled, but without checking the log.
     if (wanted === true && !disabled.has('meta'))
       try {
         if (poisoned !== undefined) throw new Error(poisoned);

@@ -45,7 +45,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
   const app = new Hono<Env>();
 
   async function readState(actor: Actor, threadId: string, place: CheckpointRef, choice: StateChoice) {
-    const { thread, still } = await findReadable(context, actor, threadId);
+    const { thread, ifStillReadable } = await findReadable(context, actor, threadId);
     const checkpoints = checkpointsOf(context, threadId);
     const { ns, checkpointId } = place;
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId, NO_VALUES)) === undefined)
@@ -54,7 +54,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       thread.head === null ? undefined : await findThreadGraph(context, actor, threadId, thread.metadata);
     if (graph === undefined) return selectMembers(emptyState, choice.select);
     const asked = context.graphs.state(toOrder(threadId, graph, place, choice), checkpoints);
-    return selectMembers(toState(threadId, await still(asked)), choice.select);
+    return selectMembers(toState(threadId, await ifStillReadable(asked)), choice.select);
   }
 
   app.get('/threads/:thread_id/state', async (c) => {
@@ -120,7 +120,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
   });
 
   async function history(actor: Actor, threadId: string, query: ReturnType<typeof readHistory>) {
-    const { thread, still } = await findReadable(context, actor, threadId);
+    const { thread, ifStillReadable } = await findReadable(context, actor, threadId);
     const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
     if (thread.head === null || graph === undefined) return [];
     const { limit, before, metadata, checkpoint, select } = query;
@@ -133,7 +133,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
       },
       checkpointsOf(context, threadId),
     );
-    const states = await still(asked);
+    const states = await ifStillReadable(asked);
     if (states === 'too-large') throw pageTooLarge('The states that are asked for', 'Ask for fewer.');
     return states.map((state) => selectMembers(toState(threadId, state), select));
   }

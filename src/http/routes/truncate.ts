@@ -27,7 +27,7 @@ export function truncateRoutes(context: ServerContext): Hono<Env> {
       const done = await Promise.all(
         found.map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
       );
-      // Without this check, threads that cannot be deleted would be found again for ever.
+      // This check prevents an endless loop over threads that cannot be deleted.
       if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} threads cannot be deleted`);
     }
   }
