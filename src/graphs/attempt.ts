@@ -1,9 +1,8 @@
 /**
- * The frame around one attempt at a run, whatever kind of graph it is.
+ * Runs one attempt at a run for any kind of graph: tracks its writes, its frames and its end.
  *
- * X2 When the server refuses a write or a frame, the attempt ends at once with that error: going on would only
- *    compute what nobody may store. X3 Once the attempt is over nothing it started is saved or emitted any more,
- *    however long graph code that ignores its signal goes on.
+ * X2 A refused write or frame ends the attempt at once with that error, because further results cannot be stored.
+ * X3 After the attempt's end nothing is saved or emitted, even if graph code ignores its signal and continues.
  */
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -13,7 +12,7 @@ import { toErrorEnd } from './failure.ts';
 import { openFrameSink, type FrameSink } from './frame-sink.ts';
 
 export interface AttemptStore extends CheckpointStore {
-  /** `made`: how many frames belong before the checkpoint; asked when it is handed over, and all that were made by default. */
+  /** `made` returns how many frames precede the checkpoint; by default all pushed so far. It is called when the checkpoint is sent. */
   save(checkpoint: NewCheckpoint, made?: () => number): Promise<void>;
 }
 
@@ -24,18 +23,18 @@ export interface Attempt {
   readonly frames: FrameSink;
   /** The server's store; its writes reject once the attempt is over. */
   readonly store: AttemptStore;
-  /** The items that graph code keeps beyond its thread; refuses once the attempt is over. */
+  /** The cross-thread item store of graph code; rejects once the attempt is over. */
   readonly items: StorePort;
-  /** Ends the attempt with this error; the first one counts. */
+  /** Ends the attempt with this error. Later calls have no effect. */
   fail(error: unknown): void;
 }
 
-/** How long the end of an attempt waits for writes that the server has not answered yet, in milliseconds. */
-const LAST_WRITES = 5_000;
-/** How long graph code that was told to stop may take for it, in milliseconds. */
-const WIND_DOWN = 5_000;
+/** Time limit at an attempt's end for writes that the server has not acknowledged. */
+const PENDING_WRITES_TIMEOUT_MS = 5_000;
+/** Time limit for graph code to return after its signal aborts. */
+const STOP_TIMEOUT_MS = 5_000;
 
-/** Never rejects; what is left of an attempt is not waited for once `closing` aborts. An abort of `signal` wins over whatever `work` makes of it. */
+/** Never rejects. An abort of `signal` overrides the result of `work`; an abort of `closing` cuts both time limits short. */
 export async function runAttempt(
   link: RunLink,
   signal: AbortSignal,
@@ -69,8 +68,8 @@ export async function runAttempt(
       load: (ns, checkpointId) => link.checkpoints.load(ns, checkpointId),
       list: (query) => link.checkpoints.list(query),
       save(checkpoint, made = () => frames.made) {
-        // A checkpoint says that what led to it is done: after a crash nobody would make its frames again. What a
-        // runtime has shown may still be on its way here.
+        // Frames before a checkpoint are sent first: after a crash the run resumes behind it and never emits them again.
+        // The delay lets frames arrive that the runtime has already streamed.
         return tracked(async () => {
           await breathe();
           const before = made();
@@ -84,22 +83,22 @@ export async function runAttempt(
     fail,
   };
 
-  async function within(ms: number, what: Promise<unknown>): Promise<void> {
+  async function within(ms: number, settled: Promise<unknown>): Promise<void> {
     if (closing.aborted) return;
-    let leave = (): void => undefined;
-    const left = new Promise<void>((resolve) => (leave = resolve));
-    const cancel = clock.after(ms, leave);
+    let expire = (): void => undefined;
+    const expired = new Promise<void>((resolve) => (expire = resolve));
+    const cancel = clock.after(ms, expire);
     const onClosing = (): void => {
       cancel();
-      leave();
+      expire();
     };
     closing.addEventListener('abort', onClosing, { once: true });
-    await Promise.race([what, left]);
+    await Promise.race([settled, expired]);
     closing.removeEventListener('abort', onClosing);
     cancel();
   }
 
-  /** Nodes still to run when the graph was stopped; undefined until the graph says so. */
+  /** Nodes still to run; undefined unless the graph returned normally. */
   let next: readonly string[] | undefined;
   const finished = (async (): Promise<RunEnd> => {
     try {
@@ -118,10 +117,11 @@ export async function runAttempt(
 
   over = true;
   frames.close();
-  // Whoever asked for the stop is told that it stopped: so it has, unless it is deaf.
-  if (signal.aborted && signal.reason !== ('fenced' satisfies StopReason)) await within(WIND_DOWN, finished);
-  // What was handed to the server already is let finish, so that nothing of this attempt arrives after its end.
-  await within(LAST_WRITES, Promise.allSettled([frames.flush(), ...underWay]));
+  // A stop is acknowledged only after graph code has returned, unless it ignores its signal.
+  if (signal.aborted && signal.reason !== ('fenced' satisfies StopReason))
+    await within(STOP_TIMEOUT_MS, finished);
+  // Waits for the writes already sent, so that nothing of this attempt arrives after its end.
+  await within(PENDING_WRITES_TIMEOUT_MS, Promise.allSettled([frames.flush(), ...underWay]));
   if (signal.aborted) return { kind: 'stopped', ...(next !== undefined && { next }) };
   return end ?? toErrorEnd(failure?.error);
 }

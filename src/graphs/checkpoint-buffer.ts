@@ -1,6 +1,6 @@
 /**
- * A checkpoint store that keeps what is written to it in memory, over what is stored already. Reads see both, so the
- * graph's runtime works on it as on any other store, and nothing of it is durable until somebody commits `saved`.
+ * A checkpoint store that buffers writes in memory over a durable reader. Reads see both layers, so a graph's runtime
+ * can use it like any store. Nothing is durable until the caller commits `saved`.
  */
 import type {
   ChannelBlob,
@@ -25,8 +25,8 @@ export function createCheckpointBuffer(base: CheckpointReader, now: () => number
     JSON.stringify([ns, channel, version]);
   const remember = (ns: string, known: readonly ChannelBlob[]): void => {
     for (const blob of known) {
-      const place = key(ns, blob.channel, blob.version);
-      if (!blobs.has(place)) blobs.set(place, blob);
+      const blobKey = key(ns, blob.channel, blob.version);
+      if (!blobs.has(blobKey)) blobs.set(blobKey, blob);
     }
   };
 
@@ -46,7 +46,7 @@ export function createCheckpointBuffer(base: CheckpointReader, now: () => number
     body: checkpoint.body,
     metadata: checkpoint.metadata,
     valueChannels: checkpoint.valueChannels,
-    // Whoever saved a checkpoint has read the one that it shares values with.
+    // A buffered checkpoint shares values only with checkpoints read before, so their blobs are in `blobs`.
     blobs: Object.entries(checkpoint.channelVersions).flatMap(
       ([channel, version]) => blobs.get(key(checkpoint.ns, channel, version)) ?? [],
     ),

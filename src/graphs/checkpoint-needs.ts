@@ -1,4 +1,4 @@
-/** Which earlier checkpoints one cannot do without: known to those who write them, asked by those who remove some. */
+/** Names the earlier checkpoints that a checkpoint depends on, so that pruning keeps them. */
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { isTurnOpen, parseBody } from './function/checkpoint-body.ts';
 
@@ -7,11 +7,11 @@ export interface CheckpointTraits {
   readonly parentId: string | null;
   readonly body: string;
   readonly metadata: JsonObject;
-  /** The channels of the writes on it. */
+  /** Channels of the checkpoint's pending writes. */
   readonly written: readonly string[];
 }
 
-/** Ids within the same namespace. */
+/** The ids of the checkpoints, in the same namespace, that reading or resuming this one needs. */
 export function deltaBasesOf({
   checkpointId,
   parentId,
@@ -19,10 +19,10 @@ export function deltaBasesOf({
   metadata,
   written,
 }: CheckpointTraits): string[] {
-  // LangGraph.js: since the last whole copy, such a channel is only what was written on the checkpoints before.
+  // LangGraph.js delta channels: since the last full snapshot, the value consists of writes on the ancestors.
   const counters = metadata['counters_since_delta_snapshot'];
   if (parentId !== null && isObject(counters) && Object.keys(counters).length > 0) return [parentId];
-  // A plain function that asked is called again from where its turn began.
+  // A plain function that is interrupted is called again with the state of its input checkpoint.
   const own = parseBody(body);
   if (own === undefined || !isTurnOpen(written) || own.turn.input === checkpointId) return [];
   return [own.turn.input];

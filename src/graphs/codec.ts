@@ -1,28 +1,28 @@
 /**
- * Graph values to and from the stored form of `kernel/tagged.ts`. What is read back is untrusted: nothing is revived
- * but the kinds listed there, and user data that looks like a mark (`$`, `lc`, `__type`) stays data.
+ * Encodes graph values in the stored form of `kernel/tagged.ts` and decodes them. Stored data is untrusted: only the
+ * kinds listed there are revived, and user data that looks like a tag (`$`, `lc`, `__type`) stays data.
  *
- * Numbers that JSON cannot hold (NaN, infinities) become null. Instances of other classes become plain objects.
+ * NaN and infinities become null. Instances of unknown classes become plain objects.
  */
 import { isObject, setMember, type Json, type JsonObject } from '../kernel/json.ts';
 import { TAG, tagged, tagOf } from '../kernel/tagged.ts';
 import { MAX_VALUE_DEPTH, toShape, UnstorableValue } from './shapes.ts';
 import type { TransformerRun } from './transformers.ts';
 
-/** Builds what only the user's own copy of the library can build; see `user-library.ts`. */
+/** Builds instances of library classes from the user's own copy of the library (`user-library.ts`). */
 export interface Reviver {
   message(fields: Record<string, unknown>): unknown;
   command(fields: Record<string, unknown>): unknown;
   send(fields: Record<string, unknown>): unknown;
-  /** An empty object of the class that stores have; a library without stores has none. */
+  /** An empty instance of the library's `BaseStore`; absent if the library version has no stores. */
   store?(): object;
-  /** Undefined where the library knows no stream transformers. */
+  /** Undefined if the library version has no stream transformers. */
   readonly transformers?: TransformerRun;
 }
 
 /**
- * Tagged JSON text of any runtime value. Throws `UnstorableValue` for functions, symbols, promises and cycles; `name`
- * is what its message calls the value.
+ * Tagged JSON text of a runtime value. Throws `UnstorableValue` for functions, symbols, promises, cycles and excessive
+ * depth; its message starts the value's path with `name`.
  */
 export function encode(value: unknown, name?: string): string {
   return JSON.stringify(toTagged(value, name === undefined ? [] : [{ key: name, owner: NOBODY }]));
@@ -111,7 +111,7 @@ function unstorable(path: readonly Step[], problem: string): UnstorableValue {
   return new UnstorableValue(`${place === '' ? 'The value' : place} ${problem} and cannot be stored`);
 }
 
-/** Reads what `encode` wrote. Without a reviver messages, commands and sends come back as plain objects. */
+/** Creates the inverse of `encode`. Without a reviver messages, commands and sends become plain objects. */
 export function createDecoder(reviver?: Reviver): (text: string) => unknown {
   const members = (fields: JsonObject): Record<string, unknown> => {
     const target: Record<string, unknown> = fields;
@@ -162,7 +162,7 @@ export function createDecoder(reviver?: Reviver): (text: string) => unknown {
         throw new UnstorableValue(`The stored value has the unknown kind "${String(kind)}"`);
     }
   };
-  // Most values carry no tag at all; a key `$` cannot be written in any other way than this.
+  // Fast path: most values have no tag, and `JSON.stringify` writes the key `$` only as `"$"`.
   return (text) => {
     const value = JSON.parse(text) as Json;
     return text.includes('"$"') ? revive(value) : value;

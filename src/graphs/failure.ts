@@ -2,24 +2,24 @@ import { stackOf } from '../kernel/stack.ts';
 import type { FailureOrigin, RunEnd } from './port.ts';
 import type { Updated } from './state-port.ts';
 
-/** What is told of a failure has to be written, sent and read: the rest of a longer message is left out. */
-const MAX_CHARACTERS = 16_384;
-const MAX_OF_NAME = 256;
+/** Failures of graph code as run ends, with bounded messages. */
+const MAX_MESSAGE_UTF16_UNITS = 16_384;
+const MAX_NAME_UTF16_UNITS = 256;
 
-export function shorten(text: string, most = MAX_CHARACTERS): string {
-  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
+export function shorten(text: string, max = MAX_MESSAGE_UTF16_UNITS): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length} characters)`;
 }
 
-/** What the runtime notes of a task that failed, `{message, name}`; anything else is returned as it is. */
+/** Shortens the runtime's error write `{message, name}` of a failed task; other values are returned unchanged. */
 export function shortenNote(note: unknown): unknown {
   if (typeof note !== 'object' || note === null) return note;
   const cut = { ...note } as { message?: unknown; name?: unknown };
   if (typeof cut.message === 'string') cut.message = shorten(cut.message);
-  if (typeof cut.name === 'string') cut.name = shorten(cut.name, MAX_OF_NAME);
+  if (typeof cut.name === 'string') cut.name = shorten(cut.name, MAX_NAME_UTF16_UNITS);
   return cut;
 }
 
-/** Adds to what graph code threw where in the graph that was. */
+/** Wraps a value thrown by graph code together with the node and step that threw it. */
 export class LocatedFailure {
   readonly thrown: unknown;
   readonly place: Pick<FailureOrigin, 'node' | 'step'>;
@@ -29,7 +29,7 @@ export class LocatedFailure {
   }
 }
 
-/** The end of a run that failed with `failure`, which may be anything that can be thrown. */
+/** The error end of a run. `failure` may be any thrown value or a `LocatedFailure`. */
 export function toErrorEnd(failure: unknown): Extract<RunEnd, { kind: 'error' }> {
   const { thrown, place } = failure instanceof LocatedFailure ? failure : { thrown: failure, place: {} };
   const stack = stackOf(thrown);
@@ -41,25 +41,25 @@ function toNamed(thrown: unknown): Extract<RunEnd, { kind: 'error' }> {
   if (!(thrown instanceof Error) && !isErrorLike(thrown))
     return { kind: 'error', error: 'Error', message: shorten(describe(thrown)) };
   const given = toName(thrown.name) ?? 'Error';
-  // A subclass that never set `name` still says `Error`; its class name tells more.
+  // A subclass that does not set `name` has the name `Error`, so its class name is used.
   const error = given === 'Error' ? (toName(thrown.constructor?.name) ?? given) : given;
   return {
     kind: 'error',
-    error: shorten(error, MAX_OF_NAME),
+    error: shorten(error, MAX_NAME_UTF16_UNITS),
     message: shorten(String(thrown.message)),
   };
 }
 
-/** The same as a line. */
+/** Formats a thrown value as `<name>: <message>`. */
 export function toWords(thrown: unknown): string {
   const { error, message } = toNamed(thrown);
   return `${error}: ${message}`;
 }
 
-/** What the sender of an update of the state hears when the graph throws. */
+/** The result of a state update whose graph code throws. */
 export const toRefusal = (thrown: unknown): Updated => ({ kind: 'refused', message: toWords(thrown) });
 
-/** Classes may have a `name` of any kind. */
+/** User classes may define a static `name` that is not a string. */
 const toName = (name: unknown): string | undefined =>
   typeof name === 'string' && name !== '' ? name : undefined;
 
@@ -69,7 +69,7 @@ const isErrorLike = (thrown: unknown): thrown is Error =>
 function describe(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return String(thrown);
   try {
-    // LangGraph notes the task on whatever is thrown.
+    // LangGraph adds `pregelTaskId` to every thrown object.
     return JSON.stringify(thrown, (key, value: unknown) => (key === 'pregelTaskId' ? undefined : value));
   } catch {
     return Object.prototype.toString.call(thrown);

@@ -1,51 +1,55 @@
 import type { Frame } from './port.ts';
 
-/** Hands frames to the server in order, together where several wait. */
+/** Sends an attempt's frames to the server in order, batched. */
 export interface FrameSink {
-  /** `data` is JSON text. Never waits and never throws. */
+  /** Queues a frame; `data` is JSON text. Synchronous, never throws. */
   push(event: string, data: string): void;
-  /** How many were pushed. */
+  /** The number of frames pushed. */
   readonly made: number;
   /**
-   * Hands over now what waits: what the server is given after this call comes after those frames. When so much waits
-   * that the server has to take it bit by bit, a promise to wait for before.
+   * Sends all queued frames now, so messages that the caller sends afterwards arrive behind them. A long queue is sent in
+   * several batches instead: await the returned promise before sending anything else.
    */
   handOver(): Promise<void> | undefined;
-  /** Resolves at once while few frames wait, else when the server has taken them: await it before producing more. */
+  /** Back-pressure: resolves at once while the queue is short, otherwise when it is sent. Await it before pushing more. */
   ready(): Promise<void>;
-  /** Resolves when the server has taken everything pushed so far, or it was dropped after a failure. */
+  /** Resolves when the server has accepted all pushed frames, or they were dropped after a failure. */
   flush(): Promise<void>;
-  /** Drops what still waits; later pushes do nothing. */
+  /** Drops the queued frames; later pushes have no effect. */
   close(): void;
 }
 
-const MAX_WAITING = 64;
-/** What is handed over at once: few enough for the server to take without anybody noticing. */
-const MAX_FRAMES = 512;
-const MAX_CHARACTERS = 1_000_000;
+const MAX_QUEUED_FRAMES = 64;
+/** Limits of one batch, so that handling it does not block the server's event loop noticeably. */
+const MAX_BATCH_FRAMES = 512;
+const MAX_BATCH_UTF16_UNITS = 1_000_000;
 
-/** `onFailure` is told once, when `emit` rejects; nothing is emitted after that. */
+/** `onFailure` is called once, when `emit` rejects; nothing is emitted afterwards. */
 export function openFrameSink(
   emit: (frames: readonly Frame[]) => Promise<void>,
   onFailure: (error: unknown) => void,
 ): FrameSink {
-  let waiting: Frame[] = [];
-  /** The first of `waiting` that was not taken: to cut a long list often would cost too much. */
+  let queued: Frame[] = [];
+  /** Index of the first unsent frame in `queued`; slicing a long array for each batch would be quadratic. */
   let from = 0;
   let pump: Promise<void> | undefined;
   const early = new Set<Promise<void>>();
   let made = 0;
   let open = true;
 
-  const count = (): number => waiting.length - from;
+  const count = (): number => queued.length - from;
 
   function take(): Frame[] {
     let to = from;
-    for (let size = 0; to < waiting.length && to - from < MAX_FRAMES && size < MAX_CHARACTERS; to++)
-      size += waiting[to]!.data.length;
-    const batch = from === 0 && to === waiting.length ? waiting : waiting.slice(from, to);
+    for (
+      let size = 0;
+      to < queued.length && to - from < MAX_BATCH_FRAMES && size < MAX_BATCH_UTF16_UNITS;
+      to++
+    )
+      size += queued[to]!.data.length;
+    const batch = from === 0 && to === queued.length ? queued : queued.slice(from, to);
     from = to;
-    if (from === waiting.length) [waiting, from] = [[], 0];
+    if (from === queued.length) [queued, from] = [[], 0];
     return batch;
   }
 
@@ -59,28 +63,28 @@ export function openFrameSink(
   };
 
   const run = async (): Promise<void> => {
-    // One microtask later, so that frames of the same moment travel together.
+    // Frames pushed in one synchronous section share a batch.
     await undefined;
     while (count() > 0) await send();
     pump = undefined;
   };
   const close = (): void => {
     open = false;
-    [waiting, from] = [[], 0];
+    [queued, from] = [[], 0];
   };
 
   return {
     push(event, data) {
       if (!open) return;
       made += 1;
-      waiting.push({ event, data });
+      queued.push({ event, data });
       pump ??= run();
     },
     get made() {
       return made;
     },
     handOver() {
-      if (count() > MAX_FRAMES) return pump;
+      if (count() > MAX_BATCH_FRAMES) return pump;
       while (count() > 0) {
         const sent = send().finally(() => early.delete(sent));
         early.add(sent);
@@ -88,7 +92,7 @@ export function openFrameSink(
       return undefined;
     },
     ready: async () => {
-      if (count() >= MAX_WAITING) await pump;
+      if (count() >= MAX_QUEUED_FRAMES) await pump;
     },
     flush: async () => {
       await Promise.all([pump, ...early]);

@@ -1,13 +1,13 @@
 /**
- * What an exported function is: a plain graph function `(state, config) => update`, or a factory `(config) => graph`.
- * Nothing tells them apart for certain before they are called, and calling is an effect. The rule, in this order:
+ * Classifies an exported function: a plain graph function `(state, config) => update`, or a factory `(config) => graph`.
+ * Only a call could tell them apart for certain, and a call has effects. The rules, in this order:
  *
  * 1. Generator functions, and functions that declare two or more parameters, are plain.
  * 2. The first parameter decides by its name: `config`, `runnableConfig`, `options`, `runtime` or a destructured
  *    `configurable` means a factory; `state`, `input`, `values`, `messages` or a destructured `messages` means plain.
- * 3. Everything else (no parameters, other names, minified code) is called once with an argument that serves both
- *    readings: the state, which also answers to the fields of the config, hidden from enumeration. If a graph comes
- *    back it was a factory, otherwise what came back is the update of this run. It is never called twice to find out.
+ * 3. Any other function (no parameters, other names, minified code) is called once with the state plus the config's
+ *    fields as non-enumerable properties. If it returns a graph it is a factory; otherwise the result is this run's
+ *    update, so no second call is needed.
  */
 export type GraphFunction = (first: unknown, config?: unknown) => unknown;
 
@@ -22,7 +22,7 @@ export function roleOf(fn: GraphFunction): FunctionRole {
   return 'undecided';
 }
 
-/** The state with the config's fields on it that neither a spread nor `Object.keys` sees (rule 3). */
+/** The argument of rule 3: the state, with the config's fields as non-enumerable properties. */
 export function serveBoth(state: Record<string, unknown>, config: Record<string, unknown>): object {
   const both = { ...state };
   for (const [key, value] of Object.entries(config))
@@ -30,7 +30,7 @@ export function serveBoth(state: Record<string, unknown>, config: Record<string,
   return both;
 }
 
-/** The text of the first declared parameter without its default; empty when there is none or it cannot be seen. */
+/** The source text of the first parameter without its default; empty if there is none or the source is unavailable. */
 function firstParameter(fn: GraphFunction): string {
   const source = Function.prototype.toString.call(fn).replaceAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
   const bare = /^\s*(?:async\s+)?([\w$]+)\s*=>/.exec(source);

@@ -1,19 +1,19 @@
 import type { Json } from '../kernel/json.ts';
 
-/** What the server uses of a compiled LangGraph.js graph, of whatever version. */
+/** The members of a compiled LangGraph.js graph, of any supported version, that the server uses. */
 export interface CompiledGraph {
   readonly name?: string;
   readonly streamChannelsAsIs: string | readonly string[];
   readonly channels?: Readonly<Record<string, { readonly lc_graph_name?: string }>>;
   readonly nodes: Readonly<Record<string, GraphNode>>;
   readonly interruptAfter?: '*' | readonly string[];
-  /** Its defaults. */
+  /** The graph's default config. */
   readonly config?: { readonly metadata?: Readonly<Record<string, unknown>> };
   /** Factories of the author's stream transformers. */
   readonly streamTransformers?: readonly unknown[];
   checkpointer?: unknown;
   store?: unknown;
-  /** A copy with the config as its default: the same nodes, fields of its own. */
+  /** Returns a copy with this default config. It shares the nodes and has its own `checkpointer` and `store`. */
   withConfig(config: object): CompiledGraph;
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: object): AsyncIterable<unknown>;
@@ -24,13 +24,13 @@ export interface CompiledGraph {
 
 export interface GraphNode {
   readonly tags?: readonly string[];
-  /** Channels that start the node. */
+  /** Channels whose update starts the node. */
   readonly triggers?: readonly string[];
-  /** Channels of its input: by name, or a list of which the first that has a value is the input. */
+  /** The node's input channels: a record by input key, or a list whose first channel with a value is the input. */
   readonly channels?: readonly string[] | Readonly<Record<string, string>>;
 }
 
-/** The runtime's answer to `getState`. */
+/** The result of `getState`. */
 export interface Snapshot {
   readonly values: unknown;
   readonly next: readonly string[];
@@ -48,7 +48,7 @@ export interface SnapshotTask {
   readonly error?: unknown;
   readonly interrupts?: readonly { id?: string; value?: unknown }[];
   readonly result?: unknown;
-  /** A snapshot when subgraphs were asked for, else the place where one can be read. */
+  /** A snapshot if subgraphs were requested, otherwise the config to read one with. */
   readonly state?: Snapshot | SnapshotConfig;
 }
 
@@ -72,7 +72,7 @@ export function toCompiledGraph(value: unknown): CompiledGraph | undefined {
   return isCompiledGraph(inner) ? inner : undefined;
 }
 
-/** A wrapper may have the methods as well; only the graph itself has channels. */
+/** A wrapper may forward the methods too; only the graph itself has channels. */
 const isCompiledGraph = (value: unknown): value is CompiledGraph =>
   hasMethods(value, ['stream', 'streamEvents', 'getState', 'withConfig']) &&
   (value as Partial<CompiledGraph>).streamChannelsAsIs !== undefined;

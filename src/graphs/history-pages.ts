@@ -1,36 +1,36 @@
-/** S3 A thread's history comes in pieces, and what one answer holds of it is bounded: each state may be large. */
+/** S3 Reads a thread's history in chunks and bounds the size of one response, because each state may be large. */
 import { LARGEST_ANSWER } from '../kernel/json-text.ts';
 import type { CheckpointQuery, CheckpointReader, GraphState, LoadedCheckpoint } from './port.ts';
 
-/** Of values, in characters: what one piece holds before no more is added to it. */
-const PIECE = 16 * 2 ** 20;
+/** Size of the values at which a chunk ends. */
+const CHUNK_UTF16_UNITS = 16 * 2 ** 20;
 
-/** Newest first. Within a namespace the next piece is asked for when those before it are done with. */
+/** Yields checkpoints, newest first. With `ns` it reads one chunk at a time, otherwise all at once. */
 export async function* listInPieces(
   checkpoints: CheckpointReader,
   { limit, ...query }: CheckpointQuery,
 ): AsyncGenerator<LoadedCheckpoint> {
-  let left = limit ?? Infinity;
+  let remaining = limit ?? Infinity;
   let { before } = query;
   for (;;) {
-    const piece = await checkpoints.list({
+    const chunk = await checkpoints.list({
       ...query,
       ...(before !== undefined && { before }),
-      ...(limit !== undefined && { limit: left }),
-      ...(query.ns !== undefined && { most: PIECE }),
+      ...(limit !== undefined && { limit: remaining }),
+      ...(query.ns !== undefined && { most: CHUNK_UTF16_UNITS }),
     });
-    yield* piece;
-    left -= piece.length;
-    // Less than asked for, and not for its size: there is no more.
-    if (left <= 0 || query.ns === undefined || sizeOf(piece) < PIECE) return;
-    before = piece.at(-1)!.checkpointId;
+    yield* chunk;
+    remaining -= chunk.length;
+    // A chunk below the size limit has everything that was remaining.
+    if (remaining <= 0 || query.ns === undefined || sizeOf(chunk) < CHUNK_UTF16_UNITS) return;
+    before = chunk.at(-1)!.checkpointId;
   }
 }
 
-const sizeOf = (piece: readonly LoadedCheckpoint[]): number =>
-  piece.reduce((sum, { blobs }) => blobs.reduce((size, { data }) => size + data.length, sum), 0);
+const sizeOf = (chunk: readonly LoadedCheckpoint[]): number =>
+  chunk.reduce((sum, { blobs }) => blobs.reduce((size, { data }) => size + data.length, sum), 0);
 
-/** Gathers states; false when there is no room for this one. */
+/** Collects states up to a total size in UTF-16 units; `add` returns false when the state does not fit. */
 export function openAnswer(largest = LARGEST_ANSWER): {
   states: GraphState[];
   add(state: GraphState): boolean;

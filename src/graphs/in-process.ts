@@ -26,13 +26,13 @@ import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 interface Entry {
   readonly graph: LoadedGraph;
   readonly library: UserLibraryFinder;
-  /** What an undecided function has turned out to be. */
+  /** The role of the source; that of an undecided function changes after its first call. */
   role: LoadedGraph['source']['kind'];
 }
 
-/** Runs here end with what the graph makes of them: there is no thread to lose. */
+/** A graph host without `lost` attempts: graph code shares this process. */
 export interface InProcessGraphs extends GraphHost, StateHost {
-  /** `onWork` is given what settles when graph code has come to its end, which may be long after the run's. */
+  /** `onWork` gets a promise that settles when graph code returns, possibly long after the run's end. */
   run(
     order: RunOrder,
     link: RunLink,
@@ -40,8 +40,8 @@ export interface InProcessGraphs extends GraphHost, StateHost {
     onWork?: (work: Promise<unknown>) => void,
   ): Promise<RunEnd>;
   /**
-   * Finds the library of each graph before its first run, which may come when no file can be opened: Node remembers
-   * what it could not read then. It is loaded already, by the file of the graph.
+   * Resolves each graph's library ahead of its first run. If file descriptors run out at that run, Node would cache the
+   * failed look-up for the life of the process.
    */
   findLibraries(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export function openInProcessGraphs({
     ]),
   );
   const closing = new AbortController();
-  // Every attempt listens for it.
+  // Every attempt adds a listener; the default limit of 10 would print warnings.
   setMaxListeners(0, closing.signal);
   const find = (graphId: string): Entry => {
     const entry = entries.get(graphId);
@@ -85,7 +85,7 @@ export function openInProcessGraphs({
     if (entry.role === 'plain') return runFunction(source.fn, order, attempt, ids);
     if (entry.role === 'factory')
       return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
-    // An order to go on with something is no place to find out; what wrote the thread's checkpoints knows.
+    // An undecided function is not called to continue a thread: the head checkpoint shows which kind of graph wrote it.
     const head = order.command !== undefined || order.resume ? await attempt.store.load('') : undefined;
     if (head !== undefined && parseBody(head.body) === undefined)
       return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
@@ -93,7 +93,7 @@ export function openInProcessGraphs({
       if ('thrown' in outcome) {
         const saved = await attempt.store.load('');
         if (saved !== undefined && parseBody(saved.body) !== undefined) return undefined;
-        // Nothing is known of a function that throws on a new thread, so nothing may be saved in its name.
+        // The role of a function that throws on a new thread stays unknown, so no checkpoint may be saved for it.
         return toErrorEnd(new LocatedFailure(outcome.thrown, { node: order.graphId }));
       }
       const graph = toCompiledGraph(outcome.value);
@@ -103,7 +103,7 @@ export function openInProcessGraphs({
     return runFunction(source.fn, order, attempt, ids, divert);
   };
 
-  /** The graph of a thread's states, in whichever of the two forms it is. */
+  /** Calls the form that fits the graph of the order: a plain function or a compiled graph. */
   const ask = async <T>(
     order: StateOrder,
     checkpoints: CheckpointReader,
@@ -114,11 +114,11 @@ export function openInProcessGraphs({
     const compiled = async (graph: CompiledGraph) => forms.compiled(graph, await entry.library(graph));
     if (source.kind === 'graph') return compiled(source.graph);
     const head = entry.role === 'undecided' ? await checkpoints.load('', undefined, NO_VALUES) : undefined;
-    // The checkpoints of an undecided function tell what it was when it wrote them.
+    // The head checkpoint of an undecided function shows which role it had when it wrote it.
     const isPlain = head === undefined || parseBody(head.body) !== undefined;
     if (entry.role === 'plain' || (entry.role === 'undecided' && isPlain)) return forms.plain();
     if (entry.role === 'factory') return compiled(await build(source.fn, stateConfig(order), order.graphId));
-    // Or another kind of graph wrote them.
+    // A compiled graph wrote the head: the call shows whether this function still makes one.
     const graph = toCompiledGraph(await source.fn(stateConfig(order)));
     entry.role = graph === undefined ? 'plain' : 'factory';
     return graph === undefined ? forms.plain() : compiled(graph);
@@ -128,7 +128,7 @@ export function openInProcessGraphs({
     graphIds: [...entries.keys()],
     async findLibraries() {
       const finding = [...entries.values()].map(async ({ graph: { source }, library }) => {
-        // A function may have none.
+        // An undecided function may be plain and have no library.
         if (source.kind !== 'plain')
           await library(source.kind === 'graph' ? source.graph : undefined).catch(() => undefined);
       });
@@ -161,7 +161,7 @@ export function openInProcessGraphs({
   };
 }
 
-/** For what a checkpoint's body says. */
+/** Loads a checkpoint's body without channel values. */
 const NO_VALUES: ChannelChoice = { names: [], written: false };
 
 async function build(fn: GraphFunction, config: object, graphId: string): Promise<CompiledGraph> {
@@ -173,7 +173,7 @@ async function build(fn: GraphFunction, config: object, graphId: string): Promis
   return graph;
 }
 
-/** The config that a factory is called with: it makes a graph anew for each run. */
+/** The config for a factory, which is called once per run. */
 function factoryConfig(order: RunOrder): object {
   const { configurable, metadata } = toRunConfig(order);
   const { madeWith } = order.config;

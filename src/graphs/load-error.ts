@@ -1,23 +1,23 @@
-/** Names the place in the user's own files that an error of loading comes from. */
+/** Describes load errors with their position in the user's own files. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 
 /**
- * One line, `Name: file:line:column: message` where the place is known. The source lines around it follow if the file
- * could not be compiled.
+ * Returns the line `Name: file:line:column: message`, without the position if it is unknown. A compile error also has
+ * its code frame.
  */
 export function describeLoadError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const [first = ''] = error.message.split('\n');
-  if (error instanceof SyntaxError && PLACED.test(first)) return `${error.name}: ${error.message}`;
+  if (error instanceof SyntaxError && HAS_POSITION.test(first)) return `${error.name}: ${error.message}`;
   const place = importOf(first) ?? userPlaceOf(error.stack ?? '');
   return [error.name, ...(place === undefined ? [] : [placeText(place)]), first].join(': ');
 }
 
-const PLACED = /^.+:\d+:\d+: /;
+const HAS_POSITION = /^.+:\d+:\d+: /;
 
-/** Node names the file that imports what is missing, but not the line. */
+/** Node's message names the importing file but not the line, so the line is searched for. */
 const MISSING = /^Cannot find (?:module|package) '(.+)' imported from (.+)$/;
 
 function importOf(message: string): CodePosition | undefined {

@@ -1,3 +1,4 @@
+/** Loads the graphs of the configuration and reports the specs that fail. */
 import { existsSync } from 'node:fs';
 import { roleOf, type GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
@@ -17,7 +18,7 @@ export interface GraphProblem {
   readonly reason: string;
 }
 
-/** `factory` makes the graph anew for every run; `undecided` functions show their role when first called. */
+/** A `factory` is called for every run; an `undecided` function gets its role at its first call. */
 export type GraphSource =
   | { readonly kind: 'graph'; readonly graph: CompiledGraph }
   | { readonly kind: 'factory' | 'plain' | 'undecided'; readonly fn: GraphFunction };
@@ -30,8 +31,8 @@ export interface LoadedGraph {
 }
 
 /**
- * Imports every graph of the configuration. Never rejects: whatever is wrong with a spec comes back as a problem, all
- * of them at once, and the other graphs load.
+ * Imports every graph of the configuration. Never rejects: each spec that fails becomes a problem, and the other graphs
+ * load.
  */
 export async function loadGraphs(
   specs: readonly GraphSpec[],
@@ -47,7 +48,7 @@ export async function loadGraphs(
   return { graphs, problems };
 }
 
-/** The source, or what is wrong with it. */
+/** Returns the source, or the reason why the spec fails. */
 async function loadGraph({ file, exportName }: GraphSpec): Promise<GraphSource | string> {
   if (!existsSync(file)) return 'the file does not exist';
   let exported: Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * LangChain messages are recognised by their shape, never by class: a project may hold several copies of the library.
- * A plain object cannot pass for one, because data that went through JSON has no methods.
+ * Recognises LangChain messages by shape instead of class, because a project may have several copies of the library.
+ * Parsed JSON never matches, because it has no methods.
  */
 const MESSAGE = Symbol.for('langchain.message');
 
@@ -19,16 +19,16 @@ export function isMessage(value: object): value is MessageLike {
   );
 }
 
-const ALWAYS = ['content', 'additional_kwargs', 'response_metadata', 'id', 'name'] as const;
+const STANDARD_FIELDS = ['content', 'additional_kwargs', 'response_metadata', 'id', 'name'] as const;
 /**
- * No part of a message: typed blocks are a second name of `content`, and a message that was built from the members of
- * another (`new AIMessage({ ...chunk })`) counts that one's own books among what it was built from, deeper each time.
+ * Constructor fields that are not stored. `contentBlocks` duplicates `content`. The `lc_…` fields get into the kwargs of
+ * a copy (`new AIMessage({ ...chunk })`) and would nest deeper with every copy.
  */
-const NEVER = new Set(['contentBlocks', 'lc_kwargs', 'lc_namespace', 'lc_serializable']);
+const EXCLUDED_FIELDS = new Set(['contentBlocks', 'lc_kwargs', 'lc_namespace', 'lc_serializable']);
 
 /**
- * The wire form of a message, its members not yet converted: what it was built from with the values it has now, and
- * `type`. `toDict()` itself would wrap user data that owns a key `lc`, so it serves only classes without `lc_kwargs`.
+ * The fields of a message's wire form, values not yet converted: `type` and the constructor's fields with their current
+ * values. `toDict()` rewrites user data that has a key `lc`, so it is used only for classes without `lc_kwargs`.
  */
 export function toMessageFields(message: MessageLike): Record<string, unknown> {
   const { type, data } =
@@ -44,12 +44,12 @@ function current(message: MessageLike): Record<string, unknown> {
   const own = message as unknown as Record<string, unknown>;
   const kwargs = message.lc_kwargs ?? {};
   const data: Record<string, unknown> = {};
-  for (const key of new Set([...ALWAYS, ...Object.keys(kwargs)]))
-    if (!NEVER.has(key)) data[key] = key in own ? own[key] : kwargs[key];
+  for (const key of new Set([...STANDARD_FIELDS, ...Object.keys(kwargs)]))
+    if (!EXCLUDED_FIELDS.has(key)) data[key] = key in own ? own[key] : kwargs[key];
   return data;
 }
 
-/** `AIMessageChunk` and the like for a piece of a streamed message, undefined for a whole one. */
+/** The class name of a message chunk, such as `AIMessageChunk`; undefined for a complete message. */
 export function chunkType(message: MessageLike): string | undefined {
   const name = (message.constructor as { lc_name?: () => string }).lc_name?.();
   return name?.endsWith('MessageChunk') ? name : undefined;

@@ -1,16 +1,16 @@
 /**
- * The boundary between the server and graph code. Everything that crosses it is plain data or an async call:
- * `workers/pool.ts` has graphs in processes of their own, `in-process.ts` in this one.
+ * The port between the server and graph code. Only plain data and async calls cross it: `workers/pool.ts` runs graphs
+ * in graph workers, `in-process.ts` in this process.
  *
- * X4 Nothing above this file ever calls graph code. X2 Whoever implements `CheckpointStore` refuses writes of an
- * executor whose attempt or lease is stale, by throwing; the graph side lets that error end the run.
+ * X4 The server's modules above this port never call graph code. X2 A `CheckpointStore` rejects writes under a stale
+ * attempt or lease, and the error ends the attempt.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
 
-/** `messages` sends messages as they grow, `messages-tuple` their pieces; `lifecycle` when graphs within begin and end. */
+/** `messages` sends accumulated messages, `messages-tuple` message chunks, `lifecycle` starts and ends of subgraphs. */
 export type StreamMode =
   | 'values'
   | 'updates'
@@ -24,7 +24,7 @@ export type StreamMode =
   | 'tools'
   | 'lifecycle';
 
-/** `{goto, update, resume}` of the HTTP interface, unchanged. */
+/** The `command` of the HTTP API, unchanged. */
 export interface GraphCommand {
   readonly goto?: Json;
   readonly update?: Json;
@@ -35,32 +35,32 @@ export interface GraphConfig {
   readonly tags?: readonly string[];
   readonly recursion_limit?: number;
   readonly configurable: JsonObject;
-  /** Headers of the request that the run inherits, into `configurable`: for graph code and nothing else (A4). */
+  /** Request headers that the run inherits into `configurable`; they reach graph code only (A4). */
   readonly inherited?: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
-  /** In the place of the above, for the function that makes the graph. */
+  /** Overrides for the config that a graph factory is called with. */
   readonly madeWith?: MadeWith;
 }
 
-/** Settings that the function of a graph was called with. */
+/** The settings that the thread's graph was made with. */
 export interface MadeWith {
   readonly configurable: JsonObject;
   readonly context?: Json;
 }
 
-/** One attempt at one run, as the graph side needs it. */
+/** The input of one attempt at a run. */
 export interface RunOrder {
   readonly runId: string;
   readonly threadId: string;
   readonly assistantId: string;
   readonly graphId: string;
   readonly attempt: number;
-  /** An earlier attempt of this run saved a root checkpoint: go on from there and ignore `input` and `command`. */
+  /** True if an earlier attempt saved a root checkpoint: the attempt resumes there and ignores `input` and `command`. */
   readonly resume: boolean;
   /** `null` continues from the thread's head checkpoint. */
   readonly input: Json;
   readonly command?: GraphCommand;
-  /** Refuse an answer that does not fit the questions that wait (strict-resume.ts). */
+  /** Refuses a `command.resume` that does not match the pending interrupts (strict-resume.ts). */
   readonly strictResume?: boolean;
   readonly config: GraphConfig;
   readonly context?: Json;
@@ -69,14 +69,11 @@ export interface RunOrder {
   readonly interruptBefore?: '*' | readonly string[];
   readonly interruptAfter?: '*' | readonly string[];
   readonly durability?: 'sync' | 'async' | 'exit';
-  /**
-   * Frames as the readers of a thread need them: before each state of the mode `values` one `checkpoints` with
-   * `{id, parent_id, step, source}` and no state.
-   */
+  /** Emits a stateless `checkpoints` frame `{id, parent_id, step, source}` before each `values` frame, for protocol events. */
   readonly protocolFrames?: boolean;
-  /** The authenticated user with all custom fields. Reaches graph code and nothing else (A4). */
+  /** The authenticated user with all custom fields; it reaches graph code only (A4). */
   readonly user?: JsonObject;
-  /** The run may have ended the server before: it gets a graph worker that has no other run (X6). */
+  /** The run gets a graph worker without other runs, because it may have crashed the server before (X6). */
   readonly alone?: true;
 }
 
@@ -86,34 +83,34 @@ export interface Frame {
   readonly data: string;
 }
 
-/** As the graph's runtime writes it: those before langgraph 0.4 have no `id` but `when`, `resumable` and `ns`. */
+/** An interrupt as the runtime writes it. Before langgraph 0.4 it has `when`, `resumable` and `ns` instead of `id`. */
 export interface Interrupt extends JsonObject {
   id?: string;
   value: Json;
 }
 
-/** Where graph code failed: the nodes from the root graph to the failing one joined by `|`, and the source-mapped stack. */
+/** The origin of a failure: the path of nodes from the root graph, joined by `|`, and the source-mapped stack. */
 export interface FailureOrigin {
   readonly node?: string;
   readonly step?: number;
   readonly stack?: string;
 }
 
-/** Why a strict answer was refused; the other members are ids of questions. */
+/** The reason why a strict resume was refused. */
 export interface ResumeRefusal {
   readonly reason: 'not_pending' | 'empty_map' | 'ambiguous';
-  /** Named by the answer, and not waiting. */
+  /** Interrupt ids that the resume names and that are not pending. */
   readonly interruptIds: readonly string[];
   readonly pendingIds: readonly string[];
 }
 
-/** How an attempt ended. `next` names the nodes still to run: empty when the graph is finished. */
+/** The end of an attempt. `next` names the nodes still to run; it is empty when the graph has finished. */
 export type RunEnd =
   | {
       readonly kind: 'success';
       readonly next: readonly string[];
       readonly interrupts: Record<string, Interrupt[]>;
-      /** JSON text of an object: the values that the run showed at its end and that no checkpoint holds. */
+      /** JSON text of an object: final values of untracked channels, which no checkpoint contains. */
       readonly untracked?: string;
     }
   | {
@@ -121,15 +118,15 @@ export type RunEnd =
       readonly error: string;
       readonly message: string;
       readonly origin?: FailureOrigin;
-      /** Graph code was not called. */
+      /** Set if a strict resume was refused; graph code was not called. */
       readonly refusal?: ResumeRefusal;
     }
-  /** `next`: nodes still to run, undefined when the graph did not get to say. */
+  /** `next` is undefined if the graph did not return before the attempt ended. */
   | { readonly kind: 'stopped'; readonly next?: readonly string[] };
 
 /**
- * An attempt that ended with its graph worker. `charged`: no other run can have ended the worker (X6). A worker that
- * ended at a limit of its own ends its run with an `error` instead.
+ * An attempt that ended because its graph worker died. `charged`: no other run can be the cause (X6). A worker that
+ * dies at its own memory limit ends its run with `error` instead.
  */
 export interface LostAttempt {
   readonly kind: 'lost';
@@ -142,13 +139,13 @@ export interface RunLink {
   readonly checkpoints: CheckpointStore;
   readonly store: StorePort;
   /**
-   * The graph host awaits it directly before graph code of this attempt starts. Resolves when the log says that the
-   * attempt has begun: at once for the first one. Rejects when the lease is gone; graph code must not start then.
+   * Records the attempt's start in the log. The graph host awaits it directly before graph code starts. The first attempt
+   * resolves at once. Rejects if the lease is stale; graph code must not start then.
    */
   begun(): Promise<void>;
   /**
-   * Resolves when the server has taken the frames: no reader sees them before they are durable. Call it in order; await
-   * it before producing more (back-pressure).
+   * Resolves when the server has accepted the frames; readers see them only once they are durable. Calls are ordered.
+   * Await it before producing more (back-pressure).
    */
   emit(frames: readonly Frame[]): Promise<void>;
 }
@@ -162,7 +159,7 @@ export interface ChannelBlob {
 
 export interface PendingWrite {
   readonly taskId: string;
-  /** Empty if absent. Writes are read in the order of their paths, then of their tasks and indices. */
+  /** Empty if absent. Writes are sorted by path, then task id, then `idx`. */
   readonly taskPath?: string;
   readonly idx: number;
   readonly channel: string;
@@ -176,18 +173,18 @@ export interface NewCheckpoint {
   /** The runtime's checkpoint as tagged JSON text, without channel values. */
   readonly body: string;
   readonly metadata: JsonObject;
-  /** Every channel of this checkpoint with the version it has here; the blobs of versions saved before are reused. */
+  /** The version of every channel in this checkpoint. Versions saved earlier refer to their existing blobs. */
   readonly channelVersions: Record<string, string>;
-  /** Only the channels that changed since the parent. */
+  /** Values of the channels that changed since the parent. */
   readonly blobs: readonly ChannelBlob[];
   /**
-   * The channels that make up the thread's `values`. A graph without named state has just one, `__root__` or
-   * `__end__`, whose value is `values` itself.
+   * The channels that form the thread's `values`. A graph without named state has only one, `__root__` or `__end__`,
+   * whose value is `values` itself.
    */
   readonly valueChannels: readonly string[];
   readonly step: number;
   readonly source: string;
-  /** How many frames of the attempt belong before it. */
+  /** The number of the attempt's frames that precede the checkpoint. */
   readonly frames?: number;
 }
 
@@ -200,7 +197,7 @@ export interface LoadedCheckpoint {
   readonly blobs: readonly ChannelBlob[];
   readonly valueChannels: readonly string[];
   readonly writes: readonly PendingWrite[];
-  /** When it was saved, milliseconds since 1970. */
+  /** Time of saving, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -209,33 +206,32 @@ export interface CheckpointQuery {
   /** Only checkpoints older than this id. */
   readonly before?: string;
   readonly limit?: number;
-  /** In characters of values: a list that has so much ends, whatever is left. It has one at least. */
+  /** Ends the list once its values have this many UTF-16 units; at least one checkpoint is returned. */
   readonly most?: number;
-  /** Equality on top-level metadata keys. */
+  /** Top-level metadata entries that must be equal. */
   readonly metadata?: JsonObject;
   /** All channels if absent. */
   readonly choice?: ChannelChoice;
 }
 
 export interface CheckpointReader {
-  /** The checkpoint with this id, or the newest of the namespace. */
+  /** Loads the checkpoint with this id, or the newest of the namespace. */
   load(ns: string, checkpointId?: string, choice?: ChannelChoice): Promise<LoadedCheckpoint | undefined>;
   /** Newest first. */
   list(query: CheckpointQuery): Promise<LoadedCheckpoint[]>;
 }
 
 /**
- * Writes resolve when the server has taken them, with the durability `sync` when they are durable. The run's end is
- * durable no sooner than all of them.
+ * Writes resolve when the server has accepted them; with the durability `sync`, when they are durable. The run's end
+ * becomes durable no sooner than its writes.
  */
 export interface CheckpointStore extends CheckpointReader {
   save(checkpoint: NewCheckpoint): Promise<void>;
-  /** A write replaces an earlier one of the same checkpoint, task and `idx`. The checkpoint may arrive later. */
+  /** A write replaces an earlier one of the same checkpoint, task and `idx`. It may be saved before its checkpoint. */
   saveWrites(ns: string, checkpointId: string, writes: readonly PendingWrite[]): Promise<void>;
 }
 
-/** What `GET /threads/{id}/state` needs of a graph; all values flattened to wire form. */
-/** `Values`: the form that they have; JSON as text, but on its way between threads. */
+/** The state that `GET /threads/{id}/state` shows, in wire form. `Values` is JSON text, or its form between processes. */
 export interface GraphState<Values = JsonText> {
   readonly values: Values;
   readonly next: readonly string[];
@@ -250,7 +246,7 @@ export interface GraphState<Values = JsonText> {
 export interface CheckpointRef {
   readonly ns: string;
   readonly id: string | null;
-  /** Of a graph within: the checkpoints of the graphs around it and its own, by namespace. */
+  /** For a subgraph: the checkpoint ids of its parent graphs and its own, by namespace. */
   readonly map?: JsonObject;
 }
 
@@ -271,9 +267,9 @@ export interface StateOrder {
   readonly ns?: string;
   readonly checkpointId?: string;
   readonly subgraphs: boolean;
-  /** All of the state if absent. Members that are not in it may have any value. */
+  /** The part to read, all if absent. Members outside the part may have any value. */
   readonly part?: StatePart;
-  /** The assistant's. */
+  /** The assistant's config. */
   readonly config: GraphConfig;
   readonly context?: Json;
 }
@@ -281,19 +277,19 @@ export interface StateOrder {
 /** Owns the loaded graphs. */
 export interface GraphHost {
   readonly graphIds: readonly string[];
-  /** Never rejects for a fault of graph code; `signal` aborts with a `StopReason` as its reason. */
+  /** Resolves with an `error` end when graph code fails; never rejects for it. `signal` aborts with a `StopReason`. */
   run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd | LostAttempt>;
   close(): Promise<void>;
 }
 
 export type StopReason = 'interrupt' | 'rollback' | 'timeout' | 'shutdown' | 'fenced';
 
-/** Graph code threw when it was asked for something; the message says what. Asking again will not help. */
+/** Graph code threw while answering a query; the message has its error. Not retryable. */
 export class GraphFailed extends Error {
   override readonly name = 'GraphFailed';
 }
 
-/** Graph code did not answer in time, or the thread that it was asked in ended. Asking again may help. */
+/** Graph code did not answer a query in time, or its graph worker ended. Retryable. */
 export class GraphsUnavailable extends Error {
   override readonly name = 'GraphsUnavailable';
 }

@@ -1,6 +1,6 @@
 /**
- * A4 What graph code learns of the user stays with graph code. The runtime copies parts of a run's `configurable` into
- * metadata, which checkpoints and streams show, so every metadata object passes through here on its way out.
+ * A4 Keeps user secrets out of checkpoints and streams. The runtime copies parts of a run's `configurable` into metadata,
+ * so every metadata object is filtered here before it leaves graph code.
  */
 import type { JsonObject } from '../kernel/json.ts';
 import type { GraphConfig } from './port.ts';
@@ -10,17 +10,17 @@ const USER_KEYS = ['platform_auth', 'langgraph_auth'].flatMap((prefix) =>
 );
 const RESERVED: ReadonlySet<string> = new Set(USER_KEYS);
 
-/** Names the request that made the run: for graph code and the log, not for checkpoints. */
+/** The id of the request that created the run: visible to graph code and in the log, not in checkpoints. */
 const REQUEST_ID = 'langgraph_request_id';
 
-/** Names of inherited headers and of secrets that clients pass in `configurable`. */
-const SECRETIVE =
+/** Matches names of inherited headers and of secrets that clients pass in `configurable`. */
+const SECRET_NAME =
   /^x-|^user-agent$|^cookie$|authorization|(?:^|[_-])(?:key|apikey|token|secret|password|credentials?)$/i;
-const SECRETIVE_TAIL = /[a-z\d](?:Key|Token|Secret|Password|Credentials?)$/;
+const SECRET_SUFFIX = /[a-z\d](?:Key|Token|Secret|Password|Credentials?)$/;
 
 /**
- * The `configurable` that graph code gets: the client's without the keys that it may not set (the runtime's internal
- * ones, and whatever poses as the user), then the authenticated user under all its names.
+ * The `configurable` for graph code: the client's entries without reserved keys (internal `__…` keys and user keys),
+ * then the authenticated user under the `platform_auth_…` and `langgraph_auth_…` keys.
  */
 export function toConfigurable(configurable: JsonObject, user: JsonObject | undefined): JsonObject {
   const own = Object.entries(configurable).filter(([key]) => !RESERVED.has(key) && !key.startsWith('__'));
@@ -36,7 +36,7 @@ export function toConfigurable(configurable: JsonObject, user: JsonObject | unde
   return Object.fromEntries(own);
 }
 
-/** The entries of `configurable` that checkpoints may carry in their metadata: scalars that look harmless. */
+/** The entries of `configurable` that checkpoint metadata may contain: scalars whose names do not look secret. */
 export function publicConfigurable(configurable: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(configurable).filter(
@@ -48,7 +48,7 @@ export function publicConfigurable(configurable: JsonObject): JsonObject {
   );
 }
 
-/** Removes from the runtime's metadata what must not be shown; the run's own metadata stays as the client gave it. */
+/** Removes private entries from the runtime's metadata; entries of the client's own metadata stay. */
 export function publicMetadata(metadata: JsonObject, config: GraphConfig): JsonObject {
   return Object.fromEntries(
     Object.entries(metadata).filter(([key]) => {
@@ -64,5 +64,5 @@ const isPrivate = (key: string): boolean =>
   key === REQUEST_ID ||
   RESERVED.has(key) ||
   key.startsWith('__') ||
-  SECRETIVE.test(key) ||
-  SECRETIVE_TAIL.test(key);
+  SECRET_NAME.test(key) ||
+  SECRET_SUFFIX.test(key);

@@ -1,11 +1,12 @@
+/** Attributes rejections of graph queries to graph code, the worker or the checkpoint reader. */
 import { toWords } from './failure.ts';
 import { GraphFailed, GraphsUnavailable, type CheckpointReader } from './port.ts';
 import type { GraphDescriber } from './schema-port.ts';
 import type { StateHost } from './state-port.ts';
 
 /**
- * The same questions, whose rejections say whose fault it is: `GraphsUnavailable`, what the reader of checkpoints
- * rejected with, or else `GraphFailed`, for the rest is graph code.
+ * Wraps the queries so that they reject with `GraphsUnavailable`, with the checkpoint reader's own error, or otherwise
+ * with `GraphFailed`, because any other error comes from graph code.
  */
 export function blaming(
   host: StateHost,
@@ -32,7 +33,7 @@ async function blame<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Between threads an error loses its class, so the reader's is kept here. */
+/** Records the reader's errors here, because an error loses its class on its way through a graph worker. */
 async function blameReader<T>(
   checkpoints: CheckpointReader,
   ask: (reader: CheckpointReader) => Promise<T>,
@@ -52,6 +53,6 @@ async function blameReader<T>(
   } catch (error) {
     if (faults.length === 0) throw error;
   }
-  // Also when an answer was made without what could not be read.
+  // A reader fault also rejects an answer, because the answer lacks what could not be read.
   throw faults[0];
 }

@@ -3,8 +3,8 @@ import type { RunOrder } from './port.ts';
 import { publicConfigurable, toConfigurable } from './private-keys.ts';
 
 /**
- * The config of the run as graph code sees it. After a crash the place to go on from is the head of the thread, so
- * the checkpoint that the client once named is left out.
+ * The run's config for graph code. A resumed attempt continues from the thread's head, so the checkpoint that the client
+ * named is left out.
  */
 export function toRunConfig(order: RunOrder): { configurable: JsonObject; metadata: JsonObject } {
   const configurable = {
@@ -14,18 +14,18 @@ export function toRunConfig(order: RunOrder): { configurable: JsonObject; metada
     graph_id: order.graphId,
     assistant_id: order.assistantId,
   };
-  const place = new Set(['checkpoint_id', 'checkpoint_map', 'checkpoint_ns']);
+  const checkpointKeys = new Set(['checkpoint_id', 'checkpoint_map', 'checkpoint_ns']);
   return {
     configurable: Object.fromEntries(
       Object.entries(configurable).filter(
-        ([key, value]) => !place.has(key) || (!order.resume && value !== null),
+        ([key, value]) => !checkpointKeys.has(key) || (!order.resume && value !== null),
       ),
     ),
     metadata: { ...order.config.metadata, ...toIdentity(order) },
   };
 }
 
-/** What every checkpoint of the run says about its origin. */
+/** The metadata that every checkpoint of the run has. */
 export function toCheckpointMetadata(order: RunOrder): JsonObject {
   return {
     ...publicConfigurable(order.config.configurable),

@@ -1,9 +1,9 @@
 /**
- * What can be asked about a graph without running it. A part of the boundary of `port.ts`: plain data and async calls.
+ * The part of the graph port (`port.ts`) for drawings and schemas, which need no run. Plain data and async calls only.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 
-/** Which graph; a factory makes it with this config. */
+/** Selects a graph; a factory is called with this config. */
 export interface GraphOrder {
   readonly graphId: string;
   readonly configurable: JsonObject;
@@ -16,27 +16,27 @@ export interface GraphDrawing {
   readonly edges: Json[];
 }
 
-/** JSON Schemas, draft-07, each with an object at its root; null when nothing could be found out. */
+/** JSON Schemas (draft-07) of type `object`; null if the graph does not define one. */
 export interface GraphSchemas {
   readonly input: JsonObject | null;
   readonly output: JsonObject | null;
   readonly state: JsonObject | null;
-  /** Of `config.configurable`, and of `context`, which is another way to give the same. */
+  /** The schema of `context`, and of `config.configurable`, which holds the same settings in older versions. */
   readonly config: JsonObject | null;
 }
 
 export interface SubgraphOrder extends GraphOrder {
-  /** Only what lies there, as node names joined by `|`. */
+  /** Restricts the result to this namespace: node names joined by `|`. */
   readonly namespace?: string;
-  /** Also the subgraphs of subgraphs. */
+  /** Includes subgraphs of subgraphs. */
   readonly recurse: boolean;
 }
 
-/** All reject with what graph code throws: a factory may fail, and so may the drawing of a graph. */
+/** All methods reject with the error of graph code: factories and drawings may throw. */
 export interface GraphDescriber {
-  /** With `xray` subgraphs are drawn into the graph, a number says how many levels deep. */
+  /** `xray` expands subgraphs; a number limits the levels. */
   drawing(order: GraphOrder, xray: boolean | number): Promise<GraphDrawing>;
   schemas(order: GraphOrder): Promise<GraphSchemas>;
-  /** By the name of the node; inner ones as `outer|inner`. A subgraph without a schema has that of the whole graph. */
+  /** Schemas by node name, nested ones as `outer|inner`. A subgraph without a schema gets that of the whole graph. */
   subgraphs(order: SubgraphOrder): Promise<Record<string, GraphSchemas>>;
 }

@@ -1,10 +1,10 @@
 /**
- * The logger that `getLogger()` of the client library finds. The library looks for it in a global of each thread and
- * throws when it is missing, so it is there before any module of a project is imported.
+ * The logger that `getLogger()` of the client library returns. The library reads it from a global and throws if it is
+ * missing, so it is set before any project module is imported.
  */
 const GLOBAL_NAME = Symbol.for('langgraph.api.sdk-logger');
 
-/** The library's levels, the most severe first. */
+/** The library's log levels, most severe first. */
 const LEVELS = [
   'error',
   'warn',
@@ -19,16 +19,16 @@ const LEVELS = [
   'silly',
 ];
 
-type Logger = Record<string, (...said: unknown[]) => Logger>;
+type Logger = Record<string, (...args: unknown[]) => Logger>;
 
-/** Does nothing where a logger is already there. Writes to the console, as graph code itself does. */
+/** Sets the global logger, which writes to the console, unless one exists. */
 export function publishSdkLogger(): void {
   if (GLOBAL_NAME in globalThis) return;
   const logger: Logger = {};
   for (const level of LEVELS)
-    logger[level] = (...said) => {
+    logger[level] = (...args) => {
       const method = level === 'error' || level === 'warn' || level === 'debug' ? level : 'info';
-      console[method](`${level}:`, ...said);
+      console[method](`${level}:`, ...args);
       return logger;
     };
   Object.defineProperty(globalThis, GLOBAL_NAME, { value: logger, configurable: true });

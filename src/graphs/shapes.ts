@@ -1,13 +1,13 @@
-/** Sorts runtime values into the kinds that the codec can store; shared by the stored form and the wire form. */
+/** Classifies runtime values into the kinds that the stored form and the wire form distinguish. */
 import { isRegExp } from 'node:util/types';
 import { isMessage, toMessageFields } from './message-form.ts';
 
-/** A value beyond what can be stored; the message names its place. */
+/** A value that cannot be stored; the message has its path. */
 export class UnstorableValue extends Error {
   override readonly name = 'UnstorableValue';
 }
 
-/** Beyond this a value is taken for endless; deep recursion would overflow in every later reader. */
+/** Maximum nesting in levels. Deeper values would overflow the stack of every recursive reader. */
 export const MAX_VALUE_DEPTH = 500;
 
 type Fields = Record<string, unknown>;
@@ -20,7 +20,7 @@ export type Shape =
   | { readonly kind: 'set' | 'array'; readonly v: readonly unknown[] }
   | { readonly kind: 'error'; readonly v: { name: string; message: string } }
   | { readonly kind: 'plain'; readonly v: Fields }
-  /** What a `toJSON` method returned. */
+  /** The result of the value's `toJSON` method. */
   | { readonly kind: 'other'; readonly v: unknown }
   | { readonly kind: 'promise' };
 
@@ -52,7 +52,7 @@ function viewShape(view: ArrayBufferView): Shape {
 
 function instanceShape(value: Fields): Shape {
   if (hasMethod(value, 'then')) return { kind: 'promise' };
-  // The marks of the runtime's classes count on class instances only: on plain data they are the user's own words.
+  // Class markers such as `lg_name` are checked on class instances only; in plain data they are user data.
   if (value['lg_name'] === 'Command')
     return { kind: 'command', v: present(value, ['goto', 'update', 'resume', 'graph']) };
   if (value['lg_name'] === 'Send') return { kind: 'send', v: present(value, ['node', 'args', 'timeout']) };

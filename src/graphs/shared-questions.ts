@@ -1,8 +1,8 @@
 /**
- * Questions about a thread's states that several ask at once.
+ * Coalesces concurrent state queries of the same thread.
  *
- * S3 A large state is read, made and written once for all who ask for it together. Who asks while the same question is
- * under way may know of something that its answer does not: it is asked once more, for all who have come by then.
+ * S3 A large state is read and serialised once for all concurrent callers. A call during a running query may expect a
+ * newer state, so one further query runs afterwards and serves all calls that arrived meanwhile.
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { JsonText } from '../kernel/json-text.ts';
@@ -10,17 +10,17 @@ import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
 import type { CheckpointReader, GraphState } from './port.ts';
 import type { StateHost } from './state-port.ts';
 
-/** Who asks again waits no longer than so many milliseconds for the answer before: its graph may never give one. */
+/** Maximum wait for the running query, whose graph may never answer. */
 const MAX_WAIT_MS = 1_000;
 
-/** The same answers. `checkpoints` must be those of the order's thread. */
+/** Wraps the queries; the answers are equal. `checkpoints` must be the reader of the order's thread. */
 export function shareQuestions(
   host: Pick<StateHost, 'state' | 'history'>,
   clock: Pick<Clock, 'after'>,
 ): Pick<StateHost, 'state' | 'history'> {
   const held = createWeakValues<JsonText>();
-  /** Values that somebody is still sent need not be there twice. */
-  const hold = (threadId: string, state: GraphState): GraphState => {
+  /** Reuses the values object of an equal state that is still referenced. */
+  const dedupe = (threadId: string, state: GraphState): GraphState => {
     const key = `${threadId} ${state.checkpoint?.ns} ${state.checkpoint?.id}`;
     const known = held.get(key);
     if (known?.text === state.values.text) return { ...state, values: known };
@@ -29,12 +29,12 @@ export function shareQuestions(
   };
   return {
     state: share(
-      async (order, checkpoints) => hold(order.threadId, await host.state(order, checkpoints)),
+      async (order, checkpoints) => dedupe(order.threadId, await host.state(order, checkpoints)),
       clock,
     ),
     history: share(async (order, checkpoints) => {
       const states = await host.history(order, checkpoints);
-      return states === 'too-large' ? states : states.map((state) => hold(order.threadId, state));
+      return states === 'too-large' ? states : states.map((state) => dedupe(order.threadId, state));
     }, clock),
   };
 }
@@ -42,22 +42,22 @@ export function shareQuestions(
 type Ask<Order, Answer> = (order: Order, checkpoints: CheckpointReader) => Promise<Answer>;
 
 function share<Order, Answer>(ask: Ask<Order, Answer>, clock: Pick<Clock, 'after'>): Ask<Order, Answer> {
-  interface Asked {
+  interface Query {
     readonly settled: Promise<unknown>;
     next?: Promise<Answer>;
   }
-  const asked = new Map<string, Asked>();
+  const running = new Map<string, Query>();
 
   function begin(key: string, order: Order, checkpoints: CheckpointReader): Promise<Answer> {
     const answer = ask(order, checkpoints);
     const settled = answer.then(noop, noop);
-    const under: Asked = { settled };
-    asked.set(key, under);
-    void settled.then(() => asked.get(key) === under && under.next === undefined && asked.delete(key));
+    const query: Query = { settled };
+    running.set(key, query);
+    void settled.then(() => running.get(key) === query && query.next === undefined && running.delete(key));
     return answer;
   }
 
-  function soon(settled: Promise<unknown>): Promise<void> {
+  function settledOrTimeout(settled: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
       const cancel = clock.after(MAX_WAIT_MS, resolve);
       void settled.then(() => {
@@ -69,10 +69,10 @@ function share<Order, Answer>(ask: Ask<Order, Answer>, clock: Pick<Clock, 'after
 
   return (order, checkpoints) => {
     const key = JSON.stringify(order);
-    const under = asked.get(key);
-    if (under === undefined) return begin(key, order, checkpoints);
-    under.next ??= soon(under.settled).then(() => begin(key, order, checkpoints));
-    return under.next;
+    const query = running.get(key);
+    if (query === undefined) return begin(key, order, checkpoints);
+    query.next ??= settledOrTimeout(query.settled).then(() => begin(key, order, checkpoints));
+    return query.next;
   };
 }
 

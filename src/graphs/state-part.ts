@@ -1,17 +1,17 @@
-/** Parts of states, and of the checkpoints that they are read from. */
-/** A part of a state: what is not in it need not be read. */
+/** Projections of states and checkpoints. */
+/** The part of a state that a query needs; the rest is not read. */
 export interface StatePart {
-  /** Keys of the values. */
+  /** Top-level keys of the values. */
   readonly keys: readonly string[];
-  /** The nodes still to run, and what they ask. */
+  /** Includes the nodes still to run and their interrupts. */
   readonly next: boolean;
-  /** The tasks, with their results and the states within them. */
+  /** Includes the tasks with their results and subgraph states. */
   readonly tasks: boolean;
 }
 
-/** Of the channels that make up the state only these come with a checkpoint; the runtime's own always come. */
+/** Selects the state channels to load with a checkpoint. Channels of the runtime are always loaded. */
 export interface ChannelChoice {
   readonly names: readonly string[];
-  /** Channels that tasks have written to come too. */
+  /** Includes channels with pending writes. */
   readonly written: boolean;
 }

@@ -1,8 +1,7 @@
 /**
- * How the server asks graph code for a thread's states and lets it change one. Plain data in and out, as in `port.ts`.
+ * The part of the graph port (`port.ts`) that reads and updates thread states. Plain data only.
  *
- * D1 An update writes nothing by itself: what the graph wants saved comes back, and whoever asked commits all of it
- * together with the fact, or none.
+ * D1 An update writes nothing: it returns the checkpoints to save, and the caller commits them together with the event.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type {
@@ -16,16 +15,16 @@ import type {
   StateOrder,
 } from './port.ts';
 
-/** The states of a namespace, newest first. With `checkpointId` only that one. */
+/** Selects the states of a namespace, newest first; `checkpointId` selects only that one. */
 export interface HistoryOrder extends StateOrder {
   readonly limit: number;
   /** Only states older than this checkpoint. */
   readonly before?: string;
-  /** Only checkpoints whose metadata contains this. */
+  /** Only checkpoints whose metadata contains these entries. */
   readonly metadata?: JsonObject;
 }
 
-/** `values` in the name of a node, as if it had returned them; a command takes their place. */
+/** Applies `values` as if the node `asNode` had returned them; `command` replaces `values`. */
 export interface GraphUpdate {
   readonly values: Json;
   readonly asNode?: string;
@@ -34,7 +33,7 @@ export interface GraphUpdate {
 
 /** Starts at `checkpointId`, or at the head of the namespace. Each superstep becomes a checkpoint. */
 export interface UpdateOrder extends StateOrder {
-  /** Stands where checkpoints have the id of their run. */
+  /** Replaces the run id in the checkpoints of the update. */
   readonly updateId: string;
   readonly supersteps: readonly (readonly GraphUpdate[])[];
 }
@@ -51,38 +50,38 @@ export type Saved =
 export type Updated =
   | {
       readonly kind: 'updated';
-      /** In the order in which it has to be stored. */
+      /** Writes to commit, in this order. */
       readonly saved: readonly Saved[];
       /** The last checkpoint of the update. */
       readonly place: CheckpointRef;
       /** Nodes of the root graph still to run after the update. */
       readonly next: readonly string[];
-      /** What the root state asks a person after the update, by task id. */
+      /** Pending interrupts of the root graph after the update, by task id. */
       readonly interrupts: Record<string, Interrupt[]>;
     }
-  /** The graph does not take the update; the message is for the client. */
+  /** Graph code rejected the update; the message is for the client. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Or that its states are more than one answer may hold. */
+/** `too-large` if the states exceed the size limit of one response. */
 export type History<State = GraphState> = readonly State[] | 'too-large';
 
-/** Faults of graph code reject, but for those of an update: who sent it has to hear of them. */
+/** `state` and `history` reject when graph code throws; `update` resolves with `refused`, for the client. */
 export interface StateHost {
   state(order: StateOrder, checkpoints: CheckpointReader): Promise<GraphState>;
   history(order: HistoryOrder, checkpoints: CheckpointReader): Promise<History>;
   update(order: UpdateOrder, checkpoints: CheckpointReader): Promise<Updated>;
 }
 
-/** Channels of what a checkpoint keeps of its tasks: notes of the runtime's and of this server's, and results. */
+/** Special channels of pending writes. */
 export const INTERRUPT = '__interrupt__';
 export const RESUME = '__resume__';
 export const ERROR = '__error__';
-/** Of what a step sends to nodes of the next one. */
+/** `Send` packets for the next step. */
 export const SENDS = '__pregel_tasks';
-/** Ours: saved in one batch with the answers that a task has used, and kept from the runtime. */
+/** This server's own channel: saved in one batch with the resume values that a task used; hidden from the runtime. */
 export const ANSWERED_BY = '__answered_by__';
 
 const NOTES: ReadonlySet<string> = new Set([INTERRUPT, RESUME, ANSWERED_BY, ERROR, '__scheduled__']);
 
-/** Anything else is a task's result. */
+/** True for writes about a task; writes to any other channel are its result. */
 export const isNote = (channel: string): boolean => NOTES.has(channel);

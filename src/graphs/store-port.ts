@@ -1,19 +1,19 @@
 /**
- * The store as graph code reaches it: plain data and one async call, so that it can cross into a graph worker.
+ * The port through which graph code uses the item store: plain data and one async call, so it works from a graph worker.
  *
- * X2 Whoever implements `StorePort` refuses what comes from an executor whose attempt or lease is stale, by throwing.
+ * X2 A `StorePort` rejects batches under a stale attempt or lease.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 
 export interface StoredItem {
   readonly namespace: readonly string[];
   readonly key: string;
-  /** The value as JSON text, which crosses between threads as it is. */
+  /** The value as JSON text, which crosses process boundaries unchanged. */
   readonly data: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Likeness to the query, when there was one. */
+  /** Similarity to the query; absent without a query. */
   readonly score?: number;
 }
 
@@ -29,7 +29,7 @@ export type StoreRequest =
     }
   | {
       readonly kind: 'namespaces';
-      /** `*` stands for any one label. */
+      /** `*` matches any single label. */
       readonly matches: readonly { readonly at: 'prefix' | 'suffix'; readonly path: readonly string[] }[];
       readonly maxDepth?: number;
       readonly limit: number;
@@ -40,7 +40,7 @@ export type StoreRequest =
       readonly namespace: readonly string[];
       readonly key: string;
       readonly value: JsonObject;
-      /** Parts of the value to find it by; false: none. */
+      /** Paths within the value to index for search; false indexes nothing. */
       readonly index?: false | readonly string[];
     }
   | { readonly kind: 'delete'; readonly namespace: readonly string[]; readonly key: string };
@@ -50,9 +50,8 @@ export type StoreAnswer = StoredItem | readonly StoredItem[] | readonly (readonl
 
 export interface StorePort {
   /**
-   * Answers in the order of the requests. Reads see what was before any write of the batch. Up to 250 writes are
-   * one commit, all or nothing; more are several. Of several to one item the last counts. Rejects, and nothing is
-   * written, when a request is malformed.
+   * Answers in the order of the requests. Reads do not see the writes of their batch. Up to 250 writes share one atomic
+   * commit; more take several. The last write to an item wins. Rejects a malformed request before writing anything.
    */
   batch(requests: readonly StoreRequest[]): Promise<readonly StoreAnswer[]>;
 }

@@ -1,6 +1,6 @@
 /**
- * The store that graph code gets: for LangGraph.js an object of the library's own `BaseStore`, for plain functions the
- * same methods on an object of its own. Made for one attempt, handed in with its config.
+ * The item store that graph code gets in its config, created per attempt. LangGraph.js graphs get an instance of the
+ * library's `BaseStore`, plain functions an object with the same methods.
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { flatten } from '../kernel/tagged.ts';
@@ -20,7 +20,7 @@ type Index = false | readonly string[];
 
 interface SearchOptions {
   readonly filter?: Record<string, unknown>;
-  /** 10 unless told otherwise. */
+  /** Default: 10 items. */
   readonly limit?: number;
   readonly offset?: number;
   readonly query?: string;
@@ -30,14 +30,14 @@ interface ListOptions {
   readonly prefix?: readonly string[];
   readonly suffix?: readonly string[];
   readonly maxDepth?: number;
-  /** 100 unless told otherwise. */
+  /** Default: 100 namespaces. */
   readonly limit?: number;
   readonly offset?: number;
 }
 
 export interface GraphStore {
   get(namespace: readonly string[], key: string): Promise<GraphItem | null>;
-  /** `value` is stored as JSON: messages, dates and the like in their wire form. */
+  /** Stores `value` as JSON; messages, dates and other instances take their wire form. */
   put(
     namespace: readonly string[],
     key: string,
@@ -47,7 +47,7 @@ export interface GraphStore {
   delete(namespace: readonly string[], key: string): Promise<void>;
   search(prefix: readonly string[], options?: SearchOptions): Promise<GraphItem[]>;
   listNamespaces(options?: ListOptions): Promise<string[][]>;
-  /** Operations of the library's shapes; what is one commit, `StorePort` says. */
+  /** Executes operations in the library's form; `StorePort.batch` defines what is atomic. */
   batch(operations: readonly Operation[]): Promise<unknown[]>;
   start(): void;
   stop(): void;
@@ -58,7 +58,7 @@ interface Condition {
   readonly path: readonly string[];
 }
 
-/** The library tells operations apart by their members. */
+/** An operation in the library's form; its kind follows from the members that are set. */
 export interface Operation {
   readonly namespace?: readonly string[] | undefined;
   readonly key?: string | undefined;
@@ -73,7 +73,7 @@ export interface Operation {
   readonly maxDepth?: number | null | undefined;
 }
 
-/** `base`: an empty object of the class that the graph's library expects. */
+/** `base` is an empty instance of the library's store class. */
 export function createGraphStore(port: StorePort, base: object = {}): GraphStore {
   async function batch(operations: readonly Operation[]): Promise<unknown[]> {
     const requests = operations.map(toRequest);
@@ -124,15 +124,15 @@ function toRequest(operation: Operation): StoreRequest {
       limit: limit ?? 100,
       offset: offset ?? 0,
     };
-  const place = { namespace: [...namespace], key };
-  if (value === undefined) return { kind: 'get', ...place };
-  if (value === null) return { kind: 'delete', ...place };
+  const item = { namespace: [...namespace], key };
+  if (value === undefined) return { kind: 'get', ...item };
+  if (value === null) return { kind: 'delete', ...item };
   const stored = toJson(value, 'value');
   if (!isObject(stored)) throw new TypeError('The value of an item has to be an object');
-  return { kind: 'put', ...place, value: stored, ...(index != null && { index }) };
+  return { kind: 'put', ...item, value: stored, ...(index != null && { index }) };
 }
 
-/** Throws for what cannot be stored; the message names the place in it. */
+/** Throws `UnstorableValue` for a value that cannot be stored; the message has its path. */
 const toJson = (value: unknown, name: string): Json => flatten(JSON.parse(encode(value, name)) as Json);
 
 function toResult(kind: StoreRequest['kind'], answer: StoreAnswer): unknown {

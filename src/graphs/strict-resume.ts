@@ -1,9 +1,9 @@
 /**
- * Strict answers. An answer that does not fit the questions that wait at the head of its thread is refused before graph
- * code is called, so nothing is written and the questions can still be answered.
+ * Strict resume: a `command.resume` that does not match the interrupts pending at the thread's head is refused before
+ * graph code is called. Nothing is written, so the interrupts can still be resumed.
  *
- * X1 Nothing else writes to the thread between the check and the run: its run executes already. The check reads what
- * was saved, so it is one for graphs of every library line and for plain functions.
+ * X1 The run is already executing, so nothing else writes to the thread between check and run. The check reads stored
+ * checkpoints only, so it works for every library version and for plain functions.
  */
 import { questionIds } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
@@ -22,7 +22,7 @@ import { isNote } from './state-port.ts';
 
 type Refused = Extract<RunEnd, { kind: 'error' }>;
 
-/** The same graphs, with the check before each run that asks for it. */
+/** Wraps the host: runs with `strictResume` are checked first. */
 export function refuseUnmatched(host: GraphHost): GraphHost {
   return {
     get graphIds() {
@@ -44,14 +44,14 @@ async function findRefusal(order: RunOrder, checkpoints: CheckpointReader): Prom
   return refusalOf(resume, waitingAt(head));
 }
 
-/** An answer at an earlier checkpoint begins a branch there. A place within a subgraph says where its root is. */
+/** True for a resume at an earlier checkpoint, which starts a branch. A subgraph's `checkpoint_map` names the root's id. */
 function isSuperseded({ config: { configurable } }: RunOrder, head: LoadedCheckpoint | undefined): boolean {
   const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = configurable;
-  const place = ((ns ?? '') === '' ? id : undefined) ?? (isObject(map) ? map[''] : undefined) ?? '';
-  return place !== '' && place !== head?.checkpointId;
+  const checkpointId = ((ns ?? '') === '' ? id : undefined) ?? (isObject(map) ? map[''] : undefined) ?? '';
+  return checkpointId !== '' && checkpointId !== head?.checkpointId;
 }
 
-/** An earlier attempt of the run has passed the check, and used an answer. */
+/** True if an earlier attempt of the run has passed the check and used a resume value. */
 function hasAnswered(runId: string, head: LoadedCheckpoint | undefined): boolean {
   if (head === undefined) return false;
   return parseBody(head.body) === undefined
@@ -61,11 +61,11 @@ function hasAnswered(runId: string, head: LoadedCheckpoint | undefined): boolean
 
 interface Waiting {
   readonly ids: ReadonlySet<string>;
-  /** Tasks whose questions have no ids. */
+  /** The number of tasks whose interrupts have no ids. */
   readonly nameless: number;
 }
 
-/** A task with a result only waits for its siblings: its question was answered. */
+/** Pending interrupts. A task with a result is excluded: it was resumed and only waits for its siblings. */
 function waitingAt(head: LoadedCheckpoint | undefined): Waiting {
   const writes = head?.writes ?? [];
   const done = new Set(writes.filter(({ channel }) => !isNote(channel)).map(({ taskId }) => taskId));
@@ -91,6 +91,6 @@ function refusalOf(resume: Json, { ids, nameless }: Waiting): Refused | undefine
   return refuse('not_pending', `Unknown or already-consumed interrupt: ${unknown[0]}`, unknown);
 }
 
-/** In the words of the library. */
+/** The library's own message. */
 const AMBIGUOUS =
   'When there are multiple pending interrupts, you must specify the interrupt id when resuming.';

@@ -1,11 +1,10 @@
 /** Runs an author's stream transformers with the user's own copy of the library. */
 export type Chunk = readonly [namespace: readonly string[], mode: string, payload: unknown];
 
-/** Runs transformers, in the user's copy of the library. */
 export interface TransformerRun {
-  /** What the runtime has to stream for them, of all subgraphs. */
+  /** The stream modes that transformers need, including subgraphs. */
   readonly modes: readonly string[];
-  /** Those that are not the library's own; undefined if there is none. */
+  /** Runs the transformers that are not built into the library; undefined if there are none. */
   open(factories: readonly unknown[], source: AsyncIterable<Chunk>): AsyncIterable<ChannelEvent> | undefined;
 }
 
@@ -17,7 +16,7 @@ interface ChannelEvent {
 type Transformer = object;
 type RunStream = (source: AsyncIterable<Chunk>, transformers: (() => Transformer)[]) => AsyncIterable<never>;
 
-/** Empty where this version of the library has none. */
+/** Returns `{}` if this version of the library has no stream transformers. */
 export function transformersOf({
   createGraphRunStream: open,
   isNativeTransformer: isNative,

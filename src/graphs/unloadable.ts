@@ -1,9 +1,9 @@
 /**
- * What cannot be loaded for want of files. Node remembers it for as long as the process lives, so whoever needs it is
- * asked of another worker.
+ * Load failures caused by a lack of file descriptors. Node caches such a failure for the life of the process, so the
+ * query is repeated in another worker.
  */
 
-/** Recognised by its name where it comes from another process. */
+/** The server recognises it by its name, because it comes from another process. */
 export class Unloadable extends Error {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -12,8 +12,8 @@ export class Unloadable extends Error {
   }
 }
 
-/** The last is what becomes of a package whose description could not be read. */
-const CODES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ERR_UNSUPPORTED_DIR_IMPORT']);
+/** `ERR_UNSUPPORTED_DIR_IMPORT` results when a package.json cannot be read. */
+const ERROR_CODES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ERR_UNSUPPORTED_DIR_IMPORT']);
 
 export const isForWantOfFiles = (error: unknown): boolean =>
-  CODES.has((Object(error) as { code?: unknown }).code);
+  ERROR_CODES.has((Object(error) as { code?: unknown }).code);

@@ -1,6 +1,6 @@
 /**
- * The user's own copy of the graph library: the very module instances that the graph was built with, because the
- * runtime still recognises some of its classes by identity (`Send`). Found from the graph's file.
+ * Finds the user's own copy of the graph library, starting from the graph's file. It must be the module instances that
+ * built the graph, because the runtime recognises some classes by identity (`Send`).
  */
 import { createRequire } from 'node:module';
 import type { Reviver } from './codec.ts';
@@ -13,23 +13,23 @@ type Fields = Record<string, unknown>;
 type Constructor = new (...args: unknown[]) => unknown;
 
 /**
- * Finds the library of a graph that comes from `file`, or, without one, of those that its functions will make. Rejects
- * when the file can reach none.
+ * Finds the library that built the graph; without a graph, the one that the file's factories will use. Rejects if the
+ * file cannot import a library.
  */
 export type UserLibraryFinder = (graph?: CompiledGraph) => Promise<Reviver>;
 
 export function openUserLibraries(file: string): UserLibraryFinder {
   let modules: Promise<Reviver> | undefined;
-  // A graph never changes which library built it, and looking costs as much as the start of a run.
+  // Cached per graph: a look-up costs as much as the start of a run, and its result never changes.
   const found = new WeakMap<CompiledGraph, Promise<Reviver>>();
   const find = async (graph: CompiledGraph | undefined): Promise<Reviver> => {
     const common = loadedCommonJs(file);
-    // The CommonJS build counts only if it built this graph: another file of the project may have loaded it.
+    // The CommonJS build is used only if it built this graph: another file of the project may have loaded it.
     if (common !== undefined && (graph === undefined || builtBy(common.pregel, graph)))
       return toReviver(common.graphs, common.messages);
     if (modules !== undefined) return modules;
     modules = importLibrary(file);
-    // What could not be found may only have lacked files, and is looked for again.
+    // A failed look-up is retried: it may have failed for lack of file descriptors.
     modules.catch(() => (modules = undefined));
     return modules;
   };
@@ -50,7 +50,7 @@ async function importLibrary(file: string): Promise<Reviver> {
   return toReviver(graphs, await importFrom(near, '@langchain/core/messages'));
 }
 
-/** The file, or an installed package of the project that the library is a dependency of. */
+/** The file to import the library from: `file`, or the project's `langchain` package, which depends on the library. */
 async function neighbour(file: string): Promise<string> {
   try {
     await importFrom(file, '@langchain/langgraph');
@@ -107,7 +107,7 @@ function toReviver(graphs: Namespace, messages: Namespace): Reviver {
     message({ type, ...fields }) {
       const kind = String(type);
       const Message = messages[MESSAGE_CLASSES.get(kind) ?? (/^\w+MessageChunk$/.test(kind) ? kind : '')];
-      // A kind that this version of the library does not know stays in wire form, which its reducers accept.
+      // A message type unknown to this library version stays in wire form, which its reducers accept.
       return typeof Message === 'function' ? new (Message as Constructor)(fields) : { type, ...fields };
     },
     ...(typeof graphs['BaseStore'] === 'function' && {

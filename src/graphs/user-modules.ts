@@ -4,8 +4,8 @@ import { publishSdkLogger } from './sdk-logger.ts';
 import { explainSyntaxError, registerModuleHooks, specifierFrom } from './modules/hooks.ts';
 
 /**
- * The exports of a user's file (absolute path); those of a CommonJS module are found by name as well. Rejects with
- * whatever the module throws.
+ * Imports a user's file (absolute path) and returns its exports, those of a CommonJS module by name too. Rejects with
+ * the error that the module throws.
  */
 export async function importUserModule(file: string): Promise<Record<string, unknown>> {
   publishSdkLogger();
@@ -17,17 +17,17 @@ export async function importUserModule(file: string): Promise<Record<string, unk
     throw explainSyntaxError(error);
   }
   const exported = commonJsExports(namespace);
-  // A compiler marked the module: its default is the one that the file exports.
+  // Compiled ES modules have `__esModule`: their own `default` replaces Node's default, which is `module.exports`.
   return exported['__esModule'] === true ? { ...exported } : { ...exported, ...namespace };
 }
 
-/** Imports `specifier` as the file itself would, hence the very instance that the file uses. */
+/** Imports `specifier` as resolved from `file`, so the result is the module instance that the file uses. */
 export async function importFrom(file: string, specifier: string): Promise<Record<string, unknown>> {
   registerModuleHooks();
   return (await import(specifierFrom(pathToFileURL(file), specifier))) as Record<string, unknown>;
 }
 
-/** Node names only those exports of a CommonJS module that it can see in the text, and calls the module its default. */
+/** All exports of a CommonJS module. Node's namespace has only statically detected names, and `module.exports` as default. */
 function commonJsExports(namespace: Record<string, unknown>): Record<string, unknown> {
   const exported = namespace['default'];
   if (typeof exported !== 'object' || exported === null) return {};

@@ -3,8 +3,8 @@ import type { Ids } from '../kernel/ids.ts';
 const COUNTER_DIGITS = 10;
 
 /**
- * The version of a channel after `current`: a counter, zero-padded because versions are compared as text, and a random
- * suffix, so that a fork or a run after a rollback never gives a version that exists already.
+ * The channel version after `current`: a counter, zero-padded because versions are compared as text, and a random suffix,
+ * so that forks and runs after a rollback never reuse a version.
  */
 export function nextVersion(current: string | number | undefined, ids: Ids): string {
   const counter = current === undefined ? 0 : Number.parseInt(String(current), 10);

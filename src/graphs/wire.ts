@@ -3,8 +3,8 @@ import { nameOf } from '../kernel/tagged.ts';
 import { MAX_VALUE_DEPTH, toShape } from './shapes.ts';
 
 /**
- * What clients see of a runtime value; equals `flatten` of its stored form. Lenient where storing is strict, because
- * streams also show what is never stored: functions vanish, a cycle or endless nesting ends in a placeholder.
+ * Converts a runtime value to its wire form; equals `flatten` of its stored form. Never throws for unstorable values,
+ * because streams show them too: functions are dropped, cycles and excessive depth become placeholders.
  */
 export function toWire(value: unknown): Json {
   return convert(value, []) ?? null;

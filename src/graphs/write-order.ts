@@ -1,13 +1,13 @@
-/** The order in which a graph's runtime applies what the tasks of a step wrote, and in which every store lists it. */
+/** The order of pending writes, in which the runtime applies them and every store lists them. */
 import type { PendingWrite } from './port.ts';
 
 type Key = Pick<PendingWrite, 'taskPath' | 'taskId' | 'idx'>;
 
-/** By path, then by task, then by index. */
+/** Compares by task path, then task id, then index. */
 export const compareWrites = (a: Key, b: Key): number =>
   compareTexts(a.taskPath ?? '', b.taskPath ?? '') || compareTexts(a.taskId, b.taskId) || a.idx - b.idx;
 
-/** By code point, as the bytes of UTF-8 compare: halves of a pair stand for characters above all others. */
+/** Compares by code point, which equals the byte order of UTF-8. Surrogates rank above all other UTF-16 units. */
 function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
