@@ -23,14 +23,14 @@ export async function deleteAssistant(
   withThreads: boolean,
 ): Promise<void> {
   const { log, threads, maintenance } = context;
-  const doomed = new Set(withThreads ? await threadsToDelete(context, actor, assistantId) : []);
+  const threadIds = new Set(withThreads ? await threadsToDelete(context, actor, assistantId) : []);
   const runs: AssistantRun[] = [];
   for (const run of await runsOfAssistant(log.rows, assistantId)) {
-    if (doomed.has(run.threadId) || !(await isInReach(context, actor, run))) continue;
+    if (threadIds.has(run.threadId) || !(await isInReach(context, actor, run))) continue;
     if (run.busy) throw assistantBusy();
     runs.push(run);
   }
-  for (const threadId of doomed) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
+  for (const threadId of threadIds) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
   for (const { threadId, runId, temporary } of runs) {
     // A stateless run is deleted with its temporary thread; other threads keep their state and lose only the run.
     if (temporary) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);

@@ -26,16 +26,17 @@ export function corsOf(config: CorsConfig): MiddlewareHandler {
     exposeHeaders: exposed,
     maxAge: maxAgeSecs,
   };
-  const anyone = cors({ ...options, origin: '*' });
-  const yes = cors({ ...options, credentials, origin: (origin) => origin });
-  const no = cors({ ...options, origin: () => null });
+  const anyOrigin = cors({ ...options, origin: '*' });
+  const allowedOrigin = cors({ ...options, credentials, origin: (origin) => origin });
+  const deniedOrigin = cors({ ...options, origin: () => null });
   return async (c, next) => {
     const origin = c.req.header('origin') ?? '';
-    const may = all || allowed(origin);
-    if (c.req.method === 'OPTIONS') return (all ? anyone : may ? yes : no)(c, next);
+    const isAllowed = all || allowed(origin);
+    if (c.req.method === 'OPTIONS')
+      return (all ? anyOrigin : isAllowed ? allowedOrigin : deniedOrigin)(c, next);
     await next();
     const { headers: reply } = c.res;
-    if (may && !reply.has(ALLOW_ORIGIN)) {
+    if (isAllowed && !reply.has(ALLOW_ORIGIN)) {
       reply.set(ALLOW_ORIGIN, all ? '*' : origin);
       if (!all && credentials) reply.set('access-control-allow-credentials', 'true');
     }

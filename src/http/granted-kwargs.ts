@@ -7,7 +7,7 @@ import { runCreate } from './schemas/runs.ts';
 import { DEFAULT_DURABILITY } from './serializers.ts';
 
 /** Members of `kwargs` that a handler may change, by their wire names. */
-const orders = runCreate.pick({
+const changeable = runCreate.pick({
   ...{ input: true, command: true, config: true, context: true, webhook: true, stream_mode: true },
   ...{ interrupt_before: true, interrupt_after: true, feedback_keys: true, durability: true },
 });
@@ -16,17 +16,17 @@ const orders = runCreate.pick({
 const ID_KEYS = ['run_id', 'thread_id', 'graph_id', 'assistant_id', 'langgraph_request_id'];
 
 /**
- * The kwargs after the handler's changes in `left`. `names` holds the run's identifying members from before the handler
- * ran. Throws a `TypeError` when `left` does not match the schema.
+ * The kwargs with the handler's changes. `names` holds the run's identifying members from before the handler ran. Throws
+ * a `TypeError` when `changed` does not match the schema.
  */
-export function grantedKwargs(asked: RunKwargs, names: JsonObject, left: Json | undefined): RunKwargs {
-  const parsed = orders.safeParse(left);
+export function grantedKwargs(requested: RunKwargs, names: JsonObject, changed: Json | undefined): RunKwargs {
+  const parsed = changeable.safeParse(changed);
   if (!parsed.success)
     throw new TypeError(`the auth handler left kwargs that are not valid: ${parsed.error.message}`);
   const { input, command, config, context, webhook } = parsed.data;
   const { interrupt_before: before, interrupt_after: after, feedback_keys: keys, durability } = parsed.data;
-  const isAsked = durability !== undefined && durability !== (asked.durability ?? DEFAULT_DURABILITY);
-  const { command: _c, interruptBefore: _b, interruptAfter: _a, feedbackKeys: _k, ...rest } = asked;
+  const isAsked = durability !== undefined && durability !== (requested.durability ?? DEFAULT_DURABILITY);
+  const { command: _c, interruptBefore: _b, interruptAfter: _a, feedbackKeys: _k, ...rest } = requested;
   const { webhook: url, durability: _d, ...kept } = rest;
   // Handlers get the URL with its secrets masked: an equal masked URL is no change.
   const isSameUrl = url !== undefined && webhook === maskUrl(url);

@@ -25,7 +25,7 @@ export function answerInTurn(server: Server): void {
     const { socket } = incoming;
     inTurn(socket, () => {
       waiting.set(socket, waiting.get(socket) ?? []);
-      outgoing.once('close', () => setTurn(socket));
+      outgoing.once('close', () => scheduleNext(socket));
       for (const listener of listeners) listener.call(server, incoming, outgoing);
     });
   });
@@ -35,23 +35,23 @@ export function answerInTurn(server: Server): void {
 export function inTurn(socket: Duplex, begin: () => void): void {
   // Requests that were read together with the one that exceeded the limit are dropped.
   if (socket.destroyed) return;
-  const others = waiting.get(socket);
-  if (others === undefined) begin();
-  else if (others.push(begin) > MAX_WAITING) {
-    others.length = 0;
+  const queue = waiting.get(socket);
+  if (queue === undefined) begin();
+  else if (queue.push(begin) > MAX_WAITING) {
+    queue.length = 0;
     socket.destroy();
   }
 }
 
-function setTurn(socket: Duplex): void {
+function scheduleNext(socket: Duplex): void {
   if (waiting.get(socket)?.length === 0) waiting.delete(socket);
-  else void breathe().then(() => takeTurn(socket));
+  else void breathe().then(() => beginNext(socket));
 }
 
-function takeTurn(socket: Duplex): void {
-  const others = waiting.get(socket);
-  const begin = others?.shift();
+function beginNext(socket: Duplex): void {
+  const queue = waiting.get(socket);
+  const begin = queue?.shift();
   // `begin` may be an upgrade, which has no reply that closes: the entry is deleted before.
-  if (others?.length === 0) waiting.delete(socket);
+  if (queue?.length === 0) waiting.delete(socket);
   if (!socket.destroyed) begin?.();
 }

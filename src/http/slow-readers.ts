@@ -11,7 +11,7 @@ import type { Clock } from '../kernel/clock.ts';
 
 /** Interval of the check. */
 const CHECK_INTERVAL_MS = 500;
-/** A client that has read fewer bytes since its last progress makes no progress. */
+/** A client makes progress when it has read more than this since its last progress. */
 const MIN_PROGRESS_BYTES = 65_536;
 /** Time without progress after which a connection may be destroyed. */
 const SLOW_MS = 1_000;
@@ -30,7 +30,7 @@ export function noteSent(socket: Socket, bytes: Uint8Array | undefined): void {
 
 /** Buffered bytes by socket. Bytes that several sockets share are counted once and split evenly among them. */
 function partsOf(sockets: Iterable<Socket>): (socket: Socket) => number {
-  const takers = new Map<Uint8Array, { count: number; most: number }>();
+  const shares = new Map<Uint8Array, { count: number; most: number }>();
   const sharedBy = (socket: Socket): Uint8Array | undefined =>
     socket.writableLength > 0 ? sent.get(socket)?.deref() : undefined;
   const waitingOf = (socket: Socket, bytes: Uint8Array): number =>
@@ -38,18 +38,18 @@ function partsOf(sockets: Iterable<Socket>): (socket: Socket) => number {
   for (const socket of sockets) {
     const bytes = sharedBy(socket);
     if (bytes === undefined) continue;
-    const { count, most } = takers.get(bytes) ?? { count: 0, most: 0 };
-    takers.set(bytes, { count: count + 1, most: Math.max(most, waitingOf(socket, bytes)) });
+    const { count, most } = shares.get(bytes) ?? { count: 0, most: 0 };
+    shares.set(bytes, { count: count + 1, most: Math.max(most, waitingOf(socket, bytes)) });
   }
   return (socket) => {
     const bytes = sharedBy(socket);
-    const shared = bytes && takers.get(bytes);
+    const shared = bytes && shares.get(bytes);
     if (bytes === undefined || shared === undefined) return socket.writableLength;
     return socket.writableLength - waitingOf(socket, bytes) + shared.most / shared.count;
   };
 }
 
-interface Seen {
+interface Progress {
   /** Monotonic time in ms of the client's last progress. */
   readonly at: number;
   readonly taken: number;
@@ -58,7 +58,7 @@ interface Seen {
 /** Checks at an interval; the returned function stops it. `most` is the limit in bytes. */
 export function watchSlowReaders(server: Server, clock: Clock, most = defaultLimit()): () => void {
   const open = new Set<Socket>();
-  const seen = new WeakMap<Socket, Seen>();
+  const progress = new WeakMap<Socket, Progress>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
@@ -71,15 +71,15 @@ export function watchSlowReaders(server: Server, clock: Clock, most = defaultLim
     const partOf = partsOf(open);
     for (const socket of open) {
       waiting += partOf(socket);
-      if (socket.writableLength === 0) seen.delete(socket);
+      if (socket.writableLength === 0) progress.delete(socket);
       else {
         const taken = takenOf(socket);
-        if (taken - (seen.get(socket)?.taken ?? -Infinity) > MIN_PROGRESS_BYTES)
-          seen.set(socket, { at: now, taken });
+        if (taken - (progress.get(socket)?.taken ?? -Infinity) > MIN_PROGRESS_BYTES)
+          progress.set(socket, { at: now, taken });
       }
     }
     if (waiting <= most) return;
-    const since = (socket: Socket): number => seen.get(socket)?.at ?? now;
+    const since = (socket: Socket): number => progress.get(socket)?.at ?? now;
     const slow = [...open]
       .filter((socket) => now - since(socket) >= SLOW_MS)
       .sort((a, b) => since(a) - since(b) || partOf(b) - partOf(a));

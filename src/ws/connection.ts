@@ -74,7 +74,7 @@ export function serveSocket(
           over.abort();
           closeAs(socket, 401, 'The credentials have expired.');
         });
-  let bound: string | undefined;
+  let boundAssistant: string | undefined;
   let waiting = 0;
   let waitingBytes = 0;
   const isFull = (): boolean => waiting >= MAX_WAITING || waitingBytes >= MAX_WAITING_BYTES;
@@ -82,13 +82,13 @@ export function serveSocket(
   const start: Perform = async (who, params) => {
     const given = params['assistant_id'];
     const key = typeof given === 'string' ? assistantKey(given) : undefined;
-    if (bound !== undefined && key !== undefined && key !== bound)
+    if (boundAssistant !== undefined && key !== undefined && key !== boundAssistant)
       throw new CommandProblem(
         'invalid_argument',
-        `Thread ${threadId} is bound to assistant ${bound}; cannot run ${String(given)}.`,
+        `Thread ${threadId} is bound to assistant ${boundAssistant}; cannot run ${String(given)}.`,
       );
     const result = await startRun(who, params);
-    bound ??= key;
+    boundAssistant ??= key;
     return result;
   };
   const unsubscribe: Perform = async (_, { subscription_id: id }) => {

@@ -59,7 +59,7 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
       admit: () => void (admitted = true),
       grant: (grant) => void (granted = grant),
     });
-    if (admitted && !reply.ok && reply.status >= 400) return end(request, socket, head, reply);
+    if (admitted && !reply.ok && reply.status >= 400) return closeWithRefusal(request, socket, head, reply);
     if (granted === undefined || !reply.ok) return refuse(socket, reply);
     const grant = granted;
     // The client may have disconnected meanwhile.
@@ -74,7 +74,12 @@ export function openSockets({ context, fetch, cors }: SocketsOptions): Sockets {
   }
 
   /** Opens the socket and closes it with the refusal: browsers cannot read the reply to an upgrade request. */
-  async function end(request: IncomingMessage, socket: Duplex, head: Buffer, reply: Response): Promise<void> {
+  async function closeWithRefusal(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    reply: Response,
+  ): Promise<void> {
     const detail = await detailOf(reply);
     if (socket.destroyed) return;
     server.handleUpgrade(request, socket, head, (opened) => {

@@ -41,13 +41,13 @@ const MAX_SUBSCRIPTIONS = 100;
 export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
   const { threadId, events, outlet, visible, signal } = options;
   const active = new Map<string, Active>();
-  const fresh: { commandId: number; wanted: Subscription; after: StreamCursor | NamedEvent | undefined }[] =
+  const queued: { commandId: number; wanted: Subscription; after: StreamCursor | NamedEvent | undefined }[] =
     [];
   let live: ThreadReader | undefined;
   /** Sequence number of the last event that all active subscriptions have got. */
   let cursor = -1;
   let count = 0;
-  /** 1 while `admit` handles a subscription, which is then neither in `fresh` nor in `active`. */
+  /** 1 while `admit` handles a subscription, which is then neither in `queued` nor in `active`. */
   let admitting = 0;
   let wake: () => void = () => undefined;
 
@@ -55,7 +55,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
 
   const until = (other: Promise<void>[]): Promise<void> => {
     const woken = new Promise<void>((resolve) => (wake = resolve));
-    return fresh.length > 0 ? Promise.resolve() : Promise.race([woken, ...other]);
+    return queued.length > 0 ? Promise.resolve() : Promise.race([woken, ...other]);
   };
 
   /** Calls `use` for matching events after `after`, up to `last` or to the current end. */
@@ -81,7 +81,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     }
   }
 
-  async function admit({ commandId, wanted, after }: (typeof fresh)[number]): Promise<void> {
+  async function admit({ commandId, wanted, after }: (typeof queued)[number]): Promise<void> {
     // This may wait for the thread's first run. Other subscriptions have nothing to send before it.
     await events.begun(threadId, visible, signal);
     if (signal.aborted)
@@ -123,14 +123,14 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     );
     try {
       while (!signal.aborted) {
-        const next = fresh.shift();
+        const next = queued.shift();
         if (next !== undefined) {
           admitting = 1;
           await admit(next).finally(() => (admitting = 0));
         } else if (live === undefined || active.size === 0) await until([stopped]);
         else await serve(live);
       }
-      for (const { commandId } of fresh.splice(0))
+      for (const { commandId } of queued.splice(0))
         await outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
     } finally {
       live?.close();
@@ -140,12 +140,12 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   const done = run();
   return {
     add(commandId, wanted, after) {
-      if (active.size + admitting + fresh.length >= MAX_SUBSCRIPTIONS)
+      if (active.size + admitting + queued.length >= MAX_SUBSCRIPTIONS)
         throw new CommandProblem(
           'invalid_argument',
           `A socket can hold at most ${MAX_SUBSCRIPTIONS} subscriptions.`,
         );
-      fresh.push({ commandId, wanted, after });
+      queued.push({ commandId, wanted, after });
       wake();
     },
     remove: (id) => active.delete(id),

@@ -33,7 +33,7 @@ async function readState(
   );
 }
 
-/** Ids of open interrupts; empty while the thread is busy, because a run may still answer them. */
+/** Ids of interrupts without an answer; none while the thread is busy, because a run may be answering them. */
 export async function waitingQuestions(caller: Caller, thread: ThreadRecord): Promise<ReadonlySet<string>> {
   if (thread.status === 'busy') return new Set();
   const known = Object.values(thread.interrupts).flatMap(idsOf);

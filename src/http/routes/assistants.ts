@@ -85,7 +85,7 @@ export function assistantRoutes(context: ServerContext): Hono<Env> {
   return app;
 }
 
-/** Splits values that the handler added to the search's metadata: scalars become filter conditions, others contained. */
+/** Splits values that the handler added to the search's metadata: scalars become filter conditions, others `contained`. */
 function splitStamps(before: JsonObject, after: JsonObject): { contained: JsonObject; stamped: Filter } {
   const written = Object.entries(after).filter(([key, value]) => before[key] !== value);
   const isScalar = ([, value]: [string, Json]): boolean => typeof value !== 'object' || value === null;

@@ -6,7 +6,7 @@ import { jsonObject, limit, list, name, offset, openLimit, optional } from './co
 
 const labels = list(z.string('expected a string'), MAX_LABELS, 'expected a list of labels');
 
-/** 100 years: a longer time is taken for an error in the unit. */
+/** Maximum time to live, 100 years: a longer time is probably in another unit. */
 const MAX_TTL_MINUTES = 52_560_000;
 const ttl = z
   .number('expected minutes, or null for ever')

@@ -16,7 +16,7 @@ import {
   uuid,
 } from './common.ts';
 
-/** About 190 years. */
+/** Maximum time to live, about 190 years. */
 const MAX_TTL_MINUTES = 100_000_000;
 const MINUTES = `expected a number of minutes above 0 and at most ${MAX_TTL_MINUTES}`;
 const minutes = z.number(MINUTES).positive(MINUTES).max(MAX_TTL_MINUTES, MINUTES);
