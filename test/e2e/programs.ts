@@ -18,6 +18,8 @@ export interface Launch {
   readonly cwd?: string;
   /** The script to run; the program itself unless told otherwise. */
   readonly script?: string;
+  /** An executable to run instead, with `env` and nothing else as its environment. */
+  readonly executable?: string;
   /** Shell command that comes before it in the same process, such as a limit. */
   readonly before?: string;
 }
@@ -129,15 +131,16 @@ export async function asServer(program: Program): Promise<ServerProgram> {
   };
 }
 
-function spawnProgram({ args = [], env = {}, cwd = ROOT, script = MAIN, before }: Launch): Program {
-  const command = [process.execPath, script, ...args];
+function spawnProgram(launch: Launch): Program {
+  const { args = [], env = {}, cwd = ROOT, script = MAIN, executable, before } = launch;
+  const command = executable === undefined ? [process.execPath, script, ...args] : [executable, ...args];
   const shell = before === undefined ? command : ['bash', '-c', `${before}; exec "$@"`, 'bash', ...command];
   const child = spawn(shell[0]!, shell.slice(1), {
     cwd,
     // One graph worker, unless the test is about them: each more costs as much as the start of the rest.
     // And time to stop, which a busy machine takes.
     env: {
-      ...withoutSettings(process.env),
+      ...(executable === undefined && withoutSettings(process.env)),
       PLATFORM_WORKERS: '1',
       PLATFORM_STOP_GRACE_SECS: '5',
       ...env,
