@@ -1,4 +1,4 @@
-/** Everything the server was told, checked and frozen. */
+/** The validated, frozen configuration of the server. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { EmbeddingSpec } from './embedding-spec.ts';
 import type { ExportSpec } from './export-spec.ts';
@@ -8,34 +8,34 @@ import type { WebhooksConfig } from './webhooks.ts';
 
 export interface Config {
   readonly configFile: string;
-  /** Absolute path of the env file that the configuration names, whether it exists or not. */
+  /** Absolute path of the env file; it may not exist. */
   readonly envFile?: string;
   readonly graphs: readonly (ExportSpec & { readonly id: string; readonly description?: string })[];
-  /** Graphs that the file names and this server does not run, each with the reason. */
+  /** Graphs in the file that this server cannot run, each with the reason. */
   readonly unserved: readonly {
     readonly id: string;
     readonly description?: string;
     readonly reason: string;
   }[];
   readonly auth?: ExportSpec;
-  /** What `auth.openapi` adds to the description of the interface. */
+  /** Additions of `auth.openapi` to the OpenAPI document. */
   readonly authOpenapi?: JsonObject;
   readonly http: HttpConfig;
   readonly webhooks: WebhooksConfig;
   readonly threadTtl: {
-    /** What new threads get; null when they stay. */
+    /** Time to live of new threads; null: none. */
     readonly byDefault: { readonly strategy: 'delete' | 'keep-latest'; readonly minutes: number } | null;
     readonly sweepIntervalMinutes: number;
-    /** How many threads one sweep deals with. */
+    /** Maximum number of threads in one sweep. */
     readonly sweepLimit: number;
   };
   readonly store: {
     readonly refreshOnRead: boolean;
-    /** Minutes; null: for ever. */
+    /** Minutes; null: never. */
     readonly defaultTtl: number | null;
-    /** Null: what is expired is out of sight and stays on the disk. */
+    /** Null: expired items are hidden but stay on disk. */
     readonly sweepIntervalMinutes: number | null;
-    /** Search by meaning; there is none without it. */
+    /** Semantic search; absent: disabled. */
     readonly index?: {
       readonly dims: number;
       readonly embed: EmbeddingSpec;
@@ -43,57 +43,57 @@ export interface Config {
     };
   };
   readonly crons: {
-    /** What happens to slots that were missed: one run for all of them, none, or one for each. */
+    /** Missed slots start one run for all of them, none, or one for each. */
     readonly catchUp: 'one' | 'none' | 'all';
-    /** With `all`: how many at most, the newest ones. */
+    /** With `all`: maximum number of missed slots that start runs, the newest ones. */
     readonly catchUpLimit: number;
   };
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** Any of them is asked for in `x-api-key` when there is no auth handler. */
+  /** Keys accepted in `x-api-key` when there is no auth handler. */
   readonly apiKeys?: readonly string[];
-  /** With any of them the studio passes the auth handler as a user of its own; without, it is like everybody. */
+  /** Keys with which the studio passes the auth handler as its own user; absent: no studio user. */
   readonly studioKeys?: readonly string[];
-  /** How long the auth handler's answers hold: by which headers (in lower case), for how many callers. */
+  /** Cache of auth results: key headers in lower case, lifetime, maximum number of callers. */
   readonly authCache?: { readonly keys: readonly string[]; readonly ttlMs: number; readonly most: number };
   readonly maxBodyBytes: number;
-  /** How long clients may take: over a request's headers, over all of it, and without taking any of a reply. */
+  /** Client time-outs: for request headers, for the whole request, and without reading any of a reply. */
   readonly patience: { readonly headersMs: number; readonly requestMs: number; readonly stalledMs: number };
   readonly runTimeoutMs: number;
-  /** Deaths of its process that a run is charged with before it ends with an error (X6). */
+  /** X6 Charges after which a run ends with an error. */
   readonly maxAttempts: number;
-  /** Processes for graph code, at most `count`: 0 runs it in the server's own. Each has so much memory, in MiB. */
+  /** Graph workers: at most `count` (0: graphs run in the server process), each with `memoryMb` MiB. */
   readonly workers: { readonly count: number; readonly memoryMb: number; readonly loadLimitMs: number };
-  /** Runs that execute at once. */
+  /** Maximum number of concurrent runs. */
   readonly concurrency: number;
-  /** How long the frames of an ended run can be read again. */
+  /** Time for which frames of an ended run can be read again. */
   readonly frameRetentionMs: number;
-  /** How long a graph that is told to stop may take before its run ends without it. */
+  /** Time for a graph to obey a stop before its run ends without it. */
   readonly stopGraceMs: number;
-  /** How long running graphs may go on when the server stops, before they are told. */
+  /** Time for running graphs to finish at shutdown before they are aborted. */
   readonly drainMs: number;
-  /** How long a stop waits for running graphs and open replies. */
+  /** Time that shutdown waits for aborted graphs and open replies. */
   readonly shutdownGraceMs: number;
-  /** `POST /internal/truncate` is there: for development and tests. */
+  /** Enables `POST /internal/truncate`, for development and tests. */
   readonly allowTruncate: boolean;
   readonly log: { readonly level: LogLevel; readonly json: boolean | undefined };
-  /** Processor time for reading the types of one source file of graphs. */
+  /** Processor time for reading the types of one graph source file. */
   readonly schemaTimeoutMs: number;
   /** Default config and context of the graphs' system assistants. */
   readonly assistantDefaults: AssistantDefaults;
-  /** What `env` of the file adds to the process environment; the process's own values are left out. */
+  /** Variables that `env` of the file adds; variables of the process are left out. */
   readonly env: Readonly<Record<string, string>>;
-  /** What is no reason to stop, told at start: keys that nothing here acts on, an env file that is not there. */
+  /** Non-fatal findings, logged at start: keys without effect, a missing env file. */
   readonly warnings: readonly string[];
 }
 
-/** Base address of the interface. Port 0 stands for a port that is known only once the server listens. */
+/** Base URL of the interface. Port 0: the port is unknown until the server listens. */
 export const addressOf = ({ host, port, http }: Pick<Config, 'host' | 'port' | 'http'>): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}${http.mountPrefix}`;
 
-/** What the command line may override. */
+/** Settings of the command line, which win over file and environment. */
 export interface Overrides {
   readonly config?: string | undefined;
   readonly host?: string | undefined;
@@ -101,7 +101,7 @@ export interface Overrides {
   readonly data?: string | undefined;
 }
 
-/** Every problem that was found, one line each. */
+/** All problems of the configuration, one line each. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {

@@ -1,8 +1,8 @@
-/** `store.index.embed`: a function of the project, or a model of a provider. */
+/** Parses `store.index.embed`: a project's function, or a provider's model. */
 import { z } from 'zod';
 import { toExportSpec, type ExportSpec } from './export-spec.ts';
 
-/** Providers of embedding models; `load-embeddings.ts` has the package of each. */
+/** Providers of embedding models; `load-embeddings.ts` maps each to its package. */
 export const EMBEDDING_PROVIDERS = [
   'openai',
   'azure_openai',

@@ -1,28 +1,28 @@
 /**
- * Environment variables: the schema of each, with its description, its default and the names that other servers give it.
- * The reference in README.md is written from it (scripts/config-reference.ts).
+ * Schemas of the environment variables: description, default, and names that other servers use.
+ * scripts/config-reference.ts generates the reference in README.md from them.
  */
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { JsonObject } from '../kernel/json.ts';
 import { isSecret, origin, PREFIX, SECRET } from './texts.ts';
 
-/** Members of `meta` that the reference of the configuration reads. */
+/** Members of `meta` that the generated reference reads. */
 export interface VariableMeta {
   readonly description?: string;
-  /** Read when the variable is not set, the first of them that is. */
+  /** Fallback variables, in order. */
   readonly others?: readonly string[];
-  /** Option of the command line, which wins. */
+  /** Command-line option, which wins. */
   readonly option?: string;
   readonly form?: string;
-  /** The default in words, where it is not a constant. */
+  /** Text of the default where it is not a constant. */
   readonly byDefault?: string;
 }
 
-/** A hundred years: longer times in milliseconds have no meaning. */
+/** 100 years, which keeps milliseconds in a safe range. */
 const MAX_SECS = 3_155_760_000;
 
-/** Every message names what was found: `text` is a variable's value, or that of an option. */
+/** Builds a schema from `read`. `text` is the value of the variable or option, and messages quote it. */
 const parsed = <T>(read: (text: string) => T | undefined, expected: string, form: string) =>
   z
     .string()
@@ -65,7 +65,7 @@ const flag = () =>
     '`true` or `false`',
   );
 
-/** An empty variable is one that is not set. */
+/** An empty variable counts as not set. */
 const list = <T>(each: (part: string) => T | undefined, form: string, problem: (part: string) => string) =>
   z
     .string()
@@ -81,7 +81,7 @@ const list = <T>(each: (part: string) => T | undefined, form: string, problem: (
     })
     .meta({ form: `${form}, separated by commas` });
 
-/** An empty list is a problem: it would lock nothing. */
+/** Rejects an empty list, which would disable the protection silently. */
 const keys = () =>
   z
     .string()
@@ -91,7 +91,7 @@ const keys = () =>
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
-/** Other tools' names. */
+/** Level names of other tools. */
 const ALIASES: Readonly<Record<string, string>> = { critical: 'fatal', warning: 'warn' };
 const level = () =>
   parsed(
@@ -100,7 +100,7 @@ const level = () =>
     LEVELS.map((each) => `\`${each}\``).join(', '),
   );
 
-/** The settings of each graph's own assistant, by graph id. */
+/** Config and context of each graph's system assistant, by graph id. */
 export type AssistantDefaults = Readonly<Record<string, { config?: JsonObject; context?: JsonObject }>>;
 
 const assistantDefaults = z.record(
@@ -209,7 +209,7 @@ export const environment = z.object({
     .meta({ others: ['HTTP_MAX_REQUEST_BODY_BYTES'], byDefault: '`http.max_body_bytes`' })
     .describe('Largest body of a request.'),
   PLATFORM_WORKERS: number({ max: 64 })
-    // Two at least: one that a graph keeps busy must not be the only one.
+    // At least 2, so that a graph that blocks one worker does not block all.
     .default(Math.max(2, availableParallelism() - 1))
     .meta({ byDefault: 'max(2, cores − 1)' })
     .describe("Graph workers at most, each a process; `0` runs graphs in the server's own, for debuggers."),

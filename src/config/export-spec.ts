@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-/** Where an export of the project lies. */
+/** Location of an export in the project. */
 export interface ExportSpec {
   /** Absolute path. */
   readonly file: string;
   readonly exportName: string;
 }
 
-/** `"<file>:<variable>"`; the file is relative to the configuration file, the variable `default` when left out. */
+/** `"<file>:<variable>"`: the file is relative to the configuration file, the variable defaults to `default`. */
 export const exportSpec = z
   .string('expected "<file>:<variable>"')
   .regex(/^[^:]+(:[^:]+)?$/, 'expected "<file>:<variable>", relative to this file')

@@ -1,6 +1,6 @@
 /**
- * The configuration file's shape. Descriptions and defaults stand in the schema: the reference in README.md is written
- * from it (scripts/config-reference.ts). `form` is the text of a type that JSON Schema cannot tell.
+ * The schema of the configuration file. scripts/config-reference.ts generates the reference in README.md from its
+ * descriptions and defaults. `form` is the text for a type that JSON Schema cannot express.
  */
 import { z } from 'zod';
 import { exportSpec } from './export-spec.ts';
@@ -18,7 +18,7 @@ const graph = z
       exportSpec,
       z.looseObject({
         path: exportSpec,
-        /** Becomes that of the graph's own assistant. */
+        /** Description of the graph's system assistant. */
         description: z.string().optional(),
       }),
     ],
@@ -26,7 +26,7 @@ const graph = z
   )
   .meta({ form: '`"file:export"` or `{path, description}`' });
 
-/** Up to some 190 years. */
+/** Positive, up to about 190 years. */
 const minutes = z
   .number('expected a number of minutes')
   .positive('expected a number of minutes above 0')

@@ -1,11 +1,10 @@
 /**
- * Variables of other servers of this interface that stand for something that is not here. What somebody relies on for
- * the safety of their data is refused rather than passed over; what only tells where other servers keep theirs is
- * told to have no effect.
+ * Checks variables of other servers for features that this server lacks. A variable that protects data is refused,
+ * because ignoring it would be unsafe; a variable that only names another storage gives a warning.
  */
 import type { Environment } from './settings.ts';
 
-const ELSEWHERE = [
+const STORAGE_VARIABLES = [
   'DATABASE_URI',
   'POSTGRES_URI',
   'POSTGRES_URI_CUSTOM',
@@ -23,6 +22,6 @@ export function checkForeign(env: Environment, problems: string[], warnings: str
   const backend = env['LS_DEFAULT_CHECKPOINTER_BACKEND'];
   if (backend !== undefined && backend !== '' && backend !== 'default')
     problems.push(`LS_DEFAULT_CHECKPOINTER_BACKEND: expected default, found "${backend}"`);
-  for (const name of ELSEWHERE)
+  for (const name of STORAGE_VARIABLES)
     if (env[name]) warnings.push(`${name} has no effect: everything is kept in the data directory`);
 }

@@ -1,11 +1,11 @@
-/** The `http` block of the configuration file, and the variables that have a say in it. */
+/** The `http` block of the configuration file, merged with `CORS_ALLOW_ORIGINS` and `MOUNT_PREFIX`. */
 import { z } from 'zod';
 import { compilePattern } from '../kernel/pattern.ts';
 import { exportSpec, type ExportSpec } from './export-spec.ts';
 import { origin, PREFIX } from './texts.ts';
 import type { Settings } from './settings.ts';
 
-/** Route groups that `http.disable_<group>` takes away. */
+/** Route groups that `http.disable_<group>` removes. */
 export const GROUPS = [
   'assistants',
   'threads',
@@ -19,46 +19,46 @@ export const GROUPS = [
 ] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** Which headers, by name; `*` stands for any characters. What is excluded stays out, whatever else is said. */
+/** Header name patterns; `*` matches any characters. `exclude` wins over `include`. */
 export interface HeaderRule {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
 
-/** As `HeaderRule`; without `include` the default set of headers. */
+/** A `HeaderRule` whose absent `include` means the default set of headers. */
 export interface InheritanceRule {
   readonly include?: readonly string[];
   readonly exclude: readonly string[];
 }
 
 export interface CorsConfig {
-  /** `*` alone, or origins. */
+  /** Either `*` alone, or origins. */
   readonly origins: readonly string[];
-  /** Has to match the whole origin; wins over `origins`. */
+  /** Must match the whole origin; wins over `origins`. */
   readonly originRegex?: string;
-  /** Empty: those that this interface uses. */
+  /** Empty: the methods of this interface. */
   readonly methods: readonly string[];
-  /** Empty: whatever a page asks for. */
+  /** Empty: all that a page requests. */
   readonly headers: readonly string[];
   readonly credentials: boolean;
-  /** Besides those that clients of this interface need. */
+  /** Additional to the headers that clients of this interface need. */
   readonly expose: readonly string[];
   readonly maxAgeSecs: number;
 }
 
 export interface HttpConfig {
-  /** The project's own app, asked before the built-in routes. */
+  /** The project's own app, called before the built-in routes. */
   readonly app?: ExportSpec;
-  /** Routes of that app pass through authentication too. */
+  /** Routes of that app require authentication too. */
   readonly customRouteAuth: boolean;
   readonly order: 'middleware_first' | 'auth_first';
   readonly cors: CorsConfig;
   readonly disabled: ReadonlySet<Group>;
   /** Empty, or `/` and segments without a slash at the end. */
   readonly mountPrefix: string;
-  /** Headers that runs find in their `configurable`. */
+  /** Headers that a run gets in its `configurable`. */
   readonly configurableHeaders: InheritanceRule;
-  /** Headers that request log lines show. */
+  /** Headers that appear in request log lines. */
   readonly loggingHeaders: HeaderRule;
 }
 
@@ -166,7 +166,7 @@ export const httpBlock = z.looseObject(
 
 export type HttpBlock = z.output<typeof httpBlock>;
 
-/** The environment's `CORS_ALLOW_ORIGINS` and `MOUNT_PREFIX` win over the file. */
+/** `CORS_ALLOW_ORIGINS` and `MOUNT_PREFIX` of the environment win over the file. */
 export function toHttpConfig(
   block: HttpBlock,
   settings: Settings,
@@ -175,8 +175,8 @@ export function toHttpConfig(
 ): HttpConfig {
   const { cors } = block;
   const origins = settings.read('CORS_ALLOW_ORIGINS') ?? cors.allow_origins;
-  const anybody = cors.allow_origin_regex === undefined && origins.includes('*');
-  if (anybody && cors.allow_credentials)
+  const allowsAllOrigins = cors.allow_origin_regex === undefined && origins.includes('*');
+  if (allowsAllOrigins && cors.allow_credentials)
     warnings.push(
       'http.cors.allow_credentials has no effect while every origin is allowed: name the origins that may use it',
     );
@@ -190,7 +190,7 @@ export function toHttpConfig(
       ...(cors.allow_origin_regex !== undefined && { originRegex: cors.allow_origin_regex }),
       methods: withoutStar(cors.allow_methods),
       headers: withoutStar(cors.allow_headers),
-      credentials: cors.allow_credentials && !anybody,
+      credentials: cors.allow_credentials && !allowsAllOrigins,
       expose: cors.expose_headers ?? [],
       maxAgeSecs: cors.max_age,
     },
@@ -201,7 +201,7 @@ export function toHttpConfig(
   };
 }
 
-/** A star means all, which is what an empty list means. */
+/** An empty list means all values, so a list with `*` becomes empty. */
 const withoutStar = (given: readonly string[] | undefined): readonly string[] =>
   given === undefined || given.includes('*') ? [] : given;
 
@@ -212,7 +212,7 @@ function toRule(given: z.output<ReturnType<typeof headerRule>>): HeaderRule {
   };
 }
 
-/** Crons start runs: they go with them. */
+/** Disabling runs also disables crons, which start runs. */
 function disabledGroups(isDisabled: (group: Group) => boolean): ReadonlySet<Group> {
   return new Set(GROUPS.filter((group) => isDisabled(group) || (group === 'crons' && isDisabled('runs'))));
 }

@@ -1,10 +1,10 @@
-/** Reads a JSON file; a syntax error is told with its place and the lines around it. */
+/** Reads a JSON file. A syntax error is reported with its position and the lines around it. */
 import { readFileSync } from 'node:fs';
 
-/** Lines of the file shown above and below the place. */
+/** Lines shown above and below the error. */
 const FRAME_LINES = 2;
 
-/** Undefined, with one more problem, when the file cannot be read as JSON. */
+/** Returns undefined and adds a problem when the file cannot be read as JSON. */
 export function readJsonFile(path: string, problems: string[]): unknown {
   let text: string;
   try {
@@ -22,19 +22,19 @@ export function readJsonFile(path: string, problems: string[]): unknown {
 }
 
 function describeSyntaxError(path: string, text: string, message: string): string {
-  const before = text.slice(0, placeOf(text, message)).split('\n');
+  const before = text.slice(0, offsetOf(text, message)).split('\n');
   const [line, column] = [before.length, before.at(-1)!.length + 1];
-  // The message quotes the text, or names the place, in a way that the frame shows better.
+  // Removes V8's own quote and position, which the frame shows better.
   const reason = message.replace(/(, (\.\.\.)?".*|( after JSON| in JSON)? at position .*)$/s, '');
   return `${path}:${line}:${column}: expected JSON: ${reason}\n${frame(text, line, column)}`;
 }
 
-/** Names the offset of the first character that is wrong: V8 says it in some of its messages only. */
-function placeOf(text: string, message: string): number {
-  const said = /at position (\d+)/.exec(message);
-  if (said !== null) return Number(said[1]);
+/** Returns the offset of the first wrong character, which only some V8 messages contain. */
+function offsetOf(text: string, message: string): number {
+  const match = /at position (\d+)/.exec(message);
+  if (match !== null) return Number(match[1]);
   if (!message.startsWith('Unexpected token')) return text.length;
-  // The shortest beginning of the text that has the wrong character: shorter ones are only incomplete.
+  // Binary search for the shortest prefix with the wrong character: shorter ones are merely incomplete.
   let [valid, wrong] = [0, text.length];
   while (wrong - valid > 1) {
     const middle = (valid + wrong) >> 1;
@@ -53,7 +53,7 @@ function hasWrongToken(text: string): boolean {
   }
 }
 
-/** Some lines with their numbers, the wrong one marked, and a caret below the column. */
+/** Renders the lines around the error with numbers, and a caret below the column. */
 function frame(text: string, line: number, column: number): string {
   const lines = text.split(/\r?\n/);
   const first = Math.max(1, line - FRAME_LINES);

@@ -1,8 +1,8 @@
-/** Warnings about keys of the configuration file that have no effect: an ignored setting is a trap. */
+/** Warns about configuration keys without effect, since an ignored setting misleads its author. */
 import { z } from 'zod';
 import { configFile } from './file.ts';
 
-/** Keys that this server reads, as dotted paths: those of the schema, down to what is no object of named keys. */
+/** Dotted paths of all keys in the schema, down to values that are not objects with named keys. */
 function keysOf(schema: z.core.$ZodType, path: string): string[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault)
     return keysOf(schema.unwrap(), path);
@@ -11,12 +11,12 @@ function keysOf(schema: z.core.$ZodType, path: string): string[] {
     keysOf(value as z.core.$ZodType, path === '' ? key : `${path}.${key}`),
   );
 }
-/** Taken as it is, with whatever else stands in it. */
+/** Passed on unchecked, so its members are not compared with the schema. */
 const OPENAPI = 'auth.openapi';
 const READ = keysOf(configFile, '');
 
-/** Keys for tools that build images of the project or run it elsewhere. */
-const ELSEWHERE = [
+/** Keys for build and hosting tools; ignored without a warning. */
+const IGNORED = [
   '$schema',
   '_INTERNAL_docker_tag',
   'api_version',
@@ -32,7 +32,7 @@ const ELSEWHERE = [
   'source',
 ];
 
-/** Documented keys that ask for something that is not here. */
+/** Documented keys of other servers for features that this server lacks. */
 const UNSUPPORTED = [
   'auth.allow_langsmith_api_keys',
   'checkpointer.backend',
@@ -44,17 +44,17 @@ const UNSUPPORTED = [
   'ui_config',
 ];
 
-const KNOWN: ReadonlySet<string> = new Set([...READ, ...ELSEWHERE]);
-/** All names that a key may have been meant as, parents too. */
+const KNOWN: ReadonlySet<string> = new Set([...READ, ...IGNORED]);
+/** Candidates for "did you mean": all known paths and their parents. */
 const NAMES = [
   ...new Set(
-    [...READ, ...ELSEWHERE, ...UNSUPPORTED].flatMap((path) =>
+    [...READ, ...IGNORED, ...UNSUPPORTED].flatMap((path) =>
       path.split('.').map((_, i, parts) => parts.slice(0, i + 1).join('.')),
     ),
   ),
 ];
 
-/** One line for each key without effect. */
+/** Returns one line for each key without effect. */
 export function keyWarnings(file: Record<string, unknown>, prefix = ''): string[] {
   return Object.entries(file).flatMap(([key, value]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`;
@@ -76,7 +76,7 @@ const asksForNothing = (value: unknown): boolean =>
   value === 'default' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The known name with the fewest edits, if those are few for its length. */
+/** Known name with the fewest edits, if they are few for its length. */
 function nearest(path: string): string | undefined {
   const [best] = NAMES.map((name) => ({ name, edits: editsBetween(path, name) })).sort(
     (a, b) => a.edits - b.edits,

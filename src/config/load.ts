@@ -1,4 +1,4 @@
-/** `platform.json`, the environment and the command line, in rising order of precedence. */
+/** Loads the configuration from `platform.json`, environment and command line, in rising order of precedence. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
@@ -14,29 +14,28 @@ import { keyWarnings } from './known-keys.ts';
 import { createSettings, type Environment } from './settings.ts';
 import { toWebhooksConfig } from './webhooks.ts';
 
-/** Looked for in this order when no file is named. */
+/** File names tried in this order when none is given. */
 const NAMES = ['platform.json', 'langgraph.json'];
 
-/** Beside the configuration file. */
+/** Created beside the configuration file. */
 const DATA_FOLDER = '.platform';
 
-/** Source files of graphs that a Python interpreter runs. */
 const PYTHON = /\.(py|pyx|pyd|pyi)$/;
 
 export interface Reading {
-  /** The usable part: a wrong setting is replaced by its default, or left out. */
+  /** The usable part: a wrong setting has its default or is left out. */
   readonly config: Config;
   readonly problems: readonly string[];
 }
 
-/** Throws `ConfigError` with every problem at once. Reads files, changes nothing. */
+/** Throws `ConfigError` with all problems. Reads files, writes none. */
 export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: string): Config {
   const { config, problems } = readConfig(overrides, processEnv, cwd);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
-/** The folder of the log that a server started here would use, whatever else of its configuration is wrong. */
+/** Data folder that a server started here would use; works despite other configuration errors. */
 export function findDataDir(
   overrides: Pick<Overrides, 'config' | 'data'>,
   processEnv: Environment,
@@ -49,7 +48,7 @@ export function findDataDir(
   return isProject ? readConfig(overrides, processEnv, cwd).config.dataDir : join(cwd, DATA_FOLDER);
 }
 
-/** Throws `ConfigError` only when there is no file. */
+/** Throws `ConfigError` only when there is no configuration file. */
 export function readConfig(overrides: Overrides, processEnv: Environment, cwd: string): Reading {
   const path = findFile(
     resolve(cwd, createSettings(processEnv, []).read('PLATFORM_CONFIG', overrides.config)),
@@ -76,13 +75,13 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     .map((graph) => ({ ...graph, reason: 'it is Python, which is not supported yet' }));
   for (const { id, file, reason } of unserved)
     warnings.push(`${path}: graphs.${id} (${file}) is not served: ${reason}`);
-  // A graph whose entry is wrong is a problem of its own.
+  // Skipped if a graph's entry is wrong, because that is reported already.
   if (graphs.length === 0 && isWhole)
     problems.push(`${path}: graphs: expected at least one graph in JavaScript or TypeScript`);
 
   checkForeign(env, problems, warnings);
 
-  /** Any free port in the place of one that is wrong: what else is wrong is told of no other port. */
+  /** Uses any free port instead of a wrong one, so later problems do not refer to a wrong port. */
   const readPort = (): number => {
     const before = problems.length;
     const port = settings.read('PLATFORM_PORT', overrides.port);
@@ -179,7 +178,7 @@ const NOTHING: { readonly file: ConfigFile; readonly isWhole: boolean } = {
   isWhole: false,
 };
 
-/** The file without the top-level keys that are wrong, and without the entries of graphs that are. */
+/** Parses the file without its wrong top-level keys and wrong graph entries. */
 function parseSound(raw: unknown, path: string, problems: string[]): typeof NOTHING {
   const parsed = configFile.safeParse(raw);
   if (parsed.success) return { file: parsed.data, isWhole: true };
@@ -200,7 +199,7 @@ function parseSound(raw: unknown, path: string, problems: string[]): typeof NOTH
   return sound.success ? { file: sound.data, isWhole: !wrong.has('graphs') } : NOTHING;
 }
 
-/** In a document the schemes are components. */
+/** OpenAPI documents keep security schemes under `components`. */
 function toOpenapi({
   securitySchemes,
   security,
@@ -236,7 +235,7 @@ function readEnv(
   if (typeof env !== 'string') return env;
   const file = resolve(dir, env);
   if (existsSync(file)) return parseEnv(readFileSync(file));
-  // A warning: projects name an env file that each machine may or may not have.
+  // Only a warning: the env file of a project may be missing on some machines.
   warnings.push(`${path}: env: ${file} does not exist`);
   return {};
 }

@@ -1,10 +1,13 @@
-/** Typed reads of environment variables; what is wrong is collected, so that all of it is told at once. */
+/** Typed reads of environment variables; collects all problems so that they are reported together. */
 import { environment, type Values, type VariableMeta, type VariableName } from './environment.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Settings {
-  /** The default where the variable is not set, or wrong. `given` is the value of its option, which wins. */
+  /**
+   * Returns the default where the variable is not set or wrong. `given`: the value of its command-line option, which
+   * wins.
+   */
   read<N extends VariableName>(name: N, given?: string): Values[N];
 }
 

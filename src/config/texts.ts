@@ -1,4 +1,4 @@
-/** Texts that may stand in the configuration file and in the environment. */
+/** Text formats that the configuration file and the environment share. */
 import { z } from 'zod';
 
 /** Pattern of `http.mount_prefix`. */
@@ -8,7 +8,7 @@ export const origin = z
   .regex(/^(\*|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, 'expected "*" or an origin such as "https://app.example"')
   .meta({ form: 'origins' });
 
-/** The problem of a key that is none. */
+/** Message for an invalid webhook secret. */
 export const SECRET = 'expected "whsec_" and 24 to 64 bytes as base64';
 
 export function isSecret(text: string): boolean {

@@ -1,10 +1,10 @@
-/** The block `webhooks` of the configuration file. */
+/** The `webhooks` block of the configuration file, merged with the environment. */
 import { z } from 'zod';
 import { isSecret, SECRET } from './texts.ts';
 import type { Environment, Settings } from './settings.ts';
 
 export interface WebhooksConfig {
-  /** False: runs are accepted and executed, whatever webhook they name, and nothing is sent. */
+  /** False: runs with a webhook are accepted and executed, but nothing is sent. */
   readonly enabled: boolean;
   readonly url: {
     readonly allowPrivate: boolean;
@@ -13,21 +13,21 @@ export interface WebhooksConfig {
     readonly allowedPorts: readonly number[];
     readonly maxLength: number;
   };
-  /** Variables with this prefix hold secrets for headers. */
+  /** Prefix of the variables that header templates may use. */
   readonly envPrefix: string;
-  /** `whsec_<base64>`; all of them sign. */
+  /** Secrets of the form `whsec_<base64>`; each adds a signature. */
   readonly secrets: readonly string[];
-  /** Sent with every attempt; names in lower case. */
+  /** Headers of every attempt; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Members of the body besides `run_id`; undefined: all. */
+  /** Body members besides `run_id`; undefined: all. */
   readonly payloadFields?: readonly string[];
-  /** How long an attempt may take. */
+  /** Time-out of one attempt. */
   readonly timeoutMs: number;
-  /** Between the attempts of a delivery, before jitter; one more attempt than there are pauses. Undefined: as built in. */
+  /** Pauses between attempts, before jitter; one attempt more than pauses. Undefined: the built-in schedule. */
   readonly pausesMs?: readonly number[];
-  /** Attempts under way to one host. */
+  /** Maximum of concurrent attempts to one host. */
   readonly perHost: number;
-  /** How long the body of what was delivered is kept to be sent again. */
+  /** Time for which a delivered body is kept for redelivery. */
   readonly keepMs: number;
 }
 
@@ -36,7 +36,7 @@ const PAYLOAD_FIELDS = [
   ...['multitask_strategy', 'run_started_at', 'run_ended_at', 'webhook_sent_at', 'values', 'error'],
 ] as const;
 
-/** What the protocol or the connection sets. */
+/** Headers that the webhook protocol or the connection sets. */
 const OWN_HEADERS =
   /^(content-.*|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|webhook-.*)$/i;
 
@@ -138,7 +138,7 @@ export const webhooksBlock = z.looseObject(
 
 const PLACEHOLDER = /\$\{\{\s*env\.([^}\s]*)\s*\}\}/g;
 
-/** The environment wins over the file. What is wrong is told in `problems`, without the secrets themselves. */
+/** The environment wins over the file. `problems` never quote secrets. */
 export function toWebhooksConfig(
   block: z.output<typeof webhooksBlock>,
   enabled: boolean,
@@ -178,7 +178,7 @@ export function toWebhooksConfig(
   };
 }
 
-/** As URLs have it: lower case, names of other scripts as punycode. */
+/** Normalises a domain as URLs do: lower case, punycode. */
 function toDomain(text: string): string {
   const [, star = '', host = ''] = /^(\*\.)?(.*?)\.?$/.exec(text) ?? [];
   return `${star}${new URL(`http://${host}`).hostname}`;

@@ -1,12 +1,9 @@
 /**
  * One attempt at one run, from its lease to its end.
  *
- * X2 Every write carries the attempt's lease. X3 `finish` commits one terminal event, or is refused because the run
- * has already ended. S1 Frame ids continue after those of earlier attempts; a frame is committed before a reader can
- * see it.
- *
- * Writes of the graph are committed in order and soon (run-writes.ts), the last of them together with the run's end.
- * The graph waits for the disk only with durability `sync`. A read waits for the attempt's earlier writes.
+ * X2 Every write carries the attempt's lease. X3 `finish` commits one terminal event, or is refused if the run has
+ * ended. S1 Frame ids continue after earlier attempts; a frame is committed before a reader can see it. Reads wait for
+ * the attempt's earlier writes; graph code waits for the disk only with durability `sync`.
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../actors/store.ts';
@@ -25,7 +22,7 @@ import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites } from './run-writes.ts';
 
-/** The attempt's lease is no longer valid: another attempt owns the run, or the run has ended. The graph must stop. */
+/** The lease is no longer valid: another attempt owns the run, or the run has ended. The graph must stop. */
 export class Fenced extends Error {
   constructor(runId: string) {
     super(`the lease on run ${runId} is no longer valid`);
@@ -36,16 +33,13 @@ export class Fenced extends Error {
 export interface Execution {
   readonly link: RunLink;
   /**
-   * Ends the run. The same commit stores the last frame of an error, and `untracked`: JSON text of the values that no
-   * checkpoint holds.
+   * Ends the run. The same commit stores an error's last frame and `untracked`, JSON text of values outside
+   * checkpoints.
    */
   finish(outcome: Outcome, untracked?: string): Promise<void>;
   /** Requeues the run without counting the attempt as lost. */
   handBack(reason: string): Promise<void>;
-  /**
-   * Ends the attempt after its graph worker died. A charged run is retried until it has `maxCharges`, others are
-   * requeued.
-   */
+  /** After its graph worker died: retries the run until it has `maxCharges` if it is charged, else requeues it. */
   lose(how: LostAttempt, maxCharges: number): Promise<void>;
 }
 
@@ -66,7 +60,7 @@ export interface ExecutionOptions {
   readonly sync: boolean;
   /** The id of the next frame. */
   readonly nextFrame: number;
-  /** Subgraphs already reported in the run's frames; undefined unless the client asked for the mode `lifecycle`. */
+  /** Subgraphs reported in the run's frames; undefined unless the client asked for the mode `lifecycle`. */
   readonly ledger: SubgraphLedger | undefined;
   /** Called just before graph code starts. */
   readonly onBegun: () => void;
@@ -156,12 +150,9 @@ export function createExecution(options: ExecutionOptions): Execution {
       ),
   };
 
-  /**
-   * Commits the pending writes together with the end. If they cannot be stored, `unstored` ends the attempt with that
-   * error.
-   */
+  /** Commits pending writes with the end. If they cannot be stored, `unstored` ends the attempt with that error. */
   async function close(end: () => Promise<Dispatched>, unstored: (error: unknown) => Promise<Dispatched>) {
-    // The webhook body is read from the last checkpoint, which must be stored first. A failure reappears in `end()`.
+    // The webhook body reads the last checkpoint, which must be stored first. A failure reappears in `end()`.
     if (options.owesWebhook) await writes.settled().catch(() => undefined);
     const done = await end().catch(async (error: unknown) => {
       if (error instanceof Fenced) return undefined;
@@ -176,9 +167,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     throw new Error(`the end of the attempt was refused: ${done.refusal.code}`);
   }
 
-  /**
-   * L4 X5 On a full disk the pending writes are lost and the next attempt continues from the last saved checkpoint.
-   */
+  /** L4 X5 On a full disk pending writes are lost; the next attempt continues from the last saved checkpoint. */
   const handBackForRoom = (): Promise<Dispatched> =>
     threads.dispatch(threadId, [{ type: 'RequeueRun', reason: 'the disk is full', ...executing }], {
       lease,

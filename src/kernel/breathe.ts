@@ -1,2 +1,2 @@
-/** Lets everything else have its turn: for long work in small steps that would otherwise keep the process to itself. */
+/** Yields to the event loop once; for long work that is done in small steps. */
 export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

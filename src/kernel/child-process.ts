@@ -4,10 +4,10 @@ import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { ownModule } from './own-modules.ts';
 
-/** Starts a module of this program (see `ownModule`) in a process of its own, with a channel for messages. */
+/** Starts a module of this program (see `ownModule`) in a process with an IPC channel. */
 export function startProcess(module: string): ChildProcess {
   return fork(fileURLToPath(ownModule(module)), [], {
-    // Node itself loads the module, built or not: a loader of this process would only make the start slower.
+    // Node loads the module without a loader, built or not: an inherited loader only delays the start.
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
@@ -20,13 +20,13 @@ export interface OwnProcess {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Runs a module of this program in a process of its own, with a limit for V8's old space in MiB. */
+/** Returns the command that runs a module of this program; `heapMb` limits V8's old space, in MiB. */
 export function ownProcess(module: string, heapMb: number, env: NodeJS.ProcessEnv = process.env): OwnProcess {
   const limit = `--max-old-space-size=${heapMb}`;
   const script = fileURLToPath(ownModule(module));
   const command = process.execPath;
   if (!isSea()) return { command, args: [limit, script], env: {} };
-  // The single executable takes no options of Node as arguments (scripts/binary/entry.cjs reads these variables).
+  // The single executable accepts no Node options as arguments; scripts/binary/entry.cjs reads these variables.
   const { NODE_OPTIONS = '', PATH = '', REWOUND_NODE_BIN = '' } = { ...process.env, ...env };
   return {
     command,

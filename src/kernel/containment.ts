@@ -1,13 +1,13 @@
 import { isObject, type Json } from './json.ts';
 
 /**
- * Whether `doc` contains `part`, as PostgreSQL's `@>` on jsonb says: objects by key, arrays as sets (each element of
- * the part is contained in some element of the document), scalars by equality. Own keys only.
+ * Tells whether `doc` contains `part` like PostgreSQL's jsonb operator `@>`. Objects match by key, scalars by
+ * equality, arrays as sets: each element of `part` is contained in an element of `doc`. Own keys only.
  */
 export function contains(doc: Json | undefined, part: Json): boolean {
   if (Array.isArray(part)) {
     if (!Array.isArray(doc)) return false;
-    // Long lists of plain values are looked up, not walked through for each other.
+    // A set keeps the comparison of long lists of scalars linear.
     const plain = new Set(doc.filter(isPlain));
     return part.every((wanted) =>
       isPlain(wanted) ? plain.has(wanted) : doc.some((item) => contains(item, wanted)),

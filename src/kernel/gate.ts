@@ -1,12 +1,12 @@
-/** Lets a few through at a time; the others wait in order. */
+/** Limits concurrent work; further work waits in order of arrival. */
 export interface Gate {
   enter<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function openGate(most: number): Gate {
+export function openGate(maxConcurrent: number): Gate {
   const waiting: (() => void)[] = [];
   let inside = 0;
-  /** The first that waits: to take many from the front of a list would move all the rest each time. */
+  /** Index of the first waiter: `shift` on a long array would move all the rest. */
   let next = 0;
 
   function leave(): void {
@@ -20,13 +20,13 @@ export function openGate(most: number): Gate {
       waiting.length = 0;
       next = 0;
     }
-    // Its place is taken over, so nobody who comes meanwhile gets before it.
+    // The slot passes directly to the first waiter, so that later arrivals cannot overtake it.
     first();
   }
 
   return {
     async enter(work) {
-      if (inside < most) inside += 1;
+      if (inside < maxConcurrent) inside += 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
       try {
         return await work();

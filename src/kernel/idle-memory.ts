@@ -1,60 +1,62 @@
 /**
- * Gives memory back while a thread has nothing to do. V8 cleans up when it allocates, so a thread that has loaded its
- * modules or done its work and then rests would keep what is dead for as long as it rests.
+ * Frees memory while a thread is idle: V8 collects garbage only on allocation, so an idle thread would keep its
+ * garbage.
  */
 import { Session } from 'node:inspector';
 import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
 import type { Clock } from './clock.ts';
 
-const LOOK_MS = 1_000;
-/** A thread rests that was busy for less than this part of the time, */
-const BUSY = 0.05;
-/** at so many looks in a row; */
-const LOOKS = 2;
+const CHECK_INTERVAL_MS = 1_000;
+/** A thread is idle in an interval when it is busy for less than this fraction of it. */
+const MAX_IDLE_UTILIZATION = 0.05;
+/** Idle intervals in a row before a collection. */
+const COLD_IDLE_INTERVALS = 2;
 /**
- * at so many once it has worked for `COLD_MS`. V8 forgets with the last object of a shape what it compiled for it, so
- * whoever comes after a collection finds a thread that begins anew: bursts of two seconds with rests of four took twice
- * the processor time when each rest was long enough.
+ * Idle intervals before a collection once the thread has worked for `COLD_MS`. A full collection drops compiled code
+ * of unused shapes, so work after it starts slowly: bursts of 2 s with 4 s of idle time took twice the processor time.
  */
-const WARM_LOOKS = 60;
+const WARM_IDLE_INTERVALS = 60;
 const COLD_MS = 3_000;
-/** Less growth since the last time is not worth it, in bytes. */
-const WORTH = 2 * 2 ** 20;
-/** To look through more would hold up whoever comes meanwhile, in bytes. */
-const MOST = 96 * 2 ** 20;
+/** Minimum heap growth since the last collection. */
+const MIN_GROWTH_BYTES = 2 * 2 ** 20;
+/** Larger heaps are not collected: the pause would delay requests. */
+const MAX_HEAP_BYTES = 96 * 2 ** 20;
 
 export interface IdleMemoryOptions {
   readonly clock: Clock;
-  /** What part of the time since the last call this thread was busy, 0 to 1. */
+  /** Fraction of the time since the last call for which this thread was busy, 0 to 1. */
   readonly busy?: () => number;
-  /** The size of this thread's heap, in bytes. */
+  /** Size of this thread's heap in bytes. */
   readonly heapTotal?: () => number;
   readonly collect?: (clock: Clock) => void;
 }
 
-/** Tends the thread that calls it, until the returned function is called. */
+/** Watches the calling thread until the returned function is called. */
 export function tendIdleMemory(options: IdleMemoryOptions): () => void {
   const { clock, busy = loopBusy(), heapTotal = totalHeapSize, collect = collectAll } = options;
-  let rested = 0;
-  /** In milliseconds. */
-  let worked = 0;
-  /** The size of the heap when nothing could be had from it; unknown right after a collection. */
-  let least: number | undefined = 0;
-  let cancel = clock.after(LOOK_MS, look);
-  function look(): void {
-    const part = busy();
-    worked += part * LOOK_MS;
-    rested = part < BUSY ? rested + 1 : 0;
-    const enough = worked < COLD_MS ? LOOKS : WARM_LOOKS;
+  let idleIntervals = 0;
+  let workedMs = 0;
+  /** Smallest heap size since the last collection, in bytes; undefined right after it. */
+  let minHeapBytes: number | undefined = 0;
+  let cancel = clock.after(CHECK_INTERVAL_MS, check);
+  function check(): void {
+    const utilization = busy();
+    workedMs += utilization * CHECK_INTERVAL_MS;
+    idleIntervals = utilization < MAX_IDLE_UTILIZATION ? idleIntervals + 1 : 0;
+    const requiredIntervals = workedMs < COLD_MS ? COLD_IDLE_INTERVALS : WARM_IDLE_INTERVALS;
     const total = heapTotal();
-    least = least === undefined ? total : Math.min(least, total);
-    if (rested >= enough && total - least > WORTH && total < MOST) {
+    minHeapBytes = minHeapBytes === undefined ? total : Math.min(minHeapBytes, total);
+    if (
+      idleIntervals >= requiredIntervals &&
+      total - minHeapBytes > MIN_GROWTH_BYTES &&
+      total < MAX_HEAP_BYTES
+    ) {
       collect(clock);
-      least = undefined;
-      rested = 0;
+      minHeapBytes = undefined;
+      idleIntervals = 0;
     }
-    cancel = clock.after(LOOK_MS, look);
+    cancel = clock.after(CHECK_INTERVAL_MS, check);
   }
   return () => cancel();
 }
@@ -74,10 +76,10 @@ function loopBusy(): () => number {
   };
 }
 
-/** All that can be had, and the room that the young had; takes some 50 ms of a thread with little in it. */
+/** Runs a full collection, which also shrinks the young generation; takes about 50 ms for a small heap. */
 function collectAll(clock: Clock): void {
   const session = new Session();
   session.connect();
-  // Whoever takes leave within the answer never comes back from it.
+  // Disconnects outside the callback: `disconnect` within the answer never returns.
   session.post('HeapProfiler.collectGarbage', () => clock.after(0, () => session.disconnect()));
 }

@@ -2,9 +2,9 @@ import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto';
 import { nanoid } from 'nanoid';
 import type { Clock } from './clock.ts';
 
-/** Where identifiers come from; injected, so that tests can make them repeatable. */
+/** Source of identifiers; injected, so that tests are repeatable. */
 export interface Ids {
-  /** A UUIDv7: sorts in the order in which they were made, also within a millisecond and when the clock goes back. */
+  /** A UUIDv7: sorts by creation, even within a millisecond and when the clock goes back. */
   uuid(): string;
   /** A short unguessable token, used for leases. */
   token(): string;
@@ -25,7 +25,7 @@ export function randomIds(clock: Clock): Ids {
   };
 }
 
-/** Random bytes from a pool: asking the system for every few of them costs more than all else about an id. */
+/** Takes random bytes from a pool: a system call for each id would dominate its cost. */
 function randomSource(): () => number {
   const pool = new Uint8Array(4096);
   let used = pool.length;
@@ -40,7 +40,7 @@ function randomSource(): () => number {
 
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** `count` orders the ids of one millisecond; 62 random bits keep those of different makers apart. */
+/** `count` orders ids of one millisecond; 62 random bits separate those of different processes. */
 function uuidv7(ms: number, count: number, random: () => number): string {
   const time = ms.toString(16).padStart(12, '0');
   const order = (0x7000 | count).toString(16);
@@ -49,7 +49,7 @@ function uuidv7(ms: number, count: number, random: () => number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${variant}${hex()}-${hex()}${hex()}${hex()}${hex()}${hex()}${hex()}`;
 }
 
-/** A UUIDv5: the same name in the same namespace is the same id on every machine. */
+/** A UUIDv5: equal for equal name and namespace, on every machine. */
 export function uuidv5(name: string, namespace: string): string {
   const hash = createHash('sha1')
     .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
@@ -68,10 +68,10 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** From 1582-10-15, where UUIDv6 counts from, to 1970, in milliseconds. */
+/** Milliseconds from 1582-10-15, the epoch of UUIDv6, to 1970. */
 const GREGORIAN_OFFSET_MS = 12_219_292_800_000;
 
-/** When a UUIDv7 or UUIDv6 was made, in milliseconds since 1970; undefined for ids that have no time in them. */
+/** Creation time of a UUIDv7 or UUIDv6 in milliseconds since 1970; undefined for other ids. */
 export function uuidTime(id: string): number | undefined {
   if (!isUuid(id)) return undefined;
   const [high = '', middle = '', low = ''] = id.split('-');
@@ -82,17 +82,20 @@ export function uuidTime(id: string): number | undefined {
 
 const QUESTION_ID = /^[0-9a-f]{32}$/;
 
-/** The keys of an object that holds answers by question; undefined for any other value. The object may be empty. */
+/**
+ * Returns the keys of an object whose keys are all interrupt ids; undefined for any other value. The object may be
+ * empty.
+ */
 export function questionIds(value: unknown): readonly string[] | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const keys = Object.keys(value);
   return keys.every((key) => QUESTION_ID.test(key)) ? keys : undefined;
 }
 
-/** A name for any text that tells nothing of it: SHA-256 in hex. */
+/** SHA-256 in hex: identifies a text without revealing it. */
 export const fingerprint = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
-/** Compares secrets without telling, by time, where they differ. */
+/** Compares secrets in constant time. */
 export function sameSecret(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,17 +1,16 @@
 /**
- * JSON that is text already and becomes part of a reply as it is: a large state is not taken apart into objects on its
- * way from where it is kept to a client, for meanwhile a server does nothing else.
+ * JSON text that is inserted into replies unparsed: parsing and serialising a large state would block the event loop.
  */
 import { randomUUID } from 'node:crypto';
 import type { Json } from './json.ts';
 import { WORTH_HOLDING } from './weak-values.ts';
 
-/** S3 What one answer may hold of values that may each be large, in characters. */
+/** S3 Maximum characters of large values in one reply. */
 export const LARGEST_ANSWER = 64 * 2 ** 20;
 
-/** Stands for a text where it goes. Drawn for this process and never sent, so no value of anybody contains it. */
-const MARK = randomUUID();
-/** Those met by the call of `writeJson` under way. */
+/** Placeholder for a text in the serialised reply. Random per process and never sent, so no value contains it. */
+const PLACEHOLDER = randomUUID();
+/** Texts met by the current call of `takeApart`. */
 let met: JsonText[] | undefined;
 
 export class JsonText {
@@ -20,33 +19,34 @@ export class JsonText {
     this.text = text;
   }
 
-  /** Throws a `SyntaxError` when the text is no JSON. */
+  /** Throws a `SyntaxError` when the text is not JSON. */
   parse(): Json {
     return JSON.parse(this.text) as Json;
   }
 
-  /** For `JSON.stringify`, which has no place for a text: only `writeJson` puts it in as it is. */
+  /** Called by `JSON.stringify`: within `takeApart` returns the placeholder, otherwise the parsed value. */
   toJSON(): Json {
     if (met === undefined) return this.parse();
     met.push(this);
-    return MARK;
+    return PLACEHOLDER;
   }
 }
 
-/** JSON with texts in it. */
+/** A JSON value that may contain unparsed texts. */
 export type Sendable = Json | JsonText | Sendable[] | { [key: string]: Sendable };
 
-/** What `JSON.stringify` would write of a value and its texts. */
+/** Serialises a value, inserting its texts unparsed. */
 export const writeJson = (value: unknown): string => join(takeApart(value));
 
-/** What was written with a text in it, as long as somebody has that. */
+/** Encoded replies by their first text, for as long as that text is alive. */
 const sent = new WeakMap<JsonText, Written[]>();
-/** Whoever has the bytes has the texts as well, by which they are found. */
+/** Keeps the texts alive as long as the bytes, since `sent` finds bytes by their text. */
 const textsOf = new WeakMap<Uint8Array, readonly JsonText[]>();
 
 /**
- * S3 The same for sending, as UTF-8 when it is long: as long as one reply has those bytes, another one that says the same
- * with the same texts is given them, and must not change them. A hundred clients who ask for one large state hold it once.
+ * S3 Serialises a value for sending: as a string, or as UTF-8 bytes when it is long. Equal long replies with identical
+ * texts share the bytes while one of them is in use, so a hundred readers of a large state hold it once. Callers must
+ * not change the bytes.
  */
 export function encodeJson(value: unknown): string | Uint8Array<ArrayBuffer> {
   const parts = takeApart(value);
@@ -70,7 +70,7 @@ interface Written extends Parts {
 }
 
 interface Parts {
-  /** With the mark where a text goes. */
+  /** JSON with placeholders for the texts. */
   readonly written: string;
   readonly texts: readonly JsonText[];
 }
@@ -87,7 +87,7 @@ function takeApart(value: unknown): Parts {
 
 function join({ written, texts }: Parts): string {
   if (texts.length === 0) return written;
-  const [first = '', ...pieces] = written.split(`"${MARK}"`);
+  const [first = '', ...pieces] = written.split(`"${PLACEHOLDER}"`);
   return pieces.reduce((whole, piece, index) => whole + texts[index]!.text + piece, first);
 }
 

@@ -1,4 +1,4 @@
-/** Runs what is posted one after the other, in order; a failure concerns its poster alone. */
+/** Runs posted work sequentially, in order; a failure rejects only its own `post`. */
 export interface Mailbox {
   post<T>(work: () => Promise<T>): Promise<T>;
   readonly idle: boolean;

@@ -1,10 +1,10 @@
-/** How many files this process may open: sockets, pipes of graph workers and files of the log count alike. */
+/** Checks the limit of open files, which sockets, worker pipes and log files share. */
 import { readFileSync } from 'node:fs';
 
-/** The log, the pipes of a few graph workers, and some clients. */
+/** Enough for the log, pipes of a few graph workers and some clients. */
 const MIN_OPEN_FILES = 128;
 
-/** Undefined where the system does not say. */
+/** Returns undefined where the system does not report the limit. */
 function openFilesLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -14,7 +14,7 @@ function openFilesLimit(): number | undefined {
   }
 }
 
-/** Why the server cannot start with this limit, in words for the person who started it. */
+/** Describes why the server cannot start with this limit; undefined when it can. */
 export function openFilesProblem(limit = openFilesLimit()): string | undefined {
   if (limit === undefined || limit >= MIN_OPEN_FILES) return undefined;
   return `this process may open ${limit} files; expected at least ${MIN_OPEN_FILES}. Raise the limit, for example with: ulimit -n 4096`;

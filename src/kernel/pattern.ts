@@ -1,16 +1,16 @@
-/** Regular expressions that others write: matched in linear time, whatever they say. */
+/** Regular expressions from untrusted sources, matched in linear time. */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 
 const require = createRequire(import.meta.url);
 
-// With the first pattern: it is a megabyte, and most configurations have none.
-const library = (): { readonly RE2JS: typeof RE2JS } => require('re2js') as { RE2JS: typeof RE2JS };
+// Loaded with the first pattern: it has 1 MB, and most configurations use none.
+const loadRe2 = (): { readonly RE2JS: typeof RE2JS } => require('re2js') as { RE2JS: typeof RE2JS };
 
 export type Pattern = Pick<RE2JS, 'matches'>;
 
-/** Throws when the text is no regular expression of RE2. */
-export const compilePattern = (text: string): Pattern => library().RE2JS.compile(text);
+/** Throws when the text is not an RE2 expression. */
+export const compilePattern = (text: string): Pattern => loadRe2().RE2JS.compile(text);
 
-/** The pattern that matches this text and no other. */
-export const quotePattern = (text: string): string => library().RE2JS.quote(text);
+/** Escapes a text so that the pattern matches only it. */
+export const quotePattern = (text: string): string => loadRe2().RE2JS.quote(text);

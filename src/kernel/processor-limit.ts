@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Poll interval. */
-const LOOK_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 const WATCH = `
 const { workerData: limitMs } = require('node:worker_threads');
@@ -9,12 +8,12 @@ const began = process.cpuUsage();
 setInterval(() => {
   const { user, system } = process.cpuUsage(began);
   if ((user + system) / 1000 > limitMs) process.kill(process.pid, 'SIGKILL');
-}, ${LOOK_MS});
+}, ${POLL_INTERVAL_MS});
 `;
 
 /**
- * Ends this process with SIGKILL once it has used this much processor time from now on. A busy machine makes work
- * longer without using up its limit. A thread watches, because the work may not pause.
+ * Kills this process with SIGKILL after `limitMs` of processor time from now on. Waiting does not count, so a busy
+ * machine does not shorten the limit. A thread watches, because the main thread may be blocked.
  */
 export function limitProcessorTime(limitMs: number): void {
   new Worker(WATCH, { eval: true, workerData: limitMs, execArgv: [] }).unref();

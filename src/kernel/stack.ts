@@ -1,9 +1,9 @@
-/** Stacks of errors as text: what is kept of one, and the first place in the project's own files that it names. */
+/** Extracts and shortens error stacks, and finds the first position in the project's own files. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isOwnModule } from './own-modules.ts';
 
 export const MAX_STACK_BYTES = 16_384;
-/** Characters before the first frame: the message is kept elsewhere. */
+/** Maximum of the header before the first frame: the message is stored elsewhere. */
 const MAX_HEADER_CHARACTERS = 1_000;
 const MAX_CAUSES = 4;
 
@@ -13,7 +13,7 @@ export interface CodePosition {
   readonly column: number;
 }
 
-/** The stack of `thrown` and of its causes, at most `MAX_STACK_BYTES` long; undefined when it has none. */
+/** Stacks of `thrown` and its causes, at most `MAX_STACK_BYTES` long; undefined when it has none. */
 export function stackOf(thrown: unknown): string | undefined {
   const stacks: string[] = [];
   try {
@@ -37,15 +37,15 @@ function withShortHeader(stack: string): string {
 function toMaxBytes(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_STACK_BYTES) return text;
-  // A character cut in half decodes to U+FFFD, which has up to three bytes itself.
+  // A truncated character decodes to U+FFFD, which itself takes up to 3 bytes.
   return bytes.toString('utf8', 0, MAX_STACK_BYTES - 3).replace(/\uFFFD$/, '');
 }
 
-/** Node prints these lines before the stack of what it cannot link or compile: the caret stands below the column. */
+/** Header that Node prints above the stack of syntax and link errors; the caret marks the column. */
 const HEADER = /^(file:\/\/\S+|\/.+?):(\d+)\n.*\n( *)\^/;
 const FRAME = /^ +at (?:.*\()?(file:\/\/.+?|\/.+?):(\d+):(\d+)\)?$/gm;
 
-/** The innermost place outside of packages and of this program. */
+/** Innermost position outside of packages and of this program. */
 export function userPlaceOf(stack: string): CodePosition | undefined {
   const header = HEADER.exec(stack);
   if (header !== null) {
@@ -62,13 +62,13 @@ export function userPlaceOf(stack: string): CodePosition | undefined {
 const isProjectFile = (file: string): boolean =>
   !file.includes('/node_modules/') && !isOwnModule(pathToFileURL(file).href);
 
-/** As `firstFrames`, of the project's own files; the first frames of all where none is. */
+/** First `count` frames of the project's own files; without any, the first frames of all files. */
 export function projectFrames(stack: string, count: number): string[] {
   const own = [...stack.matchAll(FRAME)].filter(([, at]) => isProjectFile(toFile(at!)));
   return own.length === 0 ? firstFrames(stack, count) : own.slice(0, count).map(([frame]) => frame.trim());
 }
 
-/** The first `count` frames, each without its indentation. */
+/** First `count` frames without indentation. */
 export const firstFrames = (stack: string, count: number): string[] =>
   [...stack.matchAll(/^ +(at .*)$/gm)].slice(0, count).map(([, frame]) => frame!);
 

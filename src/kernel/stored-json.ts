@@ -1,6 +1,6 @@
 /**
- * Reads JSON that this program wrote. Throws an error that names the place, and none of the text, when the text is
- * no JSON: then the file was damaged or written by somebody else. A4 What a parser says of a text quotes it.
+ * Parses JSON that this program stored. Throws `DamagedRow` when the text is not JSON, because the file is damaged or
+ * foreign. A4 The error names the row but never quotes the text, as a parser's message would.
  */
 export function fromStored(text: string, what: string, id: string | number = ''): unknown {
   try {

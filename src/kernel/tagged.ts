@@ -33,19 +33,19 @@ export function tagged(kind: TaggedKind, v?: Json): JsonObject {
 }
 
 /**
- * False for the text of a stored value that `flatten` would leave as it is. Within a text of JSON a quote has a
- * backslash before it, so these characters are a tag and nothing else.
+ * False if `flatten` would not change the stored text. JSON strings escape quotes, so the searched characters occur
+ * only in a tag.
  */
 export const mayHaveTags = (stored: string): boolean => stored.includes(`{"${TAG}":`);
 
-/** The tag of a stored object, or undefined for a plain one. */
+/** Tag of a stored object; undefined for a plain one. */
 export function tagOf(value: JsonObject): TaggedKind | undefined {
   return Object.hasOwn(value, TAG) ? (value[TAG] as TaggedKind) : undefined;
 }
 
 /**
- * Turns a stored value into what clients see: messages flat, dates as text, maps as objects. In place: it is given what
- * was parsed for it, and long conversations are read often.
+ * Converts a stored value into what clients see: messages flat, dates as text, maps as objects. Works in place,
+ * because callers own the parsed value and long conversations are read often.
  */
 export function flatten(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
@@ -72,17 +72,16 @@ export function flatten(value: Json): Json {
   }
 }
 
-/** Characters of a name that was made of a value. */
-const MAX_NAMED = 1_000;
+const MAX_NAME_CHARACTERS = 1_000;
 
 /**
- * The name of a map's member whose key clients see as `key`. What is no text is named by its JSON, of which too much is
- * shortened: where maps are keys of maps, each level would be twice as long as the one below it.
+ * Name of a map entry whose key clients see as `key`. Keys that are not text use their JSON; long JSON is cut and
+ * hashed, since nested maps as keys would double it at each level.
  */
 export function nameOf(key: Json): string {
   if (typeof key === 'string') return key;
   const text = JSON.stringify(key);
-  return text.length <= MAX_NAMED ? text : `${text.slice(0, MAX_NAMED)}… ${sha256(text)}`;
+  return text.length <= MAX_NAME_CHARACTERS ? text : `${text.slice(0, MAX_NAME_CHARACTERS)}… ${sha256(text)}`;
 }
 
 function flattenList(list: Json[]): Json[] {
@@ -91,7 +90,7 @@ function flattenList(list: Json[]): Json[] {
   return list;
 }
 
-/** A key `__proto__` is there already, so it stays an ordinary one. */
+/** An own key `__proto__` stays an ordinary key, because assignment only replaces existing members. */
 function flattenObject(value: JsonObject): JsonObject {
   for (const key in value) {
     const item = value[key]!;

@@ -1,11 +1,11 @@
-/** Long work on the event loop, in slices. */
+/** Splits long work on the event loop into slices. */
 import { breathe } from './breathe.ts';
 import { openGate } from './gate.ts';
 
-/** Shorter than what anybody notices, longer than what a pause costs. */
+/** Too short for clients to notice, long compared with the cost of a pause. */
 const SLICE_MS = 8;
 
-/** The returned function is awaited between two steps: it lets everybody else have a turn once the slice is used up. */
+/** Returns a function to await between steps: it yields to the event loop once the slice is used up. */
 export function startTurn(): () => Promise<void> {
   let began = performance.now();
   return async () => {
@@ -16,8 +16,8 @@ export function startTurn(): () => Promise<void> {
 }
 
 /**
- * For many at once: each awaits its turn before its part, in the order in which they asked, one in each turn of the event
- * loop. Not as many as a slice has room for: what Node writes for a reply it writes after everything that was awaited.
+ * For many concurrent tasks: each awaits the function before its part. Tasks continue in order, one per turn of the
+ * event loop: Node writes a reply only after all awaited work of the turn.
  */
 export function shareTurns(): () => Promise<void> {
   const gate = openGate(1);

@@ -1,7 +1,7 @@
-/** In characters: texts up to this cost less than to remember them. */
+/** Shorter texts cost less than the bookkeeping to share them. In characters. */
 export const WORTH_HOLDING = 65_536;
 
-/** Values by key, as long as somebody else has them. */
+/** Map whose values are garbage-collected once no other code holds them. */
 export interface WeakValues<T extends object> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;

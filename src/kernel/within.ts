@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Settles as `work` does, or after `ms`; no timer is left behind. What comes of `work` later is for others to hear. */
+/** Settles as `work` does, or resolves after `ms` and clears its timer. Later results of `work` are ignored. */
 export async function within(clock: Pick<Clock, 'after'>, ms: number, work: Promise<unknown>): Promise<void> {
   let cancel: () => void = () => undefined;
   const late = new Promise<void>((resolve) => (cancel = clock.after(ms, resolve)));

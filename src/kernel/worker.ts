@@ -1,8 +1,8 @@
-/** Threads of this process that run a module of ours. */
+/** Starts modules of this program in threads. */
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { ownModule } from './own-modules.ts';
 
-/** Starts a module of ours in a thread with `data` as its `workerData`; `transfer` is moved rather than copied. */
+/** Starts a module (see `ownModule`) in a thread with `data` as its `workerData`; `transfer` is moved, not copied. */
 export function startWorker(
   module: string,
   data: unknown,
@@ -10,9 +10,9 @@ export function startWorker(
 ): Worker {
   return new Worker(ownModule(module), {
     workerData: data,
-    // Node itself loads the module, built or not: a loader of this process would only make the start slower.
+    // Node loads the module without a loader, built or not: an inherited loader only delays the start.
     execArgv: [],
-    // Passed on unread: modules compare themselves with the second to see whether they are the program.
+    // Modules compare their path with `argv[1]` to detect whether they are the main program.
     argv: process.argv.slice(1),
     transferList: [...transfer],
   });
