@@ -43,8 +43,8 @@ export async function findAssistantToChange(
 }
 
 /**
- * The content to write, after the handler's changes to the payload. Throws a 403 when the handler's filter does not
- * allow the metadata, and a `TypeError` (a 500) when the changed payload does not match the schema.
+ * The content to write, after the handler's changes to the payload. Throws a 403 if the handler's filter forbids the
+ * metadata. Throws a `TypeError` (a 500) if the changed payload does not match the schema.
  */
 export function grantedChanges(granted: Granted, before?: JsonObject): Partial<AssistantContent> {
   const parsed = assistantPatch.safeParse(granted.value);

@@ -2,8 +2,8 @@
  * Limits the number of JSON values in a large body by scanning its bytes: parsing takes about a hundred times as long as
  * the scan, and storing and serializing the values as long again. Small bodies cannot hold enough values to matter.
  *
- * The cost of a value depends on its kind, not on its length. Numbers and strings are cheap, arrays and objects are
- * allocated, and every member name that no object of the body had at that position makes V8 create a hidden class.
+ * The cost of a value depends on its kind, not on its length. Numbers and strings are cheap; arrays and objects are
+ * allocated. A member name that no earlier object had at that position makes V8 create a hidden class.
  */
 import { MAX_DEPTH } from '../kernel/json.ts';
 import { invalid, tooManyValues } from './replies.ts';

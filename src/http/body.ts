@@ -20,8 +20,8 @@ export class NoJson extends HttpProblem {
 const FREE_BYTES = 65_536;
 
 /**
- * The body's bytes. Throws a 413 as soon as more than `limit` bytes arrive, whatever the headers announced, and a 503
- * when a large body exceeds the shared budget.
+ * The body's bytes. Throws a 413 as soon as more than `limit` bytes are announced or arrive. Throws a 503 if a large
+ * body exceeds the shared budget.
  */
 export async function readBytes(
   request: Request,

@@ -1,8 +1,8 @@
 /**
  * `Idempotency-Key`: a client may repeat a request whose reply it did not get.
  *
- * L4 The command id of the acceptance derives from the key, so a request is accepted once, however often or concurrently
- * it is sent, also across a restart. A refusal stores nothing: the key may be used again.
+ * L4 The command id of the acceptance derives from the key, so a request is accepted once. That holds for concurrent
+ * repetitions and across a restart. A refusal stores nothing: the key may be used again.
  * A3 The caller's identity is part of the key: users cannot collide with each other's keys.
  */
 import type { Actor } from '../auth/authenticate.ts';

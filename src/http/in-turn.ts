@@ -1,9 +1,9 @@
 /**
  * Serializes pipelined requests of a connection. Without it Node emits all requests of a read at once (up to 2000), for
- * up to 30 reads per event-loop iteration, and other connections wait for seconds.
+ * up to 30 reads per event-loop iteration. Other connections then wait for seconds.
  *
- * S3 Each connection has one request in progress, since its replies go out in order anyway, and the event loop serves
- * others between two requests. A connection with more than `MAX_WAITING` waiting requests is destroyed.
+ * S3 Each connection has one request in progress, since its replies go out in order anyway. Between two requests the
+ * event loop serves other connections. A connection with more than `MAX_WAITING` waiting requests is destroyed.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -242,7 +242,7 @@ async function findAgain(
   return visible;
 }
 
-/** Throws a 404 when it does not exist or is hidden from the caller, or as `checkServed` when its graph is not served. */
+/** Throws a 404 for a missing or hidden assistant, and as `checkServed` if its graph is not served. */
 export async function findAssistantToRun(
   context: ServerContext,
   actor: Actor,

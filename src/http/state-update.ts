@@ -1,6 +1,6 @@
 /**
- * Applies a client's state update in one commit: the graph computes the new checkpoints in a buffer, the thread's actor
- * accepts or refuses, and the fact is committed together with the checkpoints (D1, L1).
+ * Applies a client's state update in one commit. The graph computes the new checkpoints in a buffer, and the thread's
+ * actor accepts or refuses them. The fact is committed together with the checkpoints (D1, L1).
  *
  * After a concurrency conflict the result is discarded and computed again.
  */

@@ -1,8 +1,8 @@
 /**
  * Subscriptions of one WebSocket, served by one reader of the thread.
  *
- * S2 All subscriptions get events in the order of the thread. A new one first gets the events up to the shared cursor,
- * so that no event of a run arrives after the run's end. S3 One page is held at a time.
+ * S2 All subscriptions get events in the order of the thread. A new one first gets the events up to the shared cursor:
+ * otherwise events of a run could arrive after its end. S3 One page is held at a time.
  */
 import { breathe } from '../kernel/breathe.ts';
 import { CommandProblem, toError, toSuccess } from '../protocol/command.ts';
