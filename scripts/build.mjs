@@ -1,11 +1,11 @@
-/** Bundles the program: each entry at its place below the folder, what entries share in `chunks`. */
+/** Bundles the program: entries keep their paths below the folder, shared code goes into `chunks`. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const SOURCES = join(ROOT, 'src');
 
-/** The program, and what it starts or imports by address (src/kernel/own-modules.ts). */
+/** The program and the modules that it starts or imports by URL (src/kernel/own-modules.ts). */
 const ENTRIES = [
   'main',
   'sql-functions',
@@ -18,9 +18,9 @@ const ENTRIES = [
   'worker/main',
 ];
 
-/** Returns the names of all modules that the bundle leaves to Node to find. */
+/** Returns the names of all modules that are not bundled and that Node resolves. */
 export async function buildInto(folder) {
-  // Imported here: a start whose build exists does not load the compiler.
+  // Imported dynamically: a start with an existing build does not load the compiler.
   const { build, stop } = await import('esbuild');
   const { metafile } = await build({
     entryPoints: ENTRIES.map((name) => join(SOURCES, `${name}.ts`)),

@@ -1,7 +1,7 @@
 /**
- * The table of what clients can do in `test/conformance/README.md`, made from the titles of the tests that drive them: a title that begins
- * with `client.threads.copy: ` or `RemoteGraph.getState, RemoteGraph.updateState: ` is a proof for what it names.
- * `node --import tsx scripts/capabilities.ts` writes the table between its marks; a test compares them.
+ * Generates the table of client methods in `test/conformance/README.md` from test titles: a title such as
+ * `client.threads.copy: …` or `RemoteGraph.getState, RemoteGraph.updateState: …` is proof for the methods that it
+ * names. `node --import tsx scripts/capabilities.ts` writes the table; a test compares it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,7 +13,7 @@ const SUBJECT = /^(?:client\.[a-z]+\.\w+|(?:RemoteGraph|useStream)\.\w+)$/;
 const BEGIN = '<!-- capabilities: begin -->';
 const END = '<!-- capabilities: end -->';
 
-/** Method → the tests that prove it, in order of their files. */
+/** Maps each method to the tests that prove it, in file order. */
 export function readCapabilities(root: string): Map<string, Titled[]> {
   const proofs = new Map<string, Titled[]>();
   for (const test of readTitles(root))
@@ -21,7 +21,7 @@ export function readCapabilities(root: string): Map<string, Titled[]> {
   return new Map([...proofs].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a title speaks of, or nothing when it does not begin that way. */
+/** Returns the methods that a title names; empty for other titles. */
 export function subjectsOf(title: string): string[] {
   const colon = title.indexOf(': ');
   if (colon < 0) return [];
@@ -40,7 +40,7 @@ export function renderTable(proofs: ReadonlyMap<string, readonly Titled[]>): str
   return ['| Method | What its tests show |', '| --- | --- |', ...rows].join('\n');
 }
 
-/** The text with the table between its marks. Throws when a mark is missing. */
+/** Inserts the table between its marks. Throws when a mark is missing. */
 export function placeTable(readme: string, table: string): string {
   const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`${FOLDER}/README.md: expected ${BEGIN} and ${END}`);

@@ -1,6 +1,6 @@
 /**
- * Writes the reference of the configuration into `src/config/README.md`, from the schemas of the file and of the
- * environment. Part of `npm run format`; a test says when it is out of date.
+ * Generates the configuration reference in `src/config/README.md` from the schemas of file and environment. Part of
+ * `npm run format`; a test fails when it is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ interface Node {
 
 type Row = readonly string[];
 
-/** One row for each key, those of an object below it. */
+/** Returns a row for each key, followed by those of its members. */
 function rowsOf(node: Node, path: string, isRequired: boolean): Row[] {
   const members = Object.entries(node.properties ?? {});
   const isOpen = node.form !== undefined || members.length === 0;
@@ -68,7 +68,7 @@ function typeText(node: Node): string {
 }
 
 function rangeText({ minimum, exclusiveMinimum, maximum }: Node): string {
-  // The largest safe integers stand for no limit.
+  // Zod uses the safe integer bounds for "no limit".
   const max = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
   const min = minimum === Number.MIN_SAFE_INTEGER ? undefined : minimum;
   const low = exclusiveMinimum === undefined ? min : `above ${exclusiveMinimum}`;
@@ -110,7 +110,7 @@ const table = (head: Row, rows: readonly Row[]): string =>
     .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
     .join('\n');
 
-/** The parts of the page between these marks and `<!-- end -->` are written. */
+/** Generated parts of the page: from each mark to `<!-- end -->`. */
 const PARTS: Readonly<Record<string, () => string>> = {
   '<!-- keys of the file -->': () =>
     table(
@@ -125,7 +125,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
 };
 const END = '<!-- end -->';
 
-/** The page with its reference as the schemas have it now, formatted. */
+/** Returns the formatted page with the current reference. */
 export async function writtenPage(page: string): Promise<string> {
   let text = page;
   for (const [mark, write] of Object.entries(PARTS)) {

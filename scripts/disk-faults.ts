@@ -1,7 +1,7 @@
 /**
- * `npm run torture:disk [-- --every 10 --from 3]`: the long form of test/faults/disk-calls.test.ts. Every write, sync
- * and truncation of the workload (or every tenth, from the third on) fails once, fails from then on, and is the last
- * thing that the process does. Exits 1 when a promise broke.
+ * `npm run torture:disk [-- --every 10 --from 3]`: the long form of test/faults/disk-calls.test.ts. For every write,
+ * sync and truncation of the workload (or every 10th, from the 3rd on) three runs follow: the call fails once, it
+ * fails from then on, and the process dies at it. Exits 1 when an invariant breaks.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

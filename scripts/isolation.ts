@@ -1,6 +1,6 @@
 /**
- * `npm run isolation [-- style ...]`: the whole matrix of strangers, some 70,000 requests. Exits 1 when anything of one
- * user could be seen or changed by another.
+ * `npm run isolation [-- style ...]`: the full matrix of requests by foreign users, about 70,000 requests. Exits 1
+ * when a user can see or change another user's data.
  */
 import { runMatrix, STYLES } from '../test/isolation/matrix.ts';
 import { styled } from '../test/isolation/served.ts';

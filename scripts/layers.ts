@@ -1,6 +1,6 @@
 /**
- * Checks that the arrows between the folders of `src` point the way the design says, and a few rules that keep
- * effects in their place. `node --import tsx scripts/layers.ts` prints each breach as `file:line what` and exits 1.
+ * Checks imports between the folders of `src`, and rules about who may use packages and globals. `node --import tsx
+ * scripts/layers.ts` prints each breach as `file:line what` and exits 1.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
@@ -10,7 +10,7 @@ import { lineOf, maskSource, readImports } from './source.ts';
 const AGGREGATES = ['thread', 'assistant', 'delivery', 'item', 'cron'];
 const DOMAIN = ['kernel', ...AGGREGATES, 'log', 'projections'];
 
-/** What each folder of `src` may import besides itself: a folder, a single file, or `*` for everything. */
+/** Allowed imports of each folder of `src` besides itself: folders, files, or `*` for everything. */
 const ARROWS: Record<string, readonly string[]> = {
   kernel: [],
   thread: ['kernel'],
@@ -23,7 +23,7 @@ const ARROWS: Record<string, readonly string[]> = {
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts', 'protocol/subgraph-frames.ts'],
   graphs: ['kernel', 'protocol/subgraph-frames.ts'],
-  // One rule says which run ended a process, whichever process it was.
+  // Fault attribution is one rule for workers and server.
   workers: ['kernel', 'graphs', 'thread/fault.ts'],
   worker: ['kernel', 'graphs', 'workers'],
   protocol: ['kernel'],
@@ -54,13 +54,13 @@ const ARROWS: Record<string, readonly string[]> = {
   'dev.ts': ['*'],
   'file-watch.ts': ['kernel'],
   'wiring.ts': ['*'],
-  // What queries call by name, gathered for the main and the reader thread alike.
+  // JavaScript functions of SQL queries, for main and reader thread.
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],
   examples: ['rewound/auth'],
   'examples/demo.ts': ['*'],
 };
 
-/** Packages that only these places (and the examples) may import. */
+/** Packages that only these paths (and the examples) may import. */
 const PACKAGES: Record<string, readonly string[]> = {
   'better-sqlite3': ['log/sqlite/library.ts'],
   ws: ['ws/'],
@@ -73,7 +73,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   commander: ['cli/'],
 };
 
-/** Clocks, timers, randomness, the command line: only these places (and the examples) may touch them. */
+/** Globals that only these paths (and the examples) may use. */
 const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly string[] }> = {
   'Date.now': { use: /\bDate\.now\b/g, in: ['kernel/'] },
   'new Date()': { use: /\bnew Date\b(?!\s*\(\s*[^)\s])/g, in: ['kernel/'] },
@@ -92,7 +92,7 @@ const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly stri
   },
 };
 
-const LONGEST_FILE = 300;
+const MAX_FILE_LINES = 300;
 
 interface Arrow {
   readonly from: string;
@@ -100,7 +100,7 @@ interface Arrow {
   readonly line: number;
 }
 
-/** Reads `src`, `scripts` and `test` below `root`; every breach is one line of text. */
+/** Checks `src`, `scripts` and `test` below `root`; a breach is one line of text. */
 export function checkLayers(root: string): { breaches: string[]; files: number; arrows: number } {
   const breaches: string[] = [];
   const arrows: Arrow[] = [];
@@ -111,14 +111,14 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
     const report = (line: number, what: string) => void breaches.push(`${file}:${line} ${what}`);
 
     const lines = text.trimEnd().split('\n').length;
-    if (lines > LONGEST_FILE) report(lines, `is longer than ${LONGEST_FILE} lines`);
+    if (lines > MAX_FILE_LINES) report(lines, `is longer than ${MAX_FILE_LINES} lines`);
     if (basename(file) === 'index.ts') report(1, 'is a barrel: import from the file that has what you need');
 
     const imports = readImports(text, code).map(({ specifier, offset }) => ({
       specifier,
       line: lineOf(text, offset),
     }));
-    // Files that run without a compiler import files of their own kind.
+    // `.mjs` files run uncompiled, so they cannot import TypeScript.
     const expected = file.endsWith('.mjs') ? ['.mjs', '.js'] : ['.ts', '.json'];
     for (const { specifier, line } of imports)
       if (/^\.\.?(\/|$)/.test(specifier) && !expected.some((ending) => specifier.endsWith(ending)))
@@ -143,7 +143,7 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
         report(line, `may not import ${specifier} (${layerOf(place)} -> ${to})`);
     }
     for (const [name, { use, in: places }] of Object.entries(GLOBALS))
-      // Signal names are text, so that one pattern looks at the source and the others at the code alone.
+      // Signal names are string literals, so their pattern searches the source; the others search code only.
       for (const found of (name === 'signal handlers' ? text : code).matchAll(use))
         if (code[found.index] !== ' ' && !mayUse(place, places))
           report(lineOf(text, found.index), `may not use ${name}`);
@@ -152,7 +152,7 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
   return { breaches, files: files.length, arrows: arrows.length };
 }
 
-/** Projects as strangers write them, and what is installed for them: none of the rules is theirs. */
+/** Test projects and their dependencies are exempt from all rules. */
 const FOREIGN = /^test\/(?:projects\/[^/]+|\.cache)\//;
 
 function listCode(root: string, folder: string): string[] {
@@ -164,10 +164,10 @@ function listCode(root: string, folder: string): string[] {
     .sort();
 }
 
-/** The first folder below `src`, or the name of a file that lies in `src` itself. */
+/** First folder below `src`, or the name of a file directly in `src`. */
 const layerOf = (place: string): string => place.split('/')[0]!;
 
-/** Where an import leads: a path below `src`, `../…` outside of it, our own package name, or undefined elsewhere. */
+/** Target of an import: a path below `src`, `../…` outside of it, this package's name, or undefined. */
 function targetOf(place: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(place), specifier));
   return /^(rewound|#)/.test(specifier) ? specifier : undefined;
@@ -186,7 +186,7 @@ function mayPoint(place: string, to: string, rule: readonly string[]): boolean {
   );
 }
 
-/** One line for each import that closes a circle. */
+/** Returns one line for each import that closes a cycle. */
 function findCycles(arrows: readonly Arrow[]): string[] {
   const found: string[] = [];
   const done = new Set<string>();

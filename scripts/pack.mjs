@@ -1,8 +1,7 @@
 /**
- * `npm run pack`: makes `dist/rewound-VERSION.tgz`, the package that users install: the built program with its
- * launcher, type declarations and a manifest of its own. `package.json` of the repository also names the packages that
- * build and test the program, and the Node that its scripts run on: in a user's project that Node would come before
- * the user's own.
+ * `npm run pack`: creates `dist/rewound-VERSION.tgz`, the package that users install: the built program, its launcher,
+ * type declarations and its own manifest. The repository's `package.json` also names packages for build and test and a
+ * Node binary, which would precede the user's own Node.
  */
 import './bin/check-node.mjs';
 import { execFileSync } from 'node:child_process';
@@ -18,7 +17,7 @@ const BUILTIN = new Set(builtinModules);
 
 const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-/** Throws when the program imports a package that a user's project would not get with it. */
+/** Throws when the program imports a package that the published manifest does not list. */
 function checkDependencies(specifiers) {
   const names = specifiers
     .filter((path) => !path.startsWith('node:') && !BUILTIN.has(path))
@@ -31,7 +30,7 @@ function checkDependencies(specifiers) {
       );
 }
 
-/** Declarations of what projects import, beside the modules that they describe. */
+/** Writes type declarations beside the modules that projects import. */
 function declareTypes() {
   const config = join(OUT, 'tsconfig.json');
   writeFileSync(

@@ -4,14 +4,14 @@ export interface ChildResult {
   /** Exit code; null when a signal ended it. */
   readonly code: number | null;
   readonly timedOut: boolean;
-  /** Standard output and error as they came, without colours. */
+  /** Standard output and error, without colours. */
   readonly output: string;
   readonly ms: number;
 }
 
 /**
- * Runs a command as the leader of its own process group. Whatever the command started ends with it: the group is
- * killed when the leader exits, when `timeoutMs` have passed, and when `signal` aborts. `env` is added to the environment.
+ * Runs a command as leader of its own process group. The group is killed when the leader exits, after `timeoutMs`, and
+ * when `signal` aborts.
  */
 export function runChild(
   command: string,

@@ -1,6 +1,6 @@
 /**
- * `npm run simulate -- <count> [seed]`: lives of the domain in a simulated world, from that seed on or from a random
- * one. Stops at the first that breaks a promise, prints its end and how to repeat it, and exits 1.
+ * `npm run simulate -- <count> [seed]`: runs simulations of the domain from the seed on, or from a random one. Stops
+ * at the first broken invariant, prints how to repeat it, and exits 1.
  */
 import { describeFailure, simulate } from '../test/simulation/simulate.ts';
 

@@ -1,4 +1,4 @@
-/** Reads TypeScript just far enough to tell code from comments and strings. */
+/** A minimal scanner for TypeScript that separates code from comments and strings. */
 
 export interface Import {
   readonly specifier: string;
@@ -8,18 +8,18 @@ export interface Import {
 const REGEX = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/y;
 const STRING = /'(?:\\[\s\S]|[^'\\\n])*'?|"(?:\\[\s\S]|[^"\\\n])*"?/y;
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
-/** After these a slash begins a regular expression; after anything else it divides. */
+/** A slash after these starts a regular expression; elsewhere it is a division. */
 const BEFORE_REGEX =
   /(?:^|[(,=:[!&|?{};+\-*%~^<>]|\b(?:return|typeof|case|in|of|do|else|void|delete|throw|await|yield))$/;
 
 /**
- * The text with comments and the insides of strings, templates and regular expressions turned to spaces. Same length,
- * same lines: an offset means the same place in both. Code inside `${}` stays.
+ * Replaces comments and the contents of strings, templates and regular expressions by spaces. Length and lines stay,
+ * so offsets are valid in both texts. Code inside `${}` stays.
  */
 export function maskSource(text: string): string {
   let out = '';
   let depth = 0;
-  /** The brace depth at which each template that is still open goes on. */
+  /** Brace depth of each open template placeholder. */
   const templates: number[] = [];
 
   const match = (pattern: RegExp): string | undefined => {
@@ -28,7 +28,7 @@ export function maskSource(text: string): string {
   };
   const hollow = (literal: string): string =>
     literal.length < 2 ? literal : literal[0] + blank(literal.slice(1, -1)) + literal.at(-1);
-  /** From a backtick or the `}` of a placeholder to the closing backtick or the next `${`. */
+  /** Scans from a backtick or placeholder end to the closing backtick or the next `${`. */
   const templatePart = (): string => {
     let end = out.length + 1;
     while (end < text.length && text[end] !== '`' && !text.startsWith('${', end))
@@ -63,7 +63,7 @@ const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
 
 const IMPORT = /(?<![.\w$])(?:from|import|(?:import|require)\s*\()\s*(?=['"`])/g;
 
-/** Every specifier that the source imports, exports from, or imports dynamically by a literal; types included. */
+/** Returns all imported, re-exported or dynamically imported literal specifiers, types included. */
 export function readImports(text: string, code = maskSource(text)): Import[] {
   return [...code.matchAll(IMPORT)].map((found) => {
     const offset = found.index + found[0].length;
@@ -71,7 +71,7 @@ export function readImports(text: string, code = maskSource(text)): Import[] {
   });
 }
 
-/** The inside of the string literal that opens at `offset`, as written. */
+/** Returns the raw content of the string literal at `offset`. */
 export function readLiteral(text: string, code: string, offset: number): string {
   return text.slice(offset + 1, code.indexOf(code[offset]!, offset + 1));
 }

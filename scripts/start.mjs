@@ -1,10 +1,10 @@
 /**
- * Starts the program from its build, and builds it first when a source has changed: `node scripts/start.mjs serve`.
- * With `--build` it only builds. Built, the program starts without a compiler at its side: each of its threads would
- * have one, with a thread and some 25 MB of its own.
+ * `node scripts/start.mjs serve` starts the program from its build, after rebuilding it if a source has changed;
+ * `--build` only builds. The built program needs no compiler, which would cost each thread a thread of its own and
+ * about 25 MB.
  *
- * Builds lie below `node_modules/.cache`, where their imports find the packages, each in a folder named by what it was
- * made from. Where nothing can be written the program runs from its sources.
+ * Builds are kept below `node_modules/.cache`, where imports resolve, in folders named by a fingerprint of their
+ * sources. If nothing can be written, the program runs from its sources.
  */
 import './bin/check-node.mjs';
 import { createHash } from 'node:crypto';
@@ -14,10 +14,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildInto, ROOT, SOURCES } from './build.mjs';
 
 const BUILDS = join(ROOT, 'node_modules/.cache/rewound');
-/** A server may run from an older one, and loads parts of it late. */
-const KEPT = 5;
+/** Builds that are kept: a running server may still load modules of an older one. */
+const MAX_KEPT_BUILDS = 5;
 
-/** What the build is made from; times rather than contents, because this is asked at every start. */
+/** Hashes the inputs of the build: file times rather than contents, because it runs at every start. */
 function fingerprint() {
   const hash = createHash('sha256');
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
@@ -38,7 +38,7 @@ async function buildOnce(folder) {
   try {
     renameSync(unfinished, folder);
   } catch (error) {
-    // Another process was faster; its build is the same.
+    // Another process has finished the identical build first.
     rmSync(unfinished, { recursive: true, force: true });
     if (!existsSync(folder)) throw error;
   }
@@ -47,11 +47,11 @@ async function buildOnce(folder) {
 function dropOldBuilds() {
   const builds = readdirSync(BUILDS).map((name) => join(BUILDS, name));
   const age = new Map(builds.map((path) => [path, statSync(path).mtimeMs]));
-  for (const path of builds.sort((a, b) => age.get(b) - age.get(a)).slice(KEPT))
+  for (const path of builds.sort((a, b) => age.get(b) - age.get(a)).slice(MAX_KEPT_BUILDS))
     rmSync(path, { recursive: true, force: true });
 }
 
-/** The address of the program, built if possible. */
+/** URL of the program, built if possible. */
 async function findProgram() {
   const folder = join(BUILDS, fingerprint());
   try {

@@ -1,7 +1,7 @@
 /**
- * `node scripts/test-files.ts FILE...`: runs test files one after another in this process, because loading the server
- * costs more than most files do with it. A line before and after each tells the runner which output is whose. A file
- * that cannot be loaded ends the process: what it began might disturb the next one.
+ * `node scripts/test-files.ts FILE...`: runs test files sequentially in one process, because loading the server costs
+ * more than most files. Marks around each file's output tell the runner where it belongs. A file that fails to load
+ * ends the process, since its side effects might disturb the next one.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,12 +9,12 @@ import { beginOf, endOf } from './test-output.ts';
 
 type Suites = [name: string | null, ...suites: unknown[]][];
 
-// uvu starts a file's tests by itself, unless a command line like this one looks after several.
+// uvu runs a file's tests at once unless its own command line is present.
 process.argv.push('uvu/bin.js');
 const { exec } = await import('uvu');
 const queue = (globalThis as unknown as { UVU_QUEUE: Suites }).UVU_QUEUE;
 
-// Each suite listens to the end of the process.
+// Each suite adds an exit listener.
 process.setMaxListeners(0);
 let failed = false;
 for (const file of process.argv.slice(2, -1)) {

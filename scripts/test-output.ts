@@ -1,10 +1,10 @@
-/** What a process that ran test files printed, and what it says of each. */
+/** Parses the output of a process that ran test files. */
 import type { ChildResult } from './run-child.ts';
 
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
-  /** Why tests were skipped, a line each. */
+  /** Reasons of skipped tests, one per line. */
   readonly skipped: readonly string[];
 }
 
@@ -20,8 +20,8 @@ export const beginOf = (file: string): string => `\n:: begin ${file}`;
 export const endOf = (ms: number): string => `\n:: end ${Math.round(ms)}`;
 
 /**
- * Results of the files that were begun. How the process ended is the fault of the last of them, unless another file's
- * tests failed; files after it are not in the list.
+ * Returns results of the started files. A bad exit of the process counts for the last file, unless another file has
+ * failed tests. Later files are missing from the list.
  */
 export function resultsOf(result: ChildResult): FileResult[] {
   const parts = result.output.split(/^:: begin (.+)\n/m).slice(1);
@@ -45,7 +45,7 @@ export function resultsOf(result: ChildResult): FileResult[] {
   return [...results, { ...last, counts: { ...last.counts, failed }, timedOut: result.timedOut }];
 }
 
-/** What uvu's totals say, and at least one failure when they cannot be the whole truth. */
+/** Counts tests from uvu's totals, with at least one failure when the totals are incomplete. */
 function countTests(output: string, ended: boolean): Counts {
   const read = (label: string): number =>
     Number([...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0);

@@ -1,9 +1,8 @@
 /**
- * `npm test [-- stage...]`: starts the stages in order, all of them even after a failure, prints a line for each check
- * and test file as it ends, the whole output of those that failed, and at the very end `N passed, N failed`. A file that
- * exits with an error, is killed after its time, or prints no totals counts as a failure; so does a skipped test, unless
- * it names what this machine lacks: that is printed, and such a test is neither passed nor failed. The stage `long` runs
- * only when it is named (`npm run test:long`).
+ * `npm test [-- stage...]`: runs the stages in order, all of them even after a failure. Prints one line per check and
+ * test file, the output of failed ones, and finally `N passed, N failed`. A file that exits with an error, times out
+ * or prints no totals counts as a failure. So does a skipped test, unless it names what the machine lacks; such a test
+ * counts as neither. The stage `long` runs only when named (`npm run test:long`).
  */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -20,33 +19,33 @@ const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
   layers: [process.execPath, script('layers.ts')],
   titles: [process.execPath, script('titles.ts')],
 };
-/** How many files of a stage share a process at most. Those of the last stages watch processes and their memory. */
-const TOGETHER: Record<string, number> = {
+/** Maximum number of files per process. Stages that observe processes and memory use 1. */
+const FILES_PER_PROCESS: Record<string, number> = {
   unit: 12,
   model: 1,
   conformance: 8,
-  // Its files take longest: the short ones after them keep all lanes at work to the end.
+  // First, because its files take longest: shorter files then keep all lanes busy until the end.
   projects: 1,
   faults: 1,
   e2e: 1,
   long: 1,
 };
-/** Stages that run only when they are named. */
+/** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
-const STAGES = [...Object.keys(CHECKS), ...Object.keys(TOGETHER)];
+const STAGES = [...Object.keys(CHECKS), ...Object.keys(FILES_PER_PROCESS)];
 /** Their temporary folders lie in memory, where a sync costs nothing: they start hundreds of servers, each with a log. */
 const IN_MEMORY: ReadonlySet<string> = new Set(['unit', 'model', 'conformance']);
 const MEMORY = '/dev/shm';
 /** A container may have given it no more than some megabytes. */
 const MIN_MEMORY_BYTES = 2 * 2 ** 30;
-/** Processes at once. One more than there are cores fills the time in which tests wait. */
-const AT_ONCE = Number(process.env['TEST_LANES'] ?? Math.max(2, availableParallelism() + 1));
-/** Node keeps here what it compiled, for all processes of the tests: half of what a start costs is compiling. */
-const COMPILED = fileURLToPath(new URL('../test/.cache/compiled', import.meta.url));
-/** Files of temporary folders stay in it for ever. */
+/** Concurrent processes: one more than cores, since tests often wait. */
+const MAX_PROCESSES = Number(process.env['TEST_LANES'] ?? Math.max(2, availableParallelism() + 1));
+/** Node's compile cache, shared by all test processes: compiling takes half of a start. */
+const COMPILE_CACHE = fileURLToPath(new URL('../test/.cache/compiled', import.meta.url));
+/** Files in temporary folders leave entries that are never used again. */
 const MAX_COMPILED_FILES = 20_000;
-/** A stage has at least this many processes when it has the files, so that none of them is long alone at the end. */
-const FEWEST = 8;
+/** Minimum of processes for a stage with enough files, so that no process runs long alone at the end. */
+const MIN_PROCESSES = 8;
 
 async function runStages(stages: readonly string[], signal: AbortSignal, timeoutMs: number): Promise<Counts> {
   const total = { passed: 0, failed: 0, skipped: [] as string[] };
@@ -71,7 +70,7 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
     const passed = result.code === 0 ? 1 : 0;
     report(name, { passed, failed: 1 - passed, skipped: [] }, result);
   };
-  /** A file that ends the process takes the rest of them to another one. */
+  /** If a file ends its process, another process runs the remaining files. */
   const runFiles = async (files: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
     for (let rest = files; rest.length > 0 && !signal.aborted;) {
       const args = [script('test-files.ts'), ...rest];
@@ -90,14 +89,14 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
   const jobs = stages.flatMap((stage) =>
     stage in CHECKS
       ? [() => runCheck(stage)]
-      : groupsOf(listTests(stage), TOGETHER[stage]!).map(
+      : groupsOf(listTests(stage), FILES_PER_PROCESS[stage]!).map(
           (files) => () => runFiles(files, environmentOf(stage)),
         ),
   );
   const lane = async (): Promise<void> => {
     for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: MAX_PROCESSES }, lane));
   if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   return total;
 }
@@ -129,7 +128,7 @@ function listTests(stage: string): string[] {
 }
 
 function groupsOf(files: readonly string[], together: number): string[][] {
-  const count = Math.max(Math.ceil(files.length / together), Math.min(files.length, FEWEST));
+  const count = Math.max(Math.ceil(files.length / together), Math.min(files.length, MIN_PROCESSES));
   return Array.from({ length: count }, (_, i) =>
     files.slice(Math.ceil((i * files.length) / count), Math.ceil(((i + 1) * files.length) / count)),
   );
@@ -147,7 +146,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       ? []
       : STAGES.filter((stage) => (asked.length === 0 ? !ON_DEMAND.has(stage) : asked.includes(stage)));
   const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 600_000);
-  process.env['NODE_COMPILE_CACHE'] ??= emptyWhenFull(COMPILED);
+  process.env['NODE_COMPILE_CACHE'] ??= emptyWhenFull(COMPILE_CACHE);
   const { passed, failed, skipped } = await runStages(stages, stopping.signal, timeoutMs);
   process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;
   if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons printed with them`);

@@ -1,4 +1,4 @@
-/** Checks that no two tests of the repository share a title: a title names one promise, and finds one place. */
+/** Checks that test titles are unique in the repository, so that each title identifies one test. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ export interface Titled {
   readonly line: number;
 }
 
-/** Every test below `test` whose title is written out where it is defined. */
+/** Returns every test below `test` with a literal title. */
 export function readTitles(root: string): Titled[] {
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort();
   return files.flatMap((name) => {
@@ -26,7 +26,7 @@ export function readTitles(root: string): Titled[] {
   });
 }
 
-/** A clash is one line of text. */
+/** Returns one line per duplicate title. */
 export function checkTitles(root: string): { clashes: string[]; titles: number } {
   const clashes: string[] = [];
   const seen = new Map<string, string>();

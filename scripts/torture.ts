@@ -1,6 +1,6 @@
 /**
- * `npm run torture -- [kills] [seed]`, 50 kills when not said, or with `--kills` and `--seed`: the long form of test/faults/kill.test.ts. Exits 1
- * and keeps the data directory when a promise was broken.
+ * `npm run torture -- [kills] [seed]` (default 50 kills), or with `--kills` and `--seed`: the long form of
+ * test/faults/kill.test.ts. On a broken invariant it exits 1 and keeps the data directory.
  */
 import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

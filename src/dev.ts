@@ -1,8 +1,7 @@
 /**
- * Serves a project that its author is working on. A change of a file that graphs loaded reloads the graphs; a change of
- * what the server itself loaded (auth, `http.app`, embeddings, the configuration, its env file) restarts the server in
- * this process: runs are handed back, and clients resume their streams by id. What does not load is reported, and tried
- * again when a file changes.
+ * Serves a project under development. A changed graph file reloads the graphs. A change of files that the server
+ * loaded (auth, `http.app`, embeddings, configuration, env file) restarts the server in this process: runs are
+ * requeued, and clients resume streams by frame id. Load errors are reported and retried at the next file change.
  */
 import { basename, dirname } from 'node:path';
 import { ConfigError, type Config } from './config/config.ts';
@@ -15,22 +14,22 @@ import { codeFrame } from './observe/text.ts';
 import type { RunningServer, ServeOptions } from './running-server.ts';
 import { startServer } from './serve.ts';
 
-/** A graph that ignores its signal must not hold up a restart. */
+/** Limits how long a graph that ignores its signal delays a restart. */
 const MAX_RESTART_GRACE_MS = 300;
 
 const SOURCE = /\.(?:[cm]?[jt]sx?|json)$/;
 
 export interface WatchingOptions {
-  /** Reads the configuration and its env file anew. Throws `ConfigError`. */
+  /** Reads configuration and env file anew. Throws `ConfigError`. */
   readonly load: () => Config;
   readonly serve: ServeOptions;
-  /** Tells the author what changed and what is wrong. */
+  /** Prints changes and problems for the developer. */
   readonly say: (text: string) => void;
 }
 
 export type WatchingServer = Pick<RunningServer, 'url' | 'graphIds' | 'stop'>;
 
-/** Resolves when the project is served for the first time. */
+/** Resolves when the project is first served. */
 export async function serveWatching({ load, serve, say }: WatchingOptions): Promise<WatchingServer> {
   const clock = systemClock();
   const graphFiles = new Set<string>();
@@ -47,16 +46,16 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     clock,
     onChange(files) {
       chain = chain
-        .then(() => (stopped ? undefined : react(files)))
+        .then(() => (stopped ? undefined : applyChanges(files)))
         .catch((error: unknown) => serve.onFault(error, 'taking over a change'));
     },
   });
-  const into = (files: Set<string>) => (file: string) => {
+  const noteIn = (files: Set<string>) => (file: string) => {
     files.add(file);
     watch.add(file);
   };
-  const noteServerFile = into(serverFiles);
-  const noteGraphFile = into(graphFiles);
+  const noteServerFile = noteIn(serverFiles);
+  const noteGraphFile = noteIn(graphFiles);
 
   const report = (problems: readonly string[]): void => {
     for (const problem of problems) say(problem);
@@ -68,7 +67,7 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
       ),
     );
   const warned = new Set<string>();
-  /** A restart finds the same again. */
+  /** Reports each warning once; restarts find the same ones again. */
   const warn = (text: string): void => {
     if (!warned.has(text)) serve.onWarning?.(text);
     warned.add(text);
@@ -111,7 +110,7 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     onServing();
   }
 
-  /** The old server goes on when the new configuration is wrong. */
+  /** Restarts the server; the old one keeps running if the new configuration is invalid. */
   async function restart(names: string): Promise<void> {
     say(`${names} changed: the server restarts`);
     const began = clock.monotonic();
@@ -127,8 +126,8 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     }
   }
 
-  async function react(files: ReadonlySet<string>): Promise<void> {
-    // A module that is missing has no file yet: while something does not load, any source file may be the remedy.
+  async function applyChanges(files: ReadonlySet<string>): Promise<void> {
+    // While something fails to load, any changed source file triggers a retry: a missing module has no path to watch.
     const isBroken = server === undefined || (graphs?.broken.length ?? 0) > 0;
     const changed = [...files].filter(
       (file) => serverFiles.has(file) || graphFiles.has(file) || (isBroken && SOURCE.test(file)),
@@ -149,7 +148,7 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     try {
       await start(config);
     } catch (error) {
-      // Without code of the project in the server a change of a file mends nothing: the port may be taken.
+      // If the server loads no project code, no file change can repair the start (a port in use, for example).
       const { auth, http, store } = config;
       const hasCode = auth !== undefined || http.app !== undefined || store.index !== undefined;
       if (!(error instanceof ConfigError) || !hasCode) throw error;
@@ -180,7 +179,7 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
 
 const NOT_SERVED = 'Nothing is served until this is mended; the next change of a file is tried at once.';
 
-/** The reason with the lines around the place that it names, unless it has them already. */
+/** Appends source lines around the position in the message, unless it already has some. */
 function withCode(reason: string): string {
   const [, file, line, column] = /(\/[^:\n]+):(\d+):(\d+)/.exec(reason) ?? [];
   if (file === undefined || reason.includes('\n')) return reason;

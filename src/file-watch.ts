@@ -1,20 +1,20 @@
-/** Tells that files changed, however an editor writes them: in place, or as a new file that takes the name. */
+/** Watches folders for changed files, whether editors write in place or replace the file. */
 import { watch, type FSWatcher } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from './kernel/clock.ts';
 
-/** An editor may write a file in several steps, and several files at once. */
+/** Collects changes: an editor may write a file in several steps, and several files at once. */
 const DEFAULT_DELAY_MS = 200;
 
 export interface FileWatch {
-  /** Watches the folder of `file`, without the folders below it. */
+  /** Watches the folder of `file`, not its subfolders. */
   add(file: string): void;
   close(): void;
 }
 
 export interface FileWatchOptions {
   readonly clock: Pick<Clock, 'after'>;
-  /** Gets absolute paths of all files that changed in the watched folders. */
+  /** Receives the absolute paths of changed files in watched folders. */
   readonly onChange: (files: ReadonlySet<string>) => void;
   readonly delayMs?: number;
 }
@@ -44,11 +44,11 @@ export function watchFiles({ clock, onChange, delayMs = DEFAULT_DELAY_MS }: File
           if (name !== null) note(join(folder, name));
         });
       } catch {
-        // The folder does not exist, and what should be in it is missing from the start.
+        // A missing folder cannot be watched; its files are reported as missing at load.
         return;
       }
       folders.set(folder, watcher);
-      // A folder that is deleted ends its watch; the next file that is loaded from it begins another.
+      // Deleting a folder ends its watch; the next file loaded from it starts a new one.
       watcher.on('error', () => folders.delete(folder));
     },
     close() {

@@ -1,4 +1,4 @@
-/** Embedding models named as `"<provider>:<model>"`, made with the project's own copy of the provider's package. */
+/** Creates embedding models named `"<provider>:<model>"` with the project's copy of the provider's package. */
 import { dirname, join } from 'node:path';
 import type { EmbeddingProvider, EmbeddingSpec } from './config/embedding-spec.ts';
 import { importFrom } from './graphs/user-modules.ts';
@@ -9,8 +9,8 @@ const EMBEDS = 'function (texts) => vectors, nor an object with embedDocuments';
 interface Provider {
   readonly package: string;
   readonly className: string;
-  /** The option that takes the model's name, besides `model`. */
-  readonly also?: string;
+  /** Second option that takes the model name, besides `model`. */
+  readonly modelOption?: string;
 }
 
 const PROVIDERS: Readonly<Record<EmbeddingProvider, Provider>> = {
@@ -18,7 +18,7 @@ const PROVIDERS: Readonly<Record<EmbeddingProvider, Provider>> = {
   azure_openai: {
     package: '@langchain/openai',
     className: 'AzureOpenAIEmbeddings',
-    also: 'azureOpenAIApiEmbeddingsDeploymentName',
+    modelOption: 'azureOpenAIApiEmbeddingsDeploymentName',
   },
   google_genai: { package: '@langchain/google-genai', className: 'GoogleGenerativeAIEmbeddings' },
   cohere: { package: '@langchain/cohere', className: 'CohereEmbeddings' },
@@ -26,7 +26,7 @@ const PROVIDERS: Readonly<Record<EmbeddingProvider, Provider>> = {
   ollama: { package: '@langchain/ollama', className: 'OllamaEmbeddings' },
 };
 
-/** As `loadExport`: undefined when there is none, or with one more problem. */
+/** Returns undefined when none is configured, or after adding to `problems`. */
 export async function loadEmbeddings<T>(
   spec: EmbeddingSpec | undefined,
   recognise: (exported: unknown) => T | undefined,
@@ -35,7 +35,7 @@ export async function loadEmbeddings<T>(
   const key = 'store.index.embed';
   if (spec === undefined || !('provider' in spec)) return loadExport(key, spec, recognise, EMBEDS, problems);
   const { provider, model, configFile } = spec;
-  const { package: name, className, also } = PROVIDERS[provider];
+  const { package: name, className, modelOption } = PROVIDERS[provider];
   const dir = dirname(configFile);
   const blame = (reason: string): undefined => {
     problems.push(`${key} ("${provider}:${model}"): ${reason}`);
@@ -43,7 +43,7 @@ export async function loadEmbeddings<T>(
   };
   let Model: unknown;
   try {
-    // The file need not be there: packages are looked for from its folder upwards.
+    // `package.json` need not exist: packages are resolved from its folder upwards.
     Model = (await importFrom(join(dir, 'package.json'), name))[className];
   } catch (error) {
     const isMissing = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(
@@ -59,7 +59,7 @@ export async function loadEmbeddings<T>(
   if (typeof Model !== 'function')
     return blame(`the package ${name} in ${dir} does not export ${className}; install its newest version`);
   try {
-    const options = { model, ...(also !== undefined && { [also]: model }) };
+    const options = { model, ...(modelOption !== undefined && { [modelOption]: model }) };
     const made: unknown = new (Model as new (options: object) => unknown)(options);
     return recognise(made) ?? blame(`${className} of ${name} has no method embedDocuments`);
   } catch (error) {

@@ -3,8 +3,8 @@ import { describeLoadError } from './graphs/load-error.ts';
 import { importUserModule } from './graphs/user-modules.ts';
 
 /**
- * What the project exports for a key of its configuration: undefined when there is none, or with one more problem.
- * `recognise` answers undefined when it is not `wanted`, and throws what else is wrong with it.
+ * Loads the export that a configuration key names. Returns undefined when none is configured, or after adding to
+ * `problems`. `recognise` returns undefined for a wrong type and throws for other faults.
  */
 export async function loadExport<T>(
   key: string,

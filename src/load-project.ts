@@ -1,4 +1,4 @@
-/** Everything that the server runs of the project: graphs, auth handler, `http.app`, embeddings. */
+/** Loads the project's code: graphs, auth handler, `http.app`, embeddings. */
 import { recogniseEmbedTexts } from './actors/embedder.ts';
 import { recogniseAuth } from './auth/handler.ts';
 import { ConfigError, type Config } from './config/config.ts';
@@ -18,10 +18,7 @@ export interface Project {
   readonly embedTexts: Loaded<typeof recogniseEmbedTexts>;
 }
 
-/**
- * Rejects with `ConfigError` when anything cannot be used, or `found` has problems already: all of them are told at
- * once. The graphs are closed then.
- */
+/** Rejects with one `ConfigError` that contains `found` and all further problems, after closing the graphs. */
 export async function loadProject(
   config: Config,
   opening: Promise<Graphs>,

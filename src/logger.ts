@@ -1,4 +1,4 @@
-/** The process's own log on standard error: lines for people on a terminal, lines of JSON elsewhere. */
+/** The process's log on standard error: text on a terminal, JSON lines elsewhere. */
 import pino, { type Logger } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from './config/config.ts';

@@ -1,4 +1,4 @@
-/** The process: the only reader of its arguments and signals. */
+/** The program's entry: the only module that reads command-line arguments and signals. */
 import { runCommandLine } from './cli/command-line.ts';
 import { EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
 import type { Host } from './cli/host.ts';
@@ -23,7 +23,7 @@ const host: Host = {
 
 try {
   const code = await runCommandLine(process.argv.slice(2), host);
-  // Code of the project may hold the process open; the output has to be written before its end.
+  // Exits explicitly, because project code may hold the process open; output is flushed first.
   if (code !== undefined) process.stdout.write('', () => process.exit(code));
 } catch (error) {
   if (error instanceof ConfigError) for (const problem of error.problems) console.error(problem);

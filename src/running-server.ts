@@ -1,4 +1,4 @@
-/** A server in this process: what it is started with, and what is known of it once it runs. */
+/** Types of a running server and of its start options. */
 import type { Items } from './actors/items.ts';
 import type { Threads } from './actors/threads.ts';
 import type { Graphs, OpenGraphsOptions } from './workers/open-graphs.ts';
@@ -13,25 +13,25 @@ export interface RunningServer {
   readonly log: EventLog;
   readonly threads: Threads;
   readonly items: Items;
-  /** The router, for tests that walk it. */
+  /** The router, for tests that walk its routes. */
   readonly app: ReturnType<typeof createApp>;
-  /** Takes no new requests, tells running graphs to stop, hands their runs back, closes the log. */
+  /** Refuses new requests, aborts running graphs, requeues their runs and closes the log. */
   stop(): Promise<void>;
 }
 
 export interface ServeOptions {
   readonly clock?: Clock;
   readonly onFault: (error: unknown, context: string) => void;
-  /** Hears, at start, what is allowed and may not be meant. */
+  /** Receives warnings about the configuration at start. */
   readonly onWarning?: (text: string) => void;
-  /** Gets what the server says about its own work. */
+  /** Receives log entries. */
   readonly onEntry?: OnEntry;
-  /** Requests become entries as well; without it, only those that the server failed to answer. */
+  /** Logs all requests; otherwise only those that failed in the server. */
   readonly logsRequests?: boolean;
-  /** The log cannot say what happened to a commit (L4): the process has to end, recovery decides. */
+  /** L4 The outcome of a commit is unknown: the process must exit, and recovery decides. */
   readonly onPoisoned: (cause: string) => void;
-  /** Problems of the configuration. They end the start once everything else is checked, so that all are told at once. */
+  /** Known configuration problems. The start fails with them after all other checks, so all are reported together. */
   readonly problems?: readonly string[];
-  /** `openGraphs` unless the graphs are to be reloaded. */
+  /** Replaces `openGraphs`, for reloadable graphs. */
   readonly openGraphs?: (options: OpenGraphsOptions) => Promise<Graphs>;
 }

@@ -1,6 +1,6 @@
 /**
- * The composition root. What takes longest begins first: the graphs load in a graph worker, while this process loads the rest
- * of the program, which is wired in `wiring.ts`.
+ * The composition root. Graphs load in a worker, the slowest part, while this process loads the rest, which
+ * `wiring.ts` connects.
  */
 import { join } from 'node:path';
 import { addressOf, type Config } from './config/config.ts';
@@ -15,11 +15,11 @@ import type { RunningServer, ServeOptions } from './running-server.ts';
 
 export type { RunningServer, ServeOptions };
 
-/** Rejects with `ConfigError` naming every graph or handler that cannot be used, and when port or data are taken. */
+/** Rejects with a `ConfigError` that names every unusable graph or handler, and a port or data folder in use. */
 export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   const { clock = systemClock(), onFault } = options;
   const ids = randomIds(clock);
-  // Before the first graph is loaded, which may look for it.
+  // Precedes the first graph, which may look for it while loading.
   const inProcess = publishInProcess(addressOf(config));
   const permits = createPermits(config.concurrency);
   const { count, memoryMb, loadLimitMs } = config.workers;
@@ -30,10 +30,10 @@ export async function startServer(config: Config, options: ServeOptions): Promis
     ...{ graphs: config.graphs, clock, ids, onFault },
     workers: count > 0 ? { workers: count, memoryMb, loadLimitMs, token, secretPrefix } : undefined,
     schemaTimeoutMs: config.schemaTimeoutMs,
-    // Each build lies at an address of its own.
+    // The module's URL differs per build.
     schemaCache: { dir: join(config.dataDir, 'schemas'), version: `${VERSION} ${import.meta.url}` },
   });
-  // It is waited for below.
+  // Prevents an unhandled rejection; `wireServer` awaits the promise.
   graphs.catch(() => undefined);
   const { wireServer } = await import('./wiring.ts');
   return wireServer(config, options, {

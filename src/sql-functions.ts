@@ -1,6 +1,6 @@
 /**
- * The functions that queries call by name. A module of its own, because the log's reader thread imports it too: pure,
- * over text, and without a parameter that only the main thread has.
+ * JavaScript functions that SQL queries call by name. A separate module, because the log's reader thread imports it
+ * too: pure, without state of the main thread.
  */
 import { matchesFilter, type Filter } from './auth/filters.ts';
 import { matchesValue } from './item/filter.ts';
@@ -22,5 +22,5 @@ export const sqlFunctions: SqlFunctions = {
     matchesFilter(fromStored(metadata, 'metadata of a row') as JsonObject, JSON.parse(filter) as Filter),
 };
 
-/** Where the reader thread finds them. */
+/** URL from which the reader thread imports this module. */
 export const sqlFunctionsModule = ownModule('sql-functions').href;

@@ -1,6 +1,6 @@
 /**
- * Every part of a server, made and wired in the order in which it may begin, and stopped in the reverse order. No
- * module keeps state of its own, so several servers can run in one process.
+ * Creates and connects all parts of a server in the order in which they may start, and stops them in reverse. Modules
+ * keep no global state, so one process can run several servers.
  */
 import { networkInterfaces } from 'node:os';
 import { openAuth } from './auth/open-auth.ts';
@@ -50,25 +50,25 @@ import type { RunningServer, ServeOptions } from './running-server.ts';
 import { openStreams } from './streams/open-streams.ts';
 import { openSockets } from './ws/sockets.ts';
 
-/** Bodies of the largest size that may arrive at the same time. */
-const BODIES_AT_ONCE = 8;
-/** How long the client of a socket may take to say goodbye. */
+/** Request bodies of maximum size that may be in memory at once. */
+const MAX_CONCURRENT_BODIES = 8;
+/** Time for a WebSocket client to complete the close handshake. */
 const SOCKET_GRACE_MS = 1_000;
 
-/** What `startServer` began with. */
+/** Parts that `startServer` has created. */
 export interface Begun {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly version: string;
   readonly inProcess: InProcessClient;
-  /** Answers requests of graph code, which carry the token. */
+  /** Serves requests of graph code, which carry the token. */
   readonly forWorkers: { readonly token: string; readonly fetch: typeof fetch };
   readonly permits: Permits;
-  /** They load in a process of their own, while this one loads and makes the rest. */
+  /** Graphs that load in a worker process meanwhile. */
   readonly graphs: Promise<Graphs>;
 }
 
-/** Rejects as `startServer` does; what had begun by then is stopped. */
+/** Rejects like `startServer`, after stopping what had started. */
 export async function wireServer(
   config: Config,
   options: ServeOptions,
@@ -103,7 +103,7 @@ export async function wireServer(
       ...(options.onWarning && { onWarning: options.onWarning }),
     });
     stops.push(() => log.close());
-    // Before the log: nothing may be left that writes.
+    // Graphs close before the log, because they may still write.
     stops.push(() => graphs.close());
     log.onPoisoned(onPoisoned);
     const activity = openActivity({ log, onEntry, hasUsers: handler !== undefined, onFault });
@@ -147,7 +147,7 @@ export async function wireServer(
       const out = createOwnOut({ out: createHttpOut(reach), ...reach, fetch: () => ownFetch });
       const webhooks = startWebhooks({ log, clock, ids, out, onFault, settings: config.webhooks });
       stops.push(async () => {
-        // First no new attempts, then the end of those under way: none may fail only because of the stop.
+        // New attempts stop first, then those in progress end: none may fail merely because of the stop.
         const stopped = webhooks.stop();
         await out.close();
         await stopped;
@@ -218,7 +218,7 @@ export async function wireServer(
       allowTruncate: config.allowTruncate,
       ...(enabled && { urlPolicy }),
       maxBodyBytes: config.maxBodyBytes,
-      bodyBudget: { most: BODIES_AT_ONCE * config.maxBodyBytes, held: 0 },
+      bodyBudget: { most: MAX_CONCURRENT_BODIES * config.maxBodyBytes, held: 0 },
       version,
       onFault,
       stopping: stopping.signal,
@@ -247,10 +247,10 @@ export async function wireServer(
     graphs.base(`${listening.url}${config.http.mountPrefix}`);
     stops.push(async () => {
       activity.stopping();
-      // Requests are still answered: whoever waits for a run that is about to end hears of its end.
+      // The server still answers during the drain, so clients that wait for a run receive its end.
       if (drainMs > 0) await executor.drain(drainMs);
       stopping.abort();
-      // Together: a client that dawdles must not keep graphs from being told.
+      // Concurrently, because a slow client must not delay the abort of graphs.
       await Promise.all([
         listening.close(shutdownGraceMs),
         sockets.close(Math.min(shutdownGraceMs, SOCKET_GRACE_MS)),

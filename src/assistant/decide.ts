@@ -1,11 +1,13 @@
-/** What a command does to an assistant: facts, or the reason why not. Pure. */
+/** Decides an assistant command: returns an event, or a refusal with its reason. Pure. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { AssistantContent, AssistantEvent } from './events.ts';
 import { canFollow, contentOf, type AssistantState } from './state.ts';
 
 export type AssistantCommand =
   | { type: 'CreateAssistant'; assistantId: string; content: AssistantContent; system: boolean }
-  /** `metadata` is merged into what is there, key by key; all else replaces. No changes make a version too. */
+  /**
+   * `metadata` is merged key by key; other members are replaced. An update without changes still creates a version.
+   */
   | { type: 'UpdateAssistant'; changes: Partial<AssistantContent> }
   | { type: 'SetAssistantVersion'; version: number }
   | { type: 'DeleteAssistant' };
@@ -19,7 +21,7 @@ export type AssistantDecision =
   | { readonly ok: true; readonly event: AssistantEvent }
   | { readonly ok: false; readonly refusal: AssistantRefusal };
 
-/** What a version holds: kept in rows and not in the state, which would grow with every version. */
+/** Reads a version's content from rows; the state would grow with every version. */
 export type ReadVersion = (version: number) => AssistantContent | undefined;
 
 const accept = (event: AssistantEvent): AssistantDecision => ({ ok: true, event });
@@ -63,7 +65,7 @@ export function decide(
 
 const BY_SYSTEM = 'system';
 
-/** Searches find the server's own assistants by this mark, so it is on them, always, and never on another. */
+/** Sets or removes `created_by: system`, the mark by which searches find system assistants. */
 function stamped(metadata: JsonObject, system: boolean): JsonObject {
   if (system) return { ...metadata, created_by: BY_SYSTEM };
   const { created_by: by, ...rest } = metadata;

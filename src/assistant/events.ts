@@ -1,7 +1,7 @@
-/** The facts of an assistant: a graph plus configuration, versioned. See thread/events.ts for the rules of facts. */
+/** The events of an assistant: a graph plus configuration, versioned. `thread/events.ts` has the rules for events. */
 import type { Json, JsonObject } from '../kernel/json.ts';
 
-/** All that a version holds. A version is never edited: a change makes the next one. */
+/** The content of a version. A version is never edited; a change creates the next one. */
 export interface AssistantContent {
   readonly graphId: string;
   readonly name: string;
@@ -12,13 +12,13 @@ export interface AssistantContent {
 }
 
 export interface AssistantEventMap {
-  /** Version 1. `system`: made by the server for a graph of its configuration; open to every authenticated user. */
+  /** Creates version 1. `system`: made by the server for a configured graph; visible to every authenticated user. */
   AssistantCreated: { readonly assistantId: string; readonly system: boolean } & AssistantContent;
-  /** A new version, the highest so far plus one, which becomes the assistant. */
+  /** Creates the next version and makes it current. */
   AssistantUpdated: { readonly assistantId: string; readonly version: number } & AssistantContent;
-  /** An earlier version has become the assistant again, with all that it holds. */
+  /** Makes an earlier version current again, with all its content. */
   AssistantVersionSet: { readonly assistantId: string; readonly version: number } & AssistantContent;
-  /** The stream's tombstone: everything before it is purged in the same commit (L3). */
+  /** The stream's tombstone: all earlier events are purged in the same commit (L3). */
   AssistantDeleted: { readonly assistantId: string };
 }
 

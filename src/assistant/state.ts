@@ -1,4 +1,4 @@
-/** What decisions about an assistant need to know, folded from its facts. Plain JSON: it is stored as the snapshot. */
+/** The state that assistant decisions need, folded from events. Plain JSON: it is stored as the stream's snapshot. */
 import type { AssistantContent, AssistantEvent } from './events.ts';
 
 export interface LivingAssistant {
@@ -6,7 +6,7 @@ export interface LivingAssistant {
   readonly assistantId: string;
   readonly system: boolean;
   readonly content: AssistantContent;
-  /** The version that is the assistant now, and the highest that was ever made. */
+  /** The current version. `newest`: the highest version ever created. */
   readonly version: number;
   readonly newest: number;
 }
@@ -18,7 +18,7 @@ export type AssistantState =
 
 export const initial: AssistantState = { status: 'absent' };
 
-/** Whether a fact can happen. A deleted assistant's id can be used again. */
+/** Tells whether an event can happen. A deleted assistant's id can be reused. */
 export function canFollow(state: AssistantState, event: AssistantEvent): boolean {
   if (event.type === 'AssistantCreated') return state.status !== 'living';
   if (state.status !== 'living') return false;
@@ -32,7 +32,7 @@ export function canFollow(state: AssistantState, event: AssistantEvent): boolean
   }
 }
 
-/** Total and pure: whether a fact can happen is `canFollow`'s business, what it means is told here. */
+/** Total and pure: `canFollow` decides whether an event can happen, `evolve` only applies it. */
 export function evolve(state: AssistantState, event: AssistantEvent): AssistantState {
   const { assistantId } = event.data;
   switch (event.type) {
@@ -53,7 +53,7 @@ export function evolve(state: AssistantState, event: AssistantEvent): AssistantS
   }
 }
 
-/** The members of a version and nothing else. */
+/** Picks the members of a version's content. */
 export const contentOf = (from: AssistantContent): AssistantContent => ({
   graphId: from.graphId,
   name: from.name,

@@ -1,6 +1,6 @@
 /**
- * The command line: one file a command, each with its options, help and action. `--help`, `--version` and suggestions
- * for misspelt names are those of the library.
+ * Defines the command line, one file per command. The library provides `--help`, `--version` and suggestions for
+ * misspelt names.
  */
 import { Command, CommanderError } from 'commander';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
@@ -19,8 +19,8 @@ Exit codes:
   70 the disk failed; a restart decides what the last commit became`;
 
 /**
- * Resolves with the exit code when the command is done, and with undefined when it goes on in the background. Rejects
- * with what the command throws.
+ * Resolves with the exit code of a finished command, or with undefined when the command continues in the background.
+ * Rejects with the command's error.
  */
 export async function runCommandLine(args: readonly string[], host: Host): Promise<number | undefined> {
   const program = new Command(PRODUCT)

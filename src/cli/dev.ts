@@ -1,4 +1,4 @@
-/** `dev`: serves a project while its author works on it. */
+/** The `dev` command: serves a project and reloads it when its files change. */
 import type { Command } from 'commander';
 import { PRODUCT } from '../kernel/product.ts';
 import type { Finish, Host } from './host.ts';

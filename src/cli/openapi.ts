@@ -1,4 +1,4 @@
-/** `openapi`: prints what a server answers at `/openapi.json`, without starting one. */
+/** The `openapi` command: prints the document of `/openapi.json` without starting a server. */
 import type { Command } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';

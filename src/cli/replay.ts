@@ -1,4 +1,4 @@
-/** `replay`: reads the log of a data directory. R1 It imports nothing that could cause an effect. */
+/** The `replay` command: reads the log of a data directory. R1 It imports no module with effects. */
 import type { Command } from 'commander';
 import { findDataDir } from '../config/load.ts';
 import { PRODUCT } from '../kernel/product.ts';

@@ -1,4 +1,4 @@
-/** `serve`: starts the server, prints where it is, and stops it when a signal asks for that. */
+/** The `serve` command: starts the server, prints its address, and stops it on a signal. */
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { addressOf } from '../config/config.ts';
@@ -16,14 +16,14 @@ import { EXIT_POISONED, EXIT_USAGE } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
 import { withServerOptions, type ServerOptions } from './server-options.ts';
 
-/** Time for the replies that tell clients of the failed log. */
+/** Time to send error replies after the log has failed. */
 const POISONED_GRACE_MS = 800;
 
-/** A terminal signals npm and the server, and npm passes its signal on: a second one within this time is the same. */
-const SAME_REQUEST_MS = 1_000;
-/** The end of the process waits this long for the reader of its log, which may have stopped reading. */
+/** A terminal signals npm and the server, and npm forwards its signal: a repetition within this time is ignored. */
+const DUPLICATE_SIGNAL_MS = 1_000;
+/** Longest wait at exit for the reader of the log output, which may have stopped reading. */
 const MAX_FLUSH_MS = 2_000;
-/** A stop waits this long for a start that is under way; all that was acknowledged is in the log already. */
+/** Longest wait of a stop for a start in progress; acknowledged commits are in the log already. */
 const MAX_START_MS = 5_000;
 
 export const addServe = (program: Command, host: Host, finish: Finish): Command =>
@@ -40,8 +40,8 @@ export const addServe = (program: Command, host: Host, finish: Finish): Command 
     });
 
 /**
- * Resolves when the server answers; rejects with every reason why it cannot start. With `isWatching` a change of the
- * project's files is taken over at once.
+ * Resolves when the server answers requests; rejects with all reasons why it cannot start. `isWatching`: file changes
+ * of the project are applied at once.
  */
 export async function serve(
   options: ServerOptions,
@@ -53,20 +53,20 @@ export async function serve(
   const filesProblem = openFilesProblem();
   const problems = filesProblem === undefined ? found : [filesProblem, ...found];
   enterProject(config, host.env);
-  // Graph workers copy the environment when they start; a free port is known only once it is taken.
+  // Graph workers copy the environment at start; port 0 is resolved only after listening.
   if (config.port !== 0) publishAddress(host.env, addressOf(config));
   const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
   const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, codeFrames: isWatching });
   if (!isWatching) for (const warning of config.warnings) logger.warn(warning);
 
-  // A fault of graph code that no promise chain of the server sees must not end the other runs. The listeners come
-  // before the start, as those of signals do: recovered runs execute before the first request is taken.
+  // An unhandled fault of graph code must not end other runs. The listeners precede the start, because recovered runs
+  // execute before the first request.
   process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
-  // Imported here: the process of `replay` must not contain the server's effects (R1).
+  // Imported dynamically, because the process of `replay` must not load effects (R1).
   const { startServer } = await import('../serve.ts');
   const { serveWatching } = await import('../dev.ts');
-  // A module of the project that never finishes loading, or ends the process, would end it without output.
+  // A project module that hangs or exits while loading would end the process without output.
   let started = false;
   process.on('exit', (code) => {
     if (started || process.exitCode === EXIT_POISONED) return;
@@ -91,7 +91,7 @@ export async function serve(
         { cause, dir: config.dataDir },
         'the log failed: the last commit is of unknown outcome, a restart decides',
       );
-      clock.after(POISONED_GRACE_MS, () => leave(EXIT_POISONED, 'SIGTERM'));
+      clock.after(POISONED_GRACE_MS, () => exit(EXIT_POISONED, 'SIGTERM'));
     },
   };
   const starting = isWatching
@@ -102,29 +102,29 @@ export async function serve(
       })
     : startServer(config, serving);
 
-  let asked: number | undefined;
+  let stopRequestedAt: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
-    if (asked !== undefined) {
-      // A second request ends the process at once; all that was acknowledged is in the log already.
-      if (clock.monotonic() - asked > SAME_REQUEST_MS) host.endBy(signal);
+    if (stopRequestedAt !== undefined) {
+      // A second signal ends the process at once; acknowledged commits are in the log already.
+      if (clock.monotonic() - stopRequestedAt > DUPLICATE_SIGNAL_MS) host.endBy(signal);
       return;
     }
-    asked = clock.monotonic();
+    stopRequestedAt = clock.monotonic();
     host.print(`${signal}: stopping`);
     if (!started) clock.after(MAX_START_MS, () => started || host.endBy(signal));
     starting
       .then((server) => server.stop())
       .then(
-        // The exit code of a clean stop is 0, also when graph code has set another one.
-        () => leave(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0, signal),
+        // Overrides an exit code that graph code may have set.
+        () => exit(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0, signal),
         (error: unknown) => {
           logger.error({ err: error }, 'stopping failed');
           process.exit(process.exitCode ?? 1);
         },
       );
   };
-  /** Node's exit waits for every line of the log; the end by a signal waits for none. */
-  function leave(code: number, signal: NodeJS.Signals): void {
+  /** `process.exit` waits until the log output is flushed; ending by a signal does not. */
+  function exit(code: number, signal: NodeJS.Signals): void {
     const logged = new Promise((resolve) => logger.flush(resolve));
     void logged.then(() => process.exit(code));
     clock.after(MAX_FLUSH_MS, () => host.endBy(signal));

@@ -1,4 +1,4 @@
-/** The options of every command that reads a project's configuration. */
+/** Command-line options that several commands share. */
 import type { Command } from 'commander';
 import type { Overrides } from '../config/config.ts';
 

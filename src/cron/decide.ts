@@ -1,9 +1,9 @@
 /**
- * What a command does to a cron: a fact, or the reason why not. Pure.
+ * Decides a cron command: returns an event, or a refusal with its reason. Pure.
  *
- * A slot is counted from the slot before it and never from the clock, so a clock that goes back brings none again and
- * one that goes forward leaves none out unseen. One exception: a plan or a slot that only a clock far ahead of the right
- * time can have made is given up when the cron is changed, enabled, or found at a start.
+ * Each slot is computed from the previous slot, not from the clock. So a clock that goes back repeats no slot, and one
+ * that jumps ahead skips none silently. Exception: a plan or slot that only a clock far ahead can have produced is
+ * dropped when the cron is changed, enabled, or replanned at a start.
  */
 import type { CronContent, CronEvent } from './events.ts';
 import { lastSlots, nextSlot } from './schedule.ts';
@@ -11,9 +11,9 @@ import { canFollow, type CronState, type LivingCron } from './state.ts';
 
 export type CronCommand =
   | { type: 'CreateCron'; cronId: string; content: CronContent; now: number }
-  /** `metadata` and `payload` are merged into what is there, key by key; all else replaces. */
+  /** `metadata` and `payload` are merged key by key; other members are replaced. */
   | { type: 'UpdateCron'; changes: Partial<CronContent>; now: number }
-  /** Plans anew when the next slot lies after the first one that `now` allows. */
+  /** Replans if the next slot is later than the first one after `now`. */
   | { type: 'ReplanCron'; now: number }
   | { type: 'TakeSlot'; due: DueSlot; by: { runId: string; threadId: string } | { reason: string } }
   | { type: 'DeleteCron' };
@@ -23,43 +23,43 @@ export type CronRefusal = { readonly code: 'cron-missing' | 'cron-exists' | 'slo
 export type CronDecision =
   { readonly ok: true; readonly event: CronEvent } | { readonly ok: false; readonly refusal: CronRefusal };
 
-/** What happens to slots that went by while nobody looked: one run for all of them, none, or each its own. */
+/** Missed slots start one run for all of them, none, or one for each. */
 export interface CatchUp {
   readonly mode: 'one' | 'none' | 'all';
-  /** With `all`: how many at most, the newest ones. */
+  /** With `all`: maximum number of missed slots that start runs, the newest ones. */
   readonly limit: number;
 }
 
 export interface DueSlot {
   readonly slot: number;
-  /** The oldest one that it stands for besides itself. */
+  /** Oldest missed slot that this slot also stands for; null when it stands for itself alone. */
   readonly since: number | null;
-  /** False: it went by, and nothing is to run for it. */
+  /** False: the slot was missed and starts no run. */
   readonly runs: boolean;
 }
 
-/** A slot that is dealt with later than this was missed. */
-const LATE_MS = 10_000;
-/** A slot that was taken within this time ahead of the clock is never repeated: a day, and an hour of summer time. */
+/** A slot handled later than this counts as missed. */
+const MAX_DELAY_MS = 10_000;
+/** Tolerated clock error: one day plus one hour of summer time. A slot taken within it is never repeated. */
 const MAX_CLOCK_ERROR_MS = 90_000_000;
 
 const accept = (event: CronEvent): CronDecision => ({ ok: true, event });
 const refuse = (code: CronRefusal['code']): CronDecision => ({ ok: false, refusal: { code } });
 
-/** The slot to deal with at `now`, undefined when none is due. After it is taken there may be another one. */
+/** Returns the slot to handle at `now`, undefined when none is due. Further slots may be due after it. */
 export function findDueSlot(
   { content, nextAt }: LivingCron,
   now: number,
   { mode, limit }: CatchUp,
 ): DueSlot | undefined {
   if (!content.enabled || nextAt === null || nextAt > now) return undefined;
-  if (now - nextAt <= LATE_MS) return { slot: nextAt, since: null, runs: true };
+  if (now - nextAt <= MAX_DELAY_MS) return { slot: nextAt, since: null, runs: true };
   const { endTime } = content;
   const isOver = endTime !== null && endTime < now;
-  const most = mode === 'all' && !isOver ? limit : 1;
-  const missed = lastSlots(content, isOver ? endTime : now, most).filter((slot) => slot >= nextAt);
+  const maxSlots = mode === 'all' && !isOver ? limit : 1;
+  const missed = lastSlots(content, isOver ? endTime : now, maxSlots).filter((slot) => slot >= nextAt);
   const slot = missed[0] ?? nextAt;
-  const runs = !isOver && (mode !== 'none' || now - slot <= LATE_MS);
+  const runs = !isOver && (mode !== 'none' || now - slot <= MAX_DELAY_MS);
   return { slot, since: slot > nextAt ? nextAt : null, runs };
 }
 
@@ -112,11 +112,11 @@ function plan(content: CronContent, after: number): number | null {
   return within(content, nextSlot(content, after));
 }
 
-/** A slot that waits stays planned, unless the schedule has changed or an earlier slot is still to come. */
+/** Keeps the planned slot unless the schedule has changed or an earlier slot is due. */
 function replan({ content: before, nextAt, lastSlot }: LivingCron, content: CronContent, now: number) {
   const isClockWrong = lastSlot !== null && lastSlot - now > MAX_CLOCK_ERROR_MS;
   const planned = plan(content, isClockWrong ? now : Math.max(now, lastSlot ?? now));
-  // A cron that is disabled keeps its next slot to show; enabling it plans anew, so that no slot of the pause comes.
+  // A disabled cron keeps showing its next slot; enabling it plans anew, so slots of the pause are skipped.
   const isSame =
     before.schedule === content.schedule &&
     before.timezone === content.timezone &&

@@ -1,35 +1,35 @@
 /**
- * The facts of a cron: a run that starts by itself at the slots of a schedule. See thread/events.ts for the rules of
- * facts. Times are milliseconds since 1970.
+ * The events of a cron, which starts runs on a schedule. `thread/events.ts` has the rules for events. Times are
+ * milliseconds since 1970.
  */
 import type { JsonObject } from '../kernel/json.ts';
 
 export interface CronContent {
   readonly assistantId: string;
-  /** Null: every run gets a thread of its own. */
+  /** Null: every run gets a new thread. */
   readonly threadId: string | null;
   readonly schedule: string;
-  /** An IANA name; null is UTC. */
+  /** IANA name; null: UTC. */
   readonly timezone: string | null;
-  /** No slot after it. */
+  /** Time after which there are no slots; null: none. */
   readonly endTime: number | null;
   readonly enabled: boolean;
-  /** Of the run's own thread; null where it has none. */
+  /** For the new thread of a run: whether it is deleted at the end; null for a cron with a thread. */
   readonly onRunCompleted: 'delete' | 'keep' | null;
-  /** Who made it, and for whom its runs are. */
+  /** Id of the user who created the cron and owns its runs. */
   readonly userId: string | null;
-  /** What its runs are asked to do, in the words of a request. Never holds the user's secrets (A4). */
+  /** Request body of its runs. Never contains the user's secrets (A4). */
   readonly payload: JsonObject;
   readonly metadata: JsonObject;
 }
 
-/** `nextAt`: the slot that is next, also when it is past already; null when none comes any more. A disabled cron keeps it. */
+/** `nextAt`: the next slot, possibly in the past; null when there is none. A disabled cron keeps it. */
 interface Planned {
   readonly cronId: string;
   readonly nextAt: number | null;
 }
 
-/** `since`: the oldest slot that nothing was done about, when this one stands for it too. */
+/** `since`: the oldest missed slot that this slot also stands for, else null. */
 interface Taken extends Planned {
   readonly slot: number;
   readonly since: number | null;
@@ -37,13 +37,12 @@ interface Taken extends Planned {
 
 export interface CronEventMap {
   CronCreated: Planned & CronContent;
-  /** The whole of it after the change. */
+  /** Complete content after the change. */
   CronUpdated: Planned & CronContent;
-  /** Appended in the commit that creates the run. */
   CronFired: Taken & { readonly runId: string; readonly threadId: string };
-  /** The slot is over without a run. */
+  /** The slot has passed without a run. */
   CronSlotPassed: Taken & { readonly reason: string };
-  /** The stream's tombstone: everything before it is purged in the same commit (L3). */
+  /** The stream's tombstone: all earlier events are purged in the same commit (L3). */
   CronDeleted: { readonly cronId: string };
 }
 

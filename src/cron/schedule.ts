@@ -1,24 +1,23 @@
 /**
- * When a schedule comes, in whole seconds. Pure: the same question always has the same answer, but for what the
- * platform knows of time zones.
+ * Computes the slots of a schedule, in whole seconds. Pure, apart from the platform's time zone data.
  *
- * Where clocks are put forward, a fixed time of day that is left out comes as the gap ends; one that is met twice when
- * they are put back comes the first time. A schedule with `*` in its hours or minutes goes by real time: it comes in
- * both of two equal hours and not in one that is left out.
+ * Daylight saving: a fixed time of day inside a skipped hour moves to the end of the gap, and inside a repeated hour
+ * it counts the first time only. A schedule with `*` in hours or minutes follows real time: it runs in both repeated
+ * hours and not in a skipped one.
  */
 import { Cron } from 'croner';
 
 export interface Schedule {
-  /** Five fields, six with seconds in front, or a name such as `@daily`. */
+  /** Five cron fields, six with leading seconds, or a name such as `@daily`. */
   readonly schedule: string;
-  /** An IANA name; null is UTC. */
+  /** IANA name; null: UTC. */
   readonly timezone: string | null;
 }
 
-const LONGEST = 256;
-/** Names of schedules, as crontab has them; `@reboot` is none. */
+const MAX_CHARACTERS = 256;
+/** Schedule names of crontab, except `@reboot`. */
 const NICKNAME = /^ *@(yearly|annually|monthly|weekly|daily|midnight|hourly) *$/i;
-/** Without `?`, which would be filled in from the moment of asking. */
+/** Excludes `?`, which croner replaces by the current time. */
 const FIELDS = /^ *[\dA-Za-z*,/#+-]+( +[\dA-Za-z*,/#+-]+){4,5} *$/;
 const ZONE = /^[A-Za-z][\w+/-]*$/;
 
@@ -30,9 +29,9 @@ const open = ({ schedule, timezone }: Schedule): Cron =>
     timezone: timezone ?? 'UTC',
   });
 
-/** Undefined when the expression can be used. */
+/** Describes why the expression is invalid; undefined when it is valid. */
 export function findScheduleProblem(schedule: string): string | undefined {
-  if (schedule.length > LONGEST) return `expected at most ${LONGEST} characters`;
+  if (schedule.length > MAX_CHARACTERS) return `expected at most ${MAX_CHARACTERS} characters`;
   if (!FIELDS.test(schedule) && !NICKNAME.test(schedule))
     return 'expected five fields (minute, hour, day, month, weekday), six with seconds in front, or a name such as @daily';
   try {
@@ -43,10 +42,10 @@ export function findScheduleProblem(schedule: string): string | undefined {
   }
 }
 
-/** Undefined when the platform knows the zone. */
+/** Describes why the zone is invalid; undefined when the platform knows it. */
 export function findZoneProblem(timezone: string): string | undefined {
   const problem = 'expected the IANA name of a time zone, such as "Europe/Berlin"';
-  if (timezone.length > LONGEST || !ZONE.test(timezone)) return problem;
+  if (timezone.length > MAX_CHARACTERS || !ZONE.test(timezone)) return problem;
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone });
     return undefined;
@@ -55,17 +54,17 @@ export function findZoneProblem(timezone: string): string | undefined {
   }
 }
 
-/** The first slot after a moment, milliseconds since 1970; null when there is none any more. */
+/** First slot after a time in milliseconds since 1970; null when there is none. */
 export function nextSlot(schedule: Schedule, after: number): number | null {
   return open(schedule).nextRun(new Date(after))?.getTime() ?? null;
 }
 
-/** The newest `most` slots up to a moment and with it, oldest first. */
-export function lastSlots(schedule: Schedule, upTo: number, most: number): number[] {
-  // Strictly before the next second.
+/** Returns the newest `count` slots up to and including `upTo`, oldest first. */
+export function lastSlots(schedule: Schedule, upTo: number, count: number): number[] {
+  // `previousRuns` is exclusive, so the bound is the next second.
   const end = new Date((Math.floor(upTo / 1000) + 1) * 1000);
   return open(schedule)
-    .previousRuns(most, end)
+    .previousRuns(count, end)
     .map((slot) => slot.getTime())
     .sort((a, b) => a - b);
 }

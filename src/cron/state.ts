@@ -1,4 +1,4 @@
-/** What decisions about a cron need to know, folded from its facts. Plain JSON: it is stored as the snapshot. */
+/** The state that cron decisions need, folded from events. Plain JSON: it is stored as the stream's snapshot. */
 import type { CronContent, CronEvent } from './events.ts';
 
 export interface LivingCron {
@@ -6,7 +6,7 @@ export interface LivingCron {
   readonly cronId: string;
   readonly content: CronContent;
   readonly nextAt: number | null;
-  /** The newest slot that is done with: neither it nor one before it comes again, whatever the clock says (cron/decide.ts has the exception). */
+  /** Newest handled slot: slots up to it are not repeated, whatever the clock shows (exception in decide.ts). */
   readonly lastSlot: number | null;
 }
 
@@ -15,7 +15,7 @@ export type CronState =
 
 export const initial: CronState = { status: 'absent' };
 
-/** Whether a fact can happen. Slots are judged by what was planned: zones of the platform may have changed since. */
+/** Tells whether an event can happen. Slots are compared with the plan, because time zone data may have changed. */
 export function canFollow(state: CronState, event: CronEvent): boolean {
   if (event.type === 'CronCreated') return state.status === 'absent';
   if (state.status !== 'living') return false;
@@ -33,7 +33,7 @@ export function canFollow(state: CronState, event: CronEvent): boolean {
   }
 }
 
-/** Total and pure: whether a fact can happen is `canFollow`'s business, what it means is told here. */
+/** Total and pure: `canFollow` decides whether an event can happen, `evolve` only applies it. */
 export function evolve(state: CronState, event: CronEvent): CronState {
   const { cronId } = event.data;
   switch (event.type) {
@@ -41,7 +41,7 @@ export function evolve(state: CronState, event: CronEvent): CronState {
     case 'CronUpdated': {
       const { nextAt } = event.data;
       const taken = state.status === 'living' ? state.lastSlot : null;
-      // A plan before the newest slot means that a wrong clock took that slot.
+      // A next slot before `lastSlot` means that a wrong clock took `lastSlot`, so it is forgotten.
       const lastSlot = taken !== null && nextAt !== null && nextAt <= taken ? null : taken;
       return { status: 'living', cronId, content: contentOf(event.data), nextAt, lastSlot };
     }
@@ -54,7 +54,7 @@ export function evolve(state: CronState, event: CronEvent): CronState {
   }
 }
 
-/** The members of a cron's content and nothing else. */
+/** Picks the members of a cron's content. */
 export const contentOf = (from: CronContent): CronContent => ({
   assistantId: from.assistantId,
   threadId: from.threadId,

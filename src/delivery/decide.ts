@@ -1,4 +1,4 @@
-/** What follows from an attempt, and from the deletion of what a delivery reports. Pure. */
+/** Decides what follows from an attempt at a delivery, and from the deletion of its thread or run. Pure. */
 import type { DeliveryEvent } from './events.ts';
 import { pauseAfter, retryAfterMs } from './schedule.ts';
 
@@ -7,26 +7,26 @@ export type DeliveryStatus = 'owed' | 'delivered' | 'failed';
 export interface DeliveryState {
   readonly deliveryId: string;
   readonly status: DeliveryStatus;
-  /** Of its whole life. */
+  /** Attempts ever made. */
   readonly attempts: number;
-  /** Since it was owed, or was asked for again. */
+  /** Attempts since the delivery became owed or was requested again. */
   readonly tries: number;
-  /** What it reports is deleted. */
+  /** The run or thread that it reports on is deleted. */
   readonly orphan: boolean;
 }
 
-/** What came of a POST. */
+/** Result of a POST. */
 export type Posted =
   | {
       readonly kind: 'answered';
       readonly status: number;
-      /** The header as it came. */
+      /** Raw header value. */
       readonly retryAfter?: string;
-      /** The beginning of the answer's body. */
+      /** Beginning of the answer's body. */
       readonly response?: string;
     }
   | { readonly kind: 'failed'; readonly error: string }
-  /** The policy does not let it go there: nothing was sent, and nothing will ever be. */
+  /** The URL policy forbids the receiver: nothing was sent, and no attempt follows. */
   | { readonly kind: 'denied'; readonly error: string };
 
 const GONE = 410;
@@ -34,21 +34,20 @@ const GONE = 410;
 export const isTaken = (posted: Posted): boolean =>
   posted.kind === 'answered' && posted.status >= 200 && posted.status < 300;
 
-/** A receiver that says nothing, or that it cannot: the next webhook would fare no better. */
+/** The receiver does not answer or is overloaded, so other webhooks to it would fail too. */
 export const isUnwell = (posted: Posted): boolean =>
   posted.kind === 'failed' || (posted.kind === 'answered' && (posted.status >= 500 || posted.status === 429));
 
 export interface AttemptFacts {
-  /** How long it took. */
+  /** Duration in milliseconds. */
   readonly ms: number;
-  /** When it was over, milliseconds since 1970. */
+  /** End in milliseconds since 1970. */
   readonly now: number;
-  /** What the pause before the next one is counted from. */
+  /** Start of the pause before the next attempt (`dueTime`). */
   readonly dueFrom: number;
   readonly pausesMs?: readonly number[] | undefined;
 }
 
-/** W2 Only a 2xx is success. */
 export function judgeAttempt(
   posted: Posted,
   { deliveryId, attempts, tries }: DeliveryState,
@@ -56,9 +55,12 @@ export function judgeAttempt(
 ): DeliveryEvent & { type: 'WebhookDelivered' | 'WebhookAttemptFailed' } {
   const attempt = attempts + 1;
   const answer = posted.kind === 'answered' ? posted : undefined;
-  const told = answer?.response === undefined ? {} : { response: answer.response };
+  const received = answer?.response === undefined ? {} : { response: answer.response };
   if (answer !== undefined && isTaken(posted))
-    return { type: 'WebhookDelivered', data: { deliveryId, attempt, status: answer.status, ms, ...told } };
+    return {
+      type: 'WebhookDelivered',
+      data: { deliveryId, attempt, status: answer.status, ms, ...received },
+    };
   const isFinal = posted.kind === 'denied' || answer?.status === GONE;
   const pause = isFinal ? undefined : pauseAfter(tries + 1, deliveryId, pausesMs);
   const nextAt =
@@ -69,11 +71,11 @@ export function judgeAttempt(
       : [null, posted.error];
   return {
     type: 'WebhookAttemptFailed',
-    data: { deliveryId, attempt, status, error, ms, nextAt, ...told },
+    data: { deliveryId, attempt, status, error, ms, nextAt, ...received },
   };
 }
 
-/** L3 What of a delivery happens when its thread or run is deleted: what is owed is still sent, the rest goes. */
+/** L3 When the thread or run of a delivery is deleted, an owed delivery is still sent and any other is forgotten. */
 export function onSourceDeleted({ deliveryId, status, orphan }: DeliveryState): DeliveryEvent | undefined {
   if (status !== 'owed') return { type: 'WebhookForgotten', data: { deliveryId } };
   return orphan ? undefined : { type: 'WebhookOrphaned', data: { deliveryId } };

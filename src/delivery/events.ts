@@ -1,13 +1,13 @@
 /**
- * The facts of one owed webhook, in a stream of its own: it outlives the thread whose run it reports. Most of them
- * record what happened outside, so no machine judges them; `decide.ts` says what follows, and versions order them.
+ * The events of one owed webhook. It has its own stream because it outlives the thread of its run. Most events record
+ * external results, so no state machine checks them; `decide.ts` derives them and versions order them.
  */
 export interface DeliveryEventMap {
   /** Appended in the commit that ends the run (W1). */
   WebhookOwed: { deliveryId: string; runId: string; threadId: string; url: string };
-  /** `response`: the beginning of what the receiver answered. */
+  /** `response`: beginning of the receiver's answer. */
   WebhookDelivered: { deliveryId: string; attempt: number; status: number; ms: number; response?: string };
-  /** `nextAt`: when to try again, milliseconds since 1970; null when nobody will. */
+  /** `nextAt`: time of the next attempt in milliseconds since 1970; null: no further attempt. */
   WebhookAttemptFailed: {
     deliveryId: string;
     attempt: number;
@@ -17,13 +17,13 @@ export interface DeliveryEventMap {
     nextAt: number | null;
     response?: string;
   };
-  /** Somebody wants it sent again, now and with all its attempts before it. Owed as on the first day. */
+  /** A client requested redelivery: it is owed now, with the full number of attempts. */
   WebhookRedeliveryRequested: { deliveryId: string };
-  /** It was delivered long ago: the body is gone, and with it the chance to send it again. */
+  /** The body of an old delivery is erased, so it can no longer be redelivered. */
   WebhookBodyErased: { deliveryId: string };
-  /** Its thread or run was deleted while it was owed: nobody sees it any more, and it is forgotten once it is over. */
+  /** The thread or run was deleted while the delivery was owed: it is hidden, and forgotten once it ends. */
   WebhookOrphaned: { deliveryId: string };
-  /** The stream's tombstone: everything before it is purged in the same commit (L3). */
+  /** The stream's tombstone: all earlier events are purged in the same commit (L3). */
   WebhookForgotten: { deliveryId: string };
 }
 

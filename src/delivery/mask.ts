@@ -1,29 +1,29 @@
 /**
- * Receivers put secrets into their URLs (`?token=…`): they are kept for the call and shown to nobody. What a receiver
- * answers may repeat them.
+ * Masks secrets in webhook URLs (`?token=…`) and where a receiver's answer repeats them. They are stored for the call
+ * and never shown.
  */
 const MASK = '***';
-/** Anything shorter is no secret, and masking it would tear up the text. */
-const SHORTEST_SECRET = 4;
+/** Shorter values are not secrets, and masking them would garble the text. In characters. */
+const MIN_SECRET_CHARACTERS = 4;
 
-/** The URL with every value of its query, its fragment and its user part masked. Takes what is no URL, too. */
+/** Masks query values, fragment and user part of a URL; also accepts text that is not a URL. */
 export function maskUrl(url: string): string {
-  const [, place = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/su.exec(url) ?? [];
-  const shown = place.replace(/^([a-z][\w+.-]*:)?\/\/[^/@]*@/i, (_, scheme = '') => `${scheme}//${MASK}@`);
+  const [, base = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/su.exec(url) ?? [];
+  const shown = base.replace(/^([a-z][\w+.-]*:)?\/\/[^/@]*@/i, (_, scheme = '') => `${scheme}//${MASK}@`);
   const masked = query?.split('&').map((part) => part.replace(/^([^=]*=)?.*$/su, `$1${MASK}`));
   return `${shown}${masked === undefined ? '' : `?${masked.join('&')}`}${fragment === undefined ? '' : `#${MASK}`}`;
 }
 
-/** `text` without the secrets of the URL and without `others`, in whatever form they are repeated. */
+/** Masks the URL's secrets and `others` in `text`, raw or percent-decoded. */
 export function maskIn(text: string, url: string, others: readonly string[]): string {
   const query = /^[^?#]*\?([^#]*)/su.exec(url)?.[1] ?? '';
   const raw = query.split('&').map((part) => part.replace(/^[^=]*=/u, ''));
   const decoded = [...new URLSearchParams(query).values()];
   return [...new Set([...raw, ...decoded, ...others])]
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .filter((secret) => secret.length >= MIN_SECRET_CHARACTERS)
     .sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
 }
 
-/** The receiver as a name: host and port, `self` for paths of this server and for what is no URL. */
+/** Host and port of the receiver; `self` for paths of this server and for text that is not a URL. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '') || 'self';

@@ -1,10 +1,13 @@
-/** Standard Webhooks: the headers that prove who sent a webhook. */
+/** Signs webhooks with the headers of Standard Webhooks. */
 import { hmacSha256 } from '../kernel/digest.ts';
 
-/** The headers of one attempt. `id` is that of the delivery, `now` milliseconds since 1970. */
+/** Returns the headers of one attempt. `id`: the delivery's id. `now`: milliseconds since 1970. */
 export type Sign = (id: string, now: number, body: string) => Record<string, string>;
 
-/** `secrets` are `whsec_<base64>`. All of them sign, so that a receiver may know the old or the new one; none: no signature. */
+/**
+ * `secrets` have the form `whsec_<base64>`. Each adds a signature, which allows key rotation; without any there is no
+ * signature.
+ */
 export function createSigner(secrets: readonly string[]): Sign {
   const keys = secrets.map((secret) => secret.replace(/^whsec_/, ''));
   return (id, now, body) => {

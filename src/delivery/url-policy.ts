@@ -1,37 +1,36 @@
 /**
- * W4 Which URLs a webhook may go to: asked when a run is created, before every attempt, and again, for the address,
- * when a socket connects. Pure: names are resolved by the connector, which asks `findAddressProblem` about every answer.
+ * W4 Decides which URLs a webhook may go to: checked when the run is created and before every attempt; addresses again
+ * when a socket connects. Pure: the connector resolves names and checks each address with `findAddressProblem`.
  */
 import ipaddr from 'ipaddr.js';
 
 export interface UrlPolicy {
   /**
-   * Loopback and private targets are allowed, and paths of this server: for development and for receivers on the same
-   * host. Link-local addresses, where clouds serve credentials, stay closed.
+   * Allows loopback and private targets and paths of this server, for development and local receivers. Link-local
+   * addresses, where clouds serve credentials, stay forbidden.
    */
   readonly allowPrivate: boolean;
   readonly requireHttps: boolean;
-  /** Hosts, or `*.suffix` for what is below it; none: every host on the open internet. */
+  /** Hosts, or `*.suffix` for subdomains; empty: all public hosts. */
   readonly allowedDomains: readonly string[];
-  /** None: 443, 80, and what is above 1023 and no well-known database or broker. */
+  /** Empty: 80, 443, and ports above 1023 except well-known databases and brokers. */
   readonly allowedPorts: readonly number[];
   readonly maxLength: number;
-  /** Addresses of this machine, public ones among them. */
+  /** All addresses of this machine, including public ones. */
   readonly ownAddresses?: () => readonly string[];
 }
 
 export type CheckedUrl =
   | { readonly ok: true; readonly kind: 'remote'; readonly url: URL }
-  /** A path of this server. */
   | { readonly ok: true; readonly kind: 'own' }
   | { readonly ok: false; readonly problem: string };
 
 export const LONGEST_URL = 2048;
 
-/** Names that mean this machine or this network whatever a resolver says. */
+/** Names that always denote this machine or network. */
 const INTERNAL_SUFFIXES = ['localhost', 'local', 'internal', 'localdomain', 'home.arpa', 'svc'];
 
-/** Services above 1023 that do harm when something is posted to them. */
+/** Ports above 1023 of services that a POST can harm. */
 const SERVICE_PORTS: ReadonlySet<number> = new Set([
   ...[1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 6000, 6379],
   ...[6443, 8086, 8500, 9042, 9092, 9200, 9300, 10_250, 10_255, 11_211, 15_672, 27_017, 27_018, 50_070],
@@ -39,11 +38,11 @@ const SERVICE_PORTS: ReadonlySet<number> = new Set([
 
 const deny = (problem: string): CheckedUrl => ({ ok: false, problem });
 
-/** `problem` says which rule the URL breaks, with its place in the configuration where it has one. */
+/** `problem` names the broken rule and its configuration key, if it has one. */
 export function checkWebhookUrl(raw: string, policy: UrlPolicy): CheckedUrl {
   if (raw.length === 0 || raw.length > policy.maxLength)
     return deny(`expected a URL of 1 to ${policy.maxLength} characters (webhooks.url.max_url_length)`);
-  // The URL parser drops these silently, so a check of the parsed text comes too late.
+  // Checks the raw text, because the URL parser silently drops these characters.
   if (/[\u0000-\u0020\u007f\\]/.test(raw))
     return deny('the URL holds white space, a control character or "\\"');
   if (/^\/(?!\/)/.test(raw))
@@ -81,7 +80,7 @@ export const bareHost = (hostname: string): string =>
     .replace(/\.$/, '')
     .toLowerCase();
 
-/** `*.corp.com` is what lies below `corp.com`, not `corp.com` itself. */
+/** `*.corp.com` matches subdomains of `corp.com`, not `corp.com` itself. */
 const isWithin = (host: string, domain: string): boolean =>
   domain.startsWith('*.')
     ? host.endsWith(domain.slice(1)) && host.length > domain.length - 1
@@ -93,10 +92,10 @@ function isAllowedPort(port: number, { allowedPorts, allowPrivate }: UrlPolicy):
   return allowPrivate || port === 80 || port === 443 || (port >= 1024 && !SERVICE_PORTS.has(port));
 }
 
-/** Ranges that ipaddr.js calls unicast although they lead inside: IPv4-compatible IPv6, and a cloud's wire server. */
+/** Internal ranges that ipaddr.js classifies as unicast: IPv4-compatible IPv6, and the wire server of Azure. */
 const INTERNAL_RANGES = ['::/96', '168.63.129.16/32'].map((text) => ipaddr.parseCIDR(text));
 
-/** Whether an IP address literal is reachable on the open internet. Anything unclear is not. */
+/** Tells whether an IP literal is publicly reachable; false when unclear. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
@@ -104,14 +103,14 @@ export function isPublicAddress(address: string): boolean {
   return !INTERNAL_RANGES.some((range) => ip.kind() === range[0].kind() && ip.match(range));
 }
 
-/** Whether a packet to the address may end at a link-local one, also by a translator that takes an IPv4 address from it. */
+/** Tells whether an address leads to a link-local one, also through an IPv6 translator. */
 function isLinkLocal(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
   return ip.range() === 'linkLocal' || embeddedIn(ip)?.range() === 'linkLocal';
 }
 
-/** The IPv4 address that translators and tunnels find in an IPv6 address. */
+/** Extracts the IPv4 address that translators and tunnels read from an IPv6 address. */
 function embeddedIn(ip: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | undefined {
   if (!(ip instanceof ipaddr.IPv6)) return undefined;
   const bytes = ip.toByteArray();
@@ -123,7 +122,7 @@ function embeddedIn(ip: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | undefined {
   return isCompatible || isTranslated ? new ipaddr.IPv4(bytes.slice(12)) : undefined;
 }
 
-/** Why no socket may go to an address, or undefined. */
+/** Describes why no socket may connect to the address; undefined when it may. */
 export function findAddressProblem(address: string, policy: UrlPolicy): string | undefined {
   if (policy.allowPrivate)
     return isLinkLocal(address) ? `the address ${address} is link-local, a blocked IP range` : undefined;

@@ -1,6 +1,6 @@
 /**
- * A LangGraph.js graph that asks a person before it acts. The run ends at the question; a second run on the thread
- * with `command: { resume: true }` (or `{ approved: false, reason: '…' }`) goes on from there.
+ * A LangGraph.js graph that asks for approval before it acts. The run ends at the question; a second run with
+ * `command: { resume: true }` (or `{ approved: false, reason: '…' }`) continues.
  */
 import { Annotation, interrupt, StateGraph } from '@langchain/langgraph';
 

@@ -1,4 +1,4 @@
-/** Bearer tokens, and every thread belongs to who made it. `platform.json`: `"auth": { "path": "./auth.ts:auth" }`. */
+/** Bearer tokens; each thread belongs to its creator. `platform.json`: `"auth": { "path": "./auth.ts:auth" }`. */
 import { Auth, HTTPException } from 'rewound/auth';
 
 const USERS: ReadonlyMap<string, string> = new Map([
@@ -14,10 +14,10 @@ export const auth = new Auth()
     return { identity, permissions: [] };
   })
   .on('*', ({ user }) => ({ owner: user.identity }))
-  // Stamped on what is made, so that the filter finds it again.
+  // Stores the owner in the metadata, which the filter compares.
   .on(['threads:create', 'threads:update', 'threads:create_run'], ({ value, user }) => {
     value.metadata = { ...value.metadata, owner: user.identity };
     return { owner: user.identity };
   })
-  // The graphs are for everybody.
+  // All users may use the graphs.
   .on(['assistants:read', 'assistants:search'], () => true);

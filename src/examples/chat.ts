@@ -1,4 +1,4 @@
-/** A LangGraph.js chat agent. Its model is a fake that streams, so the example needs no key: put a real one in place. */
+/** A LangGraph.js chat agent. It uses a fake streaming model, so it needs no API key; replace it by a real model. */
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 

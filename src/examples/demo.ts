@@ -1,6 +1,7 @@
 /**
- * The whole flow with the official client: `npm run demo`, or `npm run demo -- --url http://127.0.0.1:2024` against a
- * server that runs already. Its own server keeps its data in a temporary directory and may send webhooks to loopback.
+ * Demonstrates the whole flow with the official client: `npm run demo`, or `npm run demo -- --url
+ * http://127.0.0.1:2024` for a running server. Its own server uses a temporary data directory and allows loopback
+ * webhooks.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +19,7 @@ const { values: args } = parseArgs({ options: { url: { type: 'string' } } });
 
 interface Target {
   readonly url: string;
-  /** Known only for a server of the demo's own: its data, and when its webhook is recorded as delivered. */
+  /** Only for the demo's own server: its data directory, and a promise for its delivered webhook. */
   readonly own?: { readonly data: string; readonly delivered: Promise<void> };
   stop(): Promise<void>;
 }
@@ -46,7 +47,7 @@ async function ownServer(): Promise<Target> {
   };
 }
 
-/** A receiver for one webhook. */
+/** Starts a receiver for one webhook. */
 async function startReceiver() {
   let resolve: (body: string) => void = () => undefined;
   const received = new Promise<string>((done) => (resolve = done));

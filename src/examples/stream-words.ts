@@ -1,4 +1,4 @@
-/** A graph without any library: streams an answer word by word as `custom` frames, then yields it as a message. */
+/** A graph without a library: streams an answer word by word as `custom` frames, then yields it as a message. */
 
 interface Message {
   type: string;
@@ -10,14 +10,14 @@ interface Config {
   writer(chunk: unknown): Promise<void>;
 }
 
-const PAUSE = 30;
+const PAUSE_MS = 30;
 
 export async function* graph(state: { messages?: Message[] }, config: Config) {
   const question = state.messages?.at(-1)?.content ?? 'nothing';
   const words = `You said: ${question}`.split(/(?<= )/);
   const spoken: string[] = [];
   for (const word of words) {
-    await pause(PAUSE, config.signal);
+    await pause(PAUSE_MS, config.signal);
     spoken.push(word);
     await config.writer({ token: word });
   }

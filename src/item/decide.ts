@@ -1,21 +1,21 @@
-/** What can happen to an item. D3 Nothing to do is no fact. */
+/** Decides commands on store items. D3 A command that changes nothing yields no event. */
 import { itemIdOf, type ItemEvent, type ItemFact } from './events.ts';
 import type { Namespace } from './namespace.ts';
 
-/** The last fact of an item that is there; undefined for one that never was or is deleted. */
+/** Last event of an existing item; undefined for a missing or deleted one. */
 export type ItemState = ItemFact | undefined;
 
 export type ItemCommand =
-  /** `at`: microseconds, later than every earlier write of the store. `ttl` in minutes. */
+  /** `at`: microseconds since 1970, later than all earlier writes of the store. `ttl` in minutes. */
   | { type: 'Put'; namespace: Namespace; key: string; ttl: number | null; at: number }
   | { type: 'Refresh'; namespace: Namespace; key: string }
   | { type: 'Delete'; namespace: Namespace; key: string }
-  /** Deletes it only when its time is over. */
+  /** Deletes the item only if it has expired. */
   | { type: 'Expire'; namespace: Namespace; key: string };
 
 const MINUTE_MS = 60_000;
-/** A refresh that would move the end of an item by less is not worth a commit. */
-const LEAST_GAIN_MS = 1_000;
+/** A refresh that extends an item by less is not committed. */
+const MIN_EXTENSION_MS = 1_000;
 
 /** `now`: milliseconds since 1970. */
 export function decideItem(command: ItemCommand, state: ItemState, now: number): ItemEvent | undefined {
@@ -25,7 +25,7 @@ export function decideItem(command: ItemCommand, state: ItemState, now: number):
     case 'Put': {
       const { ttl, at } = command;
       const present = state !== undefined && !isExpired(state, now) ? state : undefined;
-      // Clients read milliseconds: a second write of an item is later in those too.
+      // A repeated write is later in milliseconds too, the precision that clients read.
       const updatedAt = Math.max(at, present === undefined ? 0 : nextMillisecond(present.updatedAt));
       const createdAt = present?.createdAt ?? updatedAt;
       const expiresAt = expiryOf(ttl, now);
@@ -34,7 +34,7 @@ export function decideItem(command: ItemCommand, state: ItemState, now: number):
     case 'Refresh': {
       if (state === undefined || state.expiresAt === null || isExpired(state, now)) return undefined;
       const expiresAt = expiryOf(state.ttl, now);
-      if (expiresAt === null || expiresAt - state.expiresAt < LEAST_GAIN_MS) return undefined;
+      if (expiresAt === null || expiresAt - state.expiresAt < MIN_EXTENSION_MS) return undefined;
       return { type: 'ItemRefreshed', data: { ...state, expiresAt } };
     }
     case 'Delete':

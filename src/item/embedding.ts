@@ -1,29 +1,29 @@
-/** What an item is found by: texts of its value, turned into vectors by a function of the project. */
+/** Embeddings for semantic search: texts of an item's value, and their vectors. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
 export interface Embedder {
   /** Length of every vector. */
   readonly dims: number;
-  /** The parts of a value that are embedded unless a write names others; `$` is the whole of it. */
+  /** Embedded parts of a value unless a write names others; `$` is the whole value. */
   readonly fields: readonly string[];
-  /** One vector of `dims` numbers for each text. Rejects with `EmbeddingFailed`. */
+  /** Returns one vector of `dims` numbers per text. Rejects with `EmbeddingFailed`. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }
 
-/** Says what the function did wrong; nothing of the texts. */
+/** Describes the fault of the embedding function without quoting texts. */
 export class EmbeddingFailed extends Error {
   override readonly name = 'EmbeddingFailed';
 }
 
-/** `false`: the item is not searched by meaning. */
+/** `false`: excluded from semantic search. A list: embedded parts. Undefined: the default parts. */
 export type IndexChoice = false | readonly string[] | undefined;
 
-/** One text for each part of the value that a field points at, none for those that are not there. */
+/** Returns one text per part that a field selects; missing parts yield none. */
 export function textsOf(value: JsonObject, fields: readonly string[]): string[] {
   return [...new Set(fields.flatMap((field) => partsAt(value, stepsOf(field)).flatMap(toText)))];
 }
 
-/** `a.b[0].c`, `a[*].b`, `a[-1]`, `$` for everything. */
+/** Splits a path such as `a.b[0].c`, `a[*].b` or `a[-1]`; `$` has no steps. */
 const stepsOf = (field: string): string[] =>
   field === '$'
     ? []
@@ -77,11 +77,11 @@ export function checkVectors(answer: unknown, count: number, dims: number): read
 export const toVectorText = (vector: readonly number[]): string =>
   Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 
-/** Cosine of the angle between two vectors: 1 the same direction, 0 unrelated or of another length. */
+/** Cosine similarity: 1 for equal direction, 0 for unrelated vectors or different lengths. */
 export function similarity(query: readonly number[], stored: string): number {
   const bytes = Buffer.from(stored, 'base64');
   if (bytes.byteLength !== query.length * 4) return 0;
-  // A copy: floats have to begin at a multiple of four.
+  // Copied, because a Float32Array must start at a multiple of 4 bytes.
   const floats = new Float32Array(new Uint8Array(bytes).buffer);
   let [dot, a, b] = [0, 0, 0];
   for (let i = 0; i < query.length; i++) {

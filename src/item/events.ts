@@ -1,8 +1,8 @@
 /**
- * The facts of an item of the store. See thread/events.ts for the rules of facts.
+ * The events of a store item. `thread/events.ts` has the rules for events.
  *
- * A fact tells the whole of an item but its value, which is a payload: a value that was replaced or deleted has to be
- * gone from the files. So the last fact is all that an item needs, and the earlier ones are purged by it (L3).
+ * An event contains the whole item except its value. The value is a payload, because replaced or deleted values must
+ * leave the files. So the last event suffices, and each event purges the earlier ones (L3).
  */
 import { fingerprint } from '../kernel/ids.ts';
 import type { Namespace } from './namespace.ts';
@@ -11,20 +11,20 @@ export interface ItemFact {
   readonly itemId: string;
   readonly namespace: Namespace;
   readonly key: string;
-  /** Microseconds since 1970, no two alike in one store: what was written last comes first. */
+  /** Microseconds since 1970, unique within a store, so that listings have a total order. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Minutes that the item lives after it was written or refreshed; null: for ever. */
+  /** Minutes until expiry after a write or refresh; null: never. */
   readonly ttl: number | null;
-  /** Milliseconds since 1970; from then on nobody sees it. */
+  /** Expiry in milliseconds since 1970; expired items are hidden. */
   readonly expiresAt: number | null;
 }
 
 export interface ItemEventMap {
   ItemPut: ItemFact;
-  /** It was read, and lives on. */
+  /** A read restarted the item's expiry. */
   ItemRefreshed: ItemFact;
-  /** The tombstone: says nothing of what there was. */
+  /** The tombstone, without content of the item. */
   ItemDeleted: { readonly itemId: string };
 }
 
@@ -32,7 +32,7 @@ export type ItemEvent = {
   [K in keyof ItemEventMap]: { readonly type: K; readonly data: ItemEventMap[K] };
 }[keyof ItemEventMap];
 
-/** The same place always has the same id, which does not tell the place. */
+/** Derives an item's id from namespace and key, without revealing them. */
 export const itemIdOf = (namespace: Namespace, key: string): string =>
   fingerprint(JSON.stringify([namespace, key]));
 

@@ -1,7 +1,7 @@
 /**
- * Filters of a search, over an item's value: `{field: wanted}` or `{field: {$eq, $ne, $gt, $gte, $lt, $lte, $in,
- * $nin}}`, all of which must hold. Order is by number where both sides are numbers or texts that say one, else by text
- * where both are texts; nothing else comes before or after anything.
+ * Search filters on an item's value: `{field: value}` or `{field: {$eq, $ne, $gt, $gte, $lt, $lte, $in, $nin}}`; all
+ * conditions must hold. Values are ordered as numbers if both are numbers or numeric texts, else as texts if both are
+ * texts. Other values are unordered, so comparisons fail.
  */
 import { canonical, isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
@@ -27,7 +27,7 @@ const OPERATORS: ReadonlyMap<string, Test> = new Map([
   ['$nin', (found, wanted) => !isIn(found, wanted)],
 ]);
 
-/** What is wrong with a filter, in words for the client. */
+/** Describes an invalid filter for the client; undefined when it is valid. */
 export function findFilterProblem(filter: JsonObject): string | undefined {
   for (const [field, wanted] of Object.entries(filter)) {
     if (!hasOperators(wanted)) continue;
@@ -41,7 +41,7 @@ export function findFilterProblem(filter: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Pure; only the value's own fields count. A filter that has a problem matches nothing. */
+/** Pure; considers own fields only. An invalid filter matches nothing. */
 export function matchesValue(value: JsonObject, filter: JsonObject): boolean {
   if (findFilterProblem(filter) !== undefined) return false;
   return Object.entries(filter).every(([field, wanted]) => {

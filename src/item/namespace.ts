@@ -1,16 +1,16 @@
 /**
- * Namespaces: lists of labels, from the general to the special. No label is empty or holds a period, so a namespace
- * is one path text, and "is a prefix of" is a range of texts that an index can search.
+ * Namespaces: lists of labels, from general to special. Labels are not empty and contain no period, so a namespace
+ * maps to one path text and a prefix search to an index range.
  */
 import { findTextProblem } from '../kernel/json.ts';
 
 export type Namespace = readonly string[];
 
-/** Longer ones are refused: every label is part of several indexes. */
+/** Longer namespaces are refused, because every label is part of several indexes. */
 export const MAX_LABELS = 32;
 export const LONGEST_LABEL = 512;
 
-/** What is wrong with a namespace, in words for the client; an empty one is the caller's business. */
+/** Describes an invalid namespace for the client. Callers check for empty ones. */
 export function findNamespaceProblem(namespace: Namespace): string | undefined {
   if (namespace.some((label) => typeof label !== 'string' || label === '' || label.includes('.')))
     return `Namespace labels cannot be empty or contain periods. Received: ${namespace.join('.')}`;
@@ -24,13 +24,13 @@ export function findNamespaceProblem(namespace: Namespace): string | undefined {
   return undefined;
 }
 
-/** `a.b.` for `[a, b]`: the period at the end keeps `a` from being a prefix of `ab`. */
+/** Returns `a.b.` for `[a, b]`: the final period keeps `a` from being a prefix of `ab`. */
 export const toPath = (namespace: Namespace): string => namespace.map((label) => `${label}.`).join('');
 
-/** The same from the last label to the first, so that a suffix is a prefix. */
+/** Path with the labels reversed, which turns a suffix search into a prefix search. */
 export const toReversedPath = (namespace: Namespace): string => toPath([...namespace].reverse());
 
 export const fromPath = (path: string): string[] => path.split('.').slice(0, -1);
 
-/** All paths that begin with `path`, which is not empty, are before this text: "/" comes next after ".". */
+/** Exclusive upper bound of all paths with the non-empty prefix `path`: "/" follows "." in character order. */
 export const endOfPath = (path: string): string => `${path.slice(0, -1)}/`;

@@ -1,8 +1,8 @@
 /**
- * The observer of committed facts that writes the server's log: ends of runs, failed webhook attempts, fired crons.
+ * Writes log entries about committed events: ends of runs, failed webhook attempts, fired crons.
  *
- * A4 An entry has ids, names and times. Of a user it has the identity alone, of a request its id.
- * What a run was given and what it made stay out, but for the message of its failure.
+ * A4 Entries contain ids, names and times, a user's identity and a request's id. Inputs and outputs of runs stay out,
+ * except the message of a failure.
  */
 import { toTimestamp } from '../kernel/clock.ts';
 import { placeText, userPlaceOf } from '../kernel/stack.ts';
@@ -16,25 +16,25 @@ import type { OnEntry, RunException } from './entry.ts';
 export interface ActivityOptions {
   readonly log: EventLog;
   readonly onEntry: OnEntry;
-  /** Runs have users, whose identities are read from the runs' secrets. */
+  /** Runs have users; their identities are read from the runs' secret rows. */
   readonly hasUsers: boolean;
   readonly onFault: (error: unknown, context: string) => void;
 }
 
 export interface Activity {
-  /** Says how many runs a process that ended without handing them back has left. */
+  /** Logs how many runs a dead server process left behind. */
   recovered(runs: number): void;
-  /** Runs that are handed back from now on are named by `stop`. */
+  /** From now on collects requeued runs, which `stop` logs. */
   stopping(): void;
   stop(): void;
 }
 
-/** What the facts of an open run have said so far; times in milliseconds since 1970. */
+/** Data of an open run, collected from its events; times in milliseconds since 1970. */
 interface OpenRun {
   readonly graphId: string;
   readonly assistantId: string;
   readonly createdAt: number;
-  /** A run with `after_seconds` does not wait before this time. */
+  /** Earliest start of a run with `after_seconds`. */
   readonly dueAt: number;
   readonly requestId?: string;
   firstStartedAt?: number;
@@ -87,7 +87,7 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
     const known = open.get(data.runId);
     open.delete(data.runId);
     if (known !== undefined) return onEntry(entryOf(data, at, known));
-    // It was created before this process started.
+    // The run was created before this process started, so its row is read.
     getRun(log.rows, data.runId).then(
       (run) => {
         if (run === undefined) return onEntry(entryOf(data, at, undefined));
@@ -164,7 +164,7 @@ function entryOf(
     run_attempt: attempt,
     request_id: run?.requestId,
     user: run?.user,
-    // From when it could run to its first start; of its last attempt; from its creation to its last start.
+    // Queue: due to first start. Execution: last start to end. Wait: creation to last start.
     run_queue_ms: between(dueAt, firstStartedAt),
     run_exec_ms: between(startedAt, at),
     run_wait_time_ms: between(createdAt, startedAt),
@@ -172,10 +172,10 @@ function entryOf(
 }
 
 function toEntry(outcome: Outcome, members: Record<string, unknown>) {
-  const told = { ...members, outcome: outcome.kind };
+  const logged = { ...members, outcome: outcome.kind };
   switch (outcome.kind) {
     case 'success':
-      return { level: 'info', message: 'run ended', members: told } as const;
+      return { level: 'info', message: 'run ended', members: logged } as const;
     case 'error': {
       const { error, message, origin: { node, step, stack } = {} } = outcome;
       const place = userPlaceOf(stack ?? '');
@@ -184,13 +184,17 @@ function toEntry(outcome: Outcome, members: Record<string, unknown>) {
       return {
         level: 'error',
         message: 'run failed',
-        members: { ...told, node, step, at, exception },
+        members: { ...logged, node, step, at, exception },
       } as const;
     }
     case 'timeout':
-      return { level: 'warn', message: 'run ended', members: { ...told, reason: outcome.message } } as const;
+      return {
+        level: 'warn',
+        message: 'run ended',
+        members: { ...logged, reason: outcome.message },
+      } as const;
     default:
-      return { level: 'info', message: 'run ended', members: { ...told, reason: outcome.reason } } as const;
+      return { level: 'info', message: 'run ended', members: { ...logged, reason: outcome.reason } } as const;
   }
 }
 

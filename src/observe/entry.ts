@@ -1,4 +1,4 @@
-/** What the server says about its own work: one entry is one line of its log. */
+/** Entries of the server's log; one entry is one line. */
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -10,7 +10,7 @@ export interface Entry {
 
 export type OnEntry = (entry: Entry) => void;
 
-/** Why a run failed: the member `exception` of an entry. */
+/** Cause of a run's failure: the member `exception` of an entry. */
 export interface RunException {
   readonly type: string;
   readonly message: string;

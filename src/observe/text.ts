@@ -1,29 +1,29 @@
-/** Log lines for people: a failed run is a block, everything else is one line with the stack of its error below it. */
+/** Formats log entries as text: a failed run is a block, any other entry is one line followed by its error's stack. */
 import { readFileSync } from 'node:fs';
 import { firstFrames, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import type { RunException } from './entry.ts';
 
-/** Lines of source before and after the one that failed. */
-const FRAME_LINES = 2;
-/** Shown where no frame lies in the project's own files. */
+/** Source lines shown before and after the failing one. */
+const CONTEXT_LINES = 2;
+/** Stack frames shown when none lies in the project's own files. */
 const MAX_FRAMES = 3;
 
 export interface TextOptions {
-  /** Shows the source around the place of a failure. */
+  /** Shows the source lines around a failure. */
   readonly codeFrames: boolean;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Members for programs: the others say as much to people. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['assistant_id', 'run_wait_time_ms']);
+/** Members that only programs need. */
+const OMITTED: ReadonlySet<string> = new Set(['assistant_id', 'run_wait_time_ms']);
 
-/** `message key=value key=value` without members that are empty. */
+/** Formats `message key=value key=value`, without empty members. */
 export function toText(message: string, members: Members, { codeFrames }: TextOptions): string {
   const { exception, err, ...rest } = members;
   if (exception !== undefined) return failedRun(message, rest, exception as RunException, codeFrames);
   const pairs = Object.entries(rest).flatMap(([key, value]) =>
-    isEmpty(value) || LEFT_OUT.has(key) ? [] : [`${key}=${plain(value)}`],
+    isEmpty(value) || OMITTED.has(key) ? [] : [`${key}=${plain(value)}`],
   );
   const { stack, message: reason = '' } = Object(err) as { stack?: string; message?: string };
   const below = err === undefined ? [] : [`\n${stack ?? reason}`];
@@ -56,7 +56,7 @@ function failedRun(
   ].join('\n');
 }
 
-/** The lines around the place, with a caret below its column; none when the file cannot be read. */
+/** Returns the lines around the position with a caret below its column; none when the file cannot be read. */
 export function codeFrame({ file, line, column }: CodePosition): string[] {
   let lines: string[];
   try {
@@ -64,14 +64,14 @@ export function codeFrame({ file, line, column }: CodePosition): string[] {
   } catch {
     return [];
   }
-  const first = Math.max(1, line - FRAME_LINES);
-  const last = Math.min(lines.length, line + FRAME_LINES);
+  const first = Math.max(1, line - CONTEXT_LINES);
+  const last = Math.min(lines.length, line + CONTEXT_LINES);
   const width = String(last).length;
   const shown: string[] = [];
   for (let at = first; at <= last; at++) {
     const text = lines[at - 1] ?? '';
     shown.push(`    ${at === line ? '>' : ' '} ${String(at).padStart(width)} | ${text}`);
-    // Tabs stay tabs, so that the caret stands below its column.
+    // Keeps tabs, so that the caret is below its column.
     if (at === line)
       shown.push(`      ${' '.repeat(width)} | ${text.slice(0, column - 1).replace(/[^\t]/g, ' ')}^`);
   }

@@ -1,4 +1,4 @@
-/** What the messages tell that a run added to its thread's values: tokens that models used, and tools that failed. */
+/** Reads from the messages that a run added: tokens used by models, and failed tools. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { History } from '../log/sqlite/history.ts';
 
@@ -9,21 +9,21 @@ export interface Tokens {
 }
 
 export interface Added {
-  /** Undefined when no message tells. */
+  /** Undefined when no message reports tokens. */
   readonly tokens?: Tokens;
-  /** Failures that models were told of as answers of their tools. The graph went on with them. */
+  /** Tool failures that were returned to the model, so the graph went on. */
   readonly failedTools: readonly { readonly tool: string; readonly message: string }[];
 }
 
 export interface AddedMessages {
-  /** Of the messages that are new at this checkpoint; undefined when its values are gone. */
+  /** Describes the messages that are new at this checkpoint; undefined when its values are gone. */
   at(head: string | null): Promise<Added | undefined>;
 }
 
-/** Asked about one head of the thread after the other, in their order. */
+/** Call `at` for the thread's head checkpoints in order. */
 export function openAddedMessages({ payloads }: History, threadId: string): AddedMessages {
   const seen = new Set<string>();
-  /** False after values that could not be read: their messages would count as new. */
+  /** False after unreadable values: all their messages would count as new. */
   let isKnown = true;
   return {
     async at(head) {

@@ -1,4 +1,4 @@
-/** R2 An assistant's state at any position is one fold away. */
+/** R2 Folds the state of an assistant at any position. */
 import { isAssistantStream, type AssistantEvent } from '../assistant/events.ts';
 import { canFollow, evolve, initial, type AssistantState } from '../assistant/state.ts';
 import type { Recorded } from '../log/events.ts';
@@ -6,7 +6,7 @@ import type { Recorded } from '../log/events.ts';
 export const isAssistantEvent = (event: Recorded): event is Recorded<AssistantEvent> =>
   isAssistantStream(event.meta.stream);
 
-/** `step` is false for a fact that could not happen. A purged stream begins with its tombstone. */
+/** `step` returns false for an impossible event. A purged stream begins with its tombstone. */
 export function createAssistantFold(): {
   step(event: Recorded<AssistantEvent>): boolean;
   readonly state: AssistantState;

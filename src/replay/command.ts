@@ -1,6 +1,4 @@
-/**
- * `replay`: reads a data directory's log. R1 It opens the log read-only and imports nothing that could cause an effect.
- */
+/** Runs the `replay` command. R1 It opens the log read-only and imports no module with effects. */
 import { isUuid } from '../kernel/ids.ts';
 import { openHistory, type History } from '../log/sqlite/history.ts';
 import { containsJson } from '../projections/filters.ts';
@@ -15,27 +13,27 @@ import { verify } from './verify.ts';
 const EXIT_DIFFERENT = 1;
 
 export interface ReplayOptions {
-  /** A whole id, or enough of its beginning to tell it from others. */
+  /** Thread id, or a unique prefix. */
   readonly thread?: string;
   readonly cron?: string;
   readonly to?: string;
   readonly json?: boolean;
-  /** Threads of stateless runs and of crons are listed, too. */
+  /** Also lists threads of stateless runs and of crons. */
   readonly all?: boolean;
-  /** Ids are printed whole. */
+  /** Prints ids in full. */
   readonly ids?: boolean;
   readonly verify?: boolean;
 }
 
-/** Where the output goes. `columns`: width of the terminal, undefined for a file. */
+/** Output of the command. `columns`: width of the terminal, undefined for a file. */
 export interface Output {
   readonly columns?: number | undefined;
   print(line: string): void;
 }
 
 /**
- * Reads the log in the folder `data`. Returns the exit code. Throws, with words for the caller, when the arguments or
- * the folder are wrong.
+ * Replays the log in the folder `data` and returns the exit code. Throws an error for the user when arguments or
+ * folder are invalid.
  */
 export async function runReplay(data: string, options: ReplayOptions, output: Output): Promise<number> {
   const { json = false, ids = false } = options;
@@ -81,7 +79,7 @@ function checkOptions({ thread, cron, to, verify: isVerified }: ReplayOptions): 
   if (cron !== undefined && thread !== undefined) throw new Error('--cron: expected without --thread');
 }
 
-/** As the list prints them, with or without the mark of what is left out. */
+/** Id prefix as the thread list prints it, with or without the ellipsis. */
 const PREFIX = /^[0-9a-f][0-9a-f-]{3,35}…?$/i;
 const MAX_NAMED = 5;
 

@@ -1,4 +1,4 @@
-/** R2 State at any position is one fold away. The machine judges every fact on the way, as it did when it was live. */
+/** R2 Folds the state of a thread at any position. The machine checks every event as in live operation. */
 import type { Recorded } from '../log/events.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import { startMachine } from '../thread/machine.ts';
@@ -8,14 +8,14 @@ export interface Step {
   readonly event: Recorded<ThreadEvent>;
   readonly before: ThreadState;
   readonly after: ThreadState;
-  /** The machine would not have allowed it: the log is damaged. */
+  /** The machine does not allow the event, so the log is damaged. */
   readonly impossible: boolean;
 }
 
 export const isThreadEvent = (event: Recorded): event is Recorded<ThreadEvent> =>
   event.meta.stream.startsWith('thread-');
 
-/** Folds one thread's facts. A purged stream begins with its tombstone, and that is all there is to it. */
+/** Folds the events of one thread. A purged stream begins with its tombstone. */
 export function createFold(): { step(event: Recorded<ThreadEvent>): Step; readonly state: ThreadState } {
   let state: ThreadState = initial;
   let machine = startMachine(initial);

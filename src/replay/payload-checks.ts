@@ -1,11 +1,10 @@
 /**
- * What no event carries and no row repeats, checked against both.
+ * Checks payloads against events and rows.
  *
- * S1 A run's frames are dense from 0, and each has its text. A4 Only open runs and crons that are there have
- * secrets. X2 Only running ones have leases. P3 Every
- * checkpoint that a fact speaks of is there, unless its run was rolled back or deleted or the thread was pruned since,
- * and so is every value that another one continues. L3 Every item has its value, and no value is left of one that is
- * gone. W1 What is owed has its body, and no body is left of a delivery that is gone or cannot be sent again.
+ * S1 A run's frames have dense ids from 0 and texts. A4 Only open runs and existing crons have secrets. X2 Only
+ * running runs have leases. P3 Every checkpoint that an event names exists, unless its run was rolled back or deleted
+ * or the thread was pruned; so does every delta base. L3 Every item has a value, and no value lacks an item. W1 Every
+ * owed delivery has a body; deliveries that are gone or erased have none.
  */
 import type { History } from '../log/sqlite/history.ts';
 

@@ -1,4 +1,4 @@
-/** What replay prints for people: columns that fit the terminal, and ids cut to what finds them again. */
+/** Prints replay's output for people: columns fit the terminal, ids are cut to a unique prefix. */
 import { isObject, type Json } from '../kernel/json.ts';
 import type { PastState } from './state.ts';
 import { nextNodes, questionsOf, stepText } from './summary.ts';
@@ -7,14 +7,14 @@ import { errorText, type ThreadList } from './threads.ts';
 import { detailsOf, type Entry } from './timeline.ts';
 
 export interface Form {
-  /** Ids are printed whole. */
+  /** Prints ids in full. */
   readonly ids: boolean;
-  /** Width of the terminal; undefined for a file, where lines are as long as they are. */
+  /** Width of the terminal; undefined for a file, whose lines are not cut. */
   readonly columns: number | undefined;
   print(line: string): void;
 }
 
-/** Narrower terminals get broken lines. */
+/** Minimum width; in narrower terminals lines wrap. */
 const MIN_COLUMNS = 60;
 const GAP = '  ';
 
@@ -24,7 +24,7 @@ const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map((t
 const timeOf = (timestamp: string): string => timestamp.slice(11, 23);
 const dateOf = (timestamp: string): string => timestamp.slice(0, 10);
 
-/** `0123…` unless two of the listed threads begin alike. */
+/** Shortens ids to `0123…`, unless two of the listed threads share the prefix. */
 function namesOf(ids: readonly string[], whole: boolean): (id: string) => string {
   const isUnique = new Set(ids.map(shortId)).size === ids.length;
   return whole || !isUnique ? (id) => id : shortId;
@@ -63,9 +63,9 @@ export function printThreads({ threads, leftOut }: ThreadList, form: Form): void
   form.print(`${counted(threads.length, 'thread')}${others}`);
 }
 
-/** Facts that stand indented below their run. */
+/** Events that are indented below their run. */
 const WITHIN_RUN: ReadonlySet<string> = new Set(['RunStarted', 'RunBegun', 'RunRequeued', 'CheckpointSaved']);
-/** Columns of a checkpoint's line: what ran, and how long. */
+/** Widths of a checkpoint's columns: nodes and duration. */
 const NODES_WIDTH = 20;
 const TOOK_WIDTH = 8;
 
@@ -123,7 +123,7 @@ export function printState(state: PastState, form: Form): void {
   for (const [key, value] of Object.entries(values)) printValue(key, value, form);
 }
 
-/** Messages as a conversation, one a line; everything else as JSON. */
+/** Prints messages one per line, other values as JSON. */
 function printValue(key: string, value: Json, form: Form): void {
   const line = (text: string, indent: number): void =>
     form.print(`${' '.repeat(indent)}${clip(text, Math.min(widthOf(form), 1_000) - indent)}`);

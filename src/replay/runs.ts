@@ -1,21 +1,21 @@
-/** The runs of a thread by number, and the times of their attempts. */
+/** Numbers the runs of a thread and times their attempts. */
 import type { Recorded } from '../log/events.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import type { Around } from './summary.ts';
 
 export interface Runs {
-  /** Call in the order of events: times are those of the attempt that the event belongs to. */
+  /** Call in the order of events. Times are those of the attempt that the event belongs to. */
   around(event: Recorded): Around & { readonly startedAt?: number };
 }
 
 interface Times {
   readonly ordinal: number;
-  /** Since when the run waits for its next attempt. */
+  /** Time since which the run waits for its next attempt. */
   readyAt: number;
   startedAt: number;
 }
 
-/** `events`: all of the thread. */
+/** `events`: all events of the thread. */
 export function openRuns(events: readonly Recorded<ThreadEvent>[]): Runs {
   const runs = new Map<string, Times>();
   for (const { type, data, meta } of events)

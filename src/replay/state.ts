@@ -1,4 +1,4 @@
-/** R2 One thread as it was once a position of the log had happened. */
+/** R2 Returns the state of one thread at a position of the log. */
 import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
@@ -13,7 +13,7 @@ import { readWhole } from './timeline.ts';
 export interface PastState {
   readonly thread_id: string;
   readonly position: number;
-  /** Of the thread's last event then. */
+  /** Time of the thread's last event up to the position. */
   readonly time: string;
   readonly graph_id: string | null;
   readonly status: string;
@@ -21,15 +21,15 @@ export interface PastState {
   readonly metadata: JsonObject;
   readonly values: Json;
   readonly runs: readonly { readonly run_id: string; readonly status: string; readonly attempt: number }[];
-  /** Nodes that come next. */
+  /** Nodes that run next. */
   readonly next: readonly string[];
-  /** Questions to a person, by the id of the task that asks. */
+  /** Interrupts by task id. */
   readonly interrupts: JsonObject;
-  /** Name and message of the error that the thread stopped at. */
+  /** Name and message of the error that stopped the thread. */
   readonly error: Json;
 }
 
-/** Undefined when the thread did not exist then or is purged. */
+/** Returns undefined when the thread does not exist at the position or is purged. */
 export async function stateAt(
   history: History,
   threadId: string,
@@ -67,7 +67,7 @@ export async function stateAt(
   }
 }
 
-/** Nodes that came next after the checkpoint, or are still to come. */
+/** Returns the nodes that ran after the checkpoint, or have yet to run. */
 async function nextOf(
   history: History,
   threadId: string,

@@ -1,6 +1,6 @@
 /**
- * The nodes behind a thread's checkpoints. A checkpoint tells neither which nodes led to it nor which come next: the
- * tasks that wrote on it are those that came next, and they led to the checkpoint after it.
+ * Finds the nodes behind a thread's checkpoints. Checkpoints do not name them, but tasks do: the tasks with writes on
+ * a checkpoint ran next and led to the following one.
  */
 import { uuidTime } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
@@ -9,22 +9,28 @@ import type { History } from '../log/sqlite/history.ts';
 import type { SavedCheckpoint, ThreadEvent } from '../thread/events.ts';
 
 export interface Step {
-  /** Nodes from the root graph down to the subgraph that saved the checkpoint; empty for the root graph. */
+  /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */
   readonly graph: string;
   readonly source: string;
-  /** Nodes that led to it, each as often as it ran; none for an input, and for libraries that name no tasks. */
+  /**
+   * Nodes that led to the checkpoint, repeated per execution; empty for inputs, and for library versions without task
+   * names.
+   */
   readonly nodes: readonly string[];
-  /** Nodes that come next, when that is known. */
+  /** Nodes that run next; undefined when unknown. */
   readonly next?: readonly string[];
 }
 
 type Saved = (ThreadEvent & { type: 'CheckpointSaved' })['data'];
 
 const PULLED = '~__pregel_pull, ';
-/** A call that a task of the step before asked for, by its number among all of them. */
+/** Task path of a call (`Send`) from the previous step, with its index among all calls. */
 const PUSHED = /^~__pregel_push, (\d+)(?:,|$)/;
 
-/** `events`: all of the thread, in order. The result tells about the one at an index, undefined if it saved nothing. */
+/**
+ * `events`: all events of the thread, in order. The result maps an event's index to its step, or undefined without a
+ * checkpoint.
+ */
 export async function openSteps(
   history: History,
   threadId: string,
@@ -43,7 +49,7 @@ export async function openSteps(
     functions.set(saved.runId, found);
     return found;
   }
-  /** What a run did after the event at `index`: its next checkpoint in the same graph, or its end. */
+  /** Returns the run's event after `index`: its next checkpoint in the same graph, or its end. */
   const following = (index: number, { runId, ns }: Saved): ThreadEvent | undefined =>
     events
       .slice(index + 1)
@@ -83,7 +89,7 @@ const checkpointsIn = ({ type, data }: ThreadEvent): readonly SavedCheckpoint[] 
 const nextOfEnd = (outcome: (ThreadEvent & { type: 'RunCompleted' })['data']['outcome']) =>
   outcome.kind === 'success' || outcome.kind === 'cancelled' ? outcome.next : undefined;
 
-/** The nodes whose tasks wrote on a checkpoint; undefined when no task did. */
+/** Groups nodes by the checkpoint that their tasks wrote on. */
 async function openTasks(history: History, threadId: string, checkpoints: readonly SavedCheckpoint[]) {
   const tasks = Map.groupBy(await history.views.tasks(threadId), (task) => keyOf(task));
   const parents = new Map(
@@ -105,13 +111,13 @@ async function openTasks(history: History, threadId: string, checkpoints: readon
 const keyOf = ({ ns, checkpointId }: { readonly ns: string; readonly checkpointId: string }): string =>
   `${ns} ${checkpointId}`;
 
-/** The node that a stored call is for. */
+/** Name of the node that a stored `Send` calls. */
 function nodeOf(send: Json): string {
   const fields = isObject(send) ? send['v'] : undefined;
   return String(isObject(fields) ? fields['node'] : '?');
 }
 
-/** `research:7f…|plan:01…` without the ids of the tasks. */
+/** Removes task ids from a namespace such as `research:7f…|plan:01…`. */
 const graphOf = (ns: string): string =>
   ns
     .split('|')
@@ -121,7 +127,7 @@ const graphOf = (ns: string): string =>
 const kindOf = (checkpoint: StoredCheckpoint | undefined): unknown =>
   checkpoint && (JSON.parse(checkpoint.body) as { kind?: unknown }).kind;
 
-/** Milliseconds from the checkpoint before, or from the start of the attempt if that came later. */
+/** Milliseconds since the previous checkpoint, or since the attempt's start if that is later. */
 export function stepTime({ checkpointId, parentId }: SavedCheckpoint, startedAt: number): number | undefined {
   const made = uuidTime(checkpointId);
   if (made === undefined) return undefined;
@@ -130,8 +136,8 @@ export function stepTime({ checkpointId, parentId }: SavedCheckpoint, startedAt:
 }
 
 /**
- * Nodes whose triggers are set and that have not written yet: they run, or ran when the server died. Empty for
- * libraries whose triggers have other names.
+ * Returns nodes whose triggers are set but that have not written: they are running, or ran when the server died. Empty
+ * for library versions with other trigger names.
  */
 export function pendingNodes({ body, blobs }: StoredCheckpoint): string[] {
   const { versions_seen } = JSON.parse(body) as { versions_seen?: Json };

@@ -1,4 +1,4 @@
-/** One event in words. Ids stand in them whole. */
+/** Describes one event in words, with full ids. */
 import { toTimestamp } from '../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
@@ -7,9 +7,9 @@ import type { Step } from './steps.ts';
 import { clip, counted, durationText, nodesText, valueText } from './text.ts';
 import type { Tokens } from './added-messages.ts';
 
-/** What is known of an event besides its data. */
+/** Context of an event that its data does not contain. */
 export interface Around {
-  /** The number of the thread's run that the event is of, from 1. */
+  /** Ordinal of the event's run in the thread, from 1. */
   readonly ordinal?: number;
   /** Milliseconds since the attempt began. */
   readonly tookMs?: number;
@@ -18,7 +18,7 @@ export interface Around {
   readonly tokens?: Tokens;
 }
 
-/** Shorter waits are the server's own work. */
+/** Shorter waits are normal server overhead and are not shown. */
 const MIN_WAIT_MS = 100;
 
 const accountText = ({ deaths, charges }: { readonly deaths: number; readonly charges: number }): string =>
@@ -107,15 +107,15 @@ export function summarise(event: Recorded, around: Around, step?: Step): string 
 const metadataText = (metadata: JsonObject): string =>
   Object.keys(metadata).length === 0 ? '' : `, metadata ${valueText(metadata)}`;
 
-/** The node of a graph's runtime that takes the input apart. */
-const START = '__start__';
+/** LangGraph's internal node that distributes the input. */
+const START_NODE = '__start__';
 
-/** What led to a checkpoint. */
+/** Describes what led to a checkpoint. */
 export function stepText(
   number: number,
   { graph, source, nodes }: Step = { graph: '', source: '', nodes: [] },
 ): string {
-  const own = nodes.filter((node) => node !== START);
+  const own = nodes.filter((node) => node !== START_NODE);
   const label =
     own.length > 0
       ? nodesText(own)
@@ -130,14 +130,15 @@ export function stepText(
 export const nextText = (next: readonly string[] | undefined): string =>
   nextNodes(next).length === 0 ? '' : `, next: ${nodesText(nextNodes(next))}`;
 
-/** Without the runtime's own. */
-export const nextNodes = (next: readonly string[] = []): string[] => next.filter((node) => node !== START);
+/** Removes LangGraph's internal node. */
+export const nextNodes = (next: readonly string[] = []): string[] =>
+  next.filter((node) => node !== START_NODE);
 
 const slotText = (at: number | null): string => (at === null ? 'none' : toTimestamp(at));
 const sinceText = (since: number | null): string =>
   since === null ? '' : ` and all since ${toTimestamp(since)}`;
 
-/** What a client asked a run for. */
+/** Describes the input or command of a run. */
 function askedText({ input, command }: Pick<RunKwargs, 'input' | 'command'>): string {
   if (command !== undefined) {
     const { resume, ...rest } = command;
@@ -148,7 +149,7 @@ function askedText({ input, command }: Pick<RunKwargs, 'input' | 'command'>): st
   return input === null ? 'goes on without input' : `input ${firstWords(input)}`;
 }
 
-/** The content of the first message of an input, else the input as JSON. */
+/** Returns the content of the first message of an input, else the input as JSON. */
 export function firstWords(input: Json, max?: number): string {
   const messages = isObject(input) ? input['messages'] : undefined;
   const [message] = Array.isArray(messages) ? messages : [messages];
@@ -178,7 +179,7 @@ function outcomeText({ outcome }: ThreadEventMap['RunCompleted'], { tookMs, toke
   }
 }
 
-/** The values of all interrupts, in the order of their tasks. */
+/** Returns the values of all interrupts in the order of their tasks. */
 export const questionsOf = (interrupts: JsonObject): Json[] =>
   Object.values(interrupts).flatMap((list) =>
     (Array.isArray(list) ? list : []).map((each) => (isObject(each) ? (each['value'] ?? null) : each)),

@@ -1,4 +1,4 @@
-/** The threads of a log, newest first, with what a person recognises them by. */
+/** Lists the threads of a log, newest first, with texts that identify them. */
 import { toTimestamp } from '../kernel/clock.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { History } from '../log/sqlite/history.ts';
@@ -12,7 +12,7 @@ export interface ListedThread {
   readonly graph_id: string | null;
   readonly runs: number;
   readonly events: number;
-  /** The first words that were said, or the first input as JSON. */
+  /** Beginning of the first message, or the first input as JSON. */
   readonly first: string | null;
   /** Name and message of the last run's error. */
   readonly error: string | null;
@@ -20,14 +20,14 @@ export interface ListedThread {
 
 export interface ThreadList {
   readonly threads: readonly ListedThread[];
-  /** How many threads of stateless runs and of crons are left out. */
+  /** Number of omitted threads of stateless runs and of crons. */
   readonly leftOut: number;
 }
 
-/** Events among which the first run of a thread is looked for. */
-const FIRST_EVENTS = 5;
+/** Events that are searched for the first run of a thread. */
+const MAX_SEARCHED_EVENTS = 5;
 
-/** `all`: threads of stateless runs and of crons are listed, too. */
+/** `all`: also lists threads of stateless runs and of crons. */
 export async function listThreads(history: History, all: boolean): Promise<ThreadList> {
   const rows = await history.views.threads();
   const shown = rows.filter(({ is_side }) => all || is_side === 0);
@@ -42,7 +42,7 @@ export async function listThreads(history: History, all: boolean): Promise<Threa
 }
 
 function firstInput(history: History, threadId: string): string | null {
-  for (const { type, data } of history.readStream(threadStream(threadId), 1, FIRST_EVENTS))
+  for (const { type, data } of history.readStream(threadStream(threadId), 1, MAX_SEARCHED_EVENTS))
     if (type === 'RunCreated') return data.kwargs.input === null ? null : firstWords(data.kwargs.input);
   return null;
 }

@@ -1,6 +1,6 @@
 /**
- * One thread's history: its facts with the state before and after each, the nodes of its steps, the attempts of its
- * webhooks, and the slots of crons that its runs were for.
+ * Builds the history of one thread: its events with the state before and after, steps, webhook attempts and cron
+ * slots.
  */
 import { cronStream, type CronEvent } from '../cron/events.ts';
 import { deliveryStream } from '../delivery/events.ts';
@@ -23,37 +23,37 @@ export interface Entry {
   readonly position: number;
   readonly time: string;
   readonly type: string;
-  /** Machine states; null for a fact of another stream. */
+  /** Machine states around the event; null for events of other streams. */
   readonly before: string | null;
   readonly after: string | null;
-  /** In words, with whole ids. */
+  /** Description with full ids. */
   readonly summary: string;
-  /** The number of the thread's run, from 1. */
+  /** Ordinal of the run in the thread, from 1. */
   readonly run?: number;
-  /** Of a checkpoint. */
+  /** Only for checkpoints. */
   readonly step?: Step;
-  /** Milliseconds: of a run's end since the attempt began, of a checkpoint since the one before. */
+  /** Duration in milliseconds: of a run's last attempt, or since the previous checkpoint. */
   readonly tookMs?: number;
-  /** Of a run's end: of the messages that it added. */
+  /** Only for a run's end: tokens of the messages that the run added. */
   readonly tokens?: Tokens;
-  /** Of a run's end: tools whose failures the run's models were told of. */
+  /** Only for a run's end: tool failures that were returned to models. */
   readonly failedTools?: Added['failedTools'];
   readonly data: Json;
 }
 
-const PAGE = 500;
-const SHOWN_FRAMES = 3;
+const PAGE_EVENTS = 500;
+const MAX_SHOWN_FRAMES = 3;
 
 export function readWhole(history: History, stream: string): Recorded[] {
   const events: Recorded[] = [];
   for (;;) {
-    const page = history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE);
+    const page = history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE_EVENTS);
     if (page.length === 0) return events;
     events.push(...page);
   }
 }
 
-/** In order of position, up to and including `to`. */
+/** Returns entries in order of position, up to and including `to`. */
 export async function timelineOf(history: History, threadId: string, to = Infinity): Promise<Entry[]> {
   const { events, entries: own } = await threadEntries(history, threadId);
   const ordinals = openRuns(events);
@@ -83,11 +83,11 @@ async function threadEntries(history: History, threadId: string) {
   return { events, entries };
 }
 
-/** The head of the thread's values from this event on; undefined for an event that adds no messages or ends no run. */
+/** Head checkpoint after this event; undefined for events that neither add messages nor end a run. */
 const headOf = ({ type, data }: ThreadEvent): string | null | undefined =>
   type === 'RunCompleted' || type === 'ThreadCopied' || type === 'StateUpdated' ? data.head : undefined;
 
-/** What a cron was, and what it did, in order. */
+/** Returns the history of a cron, in order. */
 export function cronTimelineOf(history: History, cronId: string): Entry[] {
   const fold = createCronFold();
   return readWhole(history, cronStream(cronId)).map((event) => {
@@ -122,7 +122,7 @@ function toEntry(
   };
 }
 
-/** The secrets of receivers, which their URLs hold, are shown nowhere. */
+/** Masks secrets in webhook URLs. */
 function withoutTokens(event: Recorded): Json {
   const data = event.data as unknown as JsonObject;
   if (event.type === 'WebhookOwed') return { ...data, url: maskUrl(event.data.url) };
@@ -133,12 +133,12 @@ function withoutTokens(event: Recorded): Json {
   };
 }
 
-/** Lines below a run's end: the innermost frames of the code that failed, those of the project first, and tools. */
+/** Lines below a run's end: the innermost stack frames, project files first, and failed tools. */
 export function detailsOf({ type, data, failedTools = [] }: Entry): string[] {
   if (type !== 'RunCompleted') return [];
   const { outcome } = data as unknown as ThreadEventMap['RunCompleted'];
   return [
-    ...(outcome.kind === 'error' ? projectFrames(outcome.origin?.stack ?? '', SHOWN_FRAMES) : []),
+    ...(outcome.kind === 'error' ? projectFrames(outcome.origin?.stack ?? '', MAX_SHOWN_FRAMES) : []),
     ...failedTools.map(({ tool, message }) => `tool ${tool} failed: ${clip(message)}`),
   ];
 }

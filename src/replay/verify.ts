@@ -1,8 +1,9 @@
 /**
- * Checks a log against its own rules and names the first position where one is broken.
+ * Checks a log against its invariants and reports the first position that breaks one.
  *
- * L2 Versions are dense. D2 Every machine accepts every fact of its stream. Every thread has a snapshot; it is the fold,
- * as is that of an assistant or a cron. P2 Rebuilt rows equal the live ones. P3 Every thread's head checkpoint is there.
+ * L2 Versions are dense. D2 Every machine accepts all events of its stream. P2 Rebuilt rows equal the live ones. P3
+ * Every thread's head checkpoint exists. Every thread has a snapshot, and snapshots of threads, assistants and crons
+ * equal their fold.
  */
 import { isAssistantStream } from '../assistant/events.ts';
 import { isCronStream } from '../cron/events.ts';
@@ -27,8 +28,8 @@ export interface Verified {
   readonly finding: Finding | undefined;
 }
 
-const PAGE = 500;
-/** What a purged stream begins with. */
+const PAGE_EVENTS = 500;
+/** First event of a purged stream. */
 const TOMBSTONES: ReadonlySet<string> = new Set([
   'ThreadDeleted',
   'AssistantDeleted',
@@ -44,7 +45,7 @@ interface StreamEnd {
   readonly cron: ReturnType<typeof createCronFold>;
 }
 
-/** Never rejects for what is wrong with the log. */
+/** Reports damage of the log as a finding and never rejects because of it. */
 export async function verify(history: History): Promise<Verified> {
   try {
     return await check(history);
@@ -61,14 +62,14 @@ async function check(history: History): Promise<Verified> {
   const damage = history.damage();
   if (damage !== undefined) return result({ position: undefined, problem: `the file is damaged: ${damage}` });
 
-  for (let after = 0, page = history.readAll(after, PAGE); page.length > 0;) {
+  for (let after = 0, page = history.readAll(after, PAGE_EVENTS); page.length > 0;) {
     for (const event of page) {
       events += 1;
       const finding = take(event, ends);
       if (finding !== undefined) return result(finding);
     }
     after = page.at(-1)!.meta.position;
-    page = history.readAll(after, PAGE);
+    page = history.readAll(after, PAGE_EVENTS);
   }
   return result(
     checkSnapshots(history, ends) ??
@@ -150,7 +151,7 @@ function checkHeads(history: History): Finding | undefined {
   };
 }
 
-/** What is stored as a difference must lead back to a text. */
+/** Checks that values stored as deltas can be restored. */
 async function checkValues(history: History): Promise<Finding | undefined> {
   const heads = history.rows.all<{ thread_id: string; head: string }>(
     'SELECT thread_id, head FROM threads WHERE head IS NOT NULL ORDER BY thread_id',
