@@ -1,8 +1,8 @@
+/** Failures of graph code as run ends, with bounded messages. */
 import { stackOf } from '../kernel/stack.ts';
 import type { FailureOrigin, RunEnd } from './port.ts';
 import type { Updated } from './state-port.ts';
 
-/** Failures of graph code as run ends, with bounded messages. */
 const MAX_MESSAGE_UTF16_UNITS = 16_384;
 const MAX_NAME_UTF16_UNITS = 256;
 

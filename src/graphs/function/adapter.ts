@@ -1,6 +1,6 @@
 /**
- * Runs plain functions `(state, config) => update | AsyncIterable<update>`. Every update is a checkpoint of its own;
- * its frames are handed over before it is saved, so that a crash in between repeats frames rather than loses some.
+ * Runs plain functions `(state, config) => update | AsyncIterable<update>`. Every update becomes a checkpoint. Its frames
+ * are sent before it is saved, so a crash in between repeats frames instead of losing them.
  */
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -17,18 +17,18 @@ import { openOutput, type Output } from './output.ts';
 import { planTurn, type Plan } from './turn.ts';
 import { toUpdate } from './values.ts';
 
-/** What a function returned, or that it threw. */
+/** The result of calling a function. */
 export type Outcome = { readonly value: unknown } | { readonly thrown: unknown };
 
 /**
- * Asked about the outcome of a function that may be a factory, before anything is saved. What it returns ends the
- * run; undefined says that the function is plain.
+ * Called with the outcome of a function that may be a factory, before anything is saved. A returned end is the run's end;
+ * undefined means that the function is plain.
  */
 export type Divert = (outcome: Outcome) => Promise<RunEnd | undefined>;
 
 const FINISHED: RunEnd = { kind: 'success', next: [], interrupts: {} };
 
-/** Rejects with what the function throws. With `divert` the function gets an argument that serves both readings. */
+/** Rejects with the error that the function throws. With `divert` the function may be a factory (`serveBoth`). */
 export async function runFunction(
   fn: GraphFunction,
   order: RunOrder,
@@ -44,8 +44,8 @@ export async function runFunction(
     output.values(state);
     return FINISHED;
   }
-  const going = plan.kind === 'continue' ? plan : undefined;
-  const journal = openJournal(order, plan.head, going, attempt.store, ids);
+  const continued = plan.kind === 'continue' ? plan : undefined;
+  const journal = openJournal(order, plan.head, continued, attempt.store, ids);
   const show = async (staged: StagedCheckpoint): Promise<void> => {
     output.note(staged);
     output.values(state);
@@ -53,7 +53,7 @@ export async function runFunction(
     await staged.write();
   };
   const first = stageFirst(plan, journal);
-  const start = going === undefined ? values.copy() : going.start;
+  const start = continued === undefined ? values.copy() : continued.start;
   const call = openCall(order, toReplay(plan), attempt.signal, {
     async update(value) {
       const staged = journal.stage(toUpdate(value, 'An update'), 'loop');
@@ -108,7 +108,7 @@ async function callOnce(fn: GraphFunction, start: Record<string, unknown>, call:
   }
 }
 
-/** A fault is noted on the last checkpoint, where the thread's state shows it. */
+/** Writes an error to the last checkpoint, where the thread's state shows it. */
 async function drain(
   call: Call,
   result: () => unknown,

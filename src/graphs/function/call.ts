@@ -1,7 +1,7 @@
 /**
- * Calls the user's function and goes through what it yields. A turn is called anew after every answer and after every
- * crash; what it has done before is recognised by counting: the first `done` updates are skipped, answers are given in
- * the order of the questions, and the writer is silent until new ground is reached.
+ * Calls the user's function and iterates its updates. After each resume and each crash the function is called again with
+ * the same state. Earlier work is recognised by counting: the first `done` updates are skipped, `interrupt()` returns the
+ * recorded answers in order, and the writer emits nothing until the replay is over.
  */
 import type { RunOrder } from '../port.ts';
 import type { GraphStore } from '../store.ts';
@@ -14,12 +14,12 @@ export interface Replay {
 }
 
 export interface CallHandlers {
-  /** An update that is not skipped; the function goes on when this resolves. */
+  /** Handles an update that is not skipped; the function continues when it resolves. */
   update(value: unknown): Promise<void>;
   custom(chunk: unknown): void;
-  /** Resolves when the function may write more. */
+  /** Back-pressure: resolves when the function may write more. */
   ready(): Promise<void>;
-  /** What the function finds as `config.store`. */
+  /** The store in `config.store`. */
   readonly store: GraphStore;
 }
 
@@ -31,13 +31,13 @@ export interface Question {
 export interface Call {
   /** The second argument of the function. */
   readonly config: Record<string, unknown>;
-  /** The question that the function stopped at so far. */
+  /** The interrupt that the function stopped at, if any. */
   question(): Question | undefined;
-  /** Goes through the function's result; resolves with the question at which it stopped, if it did. */
+  /** Iterates the function's result; resolves with the interrupt that it stopped at, if any. */
   drain(result: () => unknown): Promise<Question | undefined>;
 }
 
-/** Thrown into the function to leave it; code that catches it is stopped at its next step all the same. */
+/** Thrown by `interrupt()` to leave the function. A function that catches it is stopped at its next step. */
 class Paused extends Error {
   override readonly name = 'Paused';
 }
@@ -94,23 +94,23 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   };
 
   async function walk(steps: Steps): Promise<void> {
-    const leave = (): void => void leaveSteps(steps);
-    signal.addEventListener('abort', leave, { once: true });
+    const onAbort = (): void => void closeSteps(steps);
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
       for (let done: boolean | undefined = false; done !== true;) {
         const step = await steps.next();
         if (question !== undefined) return;
-        // Anything else would never be done.
+        // A value without `done` would make the loop endless.
         if (typeof step !== 'object' || step === null)
           throw new TypeError(
             `The graph's iterator gave ${typeof step} where an object with value and done belongs`,
           );
-        // An update that is returned at the end counts like one that is yielded.
+        // A generator's return value is an update like a yielded one.
         await onUpdate(await step.value);
         done = step.done;
       }
     } finally {
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onAbort);
     }
   }
 }
@@ -121,14 +121,14 @@ function toSteps(value: unknown): Steps | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const source = value as Partial<AsyncIterable<unknown> & Generator<unknown>>;
   if (typeof source[Symbol.asyncIterator] === 'function') return source[Symbol.asyncIterator]?.();
-  // Of the synchronous kinds only generators: lists and maps are values.
+  // A synchronous iterable counts only if it is a generator; arrays and maps are values.
   return typeof source.next === 'function' && typeof source[Symbol.iterator] === 'function'
     ? source[Symbol.iterator]?.()
     : undefined;
 }
 
-/** Lets the function run its `finally` blocks; the attempt is over, so nobody is left to hear of their faults. */
-async function leaveSteps(steps: Steps): Promise<void> {
+/** Runs the generator's `finally` blocks. Their errors are ignored, because the attempt is over. */
+async function closeSteps(steps: Steps): Promise<void> {
   try {
     await steps.return?.();
   } catch {

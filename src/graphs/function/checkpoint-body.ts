@@ -1,32 +1,30 @@
+/** The checkpoint body and pending writes of plain functions. */
 import { uuidv5 } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { createDecoder, encode } from '../codec.ts';
 import type { LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { toWire } from '../wire.ts';
 
-/**
- * One call of the function, which may stretch over several runs: it is called anew after every answer and after
- * every crash, from the same input, and what it did before is skipped.
- */
+/** One logical call of the function across runs. Each resume or crash repeats the call with the same input (call.ts). */
 export interface TurnRecord {
-  /** The checkpoint with the state that the function is called with. */
+  /** The id of the checkpoint whose state the function is called with. */
   readonly input: string;
-  /** How many of its updates are saved. */
+  /** The number of its updates that are saved. */
   readonly done: number;
-  /** The answers to its interrupts, in the order of the questions. */
+  /** Resume values, in the order of the interrupts. */
   readonly answers: readonly unknown[];
-  /** Updates that clients sent along with answers; the function sees them in its state. */
+  /** State updates that clients sent with resumes; they are merged into the state that the function gets. */
   readonly patches: readonly Record<string, unknown>[];
 }
 
 export interface Body {
   readonly runId: string;
   readonly turn: TurnRecord;
-  /** A client's change of the state that leaves nothing to do for the function. */
+  /** True for a client's state update after which the function need not be called. */
   readonly over?: boolean;
 }
 
-/** A question that waits for its answer. */
+/** A pending interrupt; `index` counts the interrupts of the call from 0. */
 export interface Pending {
   readonly id: string;
   readonly index: number;
@@ -46,22 +44,22 @@ export function parseBody(text: string): Body | undefined {
 
 const NAMESPACE = '2f0c9a54-5f3e-5d3b-9a0e-6b1d4f2f7c11';
 
-/** The function's one task; the same over all runs of a turn. */
+/** The id of the function's only task; stable across the runs of one call. */
 export const taskIdOf = (turn: Pick<TurnRecord, 'input'>): string => uuidv5(`task:${turn.input}`, NAMESPACE);
 
-/** 32 hex digits, the same whenever the turn comes to its `index`-th question. */
+/** The id of a call's `index`-th interrupt: 32 hex digits, the same in every repetition of the call. */
 export const interruptIdOf = (threadId: string, turn: Pick<TurnRecord, 'input'>, index: number): string =>
   uuidv5(`interrupt:${threadId}:${turn.input}:${index}`, NAMESPACE).replaceAll('-', '');
 
-// The channels and indexes that LangGraph uses for the same things.
+// Channels and write indices equal LangGraph's.
 const ERROR = { channel: '__error__', idx: -1 };
 const INTERRUPT = { channel: '__interrupt__', idx: -3 };
 const RESUME = { channel: '__resume__', idx: -4 };
 
-/** Whether a question waits on a checkpoint with writes of these channels. */
+/** True if a checkpoint with writes to these channels has a pending interrupt. */
 export const isTurnOpen = (written: readonly string[]): boolean => written.includes(INTERRUPT.channel);
 
-/** Saved in one batch: a question is never recorded without the answers that led to it. */
+/** The writes of an interrupt and of the resume values before it; one batch saves both, so neither exists alone. */
 export function toPauseWrites(
   turn: TurnRecord,
   pending: Omit<Pending, 'value'> & { readonly value: unknown },
@@ -83,12 +81,12 @@ export const toErrorWrite = (turn: TurnRecord, message: string): PendingWrite =>
 
 export interface CheckpointNotes {
   readonly pending?: Pending;
-  /** Answers recorded with the question, and the run that recorded them. */
+  /** Resume values recorded with the interrupt, and the run that recorded them. */
   readonly given?: Pick<TurnRecord, 'answers' | 'patches'> & { readonly runId: string };
   readonly error?: string;
 }
 
-/** What was written on a checkpoint after it was saved. */
+/** Decodes a checkpoint's pending writes. */
 export function parseNotes({ writes }: LoadedCheckpoint): CheckpointNotes {
   const find = (channel: string): unknown => {
     const write = writes.find((each) => each.channel === channel);

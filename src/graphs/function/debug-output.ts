@@ -1,6 +1,6 @@
 /**
- * The stream modes `tasks`, `checkpoints` and `debug` of a plain function: its call is the one task of a graph, every
- * update a checkpoint. Texts are made only for modes that were asked for.
+ * The stream modes `tasks`, `checkpoints` and `debug` of a plain function: the call is shown as a graph's only task, and
+ * each update as a checkpoint. Only requested modes are serialised.
  */
 import type { Clock } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -35,7 +35,7 @@ export function openDebugOutput(
     const head = JSON.stringify({ type, timestamp, step: mode === 'tasks' ? step + 1 : step });
     push('debug', `${head.slice(0, -1)},"payload":${payload}}`);
   };
-  const place = (id: string | null): JsonObject | null =>
+  const toRef = (id: string | null): JsonObject | null =>
     id === null ? null : { thread_id: threadId, checkpoint_ns: '', checkpoint_id: id, checkpoint_map: null };
   const config = (id: string | null): JsonObject | null =>
     id === null
@@ -81,8 +81,8 @@ export function openDebugOutput(
           tasks,
           config: config(checkpointId),
           parent_config: config(parentId),
-          checkpoint: place(checkpointId),
-          parent_checkpoint: place(parentId),
+          checkpoint: toRef(checkpointId),
+          parent_checkpoint: toRef(parentId),
         });
         return `{"values":${state()},${rest.slice(1)}`;
       });

@@ -1,4 +1,4 @@
-/** Saves the checkpoints of one call of a plain function, each the child of the one before. */
+/** Saves the chain of checkpoints of one plain function call. */
 import type { Ids } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CheckpointStore, RunOrder } from '../port.ts';
@@ -17,32 +17,32 @@ export interface StagedCheckpoint extends Applied {
 }
 
 export interface Journal {
-  /** The turn as of the last staged checkpoint. */
+  /** The call record as of the last staged checkpoint. */
   readonly turn: TurnRecord;
-  /** The checkpoint that notes about the turn go to. */
+  /** The last staged checkpoint, which gets the call's pending writes. */
   readonly headId: string;
-  /** That of the last staged checkpoint. */
+  /** The step of the last staged checkpoint. */
   readonly step: number;
-  /** False once the newest checkpoint holds an update of the function. */
+  /** False once the newest checkpoint is an update of the function. */
   readonly unfinished: boolean;
-  /** `input` begins a turn; `update` is a client's change within it. Throws when a value cannot be stored. */
+  /** `input` begins a call, `update` is a client's change within it. Throws `UnstorableValue`. */
   stage(update: Record<string, unknown>, source: 'input' | 'update' | 'loop'): StagedCheckpoint;
-  /** An empty checkpoint that says that the turn is over. */
+  /** Saves an empty checkpoint that marks the call as finished. */
   close(): Promise<void>;
 }
 
 export function openJournal(
   order: RunOrder,
   head: Head,
-  going: { readonly turn: TurnRecord; readonly unfinished: boolean } | undefined,
+  continued: { readonly turn: TurnRecord; readonly unfinished: boolean } | undefined,
   store: CheckpointStore,
   ids: Ids,
 ): Journal {
   const { values } = head;
   const metadata = toCheckpointMetadata(order);
   let { checkpointId: parentId, newestId, step } = head;
-  let turn: TurnRecord = going?.turn ?? { input: '', done: 0, answers: [], patches: [] };
-  let unfinished = going?.unfinished ?? true;
+  let turn: TurnRecord = continued?.turn ?? { input: '', done: 0, answers: [], patches: [] };
+  let unfinished = continued?.unfinished ?? true;
 
   const stage: Journal['stage'] = (update, source) => {
     const checkpointId = laterId(ids, newestId);
@@ -87,7 +87,7 @@ export function openJournal(
   };
 }
 
-/** Ids made within one millisecond are in no order, and the newest checkpoint is the one with the highest id. */
+/** An id greater than `newest`, which the head must have. UUIDs of the same millisecond are not ordered. */
 export function laterId(ids: Ids, newest: string | null): string {
   const id = ids.uuid();
   if (newest === null || id > newest) return id;

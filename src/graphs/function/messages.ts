@@ -1,7 +1,8 @@
+/** Message lists of plain functions: normalising and merging. */
 import { isObject, type JsonObject } from '../../kernel/json.ts';
 import type { Ids } from '../../kernel/ids.ts';
 
-/** A message in wire form; members may still be runtime values such as dates. */
+/** A message in wire form; its values may still be runtime values such as dates. */
 export type Message = { type: string; content: unknown; id: string } & Record<string, unknown>;
 
 const TYPES: ReadonlyMap<string, string> = new Map([
@@ -15,8 +16,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * One message or a list of them in wire form: `role` becomes `type`, a bare text becomes a human message, a missing
- * id is filled in. Throws when something in it is no message.
+ * Converts a message or a list of messages to wire form: `role` becomes `type`, a string becomes a human message, and a
+ * missing id is generated. Throws a `TypeError` for anything else.
  */
 export function toMessages(value: unknown, ids: Ids): Message[] {
   const list = Array.isArray(value) ? (value as unknown[]) : [value];
@@ -34,8 +35,8 @@ function toMessage(value: unknown, index: number, ids: Ids): Message {
 }
 
 /**
- * Appends messages; one whose id is known replaces the older one in its place. A message of type `remove` deletes the
- * message with its id, or all of them for the id `__remove_all__`, as in LangGraph.
+ * Appends messages; a message with a known id replaces the existing one. A message of type `remove` deletes the message
+ * with its id, or all messages if the id is `__remove_all__`, as in LangGraph.
  */
 export function mergeMessages(present: readonly Message[], added: readonly Message[]): Message[] {
   let merged = [...present];
@@ -49,6 +50,6 @@ export function mergeMessages(present: readonly Message[], added: readonly Messa
   return merged;
 }
 
-/** What a state that came from somewhere else holds as its messages. */
+/** The messages of a stored state, which another kind of graph may have written. */
 export const asMessages = (value: unknown, ids: Ids): Message[] =>
   value === undefined || value === null ? [] : toMessages(value as JsonObject, ids);

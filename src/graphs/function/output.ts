@@ -9,12 +9,12 @@ import { openDebugOutput } from './debug-output.ts';
 import type { StagedCheckpoint } from './journal.ts';
 import type { Applied } from './values.ts';
 
-/** The frames of a plain function's run, as LangGraph would name them; modes nobody asked for cost nothing. */
+/** Emits a plain function's frames in LangGraph's form. Modes that were not requested cost nothing. */
 export interface Output {
   started(input: Json): void;
   /** `state` is JSON text. */
   values(state: () => string): void;
-  /** Goes before the state that the checkpoint holds. */
+  /** Emits the protocol's `checkpoints` frame; call it before the checkpoint's `values` frame. */
   note(staged: StagedCheckpoint): void;
   task(taskId: string, state: () => string): void;
   update(applied: Applied, step: number): void;
@@ -31,7 +31,7 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
   const config = toRunConfig(order);
   const metadata = publicMetadata({ ...config.metadata, thread_id: order.threadId }, order.config);
   const debug = openDebugOutput(order, (name, data) => frames.push(name, data), clock);
-  const complete = new Set<unknown>();
+  const completedIds = new Set<unknown>();
   const event = (kind: string, name: string, data: string): void => {
     if (!modes.has('events')) return;
     const head = JSON.stringify({ event: kind, name, run_id: runId, tags, metadata, parent_ids: [] });
@@ -40,13 +40,13 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
   const push = (mode: StreamMode, name: string, data: () => string): void => {
     if (modes.has(mode)) frames.push(name, data());
   };
-  /** A function's messages are whole from the start, so of the mode `messages` only metadata and completion are left. */
+  /** A function's messages are complete when first seen, so the mode `messages` has only metadata and complete frames. */
   const completed = (state: () => string): void => {
     if (!modes.has('messages')) return;
     const { messages } = JSON.parse(state()) as { messages?: { id?: string }[] };
-    const fresh = (messages ?? []).filter(({ id }) => id !== undefined && !complete.has(id));
+    const fresh = (messages ?? []).filter(({ id }) => id !== undefined && !completedIds.has(id));
     if (fresh.length === 0) return;
-    for (const { id } of fresh) complete.add(id);
+    for (const { id } of fresh) completedIds.add(id);
     const described = fresh.map(({ id }) => [id, { metadata }] as const);
     frames.push('messages/metadata', JSON.stringify(Object.fromEntries(described)));
     frames.push('messages/complete', JSON.stringify(fresh));
@@ -65,9 +65,9 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
     },
     task: debug.started,
     update({ update, messages }, step) {
-      const place = { ...metadata, tags, langgraph_node: graphId, langgraph_step: step };
+      const messageMetadata = { ...metadata, tags, langgraph_node: graphId, langgraph_step: step };
       for (const message of messages)
-        push('messages-tuple', 'messages', () => JSON.stringify([message, place]));
+        push('messages-tuple', 'messages', () => JSON.stringify([message, messageMetadata]));
       push('updates', 'updates', () => JSON.stringify({ [graphId]: update }));
       debug.updated(update);
     },

@@ -1,4 +1,4 @@
-/** States of a plain function's thread, and changes that a client makes to them between runs. */
+/** Reads states and history of a plain function's thread. */
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { JsonText } from '../../kernel/json-text.ts';
@@ -9,7 +9,7 @@ import type { History, HistoryOrder } from '../state-port.ts';
 import { parseBody, parseNotes, taskIdOf, type Body, type CheckpointNotes } from './checkpoint-body.ts';
 import { valuesOf } from './turn.ts';
 
-/** The state at a checkpoint of the thread, or at its head; all zero for a thread that never ran. */
+/** The state at a checkpoint or at the thread's head; an empty state for a thread without checkpoints. */
 export async function readFunctionState(
   order: StateOrder,
   checkpoints: CheckpointReader,
@@ -40,7 +40,7 @@ export async function readFunctionHistory(
   return answer.states;
 }
 
-/** Whether the function has still to be called for this checkpoint, or called again. */
+/** True if the function is still to be called, or called again, for this checkpoint. */
 export function isOpen(
   { metadata }: LoadedCheckpoint,
   body: Body | undefined,

@@ -1,4 +1,4 @@
-/** Decides what a run of a plain function does: begin a turn, go on with one, or nothing. Reads, never writes. */
+/** Plans a plain function's run: begin a call, continue an earlier one, or do nothing. Reads only. */
 import { questionIds, type Ids } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { CheckpointReader, LoadedCheckpoint, RunOrder } from '../port.ts';
@@ -16,31 +16,31 @@ export interface Head {
   readonly values: Values;
   /** Null on a thread without checkpoints. */
   readonly checkpointId: string | null;
-  /** The new checkpoint's id must be above this one, or it would not become the head. */
+  /** New checkpoints need a greater id to become the head. */
   readonly newestId: string | null;
   readonly step: number;
 }
 
 export type Plan =
-  /** Save the state merged with `update` as the input checkpoint, then call the function. */
+  /** Saves the state merged with `update` as the input checkpoint, then calls the function. */
   | { readonly kind: 'begin'; readonly head: Head; readonly update: Record<string, unknown> }
-  /** Call the function with `start` and skip what the turn has done. */
+  /** Calls the function with `start` and skips the updates already saved. */
   | {
       readonly kind: 'continue';
       readonly head: Head;
       readonly turn: TurnRecord;
       readonly start: Record<string, unknown>;
-      /** Sent along with the answer: saved before the function is called. */
+      /** The state update sent with the resume; it is saved before the function is called. */
       readonly update?: Record<string, unknown>;
-      /** How many answers the function must have got before its writer speaks again. */
+      /** The number of recorded answers that the function must consume before its writer emits frames. */
       readonly silentAnswers: number;
-      /** The head says that the turn waits or has not begun: a turn that ends without an update says otherwise. */
+      /** The head shows an open call, so an end without an update still needs a closing checkpoint. */
       readonly unfinished: boolean;
     }
-  /** An answer that nobody waits for changes nothing. */
+  /** A resume without a pending interrupt changes nothing. */
   | { readonly kind: 'nothing'; readonly head: Head };
 
-/** Rejects when the order makes no sense for a plain function; the messages are for the client. */
+/** Rejects an order that a plain function cannot execute; the error messages are for the client. */
 export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Ids): Promise<Plan> {
   const wanted = order.resume ? null : order.config.configurable['checkpoint_id'];
   const newest = await store.load('');
@@ -51,7 +51,7 @@ export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Id
   const body = base && parseBody(base.body);
   const notes = base === undefined ? {} : parseNotes(base);
   if (order.resume && body?.runId === order.runId)
-    return goOn(head, body.turn, store, ids, { unfinished: isUnfinished(base, notes) });
+    return toContinued(head, body.turn, store, ids, { unfinished: isUnfinished(base, notes) });
 
   const { goto, update, resume } = order.command ?? {};
   if (!isEmpty(goto))
@@ -62,14 +62,14 @@ export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Id
   if (resume === undefined || resume === null)
     return { kind: 'begin', head, update: patch ?? toUpdate(order.input ?? {}, 'The input') };
   if (body === undefined || notes.pending === undefined) return { kind: 'nothing', head };
-  return goOn(head, toAnswered(order, body, notes, resume, patch), store, ids, {
+  return toContinued(head, toAnswered(order, body, notes, resume, patch), store, ids, {
     unfinished: true,
     silent: true,
     ...(patch === undefined ? {} : { update: patch }),
   });
 }
 
-async function goOn(
+async function toContinued(
   head: Head,
   turn: TurnRecord,
   store: CheckpointReader,
@@ -95,7 +95,7 @@ async function goOn(
   };
 }
 
-/** The turn with the answer added, unless an earlier attempt of the same run has recorded it with its next question. */
+/** Adds the resume value, unless an earlier attempt of this run already recorded it with the next interrupt. */
 function toAnswered(
   order: RunOrder,
   { turn }: Body,
@@ -112,7 +112,7 @@ function toAnswered(
   };
 }
 
-/** An object whose keys are all interrupt ids addresses its answers; anything else is the answer itself. */
+/** The resume value for the interrupt `id`: from a map of interrupt ids, or `resume` itself if it is no such map. */
 function pickAnswer(resume: Json, id: string): Json {
   if (!isObject(resume) || (questionIds(resume)?.length ?? 0) === 0) return resume;
   if (!Object.hasOwn(resume, id))
@@ -120,7 +120,7 @@ function pickAnswer(resume: Json, id: string): Json {
   return (resume as JsonObject)[id] ?? null;
 }
 
-/** Ids are given once: the patch is applied again whenever the turn is called anew. */
+/** Generates message ids once, because every repetition of the call applies the stored patch again. */
 export function toPatch(value: Json, what: string, ids: Ids): Record<string, unknown> {
   const update = toUpdate(value, what);
   return 'messages' in update ? { ...update, messages: toMessages(update['messages'], ids) } : update;
@@ -140,8 +140,8 @@ function toHead(base: LoadedCheckpoint | undefined, newest: LoadedCheckpoint | u
 }
 
 /**
- * Only what makes up the state: a checkpoint of another kind of graph has channels of its runtime besides. `keys`: all
- * of them if absent.
+ * The state channels of a checkpoint. A checkpoint of another kind of graph also has runtime channels, which are left
+ * out. `keys` restricts the channels; absent means all.
  */
 export function valuesOf(
   { blobs, valueChannels }: LoadedCheckpoint,

@@ -1,11 +1,11 @@
 /**
- * A client's change to the state of a plain function's thread. The names mean what they mean to other graphs:
+ * Applies a client's state update to a plain function's thread. `asNode` has the same meaning as for other graphs:
  *
- * - nobody: the values change and nothing else. A question that waits goes on waiting, and the function sees the
- *   change when it is called anew with the answer; a turn that is over stays so.
- * - the graph: as if the function had returned the values. The turn is over, its question is void.
- * - `__input__` or `__start__`: as if the values had come as input. The function is still to be called.
- * - `__end__`: the turn is over.
+ * - absent: only the values change. A pending interrupt stays, and its resume calls the function with the new values. A
+ *   finished call stays finished.
+ * - the graph's id: the values count as returned by the function. The call is finished and its interrupt void.
+ * - `__input__` or `__start__`: the values count as input. The function is still to be called.
+ * - `__end__`: the call is finished.
  */
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -27,9 +27,9 @@ import { isOpen } from './state-access.ts';
 import { toPatch, valuesOf } from './turn.ts';
 import { openValues } from './values.ts';
 
-const INPUT: ReadonlySet<string> = new Set(['__input__', '__start__']);
+const INPUT_NODES: ReadonlySet<string> = new Set(['__input__', '__start__']);
 
-/** Throws, in words for the client, when the update makes no sense for a plain function. */
+/** Throws for an update that a plain function cannot apply; the error messages are for the client. */
 export async function updateFunctionState(
   order: UpdateOrder,
   buffer: CheckpointBuffer,
@@ -59,7 +59,7 @@ export async function updateFunctionState(
   };
 }
 
-/** Saves one checkpoint upon `base` and returns it as it reads back. */
+/** Saves one child checkpoint of `base` and returns it as loaded. */
 async function step(
   order: UpdateOrder,
   buffer: CheckpointBuffer,
@@ -83,11 +83,12 @@ async function step(
   const { answers, patches } = notes.given ?? before?.turn ?? begun;
   const turn = waits
     ? { ...before.turn, answers, patches: [...patches, ...changes] }
-    : asNode !== undefined && INPUT.has(asNode)
+    : asNode !== undefined && INPUT_NODES.has(asNode)
       ? begun
       : (before?.turn ?? begun);
-  const over = asNode === undefined ? base === undefined || !isOpen(base, before, notes) : !INPUT.has(asNode);
-  const source = asNode !== undefined && INPUT.has(asNode) ? 'input' : 'update';
+  const over =
+    asNode === undefined ? base === undefined || !isOpen(base, before, notes) : !INPUT_NODES.has(asNode);
+  const source = asNode !== undefined && INPUT_NODES.has(asNode) ? 'input' : 'update';
   const last = base?.metadata['step'];
   const number = (typeof last === 'number' ? last : -2) + 1;
   await buffer.save({
@@ -119,7 +120,8 @@ function toChange(
   graphId: string,
   ids: Ids,
 ): Record<string, unknown> {
-  const isKnown = asNode === undefined || asNode === graphId || asNode === '__end__' || INPUT.has(asNode);
+  const isKnown =
+    asNode === undefined || asNode === graphId || asNode === '__end__' || INPUT_NODES.has(asNode);
   if (!isKnown)
     throw new Error(
       `The graph "${graphId}" is a plain function: its one node is "${graphId}", not "${asNode}"`,

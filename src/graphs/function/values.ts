@@ -1,7 +1,6 @@
 /**
- * The state of a plain function's thread: channel by channel, as stored text under the version that the store knows.
- * P3 An update touches only the channels that it names. Graph code gets copies, so nothing it does later to what it
- * got or returned changes the state.
+ * The state of a plain function's thread: stored text by channel, under the channel's version. P3 An update changes only
+ * the channels that it names. Graph code gets copies, so later mutations do not change the state.
  */
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -12,28 +11,28 @@ import { asMessages, mergeMessages, toMessages } from './messages.ts';
 
 export interface Applied {
   readonly blobs: readonly ChannelBlob[];
-  /** The update as it was applied, in wire form. */
+  /** The applied update in wire form. */
   readonly update: JsonObject;
-  /** The messages in it. */
+  /** The update's messages. */
   readonly messages: readonly Json[];
 }
 
 export interface Values {
-  /** A fresh copy, LangChain messages and the like as plain objects. */
+  /** A deep copy, with library instances such as messages as plain objects. */
   copy(): Record<string, unknown>;
-  /** JSON text for clients; `extra` members come last. */
+  /** JSON text in wire form; `extra` members come last. */
   wireText(extra?: JsonObject): string;
   readonly versions: Record<string, string>;
-  /** Those that make up the state. */
+  /** The names of the state channels. */
   readonly names: readonly string[];
-  /** Throws, and changes nothing, when a value cannot be stored; the message names the key. */
+  /** Merges an update. Throws without a change when a value cannot be stored; the message names the key. */
   apply(update: Record<string, unknown>, version: string): Applied;
 }
 
 const decode = createDecoder();
 
-const NONE = '';
-/** Each is a row of its own, and reading the state reads them all in one go. */
+const PLACEHOLDER_NAME = '';
+/** Limits the top-level keys: each is a row, and reading the state reads all rows at once. */
 const MAX_KEYS = 10_000;
 
 export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
@@ -67,8 +66,10 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
       return Object.fromEntries([...channels.values()].map(({ channel, version }) => [channel, version]));
     },
     get names() {
-      // One name alone may stand for a state that is one value (NewCheckpoint): this one is never alone.
-      return channels.size === 1 && !channels.has(NONE) ? [...channels.keys(), NONE] : [...channels.keys()];
+      // A single value channel would be read as the whole state (`NewCheckpoint.valueChannels`), so a second is added.
+      return channels.size === 1 && !channels.has(PLACEHOLDER_NAME)
+        ? [...channels.keys(), PLACEHOLDER_NAME]
+        : [...channels.keys()];
     },
     apply(update, version) {
       assertFew(update, channels);
@@ -100,7 +101,7 @@ function assertFew(update: Record<string, unknown>, present: ReadonlyMap<string,
   );
 }
 
-/** The members of an input or an update; throws when it is no plain object. */
+/** The members of an input or update, given as an object or a list of pairs. Throws a `TypeError` for anything else. */
 export function toUpdate(value: unknown, what: string): Record<string, unknown> {
   const isPairs = Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
   if (isPairs) return Object.fromEntries(value as [string, unknown][]);

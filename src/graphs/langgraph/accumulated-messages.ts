@@ -1,6 +1,6 @@
 /**
- * The stream mode `messages`: every message as it grows, and once more when it stands in the state. `messages-tuple`
- * sends the pieces instead, so both can be asked for at once.
+ * The stream mode `messages`: each message accumulated with every chunk, and once more when it is in the state. The mode
+ * `messages-tuple` sends the chunks instead; a run may have both.
  */
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Frame } from '../port.ts';
@@ -8,14 +8,14 @@ import { toWire } from '../wire.ts';
 
 export interface Accumulated {
   /**
-   * A piece that a call of a model streamed: what the message looks like with it, after its metadata the first time.
-   * All pieces of a call are one message with the id of its first piece, as it gets into the state: providers leave
-   * the id out of some pieces, and the library makes up one for those.
+   * The frames for a chunk of a model call: the message so far, preceded by its metadata the first time. All chunks of a
+   * call form one message with the first chunk's id, which is also its id in the state. Providers omit the id in some
+   * chunks, for which the library generates another.
    */
   streamed(callId: string, piece: unknown, metadata: () => Json): readonly Frame[];
   /**
-   * The graph's values: those of their messages that were not complete before, in one frame. Those of which no piece
-   * was streamed come after their metadata, `ofRun`.
+   * The frames for new values of the graph: one with the messages that are complete for the first time. Messages that
+   * were not streamed are preceded by a frame with their metadata, `ofRun`.
    */
   completed(values: unknown, ofRun: () => Json): readonly Frame[];
 }
@@ -26,10 +26,10 @@ interface Piece {
 }
 
 export function openAccumulated(): Accumulated {
-  /** Pieces joined so far; the key is the model call. */
+  /** Accumulated messages by model call. */
   const growing = new Map<string, Piece>();
   const done = new Set<string>();
-  /** Ids of messages whose metadata was sent. */
+  /** Ids of the messages whose metadata has been sent. */
   const described = new Set<string>();
   return {
     streamed(callId, given, metadata) {

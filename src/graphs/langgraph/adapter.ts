@@ -22,10 +22,10 @@ import { openStepEnds } from './step-ends.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
 
-/** The library's own name for graphs. */
-const UNNAMED = 'LangGraph';
+/** The library's default name of graphs. */
+const DEFAULT_GRAPH_NAME = 'LangGraph';
 
-/** Ends as the graph does; whatever the graph throws rejects. */
+/** Runs the graph and returns its end; rejects with the error that the graph throws. */
 export async function runLangGraph(
   graph: CompiledGraph,
   reviver: Reviver,
@@ -54,24 +54,24 @@ export async function runLangGraph(
   const unheld = unheldChannels(graph);
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
   const subgraphs = extensions !== undefined || order.streamSubgraphs;
-  const told = order.streamModes.includes('lifecycle') ? openSubgraphFrames() : undefined;
+  const lifecycle = order.streamModes.includes('lifecycle') ? openSubgraphFrames() : undefined;
   const needs: Needs = {
     modes: [
       ...(extensions?.modes ?? (unheld.length > 0 ? ['values'] : [])),
-      ...(told !== undefined && subgraphs ? ['tasks'] : []),
+      ...(lifecycle !== undefined && subgraphs ? ['tasks'] : []),
     ],
     subgraphs,
-    // Streamed subgraphs would take their messages away from the graph around them.
-    listener: told !== undefined && !subgraphs ? listen(told, attempt) : undefined,
+    // A listener instead of `subgraphs: true`: streaming subgraphs removes their messages from the parent's stream.
+    listener: lifecycle !== undefined && !subgraphs ? listen(lifecycle, attempt) : undefined,
   };
   const options = {
     ...toOptions(await holdBehind(graph, saver, order), attempt.signal, needs),
-    // Events of a graph without a name of its own carry the name that clients know.
-    ...((graph.name ?? UNNAMED) === UNNAMED && { runName: order.graphId }),
+    // Events of an unnamed graph carry the graph id.
+    ...((graph.name ?? DEFAULT_GRAPH_NAME) === DEFAULT_GRAPH_NAME && { runName: order.graphId }),
   };
   const frames = createFrameMaker(order, {
     ...{ metadata, subgraphs, onChunk: extensions?.feed },
-    told: subgraphs ? told : undefined,
+    lifecycle: subgraphs ? lifecycle : undefined,
   });
   const withEvents = needsEvents(order.streamModes);
   try {
@@ -86,7 +86,7 @@ export async function runLangGraph(
     }
   } catch (error) {
     if (!attempt.signal.aborted) throw await locateFailure(graph, saver, order.threadId, error);
-    // The runtime may hold checkpoints that were never stored after a stop, so `next` is read from the store.
+    // After a stop the runtime may hold checkpoints that were not saved, so `next` is read from the store.
     await saves.settled();
     const { next } = await bind(graph, toView(saver)).getState(rootOf(order));
     return { kind: 'success', next: [...next], interrupts: {} };
@@ -95,20 +95,20 @@ export async function runLangGraph(
   await saves.settled();
   const end = await readEnd(graph, saver, order);
   const held = saver.lastTuple()?.checkpoint.channel_values ?? {};
-  const left = valuesOf(
+  const untracked = valuesOf(
     frames.shown,
     unheld.filter((name) => held[name] === undefined),
   );
-  return left === undefined ? end : { ...end, untracked: left };
+  return untracked === undefined ? end : { ...end, untracked };
 }
 
-function listen(told: SubgraphFrames, { frames }: Attempt): ChunkListener {
+function listen(lifecycle: SubgraphFrames, { frames }: Attempt): ChunkListener {
   return {
     modes: new Set(['tasks']),
     push([namespace, mode, payload]) {
       for (const { event, data } of [
-        ...told.before(namespace, mode),
-        ...told.after(namespace, mode, payload),
+        ...lifecycle.before(namespace, mode),
+        ...lifecycle.after(namespace, mode, payload),
       ])
         frames.push(event, data);
     },
@@ -117,13 +117,13 @@ function listen(told: SubgraphFrames, { frames }: Attempt): ChunkListener {
 
 function valuesOf(shown: unknown, names: readonly string[]): string | undefined {
   const values = (shown ?? {}) as Record<string, unknown>;
-  const left = names.flatMap((name) => (values[name] === undefined ? [] : [[name, toWire(values[name])]]));
-  return left.length === 0 ? undefined : JSON.stringify(Object.fromEntries(left));
+  const entries = names.flatMap((name) => (values[name] === undefined ? [] : [[name, toWire(values[name])]]));
+  return entries.length === 0 ? undefined : JSON.stringify(Object.fromEntries(entries));
 }
 
 const rootOf = ({ threadId }: RunOrder) => ({ configurable: { thread_id: threadId, checkpoint_ns: '' } });
 
-/** The last checkpoint is still in memory, so this reads nothing back unless the run saved none. */
+/** Reads the run's end from the last checkpoint in memory, or from the store if the run saved none. */
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
   const root = rootOf(order);
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));

@@ -1,37 +1,37 @@
 /**
- * Which questions a run has answered. The runtime remembers the answers of a task but not the run that brought them, so
- * a run that is repeated after a crash could answer the next question with the words meant for the one before.
+ * Records which interrupts ("questions") a run has resumed ("answered"). The runtime stores a task's resume values without
+ * the run, so a run repeated after a crash could resume the next interrupt with the value for the previous one.
  *
- * Question ids are never computed: since langgraph 1.7 each question of a task has an id of its own, before that all
- * questions of a task share one.
+ * Interrupt ids are read and never computed: from langgraph 1.7 each interrupt of a task has its own id, before that all
+ * interrupts of a task share one.
  */
 import { createDecoder, encode } from '../codec.ts';
 import type { LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { ANSWERED_BY, INTERRUPT, RESUME } from '../state-port.ts';
 
-/** The task that stands for the run's own input. */
+/** The runtime's pseudo task for writes of the run's own input. */
 export const NULL_TASK = '00000000-0000-0000-0000-000000000000';
 const ANSWERED_INDEX = -5;
-/** The runtime keeps answers by question, before a task uses them, as writes of a task that is named like the question. */
-const QUESTION = /^[0-9a-f]{32}$/;
+/** The runtime stores an unused resume value as the write of a pseudo task whose id is the interrupt id. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
-/** Whether these writes of a task tell that it used an answer. */
+/** True if these writes show that the task used a resume value. */
 export const usesAnswer = (taskId: string, writes: readonly (readonly [string, unknown])[]): boolean =>
-  taskId !== NULL_TASK && !QUESTION.test(taskId) && writes.some(([channel]) => channel === RESUME);
+  taskId !== NULL_TASK && !INTERRUPT_ID.test(taskId) && writes.some(([channel]) => channel === RESUME);
 
-/** A task's saved record of the answers that it used. */
+/** The stored record of the resume values that a task used. */
 interface Note {
   readonly runId: string;
-  /** Of the questions that were answered, as far as they waited before. */
+  /** Ids of the resumed interrupts that were pending before the run. */
   readonly questions: readonly string[];
 }
 
 export interface AnswerNotes {
-  /** A checkpoint was read: its tasks work on what they asked there. */
+  /** Call for every loaded checkpoint: remembers its tasks' pending interrupts and earlier notes of this run. */
   read(checkpoint: LoadedCheckpoint): void;
   /**
-   * What to save in one batch with the answers that a task of the namespace used; `at` is where to save it: the task
-   * itself, or the task of the root graph that it works for.
+   * The write to save in one batch with the resume values that a task used. `at` is the task to save it under, if not the
+   * task itself: the root graph's task that it belongs to.
    */
   answered(ns: string, taskId: string, at?: { readonly taskId: string }): PendingWrite;
 }
@@ -64,13 +64,13 @@ export function openAnswerNotes(runId: string): AnswerNotes {
 
 const keyOf = (ns: string, taskId: string): string => `${taskId} ${ns}`;
 
-/** Langgraph 0.3 calls the id otherwise, and 0.2 gives none. */
+/** The id is named `interrupt_id` in langgraph 0.3 and missing in 0.2. */
 interface Question {
   readonly id?: string;
   readonly interrupt_id?: string;
 }
 
-/** By task: the ids of the questions that wait. Until langgraph 1.7 a write has one bare question, then a list. */
+/** Interrupt ids by task. A write has one interrupt before langgraph 1.7 and a list from 1.7 on. */
 export function questionsOf(writes: readonly PendingWrite[]): ReadonlyMap<string, readonly string[]> {
   const decode = createDecoder();
   const found = new Map<string, readonly string[]>();
@@ -83,7 +83,7 @@ export function questionsOf(writes: readonly PendingWrite[]): ReadonlyMap<string
   return found;
 }
 
-/** By task: what the run has answered. */
+/** The interrupts that the run has resumed, by task. */
 export function notesOf(
   runId: string,
   writes: readonly PendingWrite[],
@@ -97,11 +97,11 @@ export function notesOf(
 }
 
 /**
- * The task of the root graph that works in a namespace, such as `agent:<task>|tools:<task>`: its question is that of the
- * subgraph. A subgraph that keeps its state from run to run does not say in whose task it is.
+ * The root graph's task of a namespace such as `agent:<task>|tools:<task>`; interrupts of a subgraph belong to it. The
+ * namespace of a subgraph with persistent state has no task id, which gives `NULL_TASK`.
  */
 export const rootTaskOf = (ns: string): string => ns.split('|', 1)[0]?.split(':')[1] ?? NULL_TASK;
 
-/** An answer without an address belongs to the run that brought it; a later run must not find it. */
+/** False for writes that the runtime must not see: notes, and resume values without an interrupt id from earlier runs. */
 export const isForRuntime = ({ taskId, channel }: PendingWrite): boolean =>
   channel !== ANSWERED_BY && !(channel === RESUME && taskId === NULL_TASK);

@@ -1,23 +1,22 @@
-/** The answers of a run to the questions that wait: see answer-notes.ts for those of a run that is repeated. */
+/** Prepares a run's resume values ("answers") for the runtime, without those that an earlier attempt used (answer-notes.ts). */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { CheckpointReader, RunOrder } from '../port.ts';
 import { notesOf } from './answer-notes.ts';
 
-/** What a run is to give to whom. */
 export interface Settled {
   readonly order: RunOrder;
-  /** What a task of the root graph finds as if it had got it before. */
+  /** A resume value that a root task gets as if it had been stored before. */
   readonly given?: { readonly taskId: string; readonly answer: Json };
 }
 
-/** The checkpoint at which the question was asked, if not at the head. */
-const placeOf = ({ config: { configurable } }: RunOrder): string | undefined => {
+/** The checkpoint that the run starts from; undefined for the head. */
+const baseIdOf = ({ config: { configurable } }: RunOrder): string | undefined => {
   const id = configurable['checkpoint_id'];
   return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
-/** The order with the answers that are still to be given, in a form that the runtime does not overlook. */
+/** Returns the order with the unused resume values, in a form that the runtime does not ignore. */
 export async function settleAnswers(
   order: RunOrder,
   graph: CompiledGraph,
@@ -25,7 +24,7 @@ export async function settleAnswers(
 ): Promise<Settled> {
   const resume = order.command?.resume ?? null;
   if (order.resume || resume === null) return { order };
-  const at = order.attempt > 1 ? await store.load('', placeOf(order)) : undefined;
+  const at = order.attempt > 1 ? await store.load('', baseIdOf(order)) : undefined;
   const used = notesOf(order.runId, at?.writes ?? []);
   if (used.length > 0) {
     const ids = used.flatMap(({ questions }) => questions);
@@ -34,26 +33,26 @@ export async function settleAnswers(
   return Boolean(resume) ? { order } : addressed(order, resume, graph);
 }
 
-/** Answers by question without these; null if none is left. */
+/** Removes the resume values of these interrupt ids; null if none remain. */
 function without(answers: JsonObject, ids: readonly string[]): Json {
-  const left = Object.entries(answers).filter(([id]) => !ids.includes(id));
-  return left.length === 0 ? null : Object.fromEntries(left);
+  const unused = Object.entries(answers).filter(([id]) => !ids.includes(id));
+  return unused.length === 0 ? null : Object.fromEntries(unused);
 }
 
-/** Without an answer the run goes on from where it was given: what else the command brought is saved there already. */
+/** Replaces the resume value. Null drops the whole command: its other parts were saved with the used resume values. */
 function withAnswer(order: RunOrder, resume: Json): RunOrder {
   const { command, ...rest } = order;
   return resume === null ? { ...rest, input: null } : { ...order, command: { ...command, resume } };
 }
 
 /**
- * The runtime overlooks an answer of `false`, `0` or `''` unless it is addressed to its interrupt. Addresses it to
- * the first one that waits, which is who gets any other answer without an address. After an edit of the state none is
- * known any more, and the task that waits is to ask anew: it is given the answer itself.
+ * Addresses a falsy resume value to the first pending interrupt, because the runtime ignores `false`, `0` and `''` without
+ * an interrupt id. The first interrupt is also what the runtime picks for truthy values. After a state edit no interrupt
+ * is pending, so the value is given to the waiting task directly.
  */
 async function addressed(order: RunOrder, resume: Json, graph: CompiledGraph): Promise<Settled> {
   const { tasks } = await graph.getState({
-    configurable: { thread_id: order.threadId, checkpoint_ns: '', checkpoint_id: placeOf(order) },
+    configurable: { thread_id: order.threadId, checkpoint_ns: '', checkpoint_id: baseIdOf(order) },
   });
   const id = tasks.flatMap((task) => task.interrupts ?? [])[0]?.id;
   if (id !== undefined) return { order: withAnswer(order, { [id]: resume }) };

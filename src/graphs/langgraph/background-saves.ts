@@ -1,17 +1,17 @@
 /**
- * A store whose saves go on in the background: a runtime that does not wait for the disk saves its next checkpoint only
- * after the one before was taken, and one that is stopped meanwhile would have lost those that it had not come to.
+ * A checkpoint store whose `save` resolves at once. With asynchronous durability the runtime queues checkpoints behind a
+ * pending save, and a stop would lose the queued ones.
  */
 import type { AttemptStore } from '../attempt.ts';
 
 export interface BackgroundSaves {
-  /** `save` resolves at once; what is read has all of them. */
+  /** `save` resolves at once; reads wait for the pending saves. */
   readonly store: AttemptStore;
-  /** Resolves when all that was saved was taken. */
+  /** Resolves when the server has accepted all saves. */
   settled(): Promise<void>;
 }
 
-/** `fail` hears of a save that was refused. */
+/** `fail` is called with the error of a refused save. */
 export function openBackgroundSaves(store: AttemptStore, fail: (error: unknown) => void): BackgroundSaves {
   const open = new Set<Promise<void>>();
   const settled = async (): Promise<void> => void (await Promise.all(open));

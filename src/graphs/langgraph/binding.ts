@@ -1,4 +1,4 @@
-/** A graph object serves all runs at once, so each run works on the library's own copy, which gets that run's saver. */
+/** Binds a graph to one run's saver. Concurrent runs share the graph object, so the library makes a copy for each run. */
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import { INTERRUPT, isNote, RESUME } from '../state-port.ts';
@@ -12,24 +12,24 @@ export function bind(graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store
   return copy;
 }
 
-/** The author's own metadata, which the graph's checkpoints carry. */
+/** The author's metadata from the graph's default config; the graph's checkpoints carry it. */
 export const metadataOf = ({ config }: CompiledGraph): JsonObject =>
   config?.metadata === undefined ? {} : (toWire(config.metadata) as JsonObject);
 
-/** The channels whose values make up the state of the root graph. */
+/** The channels that form the state of the root graph. */
 export function valueChannels(graph: CompiledGraph): string[] {
   const channels = graph.streamChannelsAsIs;
   return typeof channels === 'string' ? [channels] : [...channels];
 }
 
-/** Kept out of checkpoints by the runtime, or kept as what was added since an earlier one. */
-const UNHELD: ReadonlySet<string | undefined> = new Set(['UntrackedValue', 'DeltaChannel']);
+/** Channel types whose values are missing in checkpoints or stored as deltas. */
+const UNHELD_TYPES: ReadonlySet<string | undefined> = new Set(['UntrackedValue', 'DeltaChannel']);
 
-/** Those of them that a checkpoint may not hold. */
+/** The state channels whose value a checkpoint may lack. */
 export const unheldChannels = (graph: CompiledGraph): string[] =>
-  valueChannels(graph).filter((name) => UNHELD.has(graph.channels?.[name]?.lc_graph_name));
+  valueChannels(graph).filter((name) => UNHELD_TYPES.has(graph.channels?.[name]?.lc_graph_name));
 
-/** A task that has a result only waits for its siblings: its question was answered and must not be asked again. */
+/** Hides the interrupts of tasks with a result: they were resumed and only wait for their siblings. */
 function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
   const done = new Set(
     tuple.pendingWrites.filter(([, channel]) => !isNote(channel)).map(([taskId]) => taskId),
@@ -42,7 +42,7 @@ function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
   };
 }
 
-/** The saver for reading a state as if no task of its step had a result yet. */
+/** A saver that hides task results, to read a state as if no task of its step had finished. */
 export const withoutResults = (saver: Saver): Saver =>
   toView(saver, async (config) => {
     const tuple = await saver.getTuple(config);
@@ -50,8 +50,8 @@ export const withoutResults = (saver: Saver): Saver =>
   });
 
 /**
- * The saver for reading states. The runtime takes a task that has got an answer for a finished one, even if it waits
- * for the next answer; without the answers it sees what is still to run.
+ * A saver for reading states. It hides resume values, because the runtime treats a task with a resume value as finished
+ * even if it waits at its next interrupt.
  */
 export function toView(saver: Saver, read: Saver['getTuple'] = saver.getTuple): Saver {
   const unanswered = (tuple: CheckpointTuple): CheckpointTuple => ({

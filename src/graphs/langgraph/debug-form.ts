@@ -1,6 +1,6 @@
 /**
- * The payloads of the stream modes `tasks`, `checkpoints` and `debug` (which is both, each with its kind and time).
- * A4 The runtime puts the whole config of the run into them, so only what may be shown is taken over.
+ * The payloads of the stream modes `tasks`, `checkpoints` and `debug` (both, with type and timestamp). A4 The runtime's
+ * payloads contain the run's whole config, so only public entries are copied.
  */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { RunOrder } from '../port.ts';
@@ -8,11 +8,11 @@ import { publicConfigurable, publicMetadata } from '../private-keys.ts';
 import { toWire } from '../wire.ts';
 
 export interface DebugForm {
-  /** `{id, name, input, triggers, interrupts}` of a task that starts, `{id, name, result, interrupts}` of one that ended. */
+  /** A task's start `{id, name, input, triggers, interrupts}` or its result `{id, name, result, interrupts}`. */
   task(payload: unknown): Json;
   /** `{values, metadata, next, tasks, config, parent_config, checkpoint, parent_checkpoint}` */
   checkpoint(payload: unknown): Json;
-  /** `{type, timestamp, step, payload}` around one of the two. */
+  /** A `debug` entry `{type, timestamp, step, payload}` with a task or checkpoint as payload. */
   entry(payload: unknown): Json;
 }
 
@@ -30,7 +30,7 @@ export function createDebugForm(order: RunOrder, ofRun: JsonObject): DebugForm {
   };
 
   const checkpoint = (payload: unknown): Json => {
-    // Before the conversion: the config holds the runtime's own machinery, which no client can use.
+    // The configs are removed before conversion, because they contain the runtime's internal objects.
     const { config, parentConfig, ...rest } = payload as Record<string, unknown>;
     const { metadata, tasks, ...wire } = asObject(toWire(rest));
     const own = asObject(metadata ?? {});
@@ -38,7 +38,7 @@ export function createDebugForm(order: RunOrder, ofRun: JsonObject): DebugForm {
     const parent = withMap(asConfig(parentConfig), own['parents']);
     return {
       ...wire,
-      // As the history has it: the checkpoint that a run goes on from may be another run's.
+      // Equals the stored metadata. A checkpoint with a `run_id` may be of an earlier run and keeps its own.
       metadata: own['run_id'] === undefined ? { ...ofRun, ...own } : own,
       tasks: (Array.isArray(tasks) ? tasks : []).map(toTask),
       config: toConfig(placed ?? {}, order),
@@ -69,7 +69,7 @@ interface RuntimeConfig {
 const asConfig = (value: unknown): RuntimeConfig | undefined =>
   typeof value === 'object' && value !== null ? value : undefined;
 
-/** The checkpoint of a graph within names those of the graphs around it, and itself. */
+/** Adds the checkpoint map to a subgraph's config: the ids of its parents and its own. */
 function withMap(config: RuntimeConfig | undefined, parents: Json | undefined): RuntimeConfig | undefined {
   const { checkpoint_ns: ns, checkpoint_id: id } = config?.configurable ?? {};
   if (typeof ns !== 'string' || ns === '' || !isObject(parents)) return config;
@@ -77,22 +77,22 @@ function withMap(config: RuntimeConfig | undefined, parents: Json | undefined): 
   return { ...config, configurable: { ...config?.configurable, checkpoint_map: map } };
 }
 
-const PLACE = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint_map'] as const;
+const REF_KEYS = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint_map'] as const;
 
 function toConfig({ configurable = {}, metadata, ...rest }: RuntimeConfig, order: RunOrder): JsonObject {
-  const place = PLACE.filter((key) => configurable[key] !== undefined);
+  const keys = REF_KEYS.filter((key) => configurable[key] !== undefined);
   return {
     ...(rest.tags !== undefined && { tags: toWire(rest.tags) }),
     ...(rest.recursion_limit !== undefined && { recursion_limit: toWire(rest.recursion_limit) }),
     metadata: publicMetadata(asObject(toWire(metadata)), order.config),
     configurable: {
       ...publicConfigurable(order.config.configurable),
-      ...Object.fromEntries(place.map((key) => [key, toWire(configurable[key])])),
+      ...Object.fromEntries(keys.map((key) => [key, toWire(configurable[key])])),
     },
   };
 }
 
-/** A checkpoint as the state endpoints name it. */
+/** The reference to a checkpoint in the form of the state endpoints. */
 function toPlace(config: RuntimeConfig | undefined): JsonObject | null {
   const {
     thread_id: threadId,
@@ -109,11 +109,11 @@ function toPlace(config: RuntimeConfig | undefined): JsonObject | null {
   };
 }
 
-/** What a task threw, in the form of every other error on the wire. */
+/** A task's error in the wire form `{error, message}`. */
 const toTaskError = (error: Json): Json =>
   isObject(error) ? { error: error['name'] ?? 'Error', message: error['message'] ?? '' } : error;
 
-/** The task of a subgraph says where that keeps its state. */
+/** Replaces a subgraph task's config by the reference to the subgraph's checkpoint. */
 function toTask(task: Json): Json {
   if (!isObject(task) || !isObject(task['state'])) return task;
   const { state, ...rest } = task;

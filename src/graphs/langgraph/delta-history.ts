@@ -1,6 +1,7 @@
+/** Reads the history of LangGraph's delta channels, whose values are spread over ancestor checkpoints. */
 import type { CheckpointTuple, DeltaHistory, Saver, SaverConfig } from './saver-contract.ts';
 
-/** Walks the parents of the checkpoint that `config` names, once for all channels. */
+/** Walks the ancestors of the checkpoint in `config`, once for all channels. */
 export async function readDeltaHistory(
   saver: Pick<Saver, 'getTuple'>,
   config: SaverConfig,
@@ -26,7 +27,7 @@ export async function readDeltaHistory(
   return history;
 }
 
-/** The runtime marks a full copy of an append-only channel by a class; the bare value means the same to it. */
+/** Unwraps the runtime's `DeltaSnapshot`, the full value of a delta channel; the runtime accepts the bare value too. */
 export const unwrapSnapshot = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'lg_name' in value && value.lg_name === 'DeltaSnapshot'
     ? (value as unknown as { value: unknown }).value

@@ -1,7 +1,7 @@
 /**
- * Channels that an author's stream transformers fill (`compile({ transformers })`, since langgraph 1.3). The library runs
- * transformers only for its own `streamEvents`, so its public run stream is given what the runtime streams here. What
- * goes into a named channel becomes a frame of the mode `custom`: `{name, payload}`.
+ * Runs an author's stream transformers (`compile({ transformers })`, from langgraph 1.3). The library runs them only in
+ * `streamEvents`, so the chunks of this stream are fed into the library's run stream. Output to a named channel becomes
+ * a `custom` frame `{name, payload}`.
  */
 import type { Reviver } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
@@ -12,11 +12,11 @@ import { toWire } from '../wire.ts';
 export interface Extensions {
   readonly modes: readonly string[];
   feed(chunk: Chunk): void;
-  /** Resolves when all that was fed has been told. */
+  /** Resolves when all fed chunks are processed; rejects with a transformer's error. */
   end(): Promise<void>;
 }
 
-const CHANNEL = 'custom:';
+const CHANNEL_PREFIX = 'custom:';
 
 export function openExtensions(
   { streamTransformers = [] }: CompiledGraph,
@@ -29,25 +29,26 @@ export function openExtensions(
   const source = openSource();
   const events = transformers.open(streamTransformers, source);
   if (events === undefined) return undefined;
-  const told = (async (): Promise<void> => {
+  const finished = (async (): Promise<void> => {
     for await (const { method, params } of events) {
       const { namespace, data } = params;
       if (namespace.length > 0 && !order.streamSubgraphs) continue;
-      const tell = (content: unknown): void =>
+      const emit = (content: unknown): void =>
         push(['custom', ...namespace].join('|'), JSON.stringify(toWire(content)));
-      if (method.startsWith(CHANNEL)) tell({ name: method.slice(CHANNEL.length), payload: data });
-      // The run stream passes on what nodes wrote as well; what it adds at the end are results of transformers.
-      else if (method === 'custom' && !source.has(data) && isNamed(data)) tell(data);
+      if (method.startsWith(CHANNEL_PREFIX))
+        emit({ name: method.slice(CHANNEL_PREFIX.length), payload: data });
+      // The run stream repeats custom chunks of nodes, which are skipped; the rest are transformer results.
+      else if (method === 'custom' && !source.has(data) && isNamed(data)) emit(data);
     }
   })();
-  // A transformer that fails is the author's: `end` tells.
-  told.catch(() => undefined);
+  // Avoids an unhandled rejection; `end` reports the transformer's error.
+  finished.catch(() => undefined);
   return {
     modes: transformers.modes,
     feed: source.feed,
     async end() {
       source.end();
-      await told;
+      await finished;
     },
   };
 }
@@ -55,7 +56,7 @@ export function openExtensions(
 const isNamed = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && 'name' in data && 'payload' in data;
 
-/** What is fed, as the library reads it. */
+/** An async iterable of the fed chunks, for the library to read. */
 function openSource() {
   const waiting: Chunk[] = [];
   const payloads = new WeakSet<object>();

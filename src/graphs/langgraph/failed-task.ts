@@ -1,16 +1,16 @@
 /**
- * Finds the node that a run failed in. The runtime writes the id of the failed task onto the error that leaves the
- * graph; the states of the graph and its subgraphs after the failure name the tasks.
+ * Finds the node that a run failed in. The runtime adds the failed task's id to the error, and the states of the graph
+ * and its subgraphs name the tasks.
  */
 import { LocatedFailure } from '../failure.ts';
 import type { CompiledGraph, Snapshot, SnapshotTask } from '../graph-shapes.ts';
 import { bind, toView } from './binding.ts';
 import type { Saver } from './saver-contract.ts';
 
-/** Subgraphs inside subgraphs that are looked into. */
-const MAX_NODES = 16;
+/** Maximum nesting of subgraphs that is searched. */
+const MAX_NESTED_NODES = 16;
 
-/** The error with its node and step, or as it is when the graph cannot tell. */
+/** Wraps the error with its node and step; returns it unchanged if the node is unknown. */
 export async function locateFailure(
   graph: CompiledGraph,
   saver: Saver,
@@ -22,7 +22,7 @@ export async function locateFailure(
     return (isRoot ? saver.lastTuple() : undefined) ?? saver.getTuple(config);
   });
   const bound = bind(graph, view);
-  /** Undefined for a namespace without a subgraph. */
+  /** Reads the state of a namespace; undefined if it has no subgraph. */
   const read = (ns: string): Promise<Snapshot | undefined> =>
     bound.getState({ configurable: { thread_id: threadId, checkpoint_ns: ns } }).catch(() => undefined);
 
@@ -33,7 +33,7 @@ export async function locateFailure(
 
   const names = [failed.name];
   let ns = `${failed.name}:${failed.id}`;
-  while (names.length < MAX_NODES) {
+  while (names.length < MAX_NESTED_NODES) {
     const inner = onlyFailed(await read(ns));
     if (inner === undefined) break;
     names.push(inner.name);

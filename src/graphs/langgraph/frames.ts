@@ -1,3 +1,4 @@
+/** Converts the chunks and events of the runtime to frames. */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { chunkType, isMessage } from '../message-form.ts';
 import type { SubgraphFrames } from '../../protocol/subgraph-frames.ts';
@@ -11,13 +12,13 @@ import { createDebugForm } from './debug-form.ts';
 
 import { toRuntimeModes } from './invocation.ts';
 
-/** Turns what the runtime yields into frames; none for what the client did not ask for. */
+/** Makes frames for the stream modes that the client requested. */
 export interface FrameMaker {
-  /** A chunk of `graph.stream`: `[mode, payload]`, with the namespace in front when subgraphs are streamed. */
+  /** Handles a chunk of `graph.stream`: `[mode, payload]`, or `[namespace, mode, payload]` if subgraphs are streamed. */
   chunk(chunk: unknown): readonly Frame[];
-  /** An event of `graph.streamEvents`; the chunks of the graph itself travel inside such events. */
+  /** Handles an event of `graph.streamEvents`; the root graph's chunks are inside `on_chain_stream` events. */
   event(event: unknown): readonly Frame[];
-  /** The state that the graph showed last, if the runtime was asked for states. */
+  /** The last state chunk of the root graph; undefined if the runtime does not stream states. */
   readonly shown: unknown;
 }
 
@@ -30,13 +31,13 @@ interface RunnableEvent {
 }
 
 export interface FrameOptions {
-  /** Of the run's checkpoints. */
+  /** The metadata of the run's checkpoints. */
   readonly metadata: JsonObject;
-  /** The runtime streams subgraphs, whatever the client asked for. */
+  /** True if the runtime streams subgraphs, even if the client did not request them. */
   readonly subgraphs: boolean;
-  /** Makes the frames of the mode `lifecycle`, where the runtime streams subgraphs. */
-  readonly told: SubgraphFrames | undefined;
-  /** Told of every chunk of the runtime, also of those that become no frame. */
+  /** Makes the `lifecycle` frames; set only if the runtime streams subgraphs. */
+  readonly lifecycle: SubgraphFrames | undefined;
+  /** Called with every chunk of the runtime, including those without a frame. */
   readonly onChunk: ((chunk: Chunk) => void) | undefined;
 }
 
@@ -76,10 +77,14 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
   const chunk = (value: unknown): readonly Frame[] => {
     const all = options.subgraphs ? (value as Chunk) : ([[], ...(value as [string, unknown])] as const);
     options.onChunk?.(all);
-    const { told } = options;
-    if (told === undefined) return framesOf(all);
+    const { lifecycle } = options;
+    if (lifecycle === undefined) return framesOf(all);
     const [namespace, mode, payload] = all;
-    return [...told.before(namespace, mode), ...framesOf(all), ...told.after(namespace, mode, payload)];
+    return [
+      ...lifecycle.before(namespace, mode),
+      ...framesOf(all),
+      ...lifecycle.after(namespace, mode, payload),
+    ];
   };
 
   const framesOf = ([namespace, mode, payload]: Chunk): Frame[] => {
@@ -120,11 +125,11 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
   };
 }
 
-/** A question is told in the mode of states, in the place of one. */
+/** True for an interrupt, which the runtime streams in the mode `values` in place of a state. */
 const isQuestion = (payload: unknown): boolean =>
   typeof payload === 'object' && payload !== null && INTERRUPT in payload;
 
-/** Pieces of a message keep the name of their class, so that clients know to append them. */
+/** Message chunks keep their class name as `type`, by which clients know to append them. */
 function toMessageChunk(message: unknown): Json {
   const wire = toWire(message);
   const type = typeof message === 'object' && message !== null && isMessage(message) && chunkType(message);

@@ -1,8 +1,8 @@
 /**
- * X5 A static breakpoint holds in every attempt at a run. The runtime takes a run without input for one that a client
- * lets go on, marks all that its channels have become as seen, and would step over a breakpoint that an earlier attempt
- * had come to when its process ended. It counts versions of channels: one that is no channel of the graph is never
- * marked, so it holds at what that attempt had not seen, once, and is not saved again.
+ * X5 A static breakpoint holds in every attempt at a run. A resumed attempt has no input, which the runtime treats as a
+ * client's "continue": it marks all channel versions as seen and would skip a breakpoint that the earlier attempt
+ * reached. The runtime compares versions by channel, so the checkpoint gets an additional pseudo channel with an unseen
+ * version. The runtime therefore stops once; the pseudo channel is not saved.
  */
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
@@ -10,10 +10,10 @@ import type { RunOrder } from '../port.ts';
 import { ERROR, INTERRUPT, SENDS } from '../state-port.ts';
 import type { Checkpoint, CheckpointTuple, Saver } from './saver-contract.ts';
 
-const HELD = '__held__';
-const HIDDEN = 'langsmith:hidden';
+const HELD_CHANNEL = '__held__';
+const HIDDEN_TAG = 'langsmith:hidden';
 
-/** What the runtime is given of a checkpoint that an earlier attempt at the same run has saved. */
+/** Adds the pseudo channel to a checkpoint saved by an earlier attempt at the same run, if it has unseen versions. */
 export function holdBreakpoints(checkpoint: Checkpoint, saved: JsonObject, run: JsonObject): Checkpoint {
   if (saved['run_id'] !== run['run_id'] || saved['run_attempt'] === run['run_attempt']) return checkpoint;
   const { [INTERRUPT]: seen = {} } = checkpoint['versions_seen'] as Record<string, Versions | undefined>;
@@ -24,38 +24,39 @@ export function holdBreakpoints(checkpoint: Checkpoint, saved: JsonObject, run: 
   });
   if (!isUnseen) return checkpoint;
   const newest = versions.map(([, version]) => version).reduce((a, b) => (a > b ? a : b));
-  return { ...checkpoint, channel_versions: { ...checkpoint.channel_versions, [HELD]: newest } };
+  return { ...checkpoint, channel_versions: { ...checkpoint.channel_versions, [HELD_CHANNEL]: newest } };
 }
 
-/** An attempt that has gone no further than what it was given has nothing to save: only what it marked as seen. */
+/** True if an attempt stopped at the checkpoint that it started from: it has nothing to save. */
 export const isOnlyHeld = (checkpoint: Checkpoint, parentId: string | undefined): boolean =>
-  checkpoint.id === parentId && Object.hasOwn(checkpoint.channel_versions, HELD);
+  checkpoint.id === parentId && Object.hasOwn(checkpoint.channel_versions, HELD_CHANNEL);
 
-/** What is saved of it. */
+/** Removes the pseudo channel before saving. */
 export function withoutHold(checkpoint: Checkpoint): Checkpoint {
-  if (!Object.hasOwn(checkpoint.channel_versions, HELD)) return checkpoint;
-  const { [HELD]: _, ...channel_versions } = checkpoint.channel_versions;
+  if (!Object.hasOwn(checkpoint.channel_versions, HELD_CHANNEL)) return checkpoint;
+  const { [HELD_CHANNEL]: _, ...channel_versions } = checkpoint.channel_versions;
   return { ...checkpoint, channel_versions };
 }
 
 /**
- * The runtime asks for a breakpoint behind a node where it applies the node's step. An attempt that goes on from what
- * that step saved does not come by there, so it is to hold before whatever is next.
+ * The runtime checks `interruptAfter` when it applies a node's step. An attempt that resumes behind that step misses the
+ * check, so the returned order interrupts before every next node instead.
  */
 export async function holdBehind(graph: CompiledGraph, saver: Saver, order: RunOrder): Promise<RunOrder> {
-  const places = order.interruptAfter ?? graph.interruptAfter ?? [];
-  if (!order.resume || places.length === 0) return order;
+  const breakpoints = order.interruptAfter ?? graph.interruptAfter ?? [];
+  if (!order.resume || breakpoints.length === 0) return order;
   const head = await saver.getTuple({ configurable: { thread_id: order.threadId, checkpoint_ns: '' } });
   if (head?.metadata['run_id'] !== order.runId || head.metadata['source'] !== 'loop') return order;
-  const isPlace = (node: string): boolean =>
-    places === '*'
-      ? Object.hasOwn(graph.nodes, node) && graph.nodes[node]?.tags?.includes(HIDDEN) !== true
-      : places.includes(node);
-  const isBehind = order.durability === 'exit' ? isPaused(head) : (await lastStep(saver, head)).some(isPlace);
+  const isBreakpoint = (node: string): boolean =>
+    breakpoints === '*'
+      ? Object.hasOwn(graph.nodes, node) && graph.nodes[node]?.tags?.includes(HIDDEN_TAG) !== true
+      : breakpoints.includes(node);
+  const isBehind =
+    order.durability === 'exit' ? isPaused(head) : (await lastStep(saver, head)).some(isBreakpoint);
   return isBehind ? { ...order, interruptBefore: Object.keys(graph.nodes) } : order;
 }
 
-/** Saved at its end alone: a breakpoint is the one end that leaves something to do, and no word why. */
+/** True for a breakpoint, when the durability `exit` saves only the run's end: it has neither error nor interrupt. */
 const isPaused = ({ pendingWrites }: CheckpointTuple): boolean =>
   !pendingWrites.some(([, channel]) => channel === ERROR || channel === INTERRUPT);
 
@@ -64,7 +65,7 @@ async function lastStep(saver: Saver, { checkpoint, parentConfig }: CheckpointTu
   return stepBetween(before?.checkpoint, checkpoint);
 }
 
-/** The nodes that worked between two checkpoints: those that have seen more in the later one, and those sent for. */
+/** The nodes that ran between two checkpoints: those with new seen versions, and targets of `Send`. */
 function stepBetween(before: Checkpoint | undefined, after: Checkpoint): string[] {
   const [earlier, later] = [before, after].map(
     (checkpoint) => (checkpoint?.['versions_seen'] ?? {}) as Record<string, Versions | undefined>,

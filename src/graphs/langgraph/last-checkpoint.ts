@@ -1,4 +1,4 @@
-/** The newest checkpoint of the root graph that an attempt has saved, from memory: the run's end is read from it. */
+/** Keeps the newest root checkpoint that an attempt saved in memory; the run's end is read from it. */
 import type { JsonObject } from '../../kernel/json.ts';
 import type { PendingWrite } from '../port.ts';
 import { compareWrites } from '../write-order.ts';
@@ -17,13 +17,13 @@ export interface LastCheckpoint {
   readonly id: string | undefined;
   saved(checkpoint: Saved): void;
   wrote(checkpointId: string, writes: readonly PlacedWrite[]): void;
-  /** `locate` names a checkpoint in the thread of a config. */
+  /** `locate` makes the config of a checkpoint id in the thread of a given config. */
   tuple(locate: (config: SaverConfig, id: string) => SaverConfig): CheckpointTuple | undefined;
 }
 
 export function openLastCheckpoint(): LastCheckpoint {
   let last: Saved | undefined;
-  /** By checkpoint, then by task and index. */
+  /** Writes by checkpoint id, then by task and index. */
   const recent = new Map<string, Map<string, PlacedWrite>>();
   return {
     get id() {
@@ -31,7 +31,7 @@ export function openLastCheckpoint(): LastCheckpoint {
     },
     saved(checkpoint) {
       last = checkpoint;
-      // The runtime saves in the background: writes of a later checkpoint may have come already.
+      // The runtime saves in the background, so writes of a later checkpoint may arrive first and are kept.
       for (const id of recent.keys()) if (id < checkpoint.checkpoint.id) recent.delete(id);
     },
     wrote(checkpointId, writes) {

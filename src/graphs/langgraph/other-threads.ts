@@ -1,16 +1,16 @@
 /**
- * Graph code may call a graph in a thread of any name. What it keeps there stays within the thread of the run, apart from that
- * thread's own checkpoints: those of other threads are their users', and under a lock of their own.
+ * Maps thread names of graph code to namespaces. Graph code may call a graph with any `thread_id`. Its checkpoints are
+ * stored in separate namespaces of the run's thread, because other threads belong to other users and actors.
  */
 import type { SaverConfig } from './saver-contract.ts';
 
-/** Between the nodes of a namespace, none of which begins with it. */
+/** Separates the nodes of a namespace. No ordinary namespace starts with it. */
 const SEPARATOR = '|';
 
 export interface Namespace {
-  /** As the runtime calls the namespace. */
+  /** The runtime's name of the namespace. */
   readonly called: string;
-  /** As the store does: the same in the thread of the run. */
+  /** The stored namespace: `prefix` and `called`. */
   readonly ns: string;
   readonly prefix: string;
 }
@@ -22,6 +22,6 @@ export function namespaceIn(threadId: string, { configurable }: SaverConfig): Na
   return { called, ns: prefix + called, prefix };
 }
 
-/** Whether a namespace of the store is one of the same thread. */
+/** True if a stored namespace belongs to the thread of this prefix. */
 export const isIn = (prefix: string, stored: string): boolean =>
   prefix === '' ? !stored.startsWith(SEPARATOR) : stored.startsWith(prefix);

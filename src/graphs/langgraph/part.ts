@@ -1,6 +1,6 @@
 /**
- * Reading a part of a state: only the channels that it needs are loaded. The runtime adds up what tasks have written to
- * channels, so writes to a channel that is not loaded are kept from it.
+ * Reads a part of a state by loading only the channels that it needs. The runtime applies pending writes to channels, so
+ * writes to channels that are not loaded are hidden from it.
  */
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { CheckpointReader, LoadedCheckpoint, StateOrder } from '../port.ts';
@@ -9,21 +9,21 @@ import { SENDS } from '../state-port.ts';
 import { unheldChannels } from './binding.ts';
 import type { Saver } from './saver-contract.ts';
 
-/** The runtime's own name for a task that wrote nothing. */
+/** The runtime's channel for a task without writes. */
 const NO_WRITES = '__no_writes__';
 
-/** Undefined when all channels have to be loaded. */
+/** The channels to load; undefined if all are needed. */
 export function toChoice(graph: CompiledGraph, { part, ns = '' }: StateOrder): ChannelChoice | undefined {
   if (part === undefined || typeof graph.streamChannelsAsIs === 'string') return undefined;
   if (!part.next && !part.tasks) return { names: part.keys, written: false };
-  // The graph of a namespace is out of sight here, and with it the channels that start its nodes.
+  // The subgraph object is not available here, so the channels that start its nodes are unknown.
   if (ns !== '') return undefined;
-  // Results are added to an append-only channel, whose value is spread over earlier checkpoints.
+  // Task results are applied to delta channels, whose values need earlier checkpoints.
   if (part.tasks && unheldChannels(graph).length > 0) return undefined;
   return { names: [...part.keys, ...startingChannels(graph)], written: part.tasks };
 }
 
-/** Whether they have a value decides which nodes are still to run. */
+/** The channels whose presence decides which nodes are still to run. */
 const startingChannels = ({ nodes }: CompiledGraph): string[] => [
   SENDS,
   ...Object.values(nodes).flatMap(({ triggers = [], channels }) => [
@@ -32,7 +32,7 @@ const startingChannels = ({ nodes }: CompiledGraph): string[] => [
   ]),
 ];
 
-/** Other namespaces are read whole. */
+/** A reader that loads only the chosen channels of `ns`; other namespaces are loaded completely. */
 export function readPart(checkpoints: CheckpointReader, ns: string, choice: ChannelChoice): CheckpointReader {
   const trim = (loaded: LoadedCheckpoint): LoadedCheckpoint =>
     loaded.ns !== ns || choice.written ? loaded : { ...loaded, writes: writesOf(loaded, choice) };
@@ -53,7 +53,7 @@ function writesOf({ writes, valueChannels }: LoadedCheckpoint, { names }: Channe
   );
 }
 
-/** An append-only channel that is not loaded has no history to add up. */
+/** A saver that returns an empty history for delta channels that are not loaded. */
 export const withoutHistory = (saver: Saver, ns: string, { names }: ChannelChoice): Saver => ({
   ...saver,
   async getDeltaChannelHistory({ config, channels }) {

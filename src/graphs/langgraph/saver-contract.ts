@@ -1,4 +1,4 @@
-/** What LangGraph.js expects of a checkpoint saver, as far as it is used. */
+/** The part of LangGraph.js's checkpoint saver interface that the runtime uses. */
 import type { JsonObject } from '../../kernel/json.ts';
 
 export interface SaverConfig {
@@ -33,7 +33,7 @@ export interface ListOptions {
   readonly filter?: JsonObject;
 }
 
-/** By channel: the writes since the nearest ancestor that stores its value, oldest first, and that value. */
+/** By channel: the value (`seed`) of the nearest ancestor that stores it, and the writes since then, oldest first. */
 export type DeltaHistory = Record<string, { writes: Write[]; seed?: unknown }>;
 
 export interface Saver {
@@ -46,7 +46,7 @@ export interface Saver {
     metadata: Record<string, unknown>,
     newVersions: Record<string, string | number>,
   ): Promise<SaverConfig>;
-  /** The path orders the tasks of a step. A runtime that gives none orders them by their ids. */
+  /** `taskPath` orders the tasks of a step. Runtimes that pass none order tasks by their ids. */
   putWrites(
     config: SaverConfig,
     writes: (readonly [string, unknown])[],
@@ -54,12 +54,12 @@ export interface Saver {
     taskPath?: string,
   ): Promise<void>;
   deleteThread(threadId: string): Promise<void>;
-  /** Bound by the runtime for each use: see step-versions.ts. */
+  /** The runtime calls `bind` on it for each use (step-versions.ts). */
   getNextVersion(current: string | number | undefined): string;
   getDeltaChannelHistory(options: { config: SaverConfig; channels: string[] }): Promise<DeltaHistory>;
   toJSON(): string;
-  /** From now on the task of the root graph's head has got this answer. It is not saved. */
+  /** Adds a resume value to the root head's pending writes on every later read. It is not saved. */
   give(taskId: string, answer: unknown): void;
-  /** The newest root checkpoint that this attempt saved, from memory: what the run's end is read from. */
+  /** The newest root checkpoint that this attempt saved, from memory; the run's end is read from it. */
   lastTuple(): CheckpointTuple | undefined;
 }

@@ -1,11 +1,11 @@
 /**
- * The checkpoint saver that LangGraph.js gets for one attempt, over the server's `CheckpointStore`. Its contract is
- * the library's `BaseCheckpointSaver`, met by shape, so that any copy of the library accepts it.
+ * The checkpoint saver of one attempt for LangGraph.js, backed by the server's `CheckpointStore`. It matches the library's
+ * `BaseCheckpointSaver` by shape, so any copy of the library accepts it.
  *
  * P3 A checkpoint stores the channels that changed since its parent and refers to the rest by version. A version is a
- *    counter with a random suffix, so forks and rolled back runs never use a (channel, version) pair again.
- * X2 A write that the store refuses ends the attempt through `fail`. It must not reject into the runtime, which keeps
- *    failed saves for later and would let Node die of an unhandled rejection meanwhile.
+ *    counter with a random suffix, so forks and runs after a rollback never reuse a (channel, version) pair.
+ * X2 A refused write ends the attempt through `fail`. It must not reject into the runtime, which handles failed saves
+ *    late: the unhandled rejection would end the Node process.
  */
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
@@ -30,14 +30,14 @@ import { stepVersions } from './step-versions.ts';
 export interface SaverOptions {
   readonly threadId: string;
   readonly store: AttemptStore;
-  /** Called when a checkpoint of the root is put: see step-ends.ts. */
+  /** Called when a root checkpoint is put (step-ends.ts). */
   readonly openStepEnd?: () => () => number;
   readonly decode: (text: string) => unknown;
   readonly ids: Ids;
   readonly runId: string;
-  /** Goes into the metadata of every checkpoint. */
+  /** Added to the metadata of every checkpoint. */
   readonly metadata: JsonObject;
-  /** The channels whose values make up the state of the root graph. */
+  /** The channels that form the state of the root graph. */
   readonly valueChannels: readonly string[];
   readonly fail: (error: unknown) => void;
   /**
@@ -47,7 +47,7 @@ export interface SaverOptions {
   readonly showsCommitTimes?: boolean;
 }
 
-/** Writes of a task under these channels replace each other; all others keep their place in the task's list. */
+/** Indices of special channels, whose writes replace each other; other writes have their index in the task's list. */
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
   [ERROR, -1],
   ['__scheduled__', -2],
@@ -57,7 +57,7 @@ const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
 
 export function openSaver(options: SaverOptions): Saver {
   const { threadId, store, decode, ids } = options;
-  /** By namespace: the newest checkpoint seen and the texts of its channels that the runtime gives no version. */
+  /** By namespace: the blobs, by channel, of values that the runtime gives no version. */
   const unversioned = new Map<string, Map<string, ChannelBlob>>();
   const last = openLastCheckpoint();
   let hasFailed = false;
@@ -67,7 +67,7 @@ export function openSaver(options: SaverOptions): Saver {
   };
   const given: Write[] = [];
   const notes = openAnswerNotes(options.runId);
-  /** The root graph's checkpoint that was read last: its tasks work from it until one is saved. */
+  /** The id of the root checkpoint that was read last; tasks start from it until one is saved. */
   let read: string | undefined;
 
   const locate = (config: SaverConfig, id: string | null): SaverConfig => ({
@@ -81,7 +81,7 @@ export function openSaver(options: SaverOptions): Saver {
   const toTuple = async (config: SaverConfig, loaded: LoadedCheckpoint): Promise<CheckpointTuple> => {
     const { ns, checkpointId, parentId } = loaded;
     const { prefix } = namespaceIn(threadId, config);
-    // The store keeps the body without channel values; that of a plain function has none of the runtime's fields.
+    // Bodies are stored without channel values. A plain function's body lacks the runtime's fields, hence the defaults.
     const stored = decode(loaded.body) as Partial<Checkpoint>;
     const body: Omit<Checkpoint, 'channel_values'> = {
       v: 4,
@@ -89,7 +89,7 @@ export function openSaver(options: SaverOptions): Saver {
       channel_versions: Object.fromEntries(loaded.blobs.map(({ channel, version }) => [channel, version])),
       versions_seen: {},
       ...stored,
-      // Graph code may have saved it by itself, with whatever time it liked.
+      // Graph code can save checkpoints itself with any `ts`, so an invalid one is replaced.
       ts: options.showsCommitTimes !== true && isTime(stored.ts) ? stored.ts : toTimestamp(loaded.at),
     };
     const checkpoint: Checkpoint = {
@@ -113,7 +113,7 @@ export function openSaver(options: SaverOptions): Saver {
     };
   };
 
-  /** Before format 4 the sends of a step were kept as writes of its parent. */
+  /** Before checkpoint format 4 the `Send` packets of a step are stored as writes of the parent. */
   const addSends = async (ns: string, parentId: string, checkpoint: Checkpoint): Promise<void> => {
     const parent = await store.load(ns, parentId);
     const sends = (parent?.writes ?? []).filter(({ channel }) => channel === SENDS);
@@ -140,7 +140,7 @@ export function openSaver(options: SaverOptions): Saver {
           blobs.push({ channel, version, data: encode(unwrapSnapshot(value)) });
         continue;
       }
-      // A default that was never written has no version, yet it belongs to the state: give it one of ours.
+      // A channel's default value has no version but belongs to the state, so it gets a version here.
       const data = encode(unwrapSnapshot(value));
       let blob = known.get(channel);
       if (blob?.data !== data) {
@@ -240,12 +240,12 @@ export function openSaver(options: SaverOptions): Saver {
           ...write,
           data: encode(write.channel === ERROR ? shortenNote(value) : value, write.channel),
         }));
-        // What graph code answers in a thread of its own is not the run's.
+        // Resumes in a thread that graph code created itself (`prefix`) are not resumes of this run.
         const isAnswered = prefix === '' && usesAnswer(taskId, writes);
         if (isAnswered) stored.push(notes.answered(ns, taskId));
         const saved = [store.saveWrites(ns, checkpointId, stored)];
         const root = last.id ?? read;
-        // In the same breath, so in the same commit: a repeated run looks for it there.
+        // Both writes are issued synchronously, so they share a commit; a repeated run reads the note at the root.
         if (isAnswered && ns !== '' && root !== undefined)
           saved.push(
             store.saveWrites('', root, [notes.answered(ns, taskId, { taskId: rootTaskOf(called) })]),
@@ -272,9 +272,9 @@ export function openSaver(options: SaverOptions): Saver {
   return saver;
 }
 
-/** The node of a task, undefined where its path names none. */
+/** The node in a task's path; undefined if the path has none. */
 const nodeOf = (taskPath: string): string | undefined => /^~__pregel_pull, (.+)$/s.exec(taskPath)?.[1];
 
-/** Of a subgraph, whose declared state is out of sight: all but the runtime's own. */
+/** True for channels of a subgraph's state. Its schema is not available here, so only runtime channels are excluded. */
 const isStateChannel = (channel: string): boolean => !channel.startsWith('__') && !channel.includes(':');
 const isTime = (text: unknown): text is string => typeof text === 'string' && !Number.isNaN(Date.parse(text));

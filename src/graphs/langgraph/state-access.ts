@@ -1,4 +1,4 @@
-/** States of a LangGraph.js thread, and changes that a client makes to them between runs. */
+/** Reads and updates the states of a LangGraph.js thread between runs. */
 import type { Ids } from '../../kernel/ids.ts';
 import type { CheckpointBuffer } from '../checkpoint-buffer.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
@@ -16,7 +16,7 @@ import type { Saver } from './saver-contract.ts';
 import { openSaver } from './saver.ts';
 import { toGraphState, toInterrupts, toRef } from './state.ts';
 
-/** The state at a checkpoint of the thread, or at its head. */
+/** The state at a checkpoint, or at the thread's head. */
 export async function readLangGraphState(
   graph: CompiledGraph,
   reviver: Reviver,
@@ -30,8 +30,8 @@ export async function readLangGraphState(
   try {
     return toGraphState(await read(toView(saver)), order.part?.keys);
   } catch (error) {
-    // The runtime adds up what the tasks of an unfinished step have written. When it is those writes that do not go
-    // together, the step has failed over them, and the state is what it was before.
+    // The runtime applies the pending writes of an unfinished step. If they conflict, the step has failed because of
+    // them, so the state before the step is returned.
     const before = await read(withoutResults(saver)).catch(() => undefined);
     if (before === undefined) throw error;
     return toGraphState(before, order.part?.keys);
@@ -60,7 +60,7 @@ export async function readLangGraphHistory(
   return answer.states;
 }
 
-/** Lets the graph write into the buffer. Whatever it throws is what it has to say against the update. */
+/** Updates the state in the buffer; an error of the graph becomes the `refused` result. */
 export async function updateLangGraphState(
   graph: CompiledGraph,
   reviver: Reviver,
@@ -130,7 +130,7 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-/** A checkpoint that nobody names stays out: the runtime asks whether there is one. */
+/** The runtime's config for an order; `checkpoint_id: undefined` means the head. */
 const toPlace = ({ threadId, ns = '', checkpointId, config }: StateOrder) => ({
   configurable: {
     ...toConfigurable(config.configurable, undefined),

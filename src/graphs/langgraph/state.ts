@@ -1,3 +1,4 @@
+/** Converts the runtime's state snapshots to the form of the port. */
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { JsonText } from '../../kernel/json-text.ts';
@@ -5,7 +6,7 @@ import type { Snapshot, SnapshotConfig, SnapshotTask } from '../graph-shapes.ts'
 import type { CheckpointRef, GraphState, GraphTask, Interrupt } from '../port.ts';
 import { toWire } from '../wire.ts';
 
-/** The runtime's snapshot in the shape of the port; all zero for a thread that never ran. `keys`: all if absent. */
+/** The state of a snapshot; empty for a thread without checkpoints. `keys` restricts the values; absent means all. */
 export function toGraphState(snapshot: Snapshot, keys?: readonly string[]): GraphState {
   const tasks = snapshot.tasks.map(toTask);
   const { metadata, createdAt } = snapshot;
@@ -13,7 +14,7 @@ export function toGraphState(snapshot: Snapshot, keys?: readonly string[]): Grap
     values: new JsonText(JSON.stringify(pickKeys(toWire(snapshot.values), keys))),
     next: [...snapshot.next],
     tasks,
-    // Without a checkpoint the runtime hands the question back as its answer.
+    // For a missing checkpoint the runtime returns the requested config, which is no reference.
     checkpoint: createdAt === undefined ? null : toRef(snapshot.config, metadata?.['parents']),
     parentCheckpoint: toRef(snapshot.parentConfig, metadata?.['parents']),
     ...(metadata === undefined ? {} : { metadata: toMetadata(metadata) }),
@@ -22,18 +23,18 @@ export function toGraphState(snapshot: Snapshot, keys?: readonly string[]): Grap
   };
 }
 
-/** Of what is no object there are no keys. */
+/** Picks top-level keys; values that are not an object have none. */
 function pickKeys(values: Json, keys: readonly string[] | undefined): Json {
   if (keys === undefined) return values;
   if (!isObject(values)) return {};
   return Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)));
 }
 
-/** By task id; tasks that wait for nobody are left out. */
+/** Pending interrupts by task id; tasks without any are left out. */
 export function toInterrupts(tasks: readonly SnapshotTask[]): Record<string, Interrupt[]> {
   return Object.fromEntries(
     tasks.flatMap((task) => {
-      // A task that has a result was answered; it only waits for its siblings.
+      // A task with a result was resumed and only waits for its siblings.
       const interrupts = task.result === undefined ? interruptsOf(task) : [];
       return interrupts.length === 0 ? [] : [[task.id, interrupts]];
     }),
@@ -60,7 +61,7 @@ const interruptsOf = (task: SnapshotTask): Interrupt[] =>
     .flat()
     .map((interrupt) => toWire({ ...interrupt, value: interrupt.value ?? null }) as Interrupt);
 
-/** `parents`: the checkpoints of the graphs around, where the config does not name them itself. */
+/** `parents`: checkpoint ids of the parent graphs by namespace, used if the config has no checkpoint map. */
 export function toRef(config: SnapshotConfig | undefined, parents?: unknown): CheckpointRef | null {
   const { checkpoint_id: id, checkpoint_ns: ns = '', checkpoint_map: map } = config?.configurable ?? {};
   if (id === undefined) return null;
@@ -68,7 +69,7 @@ export function toRef(config: SnapshotConfig | undefined, parents?: unknown): Ch
   return { ns, id, ...(ns !== '' && isObject(around) && { map: { ...around, [ns]: id } }) };
 }
 
-/** Where a subgraph keeps its own state: a namespace without a checkpoint. */
+/** The reference to a subgraph's state: its namespace, with the checkpoint id if the config has one. */
 function toPlace(config: SnapshotConfig | undefined): CheckpointRef | null {
   const ns = config?.configurable?.checkpoint_ns;
   return ns === undefined ? null : { ns, id: config?.configurable?.checkpoint_id ?? null };
@@ -79,7 +80,7 @@ function toMetadata(metadata: Record<string, unknown>): JsonObject {
   return ns === undefined || ns === '' ? rest : { ...rest, checkpoint_ns: ns };
 }
 
-/** Of what is no error the runtime notes no message; how the run ended tells what was thrown. */
+/** The text of a task's error. The runtime stores no message for thrown values that are not errors. */
 function errorText(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   const { message, name } = error as { message?: unknown; name?: unknown };

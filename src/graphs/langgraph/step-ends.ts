@@ -1,21 +1,21 @@
 /**
- * How many frames had been made when a checkpoint of the root graph was put: those up to the end of its step. The runtime
- * puts a checkpoint before it shows the state of the step, and goes on with the next step while the checkpoint is saved.
+ * Counts the frames up to the end of each step, for the root checkpoint of that step. The runtime puts a checkpoint before
+ * it streams the step's state, and starts the next step while the checkpoint is being saved.
  */
 import type { FrameSink } from '../frame-sink.ts';
 import type { RunOrder } from '../port.ts';
 
 export interface StepEnds {
-  /** The frames of a state of the root graph have been made. */
+  /** Call after the frames of a root state are pushed. */
   shown(): void;
-  /** A checkpoint is put; the returned function answers when it is saved. */
+  /** Call when a checkpoint is put. The returned function gives the frame count; call it when the checkpoint is sent. */
   open(): () => number;
 }
 
 export function openStepEnds({ durability, streamModes }: RunOrder, frames: FrameSink): StepEnds {
-  // The runtime waits for the disk before it goes on, or shows no states.
+  // The current count is exact if the runtime waits for each save, and the best available if it streams no states.
   const isNow = durability === 'sync' || !streamModes.includes('values');
-  /** A step that shows no state, as its input, ends with the frames that were made when its checkpoint was put. */
+  /** The newest step. A step without a state frame ends at the count of the moment when its checkpoint was put. */
   let latest: { count: number; isOpen: boolean } | undefined;
   return {
     shown() {

@@ -1,8 +1,8 @@
 /**
- * The runtime takes channels of one version as changed in one step, and whoever has seen the same version as among the
- * last to run: an edit of the state that could be of several nodes is refused by that. It binds the method once for each
- * use of a graph, so what is bound gives all channels of a step the same version. P3 What others bind, also beside it
- * and from the same checkpoint, gives versions of its own.
+ * Gives all channels of a step the same version. The runtime treats channels of equal version as changed in one step, and
+ * by that finds the nodes that ran last; it refuses a state edit that could belong to several. The runtime calls `bind`
+ * once per use of a graph, so each bound function keeps its own last version. P3 Other uses get other versions, even
+ * concurrently and from the same checkpoint.
  */
 import type { Ids } from '../../kernel/ids.ts';
 import { nextVersion } from '../versions.ts';

@@ -1,7 +1,6 @@
 /**
- * Makes CommonJS of a file that is written with `import` and `export`, and gives an ES module the names of CommonJS. The
- * rewriting itself is oxc's: each import becomes an object whose members are read where they are used, each export a
- * getter, and both call functions that are declared here in front of the code.
+ * Converts ES module syntax to CommonJS, and declares CommonJS names in ES modules. oxc does the rewriting: imports become
+ * object accesses and exports getters. Both call helper functions that the prelude here declares.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,8 +11,8 @@ import { joinMaps } from './source-map.ts';
 import { toMap, transform, type Compiled } from './transform.ts';
 
 /**
- * `import` of a CommonJS module finds its exports by name, and `module.exports` as the default where no compiler marked
- * it; a module that is still loading shows each export as soon as it is there.
+ * Defines the helpers. Importing a CommonJS module gives its exports by name, and `module.exports` as default unless it
+ * has `__esModule`. A module in an import cycle shows each export as soon as it exists.
  */
 const PRELUDE = `"use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
@@ -36,7 +35,7 @@ const __vite_ssr_exportAll__ = (found) => {
 export function toCommonJs(file: string, compiled: Compiled): Compiled {
   const { code, map } = moduleRunnerTransformSync(file, compiled.code, { sourcemap: true });
   if (!code.includes('__vite_ssr_')) return compiled;
-  // The replacement has the same length, so that columns stay where they are.
+  // The replacement has the same length, so the columns of the source map stay valid.
   const synchronous = code.replaceAll(
     /^((?:\/\*.*?\*\/ ?)?const \w+ = )await (?=__vite_ssr_import__\()/gm,
     '$1      ',
@@ -48,7 +47,7 @@ export function toCommonJs(file: string, compiled: Compiled): Compiled {
   });
 }
 
-/** This code never runs: Node reads in it which names an ES module may import. */
+/** Dead code from which Node's static analysis reads the names that an ES module may import. */
 const EXPORTS = '0 && (module.exports = { ';
 
 function exportsOf(file: string, code: string): string[] {
@@ -62,7 +61,7 @@ function exportsOf(file: string, code: string): string[] {
   return [...names.map(([, name]) => `${name}: exports`), ...others];
 }
 
-/** Node follows `...require()` into JavaScript alone, so that the names of other files are listed here. */
+/** Node's analysis follows `...require()` only into JavaScript, so the exports of a TypeScript file are listed. */
 function exportsOfOther(file: string, request: string): string[] {
   const specifier = JSON.parse(request) as string;
   const other = specifier.startsWith('.') ? findFile(join(dirname(file), specifier), true) : undefined;
@@ -71,7 +70,7 @@ function exportsOfOther(file: string, request: string): string[] {
     const { code } = transform(other, readFileSync(other, 'utf8'), 'commonjs');
     return exportsOf(other, moduleRunnerTransformSync(other, code).code);
   } catch {
-    // The error is reported when the file itself is loaded; a cycle of files ends here too.
+    // A compile error is reported when the file itself is loaded. Import cycles overflow the stack and end here too.
     return [];
   }
 }

@@ -1,12 +1,12 @@
 /**
- * The functions that compiled legacy decorators call, as members of the global that oxc calls them by. Decorators apply
- * from the last to the first, and one that returns nothing leaves its target as it is.
+ * Runtime helpers of compiled legacy decorators, as members of the global `babelHelpers` that oxc's output uses.
+ * Decorators apply from last to first; one that returns undefined leaves its target unchanged.
  */
 type Decorator = (target: unknown, key?: string | symbol, descriptor?: PropertyDescriptor) => unknown;
 type ParameterDecorator = (target: unknown, key: string | symbol | undefined, index: number) => void;
 type Metadata = { metadata?: (key: string, value: unknown) => Decorator };
 
-/** `member` is undefined for a class or field, null for a method or accessor, whose descriptor is read from the target. */
+/** `member` is undefined for a class or field, and null for a method or accessor: its descriptor is read from the target. */
 function decorate(
   decorators: readonly (Decorator | undefined)[],
   target: object,
@@ -30,7 +30,7 @@ const decorateParam =
     apply(target, key, index);
   };
 
-/** The metadata is kept if the project has loaded `reflect-metadata`. */
+/** Stores type metadata if the project has loaded `reflect-metadata`; otherwise there is no decorator. */
 const decorateMetadata = (key: string, value: unknown): Decorator | undefined =>
   (Reflect as Metadata).metadata?.(key, value);
 

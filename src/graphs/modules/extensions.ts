@@ -1,9 +1,9 @@
-/** File name extensions of modules, and which of them stand for one another. */
+/** File name extensions of modules, and the mapping between output and source extensions. */
 
-/** Whether a file is compiled before it runs; `.jsx` files are. */
+/** True if a file must be compiled before it runs; this includes `.jsx`. */
 export const isTypeScript = (file: string): boolean => /\.(?:[cm]?ts|tsx|jsx)$/.test(file);
 
-/** An extension written in an import, and the sources whose output would have it. */
+/** Maps an extension in an import specifier to the source extensions that compile to it. */
 export const SOURCES_OF: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx', '.jsx'],
   '.jsx': ['.tsx'],
@@ -11,5 +11,5 @@ export const SOURCES_OF: Readonly<Record<string, readonly string[]>> = {
   '.cjs': ['.cts'],
 };
 
-/** Extensions that an import may leave out, in the order in which they are tried. */
+/** Extensions that an import may omit, in the order of look-up. */
 export const OPTIONAL = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];

@@ -1,10 +1,10 @@
-/** Whether a file is an ES module or CommonJS, by its package.json and its text. */
+/** Detects from package.json and source text whether a file is an ES module or CommonJS. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export type ModuleFormat = 'module' | 'commonjs';
 
-/** The `type` of the nearest package.json, as Node looks for it. */
+/** The `type` field of the nearest package.json, found as Node finds it. */
 export function packageType(file: string): ModuleFormat | undefined {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const description = join(folder, 'package.json');
@@ -19,7 +19,7 @@ export function packageType(file: string): ModuleFormat | undefined {
 export const hasModuleSyntax = (text: string): boolean =>
   /^\s*(?:import|export)\b(?!\s*[=(:,.)])/m.test(withoutComments(text)) || /\bimport\.meta\b/.test(text);
 
-/** Such code was written for a compiler that emits CommonJS. */
+/** True for module syntax mixed with `module.exports` or the like: code meant for a compiler that emits CommonJS. */
 export const writesExports = (text: string): boolean => {
   const code = withoutComments(text);
   return (

@@ -1,10 +1,10 @@
 /**
- * Module hooks for the code of user projects, in the thread that imports it. They leave packages and this program's own
- * modules to Node, and do three things for other files:
+ * Module hooks for the code of user projects. Node loads packages and this program's own modules without them. For other
+ * files the hooks do three things:
  *
- * 1. The exports of this package resolve from any folder, to the instance that this program itself uses.
- * 2. Specifiers resolve as a bundler for TypeScript resolves them (resolve.ts).
- * 3. TypeScript, JSX and JSON become JavaScript of the format that the file's place and text ask for (source.ts).
+ * 1. Imports of this package resolve, from any folder, to the module instance that this program uses.
+ * 2. Specifiers resolve as in a TypeScript bundler (resolve.ts).
+ * 3. TypeScript, JSX and JSON are compiled to JavaScript as ESM or CommonJS (source.ts).
  */
 import { readFileSync } from 'node:fs';
 import Module, { createRequire, registerHooks, setSourceMapsSupport } from 'node:module';
@@ -21,7 +21,7 @@ import { forgetProjectSettings } from './settings.ts';
 import { jsonModule, loadSource, type LoadedSource } from './source.ts';
 import { transform } from './transform.ts';
 
-/** The exports of this package that projects import, as its package.json names them: specifier to file URL. */
+/** The public exports of this package's package.json: specifier to file URL. */
 export const ownExports: ReadonlyMap<string, string> = new Map([
   [PRODUCT, ownModule('auth/auth').href],
   [`${PRODUCT}/auth`, ownModule('auth/auth').href],
@@ -34,16 +34,16 @@ export const specifierFrom = (parent: URL, specifier: string): string =>
   FROM + encodeURIComponent(JSON.stringify([parent.href, specifier]));
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
-  const found = resolvePlace(specifier, context, next);
+  const found = resolveUrl(specifier, context, next);
   if (generation === 0 || context.conditions.includes('require') || !isUserFile(found.url)) return found;
   const mark = `${PRODUCT}=${generation}`;
   return { ...found, url: `${found.url}${found.url.includes('?') ? '&' : '?'}${mark}` };
 };
 
-/** Node keeps a module for as long as the thread lives, by its address: a later generation has other addresses. */
+/** Node caches ES modules by URL for the life of the process, so each generation appends its own query to the URLs. */
 let generation = 0;
 
-/** Files of the project that are imported from now on are loaded anew, whether they changed or not. */
+/** Makes later imports of project files load them again, changed or not. */
 export function forgetModules(): void {
   generation += 1;
   forgetProjectSettings();
@@ -51,11 +51,11 @@ export function forgetModules(): void {
   for (const file of Object.keys(cache)) if (isUserFile(pathToFileURL(file).href)) delete cache[file];
 }
 
-const resolvePlace: ResolveHookSync = (specifier, context, next) => {
+const resolveUrl: ResolveHookSync = (specifier, context, next) => {
   if (specifier.startsWith(FROM)) {
     const request = decodeURIComponent(specifier.slice(FROM.length));
     const [parentURL, wanted] = JSON.parse(request) as [string, string];
-    return resolvePlace(wanted, { ...context, parentURL }, next);
+    return resolveUrl(wanted, { ...context, parentURL }, next);
   }
   const own = ownExports.get(specifier);
   if (own !== undefined) return { url: own, shortCircuit: true };
@@ -71,16 +71,16 @@ const load: LoadHookSync = (url, context, next) => {
   const file = fileURLToPath(withoutQuery(url));
   noteFile(file);
   if (file.endsWith('.json')) {
-    // Node requires an attribute `type`; compilers that resolve JSON do not, so files leave it out.
+    // Node requires `type: 'json'` for JSON imports; TypeScript compilers do not, so user code omits it.
     if (!isImport || context.importAttributes['type'] !== undefined) return next(url, context);
     return { format: 'module', source: jsonModule(file), shortCircuit: true };
   }
   const loaded = loadSource(file);
-  if (loaded === undefined) asWritten.add(file);
+  if (loaded === undefined) uncompiledFiles.add(file);
   return loaded === undefined ? next(url, context) : { ...loaded, shortCircuit: true };
 };
 
-/** A package's JavaScript is as its author published it; TypeScript in a package can only be meant for a loader. */
+/** True for project files. A package's JavaScript is excluded; its TypeScript is included, because Node cannot run it. */
 function isUserFile(url: string): boolean {
   if (!url.startsWith('file:') || isOwnModule(url)) return false;
   return !url.includes('/node_modules/') || isTypeScript(withoutQuery(url));
@@ -88,14 +88,14 @@ function isUserFile(url: string): boolean {
 
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/, '');
 
-/** Files that Node compiles as they are. */
-const asWritten = new Set<string>();
+/** Files that Node loads without compilation here. */
+const uncompiledFiles = new Set<string>();
 
-/** Node does not say where an ES module has a syntax error, the compiler for TypeScript does. */
+/** Node's syntax errors of ES modules lack the position, so the compiler is run to find it. Returns the better error. */
 export function explainSyntaxError(error: unknown): unknown {
-  // A caret stands below the place where it is known.
+  // A stack with a caret line already shows the position.
   if (!(error instanceof SyntaxError) || /^[ :]*\^/m.test(error.stack ?? '')) return error;
-  for (const file of [...asWritten].reverse())
+  for (const file of [...uncompiledFiles].reverse())
     try {
       const text = readFileSync(file, 'utf8');
       if (hasModuleSyntax(text)) transform(file, text, 'module');
@@ -105,16 +105,16 @@ export function explainSyntaxError(error: unknown): unknown {
   return error;
 }
 
-// Hooks belong to the thread, not to a server.
+// Module state is correct here: hooks belong to the process, not to a server.
 let registered = false;
 
-/** Registers the hooks, once per thread. */
+/** Registers the hooks. Repeated calls have no effect. */
 export function registerModuleHooks(): void {
   if (registered) return;
   registered = true;
   defineDecoratorHelpers();
   registerHooks({ resolve, load });
-  // Stacks name the lines that the user wrote. Maps of packages would cost time, and their sources are rarely there.
+  // Source maps make stacks show the user's lines. Packages are excluded: their maps cost time and sources are rare.
   setSourceMapsSupport(true, { nodeModules: false, generatedCode: false });
   if (!isBuilt) compileCommonJsHere();
 }
@@ -123,19 +123,18 @@ type Compile = (module: CommonJsModule, file: string) => void;
 type CommonJsModule = { _compile(source: string, file: string, format: LoadedSource['format']): void };
 
 /**
- * tsx runs this program unbuilt and replaces how Node compiles CommonJS files, without asking any `load` hook. Files
- * that are loaded here are compiled here again, this program's own modules among them: `require` then finds the instance
- * that was imported.
+ * Restores compilation by these hooks when tsx runs the unbuilt program: tsx replaces Node's CommonJS compilation and
+ * bypasses `load` hooks. Own modules are included, so that `require` and `import` share one instance.
  */
 function compileCommonJsHere(): void {
   const { _extensions: extensions } = Module as unknown as { _extensions: Record<string, Compile> };
   for (const extension of ['.js', '.jsx', '.cjs', '.ts', '.tsx', '.mts', '.cts']) {
-    const other = extensions[extension] ?? extensions['.js']!;
+    const compileByTsx = extensions[extension] ?? extensions['.js']!;
     extensions[extension] = (module, file) => {
       const { href } = pathToFileURL(file);
       if (isUserFile(href)) noteFile(file);
       const loaded = isUserFile(href) || isOwnModule(href) ? loadSource(file) : undefined;
-      if (loaded === undefined) other(module, file);
+      if (loaded === undefined) compileByTsx(module, file);
       else module._compile(loaded.source, file, loaded.format);
     };
   }

@@ -1,4 +1,4 @@
-/** The files of the project that this thread has loaded, or read to load others. */
+/** Records the project files that this process has loaded, or read in order to load others. */
 
 const files = new Set<string>();
 let listener: ((file: string) => void) | undefined;
@@ -10,10 +10,10 @@ export function noteFile(file: string): void {
   listener?.(file);
 }
 
-/** Those that are known by now. */
+/** The files recorded so far. */
 export const loadedFiles = (): readonly string[] => [...files];
 
-/** `onFile` gets each file once, those that are known already at once. The last listener replaces those before it. */
+/** Calls `onFile` once per file, at once for files already recorded. A new listener replaces the previous one. */
 export function listenForFiles(onFile: (file: string) => void): void {
   listener = onFile;
   for (const file of files) onFile(file);

@@ -1,6 +1,6 @@
 /**
- * Resolves what files of user projects import: `paths` and `baseUrl` of the nearest tsconfig.json, `.js` for a file that
- * is `.ts`, no extension, folders. Node resolves the rest.
+ * Resolves imports of user projects: `paths` and `baseUrl` of the nearest tsconfig.json, `.js` specifiers of `.ts` files,
+ * missing extensions, folders. Node resolves the rest.
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin, type ResolveFnOutput, type ResolveHookContext } from 'node:module';
@@ -16,7 +16,7 @@ export function resolveUserModule(specifier: string, context: Context, next: Nex
   if (isBuiltin(specifier) || /^(?!file:)[a-z][a-z\d+.-]+:/i.test(specifier)) return next(specifier, context);
   const parent = fileURLToPath(context.parentURL.replace(/[?#].*$/, ''));
   const isWritten = isTypeScript(parent);
-  // A linked file is one module, whichever path reaches it. `next` is not used: for `require` it takes no URL.
+  // `realpathSync` makes a symlinked file one module. `next` is not called, because for `require` it accepts no URL.
   const accept = (file: string, query = ''): ResolveFnOutput => ({
     url: pathToFileURL(realpathSync(file)).href + query,
     shortCircuit: true,
@@ -36,7 +36,7 @@ export function resolveUserModule(specifier: string, context: Context, next: Nex
   try {
     return next(specifier, context);
   } catch (error) {
-    // A package without `exports` may be asked for a file without its extension, or export a source that was not built.
+    // A package may be imported by a path without extension, or export a file that was not built.
     const { url } = Object(error) as { url?: unknown };
     const file = typeof url === 'string' ? findFile(fileURLToPath(url), isWritten) : undefined;
     if (file === undefined) throw error;
@@ -51,7 +51,7 @@ function locate(specifier: string, parent: string, { parentURL, conditions }: Co
   return { path: fileURLToPath(new URL(url.pathname, url)), query: url.search + url.hash };
 }
 
-/** A TypeScript file means the source where both it and its output are there; a JavaScript file means what it says. */
+/** Finds the file of an import path. `sourcesFirst`, for TypeScript importers, prefers `a.ts` over an existing `a.js`. */
 export function findFile(path: string, sourcesFirst: boolean): string | undefined {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);

@@ -1,4 +1,4 @@
-/** What the nearest tsconfig.json says about a file, read once per tsconfig.json and thread. */
+/** Settings from a file's nearest tsconfig.json, cached per tsconfig.json. */
 import { dirname } from 'node:path';
 import { createPathsMatcher, getTsconfig, type TsConfigResult } from 'get-tsconfig';
 import { noteFile } from './loaded-files.ts';
@@ -8,26 +8,26 @@ type CompilerOptions = NonNullable<TsConfigResult['config']['compilerOptions']>;
 export interface ProjectSettings {
   readonly compilerOptions: CompilerOptions;
   readonly allowJs: boolean;
-  /** Absolute paths that `paths` and `baseUrl` make of a specifier; they need not exist. */
+  /** Absolute candidate paths of a specifier by `paths` and `baseUrl`; they need not exist. */
   pathsOf(specifier: string): readonly string[];
 }
 
-const NONE: ProjectSettings = { compilerOptions: {}, allowJs: false, pathsOf: () => [] };
+const NO_SETTINGS: ProjectSettings = { compilerOptions: {}, allowJs: false, pathsOf: () => [] };
 
-/** Texts that `getTsconfig` has read. */
-const files = new Map<string, unknown>();
+/** The file cache of `getTsconfig`. */
+const fileCache = new Map<string, unknown>();
 const byFolder = new Map<string, ProjectSettings>();
 const byConfig = new Map<string, ProjectSettings>();
 
-/** Reads every tsconfig.json anew when it is asked for next. */
+/** Clears the caches, so that the next call reads tsconfig.json again. */
 export function forgetProjectSettings(): void {
-  for (const cache of [files, byFolder, byConfig]) cache.clear();
+  for (const cache of [fileCache, byFolder, byConfig]) cache.clear();
 }
 
-/** Throws when a tsconfig.json, or one that it extends, cannot be read. */
+/** Throws if the tsconfig.json, or one that it extends, cannot be read. */
 export function findProjectSettings(file: string): ProjectSettings {
-  // The tsconfig.json of a package may extend one that only its author has installed.
-  if (file.includes('/node_modules/')) return NONE;
+  // A package's tsconfig.json is ignored: it may extend a config that is not installed.
+  if (file.includes('/node_modules/')) return NO_SETTINGS;
   const folder = dirname(file);
   const known = byFolder.get(folder);
   if (known !== undefined) return known;
@@ -38,7 +38,7 @@ export function findProjectSettings(file: string): ProjectSettings {
 
 function readTsconfig(file: string): TsConfigResult | null {
   try {
-    return getTsconfig(file, 'tsconfig.json', files);
+    return getTsconfig(file, 'tsconfig.json', fileCache);
   } catch (error) {
     throw new Error(
       `the tsconfig.json for ${file} cannot be read, or what it extends is not installed: ${(error as Error).message}`,
@@ -47,7 +47,7 @@ function readTsconfig(file: string): TsConfigResult | null {
 }
 
 function toSettings(tsconfig: TsConfigResult | null): ProjectSettings {
-  if (tsconfig === null) return NONE;
+  if (tsconfig === null) return NO_SETTINGS;
   const known = byConfig.get(tsconfig.path);
   if (known !== undefined) return known;
   noteFile(tsconfig.path);

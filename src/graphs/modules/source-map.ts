@@ -1,7 +1,7 @@
-/** Source maps: joins two of them, and hangs one on the code that it belongs to. */
+/** Composes source maps and appends them to code. */
 import type { Compiled, SourceMap } from './transform.ts';
 
-/** A place in the output, and in the source: lines and columns from 0. */
+/** Maps an output column to a source position; lines and columns count from 0. */
 type Segment = readonly [column: number, sourceLine: number, sourceColumn: number];
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -11,7 +11,7 @@ export function withSourceMap({ code, map }: Compiled): string {
   return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}`;
 }
 
-/** The map from the output of the second step to the source of the first. Names are dropped. */
+/** Composes the maps of two compilation steps: from the second step's output to the first step's source. Drops names. */
 export function joinMaps(second: SourceMap, first: SourceMap): SourceMap {
   const sources = decode(first.mappings);
   const joined = decode(second.mappings).map((line) =>
@@ -57,7 +57,7 @@ function encode(lines: readonly (readonly Segment[])[]): string {
     .join(';');
 }
 
-/** Base 64 numbers of variable length: five bits a digit, the sixth says that more follow, the lowest is the sign. */
+/** Decodes base64 VLQ: 5 bits per digit, bit 6 is the continuation flag, the lowest bit of the value is the sign. */
 function numbersOf(segment: string): number[] {
   const numbers: number[] = [];
   let [value, shift] = [0, 0];

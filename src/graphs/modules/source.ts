@@ -1,4 +1,4 @@
-/** Turns a file of a user project into the source and the format that Node runs. */
+/** Compiles a project file to the source and module format that Node runs. */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isTypeScript } from './extensions.ts';
@@ -13,9 +13,9 @@ export interface LoadedSource {
 }
 
 /**
- * Undefined for what Node loads as it is. A `.ts` or `.js` file with module syntax whose package.json says nothing of its
- * type is an ES module, so that top-level await works and the file shares its libraries with every other ES module; it
- * may use `require`, `__dirname` and `__filename` as well. One that writes `module.exports` stays CommonJS.
+ * Undefined if Node can load the file unchanged. A file with module syntax whose package.json has no `type` becomes an ES
+ * module: top-level await works, and it shares library instances with other ES modules. It may also use `require`,
+ * `__dirname` and `__filename`. A file that writes `module.exports` stays CommonJS.
  */
 export function loadSource(file: string): LoadedSource | undefined {
   const isWritten = isTypeScript(file);
@@ -41,7 +41,7 @@ const FORMAT_OF: Readonly<Record<string, ModuleFormat>> = {
   '.cjs': 'commonjs',
 };
 
-/** An ES module that exports the file's value as `default` and its members by name. */
+/** The source of an ES module that exports a JSON file's value as `default` and its members by name. */
 export function jsonModule(file: string): string {
   const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   let value: unknown;

@@ -1,4 +1,4 @@
-/** Compiles TypeScript and JSX to JavaScript as the nearest tsconfig.json asks for. */
+/** Compiles TypeScript and JSX to JavaScript with the options of the nearest tsconfig.json. */
 import { extname } from 'node:path';
 import {
   transformSync,
@@ -23,7 +23,7 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Throws a `SyntaxError` whose message begins with `file:line:column: ` and ends with the lines around that place. */
+/** Throws a `SyntaxError` whose message begins with `file:line:column: ` and ends with the code frame. */
 export function transform(file: string, text: string, format: ModuleFormat): Compiled {
   const options: TransformOptions = {
     ...toOptions(findProjectSettings(file).compilerOptions),
@@ -34,11 +34,11 @@ export function transform(file: string, text: string, format: ModuleFormat): Com
   const [error] = errors.filter(({ severity }) => severity === 'Error');
   if (error !== undefined) throw toSyntaxError(file, text, error);
   if (options.decorator?.legacy !== true) refuseDecorators(file, text, options);
-  // An interpreter line becomes a comment: it is valid in the first line only, and lines may be added above it.
+  // `#!` becomes a comment: it is valid in the first line only, and lines may be added above it.
   return { code: code.replace(/^#!/, '//'), map: toMap(file, map!) };
 }
 
-/** Node cannot run decorators, and oxc compiles legacy decorators only. */
+/** Throws for decorators without `experimentalDecorators`: Node cannot run them and oxc compiles only legacy ones. */
 function refuseDecorators(file: string, text: string, options: TransformOptions): void {
   const found = /^\s*(?:export\s+(?:default\s+)?)?(?=@[\w$(])/m.exec(text);
   if (found === null) return;
@@ -49,7 +49,7 @@ function refuseDecorators(file: string, text: string, options: TransformOptions)
   throw new SyntaxError(`${file}:${place}: ${advice}`);
 }
 
-/** The map names the file and does not contain its text: Node reads the file to show a line. */
+/** A source map without `sourcesContent`: Node reads the file to show a line. */
 export const toMap = (file: string, { version, names, mappings }: Omit<SourceMap, 'sources'>): SourceMap => ({
   version,
   names,
@@ -85,7 +85,7 @@ function toOptions(options: ProjectSettings['compilerOptions']): TransformOption
   };
 }
 
-/** The default runtime is `automatic`: it needs no import in the file. */
+/** The default JSX runtime is `automatic`, which needs no import in the file. */
 function toJsx({ jsx, jsxImportSource, jsxFactory, jsxFragmentFactory }: ProjectSettings['compilerOptions']) {
   if (jsx !== 'react' && jsxFactory === undefined)
     return {

@@ -1,4 +1,4 @@
-/** The parts of a compiled graph that tell what it takes and gives, of whatever version of the library. */
+/** The members of a compiled graph, of any library version, from which schemas and drawings are derived. */
 import type { CompiledGraph } from '../graph-shapes.ts';
 
 export interface GraphBuilder {
@@ -13,7 +13,7 @@ export interface GraphBuilder {
   readonly _metaRegistry?: MetaRegistry;
 }
 
-/** Knows what helpers of the library wrote down about schemas. */
+/** The library's registry of schema metadata, such as reducers and JSON Schema extras. */
 export interface MetaRegistry {
   getExtendedChannelSchemas(schema: unknown, effects: object): unknown;
 }

@@ -1,6 +1,6 @@
 /**
- * The TypeScript compiler with an API: the one that `ts-json-schema-generator` brings along, because the newest
- * compiler has none yet. Only what is used here is declared.
+ * The TypeScript compiler API that is used here. It comes from the copy that `ts-json-schema-generator` depends on,
+ * because the newest compiler has no API yet.
  */
 import { createRequire } from 'node:module';
 import type { createProgram } from 'ts-json-schema-generator';

@@ -1,6 +1,6 @@
 /**
- * Answers what can be asked about a graph without running it. What a graph carries at run time comes first, then what
- * its source says, then the names of its channels.
+ * Derives drawings and schemas of a graph without running it. Schemas come from the graph's runtime objects, otherwise
+ * from its source's types, otherwise from its channel names.
  */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { GraphDrawing, GraphSchemas } from '../schema-port.ts';
@@ -9,7 +9,7 @@ import { toDraft07 } from './draft-07.ts';
 import { channelSchemas, NO_CONFIG, readRuntimeSchemas, type SchemaHelpers } from './runtime-schemas.ts';
 import type { SourceReport } from './source-report.ts';
 
-/** What the source of a graph says; undefined when it says nothing. Asked only when it is needed: it takes seconds. */
+/** Analyses the graph's source; undefined if that gives nothing. Call it only when needed: it takes seconds. */
 export type ReadSource = () => Promise<SourceReport | undefined>;
 
 export async function drawGraph(graph: DescribedGraph, xray: boolean | number): Promise<GraphDrawing> {
@@ -19,7 +19,7 @@ export async function drawGraph(graph: DescribedGraph, xray: boolean | number): 
   return { nodes: nodes.map(withDraft07), edges };
 }
 
-/** A plain function: one node between start and end. */
+/** Draws a plain function: one node between start and end. */
 export const drawNode = (name: string): GraphDrawing => ({
   nodes: [
     { id: '__start__', type: 'schema', data: {} },
@@ -32,7 +32,7 @@ export const drawNode = (name: string): GraphDrawing => ({
   ],
 });
 
-/** The drawing's start and end are schemas of any value, written in whatever draft the library prefers. */
+/** Removes `$schema` from the start and end nodes: the library's draft differs from this API's draft-07. */
 function withDraft07(node: Json): Json {
   if (!isObject(node) || node['type'] !== 'schema' || !isObject(node['data'])) return node;
   const { $schema: _, ...data } = node['data'];
@@ -81,7 +81,7 @@ export async function describeSubgraphs(
   return Object.fromEntries(described);
 }
 
-/** A plain function takes and gives objects; `messages` mean something to it. */
+/** Schemas of a plain function: from its source, otherwise an object with `messages`. */
 export const describeFunction = (source: SourceReport | undefined): GraphSchemas =>
   filled(source?.schemas ?? {}, { input: ANY_STATE, output: ANY_STATE, state: ANY_STATE, config: NO_CONFIG });
 

@@ -1,6 +1,6 @@
 /**
- * Describes loaded graphs. Graph code runs here only where a factory has to make the graph that is asked about; what
- * its types do not call a graph is never called to find out (see graph-function.ts).
+ * Describes loaded graphs. Graph code runs here only to make a factory's graph. An undecided function is called only if
+ * its types say that it returns a graph (graph-function.ts).
  */
 import { toCompiledGraph } from '../graph-shapes.ts';
 import type { LoadedGraph } from '../loader.ts';
@@ -14,11 +14,11 @@ import type { SourceReport } from './source-report.ts';
 
 export interface DescriberOptions {
   readonly graphs: readonly LoadedGraph[];
-  /** What the source says of an export; see source-analysis.ts. */
+  /** Analyses an export's source (source-analysis.ts). */
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
 }
 
-/** With the schema library, which is most of what a worker would load: only for those that are asked. */
+/** Loaded lazily, because the schema library would be most of a worker's start-up. */
 const loadDescribe = () =>
   import('./describe.ts').catch((error: unknown) => {
     throw new Unloadable(error);
@@ -33,7 +33,7 @@ export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDe
   function helpersFor({ file }: LoadedGraph): Promise<SchemaHelpers | undefined> {
     const known = helpers.get(file);
     if (known !== undefined) return known;
-    // Not every version of the library has them, and a plain function's project has no library at all.
+    // Older library versions lack this module, and a plain function's project has no library.
     const found = importFrom(file, '@langchain/langgraph/zod/schema').catch((error: unknown) => {
       if (isForWantOfFiles(error)) throw new Unloadable(error);
       return undefined;
@@ -43,7 +43,7 @@ export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDe
     return found;
   }
 
-  /** The graph to describe; undefined for a plain function. */
+  /** Finds or makes the graph to describe; it is absent for a plain function. */
   async function open(order: GraphOrder): Promise<{ loaded: LoadedGraph; graph?: DescribedGraph }> {
     const loaded = graphs.find(({ graphId }) => graphId === order.graphId);
     if (loaded === undefined) throw new Error(`There is no graph "${order.graphId}"`);

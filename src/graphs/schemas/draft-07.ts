@@ -1,9 +1,9 @@
-/** JSON Schema of other drafts as draft-07, which clients of this interface read. */
+/** Converts JSON Schema of later drafts to draft-07, the draft of this API. */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 
 export const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 
-/** The schema as plain JSON under one `$schema`; undefined for what is no schema of objects. */
+/** The converted schema with `$schema` at its root only; undefined unless its type is `object` or it is a `$ref`. */
 export function toDraft07(schema: unknown): JsonObject | undefined {
   if (schema === undefined || schema === null) return undefined;
   const plain = converted(JSON.parse(JSON.stringify(schema)) as Json);
@@ -17,7 +17,7 @@ function converted(value: Json): Json {
   const result: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
     if (key === '$schema') continue;
-    // Members of these are named by the user: a property may well be called `$defs`.
+    // Keys below `properties` are user-defined names; a property may be called `$defs`.
     if ((key === 'properties' || key === 'patternProperties') && isObject(item)) {
       result[key] = mapped(item);
     } else if ((key === '$defs' || key === 'definitions') && isObject(item)) {

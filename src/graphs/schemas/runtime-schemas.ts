@@ -1,6 +1,6 @@
 /**
- * The schemas that a graph carries with it at run time, in this order: the library's StateSchema objects; the helpers
- * of the user's own copy of the library, which know the extras that were registered for a schema; plain zod.
+ * Reads the schemas that a graph has at run time. The sources, in this order: `StateSchema` objects; the schema helpers of
+ * the user's library copy, which know registered extras; plain zod.
  */
 import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
@@ -8,14 +8,14 @@ import type { GraphSchemas } from '../schema-port.ts';
 import type { DescribedGraph, GraphBuilder, MetaRegistry } from './builder.ts';
 import { toDraft07 } from './draft-07.ts';
 
-/** `@langchain/langgraph/zod/schema` of the user's project; undefined when its version has none. */
+/** The exports of `@langchain/langgraph/zod/schema` in the user's project. */
 export type SchemaHelpers = Readonly<Record<string, unknown>>;
 
 type Kind = keyof GraphSchemas;
 
 interface Source {
   readonly helper: string;
-  /** The library's effects for this kind of schema. */
+  /** The options of the library's registry for this kind of schema. */
   readonly effects: object;
   readonly definition: (builder: GraphBuilder) => unknown;
 }
@@ -30,7 +30,7 @@ const SOURCES: Readonly<Record<Kind, Source>> = {
   input: {
     helper: 'getInputTypeSchema',
     effects: { ...EXTRAS, withReducerSchema: true, asPartial: true },
-    // A symbol says "the state, in part".
+    // The library uses a symbol for "input is a partial state".
     definition: ({ _inputRuntimeDefinition: own, _schemaRuntimeDefinition: state }) =>
       typeof own === 'symbol' ? state : own,
   },
@@ -46,7 +46,7 @@ const SOURCES: Readonly<Record<Kind, Source>> = {
   },
 };
 
-/** Only what the graph carries: a kind that it says nothing about is absent. */
+/** Returns only the kinds of schema that the graph defines. */
 export function readRuntimeSchemas(graph: DescribedGraph, helpers?: SchemaHelpers): Partial<GraphSchemas> {
   const { builder } = graph;
   if (typeof builder !== 'object' || builder === null) return {};
@@ -75,7 +75,7 @@ function readSchema(
       const schema = toDraft07((ask as (...args: unknown[]) => unknown)(graph, registry));
       if (schema !== undefined) return schema;
     } catch {
-      // The helper gives up on the whole schema for one member that JSON Schema cannot say; below it becomes "any".
+      // The helper throws if one member has no JSON Schema; the fallback below makes that member "any".
     }
   }
   return fromZod(extended(own, registry, effects));
@@ -94,7 +94,7 @@ const extended = (schema: object, registry: MetaRegistry | undefined, effects: o
     ? registry.getExtendedChannelSchemas(schema, effects)
     : schema;
 
-/** Zod 4, of whatever copy: its schemas describe themselves. Earlier ones need the helpers. */
+/** Converts a zod 4 schema of any zod copy; undefined for zod 3, which needs the helpers. */
 function fromZod(schema: unknown): JsonObject | undefined {
   if (typeof schema !== 'object' || schema === null || !('_zod' in schema)) return undefined;
   const found = z.toJSONSchema(schema as z.ZodType, {
@@ -105,20 +105,20 @@ function fromZod(schema: unknown): JsonObject | undefined {
   return toDraft07(withExtras(JSON.parse(JSON.stringify(found)) as Json));
 }
 
-/** How the library carries extras through a conversion: as a description that is JSON behind this prefix. */
-const PREFIX = 'lg:';
+/** The library encodes extras as a schema's description: this prefix and JSON. */
+const EXTRAS_PREFIX = 'lg:';
 
 function withExtras(value: Json): Json {
   if (Array.isArray(value)) return value.map(withExtras);
   if (!isObject(value)) return value;
   const result = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withExtras(item)]));
   const { description } = result;
-  if (typeof description !== 'string' || !description.startsWith(PREFIX)) return result;
+  if (typeof description !== 'string' || !description.startsWith(EXTRAS_PREFIX)) return result;
   const { description: _, ...rest } = result;
-  return { ...rest, ...(JSON.parse(description.slice(PREFIX.length)) as JsonObject) };
+  return { ...rest, ...(JSON.parse(description.slice(EXTRAS_PREFIX.length)) as JsonObject) };
 }
 
-/** What is left when nothing describes the values: the names of the graph's channels. */
+/** Schemas with the graph's channel names as properties of any type; the fallback if nothing describes the values. */
 export function channelSchemas({ builder }: DescribedGraph): GraphSchemas {
   const named = (channels: object | undefined): JsonObject | null =>
     channels === undefined
@@ -131,7 +131,7 @@ export function channelSchemas({ builder }: DescribedGraph): GraphSchemas {
               .map((name) => [name, {}]),
           ),
         })!;
-  // The channels of the builder are the state's and those between its nodes.
+  // `builder.channels` also has internal channels between nodes, so the state's definition is used.
   const { _inputDefinition: input, _outputDefinition: output } = builder ?? {};
   const state = (builder as { _schemaDefinition?: object } | undefined)?._schemaDefinition ?? input;
   return { input: named(input), output: named(output), state: named(state), config: NO_CONFIG };

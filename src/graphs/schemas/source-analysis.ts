@@ -1,8 +1,7 @@
 /**
- * Reads what the source of graphs says about them, each file in a process of its own, one at a time, and once. X4 The
- * compiler takes seconds without a pause and up to a gigabyte: neither the server nor a graph worker has it. A busy
- * machine makes a question wait; only processor time is limited. A reading that failed is told and not kept, so the
- * next question tries again.
+ * Analyses graph sources, once per file, in child processes that run one at a time. X4 The compiler blocks for seconds
+ * and takes up to 1 GB, so it runs in neither the server nor a graph worker. Only processor time is limited, so a busy
+ * machine delays a query without failing it. A failed analysis is reported and repeated by the next query.
  */
 import type { ChildProcess } from 'node:child_process';
 import { startProcess } from '../../kernel/child-process.ts';
@@ -17,18 +16,18 @@ import type {
 } from './source-report.ts';
 
 export interface SourceAnalysis {
-  /** Undefined when the source says nothing or could not be read; never rejects. */
+  /** Undefined if the source has no schema or could not be analysed; never rejects. */
   read(file: string, exportName: string): Promise<SourceReport | undefined>;
   close(): Promise<void>;
 }
 
 export interface SourceAnalysisOptions {
-  /** All exports that may be asked for, by file: they are read together, which costs hardly more than one. */
+  /** All exports that may be queried. The exports of one file are analysed together, at the cost of one. */
   readonly exports: readonly { readonly file: string; readonly exportName: string }[];
   /** Milliseconds of processor time for one file. */
   readonly limitMs: number;
   readonly cache: SourceCache;
-  /** Hears why a file could not be read. */
+  /** Called with the error when a file could not be analysed. */
   readonly onFault: (error: unknown) => void;
 }
 

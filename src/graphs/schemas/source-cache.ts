@@ -1,19 +1,19 @@
 /**
- * Reports on disk. One holds as long as every file that its reading read has the same content, so a source is
- * compiled once for each content of its program, however often the server starts.
+ * Caches source reports on disk. A report is valid while every file that its analysis read is unchanged, so a source is
+ * compiled once per content and not once per server start.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../../kernel/digest.ts';
 import type { FileReport, SourceCache, SourceQuestion } from './source-report.ts';
 
-interface Kept {
-  /** Digests by path; null for a file that was looked for and is not there. */
+interface CacheEntry {
+  /** Digests by path; null for a file that was looked up and does not exist. */
   readonly files: Readonly<Record<string, string | null>>;
   readonly report: FileReport;
 }
 
-/** `read` is told where to note the paths of files that it reads or misses. */
+/** Returns the cached report or calls `read`, which must report each path that it reads or misses through `note`. */
 export function readThrough(
   { dir, version }: SourceCache,
   question: SourceQuestion,
@@ -29,18 +29,18 @@ export function readThrough(
   return report;
 }
 
-function load(path: string): Kept | undefined {
-  let kept: Kept;
+function load(path: string): CacheEntry | undefined {
+  let kept: CacheEntry;
   try {
-    kept = JSON.parse(readFileSync(path, 'utf8')) as Kept;
+    kept = JSON.parse(readFileSync(path, 'utf8')) as CacheEntry;
   } catch {
     return undefined;
   }
   return Object.entries(kept.files).every(([file, digest]) => digestOf(file) === digest) ? kept : undefined;
 }
 
-/** A report that cannot be kept is made again by the next start. */
-function keep(dir: string, path: string, kept: Kept): void {
+/** Write errors are ignored: the next server start analyses the source again. */
+function keep(dir: string, path: string, kept: CacheEntry): void {
   const unfinished = `${path}.${process.pid}`;
   try {
     mkdirSync(dir, { recursive: true });

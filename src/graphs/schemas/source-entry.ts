@@ -1,4 +1,4 @@
-/** The entry of the process that reads a source file: one question, one answer, then it ends. */
+/** The entry of the child process that analyses a source file. It answers one message and exits. */
 import { constants, setPriority } from 'node:os';
 import { limitProcessorTime } from '../../kernel/processor-limit.ts';
 import { readThrough } from './source-cache.ts';
@@ -14,8 +14,8 @@ function answer({ question, cache, limitMs }: SourceTask): SourceAnswer {
   }
 }
 
-// Requests and runs come first.
+// Low priority leaves the processor to requests and runs.
 setPriority(constants.priority.PRIORITY_LOW);
 process.once('message', (task: SourceTask) => process.send?.(answer(task), () => process.exit()));
-// The server is gone.
+// A closed channel means that the server has ended.
 process.once('disconnect', () => process.exit());

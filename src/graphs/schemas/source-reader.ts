@@ -1,6 +1,6 @@
 /**
- * What the types in a project's source say about the graphs it exports. Runs in a process of its own: the compiler
- * takes seconds and does not pause.
+ * Derives schemas of exported graphs from the types in a project's source. It runs in a child process, because the
+ * compiler blocks for seconds.
  */
 import { dirname } from 'node:path';
 import type { GraphSchemas } from '../schema-port.ts';
@@ -17,8 +17,8 @@ import type { FileReport, SourceQuestion, SourceReport } from './source-report.t
 import { createTypeSchemas, type TypeSchemas } from './type-schema.ts';
 
 /**
- * Throws when the file cannot be read as a module. `note` hears the path of every file that was read, and of those
- * that would have been read as its `tsconfig.json`.
+ * Throws if the file is not a module. `note` gets the path of every file that is read, and of every missing
+ * `tsconfig.json` that was looked up.
  */
 export function readSourceFile(
   { file, exportNames }: SourceQuestion,
@@ -50,7 +50,7 @@ export function readSourceFile(
   return reports;
 }
 
-/** The project's own options, made to type-check whatever the loader would run. */
+/** The project's compiler options, adjusted to accept everything that the loader accepts. */
 function optionsFor(compiler: Compiler, file: string, note: (path: string) => void): object {
   const sys = Object.assign(Object.create(compiler.sys) as Compiler['sys'], {
     readFile(path: string) {
@@ -76,7 +76,7 @@ function optionsFor(compiler: Compiler, file: string, note: (path: string) => vo
     ...(baseUrl !== undefined && { baseUrl }),
     ...(customConditions && { customConditions }),
     jsx: jsx ?? compiler.JsxEmit.Preserve,
-    // Without a list every package of types that can be found is loaded, and state rarely speaks of them.
+    // Without a list the compiler loads every `@types` package, which state types rarely use.
     types: types ?? [],
     target: compiler.ScriptTarget.ESNext,
     module: compiler.ModuleKind.ESNext,
@@ -109,7 +109,7 @@ function reportOn(
   return { kind: 'function', schemas: state === undefined ? {} : { input: state, state } };
 }
 
-/** The type of the compiled graph: of itself, of what a builder compiles to, of what a wrapper holds. */
+/** The compiled graph's type: `type` itself, a wrapper's `graph`, or the result of a builder's `compile()`. */
 function toGraph(type: Type, checker: Checker): Type | undefined {
   if (type.getProperty('~InputType') !== undefined) return type;
   const inner = propertyOf(type, 'graph', checker);
@@ -133,7 +133,7 @@ function graphSchemas(graph: Type, checker: Checker, schemas: TypeSchemas): Part
   return Object.fromEntries(Object.entries(found).filter(([, schema]) => schema !== undefined));
 }
 
-/** The type of `context` in the options of `invoke`, which before langgraph 0.4 was that of `configurable`. */
+/** The schema of `context` in the options of `invoke`; before langgraph 0.4 that of `configurable`. */
 function contextOf(graph: Type, checker: Checker, schemas: TypeSchemas) {
   const options = propertyOf(graph, 'invoke', checker)?.getCallSignatures()[0]?.getParameters()[1];
   if (options === undefined) return undefined;
@@ -147,7 +147,7 @@ function propertyOf(type: Type, name: string, checker: Checker): Type | undefine
   return property && checker.getTypeOfSymbol(property);
 }
 
-/** Graphs given to `addNode(name, graph)` in the project's own files; a name with two meanings says nothing. */
+/** Finds graphs passed to `addNode(name, graph)` in project files. A name with two different schemas is left out. */
 function findSubgraphs(
   compiler: Compiler,
   program: Program,

@@ -1,15 +1,15 @@
-/** What the analysis of a source file says about its exports; plain data, for it crosses processes. */
+/** The result of a source analysis and its messages; plain data, because it crosses processes. */
 import type { GraphSchemas } from '../schema-port.ts';
 
 export interface SourceReport {
-  /** `graph` also for a function that returns one; `function` is any other function. */
+  /** `graph`: a graph or a function that returns one; `function`: any other function. */
   readonly kind: 'graph' | 'function';
   readonly schemas: Partial<GraphSchemas>;
-  /** Of graphs that are added as nodes somewhere in the file, by the name of the node. */
+  /** Schemas of graphs that project files add as nodes, by node name. */
   readonly subgraphs: Readonly<Record<string, Partial<GraphSchemas>>>;
 }
 
-/** By export name; exports that are neither a graph nor a function are absent. */
+/** Reports by export name; exports that are neither a graph nor a function are absent. */
 export type FileReport = Readonly<Record<string, SourceReport>>;
 
 export interface SourceQuestion {
@@ -17,15 +17,14 @@ export interface SourceQuestion {
   readonly exportNames: readonly string[];
 }
 
-/** Where reports are kept. */
 export interface SourceCache {
-  /** Made when the first report is kept. */
+  /** The cache folder; it is created with the first report. */
   readonly dir: string;
-  /** Of the program that reads: reports of another one are not used. */
+  /** This program's version: reports of other versions are not used. */
   readonly version: string;
 }
 
-/** Message to the process that reads. */
+/** The message to the child process. */
 export interface SourceTask {
   readonly question: SourceQuestion;
   readonly cache: SourceCache;
@@ -33,5 +32,5 @@ export interface SourceTask {
   readonly limitMs: number;
 }
 
-/** Message from the process that reads. */
+/** The message from the child process. */
 export type SourceAnswer = { readonly report: FileReport } | { readonly problem: string };

@@ -1,16 +1,16 @@
 /**
- * TypeScript types as JSON Schema, draft-07. What JSON cannot say (functions, classes of libraries, type parameters)
- * is any value; a type within itself becomes a definition.
+ * Converts TypeScript types to JSON Schema, draft-07. Types without a JSON form (functions, library classes, type
+ * parameters) become any value; a recursive type becomes a definition.
  */
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Checker, Compiler, Type, TypeSymbol } from './compiler.ts';
 import { toDraft07 } from './draft-07.ts';
 
-/** Types that expand without ever meeting themselves end here. */
-const DEEPEST = 12;
+/** Bounds generic types that expand endlessly without repeating a type. */
+const MAX_TYPE_DEPTH = 12;
 
 export interface TypeSchemas {
-  /** Undefined for a type that is no object. */
+  /** Undefined if the type is not an object. */
   root(type: Type): JsonObject | undefined;
 }
 
@@ -52,7 +52,7 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
     const open = new Map<Type, { name?: string }>();
 
     function convert(type: Type, depth: number): JsonObject {
-      if (depth > DEEPEST) return {};
+      if (depth > MAX_TYPE_DEPTH) return {};
       const simple = primitive(type);
       if (simple !== undefined) return simple;
       if (nameOf(type.aliasSymbol) === 'Messages' && isOfLibrary(type.aliasSymbol))
@@ -60,7 +60,7 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
       if (isMessage(type.aliasSymbol) || isMessage(type.getSymbol())) return message();
       if (type.isUnion()) return union(type.types, depth);
       if (type.isIntersection()) {
-        // `string & {brand}` is a string.
+        // A branded primitive, `string & {brand}`, is its primitive.
         const part = type.types.map(primitive).find((found) => found !== undefined);
         return part ?? object(type, depth);
       }
@@ -88,20 +88,20 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
       const wanted = types.filter(
         (type) =>
           checker.getUndefinedType() !== type &&
-          // A wrapper by which code replaces what a reducer would merge; its name is gone at run time.
+          // `Overwrite` only tells a reducer to replace the value; clients cannot send it.
           !['OverwriteValue', 'Overwrite'].includes(
             nameOf(type.aliasSymbol) ?? nameOf(type.getSymbol()) ?? '',
           ),
       );
-      // What a reducer of messages takes is a long list of forms; all of them end as messages.
-      if (wanted.some((type) => checker.isArrayType(type) && elements(type).some(speaksOfMessages)))
+      // A messages reducer accepts a union of many forms; the schema shows just messages.
+      if (wanted.some((type) => checker.isArrayType(type) && elements(type).some(containsMessage)))
         return { type: 'array', items: message() };
-      if (wanted.some(speaksOfMessages)) return message();
+      if (wanted.some(containsMessage)) return message();
       return anyOf(wanted.map((type) => convert(type, depth + 1)));
     }
 
-    const speaksOfMessages = (type: Type): boolean =>
-      isMessage(type.getSymbol()) || (type.isUnion() && type.types.some(speaksOfMessages));
+    const containsMessage = (type: Type): boolean =>
+      isMessage(type.getSymbol()) || (type.isUnion() && type.types.some(containsMessage));
 
     function object(type: Type, depth: number): JsonObject {
       const symbol = type.getSymbol();
@@ -138,7 +138,7 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
         const optional = (property.flags & SymbolFlags.Optional) !== 0 || takesUndefined(own);
         if (!optional) required.push(property.name);
       }
-      // Anything under any name is what JSON Schema takes for granted.
+      // An index signature of `any` equals JSON Schema's default for additional properties.
       const index = checker.getIndexInfosOfType(type).find((info) => info.type !== checker.getAnyType());
       return {
         type: 'object',
@@ -168,7 +168,7 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
     return { object };
   }
 
-  /** Functions, classes and containers of libraries, and what has no members to speak of. */
+  /** True for functions, library classes, containers such as `Map`, and types without members. */
   function isOpaque(type: Type): boolean {
     if (type.getCallSignatures().length > 0) return true;
     if (type.isClass() || type.getConstructSignatures().length > 0) return isOfLibrary(type.getSymbol());
@@ -182,7 +182,7 @@ export function createTypeSchemas({ SymbolFlags }: Compiler, checker: Checker): 
   }
 }
 
-/** Choices, the literals of one type together; a choice of anything is no choice. */
+/** The union of schemas, with string literals merged to one enum. A union with "any" is "any". */
 function anyOf(schemas: readonly JsonObject[]): JsonObject {
   if (schemas.length === 0 || schemas.some((schema) => Object.keys(schema).length === 0)) return {};
   const literals = schemas.flatMap(({ const: value }) => (value === undefined ? [] : [value]));
