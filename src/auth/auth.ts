@@ -1,5 +1,5 @@
 /**
- * The module `rewound/auth`: a project declares with it which callers are let in and what each of them may touch.
+ * The public module `rewound/auth`: a project declares with it how callers are authenticated and authorized.
  *
  *   import { Auth, HTTPException } from 'rewound/auth';
  *
@@ -24,15 +24,15 @@ type Maybe<T> = T | null | undefined;
 type Fields = Record<string, unknown>;
 
 /**
- * Throw it from any handler to refuse the request: the client gets this status, these headers and `message` as
- * `detail`. Everything else that a handler throws is a fault: the client gets a bare 500, the server's log the cause.
+ * Throw it from a handler to refuse the request: the client gets this status, these headers, and `message` as `detail`.
+ * Any other thrown value is a fault: the client gets a 500 without details, and the server logs the cause.
  */
 export class HTTPException extends Error {
-  /** 400..599; anything else counts as a fault. */
+  /** 400 to 599; any other status counts as a fault. */
   status: number;
   headers: Record<string, string> | [string, string][] | Headers;
 
-  /** `message` defaults to the reason phrase of the status, `Unauthorized` for 401. */
+  /** `message` defaults to the status's reason phrase, such as `Unauthorized` for 401. */
   constructor(
     status: number,
     options: { message?: string; headers?: HTTPException['headers']; cause?: unknown } = {},
@@ -44,9 +44,9 @@ export class HTTPException extends Error {
   }
 }
 
-/** The caller as handlers and graphs see it, with whatever else `authenticate` returned. */
+/** The caller as handlers and graphs see it, with all further fields that `authenticate` returned. */
 export interface User {
-  /** Who it is; the natural value for an owner filter. Never empty. */
+  /** The user's unique name, suited for owner filters. Never empty. */
   identity: string;
   /** Defaults to `identity`. */
   display_name: string;
@@ -56,12 +56,12 @@ export interface User {
 }
 
 /**
- * What `authenticate` may return: the identity alone, or a user. Further fields must be plain JSON; graph code reads
- * them at `config.configurable.platform_auth_user`, and nobody else ever does. `is_authenticated: false` answers 401.
+ * The return value of `authenticate`: an identity or a user. Further fields must be plain JSON. Only graph code sees them,
+ * in `config.configurable.platform_auth_user`. `is_authenticated: false` answers 401.
  */
 export type AuthReturn = string | (Pick<User, 'identity'> & Partial<User>);
 
-/** The user that `authenticate` makes of its return value. */
+/** The user type that follows from the return type of `authenticate`. */
 export type UserOf<T extends AuthReturn> = T extends string ? User : Omit<T, keyof User> & User;
 
 interface RunCreation {
@@ -90,7 +90,7 @@ interface Page {
   offset?: Maybe<number>;
 }
 
-/** Every operation that is authorized, and the `value` its handler gets. */
+/** The authorized operations, and the `value` that the handler of each gets. */
 export interface EventValues {
   'threads:create': { thread_id?: Maybe<string>; metadata?: Maybe<Fields>; if_exists?: Maybe<string> };
   'threads:read': { thread_id?: Maybe<string> };
@@ -103,7 +103,7 @@ export interface EventValues {
     metadata?: Maybe<Fields>;
     values?: Maybe<Fields>;
   };
-  /** Every way of starting a run; access to a run is access to its thread. */
+  /** Covers every way of starting a run. All other access to runs is authorized as access to their thread. */
   'threads:create_run': RunCreation;
   'assistants:create': AssistantFields & {
     assistant_id?: Maybe<string>;
@@ -147,14 +147,14 @@ export interface EventValues {
   'store:delete': { namespace?: Maybe<string[]>; key: string };
 }
 
-/** `threads:create`, `store:put`, …: a resource and an action. */
+/** A resource and an action, such as `threads:create`. */
 export type EventName = keyof EventValues;
 type Resource<E extends EventName = EventName> = E extends `${infer R}:${string}` ? R : never;
 type Action<E extends EventName = EventName> = E extends `${string}:${infer A}` ? A : never;
 
 /**
- * What a handler can be registered for. Of all that fit an event, only the most specific one runs: `threads:create`,
- * then `threads`, then `*:create`, then `*`. An event that nothing fits is allowed.
+ * A key to register a handler under. Only the most specific matching handler runs: `threads:create`, then `threads`, then
+ * `*:create`, then `*`. An event without a matching handler is allowed.
  */
 export type HandlerKey = '*' | Resource | `*:${Action}` | EventName;
 
@@ -167,13 +167,13 @@ export type EventsOf<K extends HandlerKey> = K extends '*'
       ? Extract<EventName, `${K}:${string}`>
       : Extract<EventName, K>;
 
-/** What a handler gets; checking `event` narrows `value`. */
+/** The argument of a handler. Checking `event` narrows the type of `value`. */
 export type AuthContext<E extends EventName, TUser extends User = User> = {
   [K in E]: {
     event: K;
     resource: Resource<K>;
     action: Action<K>;
-    /** The operation's payload. Change it in place (stamp `value.metadata`) and the server goes on with the change. */
+    /** The operation's payload. The server uses changes made in place, such as additions to `value.metadata`. */
     value: EventValues[K];
     permissions: string[];
     user: TUser;
@@ -183,36 +183,36 @@ export type AuthContext<E extends EventName, TUser extends User = User> = {
 type Scalar = string | number | boolean | null;
 
 /**
- * Restricts an operation to resources whose metadata match every key: a scalar or an array of scalars (or `$eq`) must
- * be equal, `$contains` asks for an array that holds the scalar or all of the scalars. `$or` and `$and` combine filters, two levels deep.
- * `{}` restricts nothing. Anything else, `undefined` for a value included, denies with a 500.
+ * Restricts an operation to resources whose metadata match every key. A scalar, an array of scalars or `$eq` must be equal.
+ * `$contains` requires an array with the scalar or all the scalars. `$or` and `$and` combine filters, at most two levels
+ * deep. `{}` restricts nothing. Any other value, including `undefined`, denies with a 500.
  */
 export type AuthFilter = {
   [key: string]:
     Scalar | Scalar[] | { $eq: Scalar | Scalar[] } | { $contains: Scalar | Scalar[] } | AuthFilter[];
 };
 
-/** Nothing or `true` allows, `false` answers 403 `Not authorized`, a filter allows within its bounds. */
+/** Nothing or `true` allows, `false` answers 403 `Not authorized`, a filter restricts the operation. */
 export type AuthVerdict = void | null | undefined | boolean | AuthFilter;
 
-/** Registers one authenticator and any number of authorization handlers; every method returns the object itself. */
+/** Registers one authenticator and any number of authorization handlers. Every method returns `this`. */
 export class Auth<TUser extends User = User> {
-  /** @internal What the server reads; the name is the mark by which it recognises the object. */
+  /** @internal The registered handlers. The server recognises the object by this property's name. */
   '~handlerCache': {
     authenticate?: (request: Request) => unknown;
     callbacks?: Record<string, (context: never) => unknown>;
   } = {};
 
   /**
-   * Runs before every request to anything but the public routes, for at most 10 seconds. Return who is calling, or
-   * throw `HTTPException`. The request is the handler's own: reading its body takes nothing from the server.
+   * Registers the authenticator. It runs before every request to a non-public route, for at most 10 seconds. It returns the
+   * user or throws `HTTPException`. It may consume the body: its request is a copy.
    */
   authenticate<T extends AuthReturn>(callback: (request: Request) => T | Promise<T>): Auth<UserOf<T>> {
     this['~handlerCache'].authenticate = callback;
     return this as unknown as Auth<UserOf<T>>;
   }
 
-  /** Decides the events that `key` covers (see `HandlerKey`). Registering a key again replaces its handler. */
+  /** Registers a handler for the events of `key` (see `HandlerKey`). A second handler for a key replaces the first. */
   on<K extends HandlerKey>(
     key: K | readonly K[],
     callback: (context: AuthContext<EventsOf<K>, TUser>) => AuthVerdict | Promise<AuthVerdict>,

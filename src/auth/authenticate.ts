@@ -1,9 +1,8 @@
 /**
- * Who is calling? Asked once per request, before anything else looks at it.
+ * Authenticates each request once, before it is routed.
  *
- * A2 Whatever a handler does wrong (throws, answers junk, hangs) denies. A4 The client learns nothing of the cause,
- * and what was wrong with a user is reported without its values. No header of any scheme bypasses the handler, unless
- * a studio key is configured: then that key, and it alone, does.
+ * A2 A handler that throws, hangs or returns an invalid user denies. A4 Clients do not see the cause, and errors about a
+ * user never contain its values. Only a configured studio key bypasses the handler; no other header does.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { withinDeadline } from './deadline.ts';
@@ -15,18 +14,18 @@ import { createResultCache, type CacheOptions } from './result-cache.ts';
 import { asksAsStudio, STUDIO_USER } from './studio.ts';
 import { parseUser, type AuthUser } from './user.ts';
 
-/** The authenticated caller. Without a handler there is no user: the server sees only the owner of its key. */
+/** The authenticated caller. Without an auth handler `user` is undefined, because API keys carry no identity. */
 export interface Actor {
   readonly user?: AuthUser;
   /** The user's permissions. */
   readonly scopes: readonly string[];
-  /** The request's `x-request-id`, or an id of the server's own. */
+  /** The request's `x-request-id`, or a generated id. */
   readonly requestId?: string;
-  /** Headers of the request that its runs find in their `configurable`, where clients can read them. */
+  /** Request headers that runs get in their `configurable`, where clients can read them. */
   readonly openHeaders?: Readonly<Record<string, string>>;
-  /** Headers of the request that its runs inherit in secret: for graph code alone, like the user's secrets. */
+  /** Request headers that runs inherit as secrets: only graph code sees them (A4). */
   readonly inherited?: Readonly<Record<string, string>>;
-  /** Milliseconds since 1970: what is still open then is ended. */
+  /** Expiry in milliseconds since 1970; open streams of the caller end then. */
   readonly expiresAt?: number;
 }
 
@@ -34,21 +33,20 @@ export type AuthResult = { readonly ok: true; readonly actor: Actor } | Refusal;
 
 export interface AuthenticatorOptions {
   readonly handler?: AuthHandler;
-  /** Any of them is asked for in `x-api-key` when there is no handler; without either, everybody may call. */
+  /** Without a handler, `x-api-key` must be one of these. With neither handler nor keys every request is allowed. */
   readonly apiKeys?: readonly string[] | undefined;
-  /** With one of these in `x-api-key`, whoever says `x-auth-scheme: langsmith` is the studio's user. */
+  /** A request with `x-auth-scheme: langsmith` and one of these in `x-api-key` gets the studio user. */
   readonly studioKeys?: readonly string[] | undefined;
-  /** Without it the handler is asked for every request. */
+  /** Without a cache the handler runs for every request. */
   readonly cache?: CacheOptions | undefined;
   readonly clock: Clock;
   readonly deadlineMs?: number;
-  /** Hears why a request ended in a 500: what the handler threw, or what was wrong with its answer. */
+  /** Called with the cause when a request ends in a 500: the handler's error, or a description of its invalid result. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Authenticates requests; never rejects. The handler may consume the body, so pass a request made for it and keep the
- * one that the server reads.
+ * Creates the authenticator, which never rejects. The handler may consume the request's body, so pass it a copy.
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,
@@ -76,7 +74,7 @@ export function createAuthenticator(
     try {
       const key = cache?.keyOf(request.headers);
       const known = key === undefined ? undefined : cache?.get(key);
-      // Copies: what one request holds is nobody else's to change.
+      // The cache stores and returns copies, so a request cannot change the actor of another.
       if (known !== undefined) return { ok: true, actor: structuredClone(known) };
       const result = await ask(request);
       if (result.ok && key !== undefined)

@@ -1,8 +1,8 @@
 /**
- * May this caller do this? Asked once per operation; one request may hold several.
+ * Authorizes each operation; a request may contain several.
  *
- * A2 A malformed answer, filter or payload denies, as does a handler that throws or hangs. A3 is the caller's half:
- * a decision's filter belongs into the query, where a foreign resource and a missing one are the same empty result.
+ * A2 An invalid result, filter or payload denies, as does a handler that throws or hangs. A3 Callers must put a decision's
+ * filter into the query, so that a foreign resource and a missing one give the same empty result.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type JsonObject } from '../kernel/json.ts';
@@ -18,22 +18,22 @@ import { refuse, refuseFaulty, ToldFault, toRefusal, type Refusal } from './refu
 export type Decision =
   | {
       readonly ok: true;
-      /** The operation's payload with the handler's changes; use this one and forget what was passed in. */
+      /** The operation's payload with the handler's changes; use it instead of the original. */
       readonly value: JsonObject;
       /** Undefined restricts nothing. */
       readonly filter: Filter | undefined;
     }
   | Refusal;
 
-/** Never rejects. `value` is handed to the developer's handler, which may change it: pass an object of its own. */
+/** Never rejects. The handler may mutate `value`, so pass an object that nothing else uses. */
 export type Authorize = (actor: Actor, event: EventName, value: JsonObject) => Promise<Decision>;
 
 export interface AuthorizerOptions {
-  /** Without one everything is allowed. */
+  /** Without a handler every operation is allowed. */
   readonly handler?: AuthHandler;
   readonly clock: Clock;
   readonly deadlineMs?: number;
-  /** Hears why an operation ended in a 500. */
+  /** Called with the cause when an operation ends in a 500. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -49,7 +49,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     const [resource, action] = event.split(':') as [string, string];
     const callback = findCallback(handler, event);
     if (callback === undefined) return { ok: true, value, filter: undefined } as const;
-    // Copies, because this actor also answers the next question of the request and is what graph code will see.
+    // The handler gets copies, because the actor is used for the request's next operations and for graph code.
     const context = {
       event,
       resource,
@@ -78,7 +78,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   };
 }
 
-/** Only the most specific handler runs; a broader one is replaced by it, not added. */
+/** Finds the most specific handler; broader ones do not run. */
 function findCallback(handler: AuthHandler, event: EventName) {
   for (const key of lookupKeys(event)) {
     const callback = handler.callback(key);

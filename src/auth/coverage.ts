@@ -1,8 +1,8 @@
-/** Which operations no handler decides about: they are open to every authenticated caller. */
+/** Finds the operations without a handler; they are open to every authenticated caller. */
 import type { EventName } from './auth.ts';
 import type { AuthHandler } from './handler.ts';
 
-/** Complete, because a missing or unknown one does not compile. */
+/** The type makes this list complete: a missing or unknown event does not compile. */
 const EVENTS: Readonly<Record<EventName, true>> = {
   ...{ 'threads:create': true, 'threads:read': true, 'threads:update': true, 'threads:delete': true },
   ...{ 'threads:search': true, 'threads:create_run': true },
@@ -16,12 +16,12 @@ const EVENTS: Readonly<Record<EventName, true>> = {
 
 export const EVENT_NAMES: readonly EventName[] = Object.keys(EVENTS) as EventName[];
 
-/** The keys that an event is looked up under. Only the first that has a handler counts; broader ones add nothing. */
+/** The handler keys of an event, most specific first. Only the first key with a handler is used. */
 export function lookupKeys(event: EventName): string[] {
   const [resource = '', action = ''] = event.split(':');
   return [event, resource, `*:${action}`, '*'];
 }
 
-/** The events that no handler covers, in a fixed order. Throws what a broken auth object makes of the question. */
+/** The events without a handler, in a fixed order. Throws a `TypeError` for a broken auth object. */
 export const uncovered = (handler: AuthHandler): EventName[] =>
   EVENT_NAMES.filter((event) => lookupKeys(event).every((key) => handler.callback(key) === undefined));

@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
 
 /**
- * The outcome of `work` (what it returns, resolves to, or throws), or an error once `ms` have passed. Work that hangs
- * is abandoned, not stopped: its late outcome is ignored, a late rejection included.
+ * Settles with the result or error of `work`, or rejects after `ms` milliseconds. Work that exceeds the deadline goes on,
+ * and its late result or rejection is ignored.
  */
 export function withinDeadline(clock: Clock, ms: number, work: () => unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {

@@ -1,15 +1,14 @@
 /**
- * When a caller's credentials end, as the user that `authenticate` returned says: `exp` (as in a JWT) or `expires_at`,
- * the earlier of the two.
+ * Reads when a caller's credentials expire: the user's `exp` (as in a JWT) or `expires_at`, whichever is earlier.
  */
 import { isObject, type Json } from '../kernel/json.ts';
 
-/** A later time in seconds lies beyond the year 5000; in milliseconds it is a plain recent date. */
-const FIRST_MILLISECONDS = 1e11;
+/** Numbers from here on count as milliseconds: in seconds they would lie beyond the year 5000. */
+const MIN_MILLISECOND_TIME = 1e11;
 
 /**
- * Milliseconds since 1970; undefined when nothing says. Numbers are seconds (or milliseconds, when they are that
- * large), texts are ISO 8601. A2 Anything else throws a `TypeError`: an end that cannot be read must not mean "never".
+ * The expiry in milliseconds since 1970; undefined if the user has none. Numbers are seconds, or milliseconds if large;
+ * strings are ISO 8601. A2 Any other value throws a `TypeError`, because an unreadable expiry must not mean "never".
  */
 export function expiryOf(user: Json): number | undefined {
   if (!isObject(user)) return undefined;
@@ -21,7 +20,7 @@ export function expiryOf(user: Json): number | undefined {
 }
 
 function toMs(given: Json, field: string): number {
-  if (typeof given === 'number' && given >= 0) return given < FIRST_MILLISECONDS ? given * 1000 : given;
+  if (typeof given === 'number' && given >= 0) return given < MIN_MILLISECOND_TIME ? given * 1000 : given;
   const ms = typeof given === 'string' && /^\d{4}-\d\d-\d\d/.test(given) ? Date.parse(given) : NaN;
   if (Number.isNaN(ms))
     throw new TypeError(`the auth user: ${field} must be seconds since 1970 or an ISO 8601 time`);

@@ -1,6 +1,6 @@
 /**
- * The filters that authorization handlers return. A2: they restrict, so every doubt denies: what is not exactly one of
- * the shapes below is an error, and a missing key matches nothing.
+ * Parses and evaluates the filters of authorization handlers. A2 Anything but the shapes below is an error, and a missing
+ * metadata key never matches.
  *
  *   {key: scalar}, {key: {$eq: scalar}}            metadata[key] is that scalar
  *   {key: [scalar, ...]}, {key: {$eq: [...]}}      metadata[key] is an array of exactly these, in this order
@@ -20,10 +20,10 @@ export type Condition =
   | { readonly op: 'contains'; readonly key: string; readonly values: readonly Scalar[] }
   | { readonly op: 'any' | 'every'; readonly of: readonly Filter[] };
 
-/** Conditions that must all hold, none restricting nothing. Plain JSON: it may cross into the database as text. */
+/** Conditions that must all hold; an empty list restricts nothing. Plain JSON, because the database gets it as text. */
 export type Filter = readonly Condition[];
 
-/** Names the place and the problem, never a value: it is told to clients. */
+/** Clients see the message, so it has the path and the problem but never a value. */
 export class FilterError extends ToldFault {
   constructor(path: string, problem: string) {
     super(`auth filter${path === '' ? '' : ` at "${path}"`}: ${problem}`);
@@ -31,22 +31,22 @@ export class FilterError extends ToldFault {
   }
 }
 
-const LOGIC_LEVELS = 2;
+const MAX_LOGIC_LEVELS = 2;
 
-/** Turns a handler's filter into its normal form, a fresh copy; undefined and `{}` give `[]`. Throws `FilterError`. */
+/** Copies a handler's filter to its normal form; undefined and `{}` give `[]`. Throws `FilterError`. */
 export function parseFilter(raw: unknown): Filter {
   if (raw === undefined) return [];
-  return readEntries(raw, '').map(([key, value]) => parseCondition(key, value, '', LOGIC_LEVELS));
+  return readEntries(raw, '').map(([key, value]) => parseCondition(key, value, '', MAX_LOGIC_LEVELS));
 }
 
-/** Does a resource with this metadata pass? Pure; only the metadata's own keys count. */
+/** True if a resource with this metadata passes the filter. Only own keys of the metadata count. */
 export function matchesFilter(metadata: JsonObject, filter: Filter): boolean {
   return filter.every((condition) => holds(metadata, condition));
 }
 
 /**
- * May metadata be changed so? A filter also binds what is written: who sets a key that it names has to set it to what
- * it allows, or a resource could be moved out of the filter and into somebody else's.
+ * True if the filter allows a metadata change. A write to a key that the filter names must give metadata that passes it;
+ * otherwise a caller could move a resource to another owner.
  */
 export function allowsWrite(written: JsonObject, resulting: JsonObject, filter: Filter): boolean {
   return !keysOf(filter).some((key) => Object.hasOwn(written, key)) || matchesFilter(resulting, filter);
@@ -68,7 +68,7 @@ function holds(metadata: JsonObject, condition: Condition): boolean {
     case 'every':
       return condition.of.every((filter) => matchesFilter(metadata, filter));
     default:
-      // Filters come back from text: one that this version cannot read must not pass.
+      // Filters are also read from stored text: an unknown condition must not pass.
       condition satisfies never;
       return false;
   }
@@ -85,7 +85,7 @@ function parseCondition(key: string, raw: unknown, parent: string, levels: numbe
   if (key === '$and') return { op: 'every', of: parseBranches(raw, path, levels) };
   if (key.startsWith('$')) throw new FilterError(path, 'unknown operator');
   if (isScalar(raw) || Array.isArray(raw)) return { op: 'equal', key, value: parseOperand(raw, path) };
-  // Nearly always the whole user instead of a field of it.
+  // The usual mistake is the whole user in place of one of its fields.
   if (isObjectValue(raw))
     throw new FilterError(
       path,
@@ -102,25 +102,25 @@ function parseCondition(key: string, raw: unknown, parent: string, levels: numbe
 }
 
 function parseOperand(raw: unknown, path: string): Scalar | Scalar[] {
-  // A copy without holes, which `every` would skip.
+  // `Array.from` turns holes into undefined; `every` would skip them.
   const value: unknown = Array.isArray(raw) ? Array.from(raw) : raw;
   if (isScalar(value) || (Array.isArray(value) && value.every(isScalar))) return value;
   throw new FilterError(path, 'expected a scalar or an array of scalars');
 }
 
 function parseBranches(raw: unknown, path: string, levels: number): Filter[] {
-  if (levels === 0) throw new FilterError(path, `nested deeper than ${LOGIC_LEVELS} levels`);
+  if (levels === 0) throw new FilterError(path, `nested deeper than ${MAX_LOGIC_LEVELS} levels`);
   if (!Array.isArray(raw) || raw.length === 0) throw new FilterError(path, 'expected a non-empty array');
   return Array.from(raw, (branch: unknown, i) => {
     const at = `${path}[${i}]`;
     const entries = readEntries(branch, at);
-    // An empty branch would match everything, and with it the whole `$or`.
+    // An empty branch would make the whole `$or` match everything.
     if (entries.length === 0) throw new FilterError(at, 'an empty filter');
     return entries.map(([key, value]) => parseCondition(key, value, at, levels - 1));
   });
 }
 
-/** Own keys of every sort: a symbol (other libraries write operators so) must not make a filter look empty. */
+/** All own entries. Symbol keys, which some libraries use as operators, throw, so that no filter looks empty. */
 function readEntries(raw: unknown, path: string): [string, unknown][] {
   if (!isPlainObject(raw)) throw new FilterError(path, 'expected a scalar or a plain object');
   return Reflect.ownKeys(raw).map((key) => {
@@ -129,7 +129,7 @@ function readEntries(raw: unknown, path: string): [string, unknown][] {
   });
 }
 
-/** An object with members and no operator among them. */
+/** True for an object that has keys but no operator. */
 const isObjectValue = (raw: unknown): boolean => {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return false;
   const keys = Reflect.ownKeys(raw);

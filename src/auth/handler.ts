@@ -1,18 +1,18 @@
-/** The developer's auth object, whichever class made it; looked into anew for every request. */
+/** Access to the developer's auth object, of either `Auth` class. Handlers are looked up at every request. */
 export interface AuthHandler {
-  /** The authenticator registered by now. Throws a `TypeError` when there is none: a server with auth never opens up. */
+  /** The registered authenticator. Throws a `TypeError` if there is none, so a misconfigured server denies. */
   authenticator(): (request: Request) => unknown;
-  /** The callback registered for exactly this key. Throws a `TypeError` for one that is not a function. */
+  /** The callback registered for exactly this key. Throws a `TypeError` if it is not a function. */
   callback(key: string): ((context: object) => unknown) | undefined;
 }
 
-const MARK = '~handlerCache';
+const HANDLERS_KEY = '~handlerCache';
 
-/** Recognises ours and the official client's `Auth` by shape: both keep their handlers in one marked property. */
+/** Recognises this module's and the official client's `Auth` by shape: both store handlers in the same property. */
 export function recogniseAuth(exported: unknown): AuthHandler | undefined {
-  if (!isRecord(exported) || !isRecord(exported[MARK])) return undefined;
+  if (!isRecord(exported) || !isRecord(exported[HANDLERS_KEY])) return undefined;
   const cache = (): Record<string, unknown> => {
-    const current = exported[MARK];
+    const current = exported[HANDLERS_KEY];
     if (!isRecord(current)) throw new TypeError('the auth object lost its handlers');
     return current;
   };

@@ -1,13 +1,14 @@
+/** Checks a secret against several accepted keys, which allows key rotation. */
 import { sameSecret } from '../kernel/ids.ts';
 
-/** Several keys of which any one opens, so that an old one stays good until everybody has the new one. */
 export interface KeyRing {
+  /** True if there is at least one key. */
   readonly any: boolean;
-  /** Tells, by time, neither which key it was nor how much of one was right. */
+  /** Compares in constant time: the duration reveals neither the matching key nor a matching prefix. */
   holds(given: string | null): boolean;
 }
 
-/** Throws a `RangeError` for an empty key, which every request that lacks one would meet. */
+/** Throws a `RangeError` for an empty key, because a request without a key would match it. */
 export function createKeyRing(keys: readonly string[]): KeyRing {
   if (keys.includes('')) throw new RangeError('a key must not be empty');
   return {

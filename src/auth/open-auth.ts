@@ -1,10 +1,10 @@
-/** Both questions of every request, who calls and whether they may, and what was found odd about the handler. */
+/** Creates the authenticator and the authorizer, and warns about operations without a handler. */
 import { createAuthenticator, type AuthenticatorOptions, type AuthResult } from './authenticate.ts';
 import { createAuthorizer, type Authorize } from './authorize.ts';
 import { uncovered } from './coverage.ts';
 
 export interface AuthOptions extends AuthenticatorOptions {
-  /** Hears, once, which operations no handler decides about. */
+  /** Called at most once, with a text that lists the operations without a handler. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface OpenAuth {
   readonly authorize: Authorize;
 }
 
-/** Throws what a handler that is none makes of the first question about it. */
+/** Throws a `TypeError` if the handler is broken. */
 export function openAuth(options: AuthOptions): OpenAuth {
   const open = options.handler === undefined ? [] : uncovered(options.handler);
   if (open.length > 0)

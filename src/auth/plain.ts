@@ -1,13 +1,13 @@
 /**
- * Developer code may hand over anything. What comes out of here is a fresh copy that JSON can carry, so nothing the
- * handler still holds can change it afterwards. A4: errors name the place, never the value.
+ * Copies values from developer code as plain JSON, so that later mutations by the handler have no effect. A4 Errors have
+ * the path, never the value.
  */
 import { findJsonProblem, MAX_DEPTH, type Json, type JsonObject } from '../kernel/json.ts';
 
-/** A body as deep as is allowed lies some levels deeper in the payload that a handler gets. */
-const WRAPPING = 8;
+/** Additional levels, because a handler's payload wraps a request body of the maximum depth. */
+const MAX_WRAPPING_LEVELS = 8;
 
-/** An object literal (or one without prototype), also of another realm: no class instance, no array. */
+/** True for an object literal or an object without prototype, of any realm; false for class instances and arrays. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value) as object | null;
@@ -18,12 +18,12 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 /**
- * Copies plain JSON; throws a `TypeError` that begins with `name` for anything else. `undefined` in an object is
- * either left out, as JSON does, or refused: a stamp such as `owner: undefined` is a mistake worth hearing of.
+ * Copies plain JSON; throws a `TypeError` that begins with `name` for anything else. An `undefined` member is dropped, as
+ * in JSON, or refused: in metadata, `owner: undefined` is a bug of the handler.
  */
 export function toPlain(raw: unknown, name: string, onUndefined: 'drop' | 'refuse'): Json {
-  // First, and iterative: it bounds the depth (cycles too) and refuses `__proto__`, so the copying below is safe.
-  const problem = findJsonProblem(raw, MAX_DEPTH + WRAPPING);
+  // This iterative check runs first: it refuses excessive depth, cycles and `__proto__`, so recursive copying is safe.
+  const problem = findJsonProblem(raw, MAX_DEPTH + MAX_WRAPPING_LEVELS);
   if (problem !== undefined) throw new TypeError(`${name}: ${problem.problem}`);
   return copy(raw, name, onUndefined);
 }
@@ -31,7 +31,7 @@ export function toPlain(raw: unknown, name: string, onUndefined: 'drop' | 'refus
 function copy(value: unknown, path: string, onUndefined: 'drop' | 'refuse'): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  // Array.from visits holes, which `map` would skip.
+  // `Array.from` visits holes; `map` would skip them.
   if (Array.isArray(value))
     return Array.from(value, (item: unknown, i) => copy(item, `${path}[${i}]`, onUndefined));
   if (!isPlainObject(value)) throw new TypeError(`${path} is ${kindOf(value)}, not plain JSON`);

@@ -1,6 +1,6 @@
 /**
- * How auth says no. What the client reads is either what a handler chose to tell it (HTTPException) or a fixed text:
- * A2 whatever goes wrong denies, A4 and no text of an error that the project's code threw leaves through here.
+ * Refusals of authentication and authorization. A2 Every fault denies. A4 Clients read either the text of a handler's
+ * `HTTPException` or a fixed text, never another error of the project's code.
  */
 import { STATUS_CODES } from 'node:http';
 
@@ -13,7 +13,7 @@ export interface Refusal {
 
 export const refuse = (status: number, detail: string): Refusal => ({ ok: false, status, detail });
 
-/** A fault of the handler that clients are told: the message names keys and types, never a value. */
+/** A handler's fault whose message clients see: it has keys and types, never a value. */
 export class ToldFault extends TypeError {
   readonly status: 400 | 500;
   constructor(message: string, status: 400 | 500 = 500) {
@@ -23,11 +23,11 @@ export class ToldFault extends TypeError {
   }
 }
 
-/** The refusal for a fault of the handler; the cause goes to `onFault`. */
+/** The refusal for a handler's fault; the caller passes the cause to `onFault`. */
 export const refuseFaulty = (fault: unknown): Refusal =>
   fault instanceof ToldFault ? refuse(fault.status, fault.message) : refuse(500, 'Internal server error');
 
-/** These describe the reply's body, which is the server's. */
+/** Headers that the server sets itself, because it writes the reply's body. */
 const SERVER_OWNED = [
   'connection',
   'content-encoding',
@@ -37,8 +37,8 @@ const SERVER_OWNED = [
 ];
 
 /**
- * Reads a thrown HTTPException by its shape (a status of 400..599 and headers), because the developer's copy of the
- * class is not ours. Undefined for any other throw.
+ * Converts a thrown `HTTPException`, recognised by shape (status 400 to 599 and headers), because the project may use
+ * another copy of the class. Undefined for any other thrown value.
  */
 export function toRefusal(thrown: unknown): Refusal | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined;
@@ -53,7 +53,7 @@ export function toRefusal(thrown: unknown): Refusal | undefined {
       typeof message === 'string' && message !== '' ? message : (STATUS_CODES[status] ?? 'Refused');
     return { ok: false, status, detail, headers: Object.fromEntries(replyHeaders) };
   } catch {
-    // Headers that no reply can carry, or an object that throws when it is read: not an HTTPException.
+    // Invalid headers, or getters that throw: not an `HTTPException`.
     return undefined;
   }
 }

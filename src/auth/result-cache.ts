@@ -1,28 +1,28 @@
 /**
- * Remembers who callers are, so that the handler is not asked for each of their requests. A4 Only digests of headers
- * are kept. A2 Only good answers are: an error is asked about again, and nobody outlives their credentials here.
+ * Caches authenticated callers, so that the handler does not run for each request. A4 Keys are digests of headers. A2 Only
+ * successes are cached, and no longer than the credentials are valid.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { fingerprint } from '../kernel/ids.ts';
 
 export interface CacheOptions {
-  /** The headers that tell callers apart, in lower case. All that the handler looks at has to be among them. */
+  /** Names of the headers that form the cache key, in lower case. Every header that the handler reads must be included. */
   readonly keys: readonly string[];
   readonly ttlMs: number;
-  /** Callers at most; who was not seen for the longest time is forgotten. */
+  /** The maximum number of entries; the least recently used entry is evicted. */
   readonly most: number;
 }
 
 export interface ResultCache<T> {
-  /** Undefined for a caller who sent none of the headers: nobody in particular is never remembered. */
+  /** The cache key; undefined for a request without any of the headers, which is not cached. */
   keyOf(headers: Headers): string | undefined;
   get(key: string): T | undefined;
-  /** `until`: wall time in milliseconds at which it ends anyway. */
+  /** `until`: expiry of the credentials, in milliseconds since 1970. */
   put(key: string, value: T, until: number | undefined): void;
 }
 
 export function createResultCache<T>({ keys, ttlMs, most }: CacheOptions, clock: Clock): ResultCache<T> {
-  /** In the order of their last use. */
+  /** Entries in the order of their last use, oldest first. */
   const entries = new Map<string, { value: T; goodUntil: number; until: number }>();
   return {
     keyOf(headers) {

@@ -1,4 +1,4 @@
-/** The user that a visual development environment is, in the shape that the official client's `isStudioUser` knows. */
+/** The user of requests from a studio, in the shape that the official client's `isStudioUser` recognises. */
 import type { AuthUser } from './user.ts';
 
 export const STUDIO_USER: AuthUser = {

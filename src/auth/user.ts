@@ -1,8 +1,9 @@
+/** Parses the result of `authenticate`. */
 import { findTextProblem, isObject, type JsonObject } from '../kernel/json.ts';
 import { toPlain } from './plain.ts';
 import { ToldFault } from './refusal.ts';
 
-/** The caller in the form that graph code and handlers know; every further field of the handler's answer is kept. */
+/** The caller in the form for graph code and handlers, with all further fields of the handler's result. */
 export type AuthUser = JsonObject & {
   readonly identity: string;
   readonly display_name: string;
@@ -11,8 +12,8 @@ export type AuthUser = JsonObject & {
 };
 
 /**
- * Makes a user of what `authenticate` returned: a fresh, plain copy with the defaults filled in. Undefined when the
- * answer says `is_authenticated: false`; throws a `TypeError` (naming fields, never values) when it makes no sense, told to clients for a missing identity.
+ * Copies the result of `authenticate` and fills in defaults. Undefined for `is_authenticated: false`. Throws a `TypeError`
+ * that has field names but no values; clients see it only for a missing identity (`ToldFault`).
  */
 export function parseUser(raw: unknown): AuthUser | undefined {
   const fields = typeof raw === 'string' ? { identity: raw } : toPlain(raw ?? null, 'the auth user', 'drop');
