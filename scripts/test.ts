@@ -101,7 +101,7 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
   return total;
 }
 
-/** An empty folder in memory; undefined where there is no room for one, or tests could not load addons from it. */
+/** Creates a temporary folder in memory; undefined if it lacks space or cannot hold loadable addons. */
 function memoryFolder(): string | undefined {
   if (!existsSync(MEMORY) || !existsSync('/proc/mounts')) return undefined;
   const mount = readFileSync('/proc/mounts', 'utf8')

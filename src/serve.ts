@@ -1,7 +1,4 @@
-/**
- * The composition root. Graphs load in a worker, the slowest part, while this process loads the rest, which
- * `wiring.ts` connects.
- */
+/** The composition root: graphs load in a worker while this process loads the rest, which `wiring.ts` connects. */
 import { join } from 'node:path';
 import { addressOf, type Config } from './config/config.ts';
 import { createPermits } from './effects/permits.ts';

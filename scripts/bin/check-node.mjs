@@ -1,6 +1,6 @@
 /**
- * Ends the process with one line where Node.js is too old for the program. An entry imports this module before all
- * others, and it is written so that old versions can parse it.
+ * Exits with one line of output if Node.js is too old for the program. Entries import this module first, and its syntax
+ * is readable for old versions.
  */
 const MIN_NODE_MAJOR = 24;
 const EXIT_USAGE = 2;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the installed program: in the package `dist/` lies beside this folder. The dynamic import comes after the check
- * because old versions of Node cannot parse the program.
+ * Starts the installed program, whose `dist/` lies beside this folder. The import is dynamic, because old Node versions
+ * cannot parse the program before the check.
  */
 import './check-node.mjs';
 

@@ -1,21 +1,21 @@
-/** The archive inside the single executable: the built program, its packages and the addons of one platform. */
+/** Builds the archive inside the executable: the built program, its packages and the addons of one platform. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { buildInto, ROOT } from '../build.mjs';
 
-/** Higher levels take a minute and save one percent of the executable. */
+/** Higher levels take a minute and save 1 % of the executable. */
 const COMPRESSION_LEVEL = 9;
 const LOADED = /\.(?:js|cjs|mjs|json|node|wasm)$/;
-/** Types of graphs are read with the compiler's own declarations. */
+/** Reading the types of graphs requires the compiler's declarations. */
 const DECLARATIONS = /typescript\/lib\/lib\..*d\.ts$/;
 const UNUSED =
   /better-sqlite3\/(?:deps|src)\/|typescript\/lib\/(?:_|tsserver|typingsInstaller|watchGuard|[a-z]{2}(?:-[a-z]+)?\/)|\/(?:test|tests|docs|benchmarks?)\//i;
 
 const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
 
-/** Folders of the packages that the program needs at run time, relative to the root. */
+/** Returns folders of the packages that the program needs at run time, relative to the root. */
 function runtimePackages() {
   const found = new Set();
   const add = (path) => {
@@ -24,7 +24,7 @@ function runtimePackages() {
     const { dependencies, optionalDependencies } = lock[path];
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) addFrom(path, name);
   };
-  /** Looks where Node looks: beside the package that needs it, then one folder up, and so on. */
+  /** Resolves a package like Node: beside the package that needs it, then upwards. */
   const addFrom = (from, name) => {
     const path = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
     if (lock[path] !== undefined) add(path);
@@ -49,7 +49,7 @@ function filesOf(packageFolder) {
     });
 }
 
-/** `addons`: further packages, as `{ name, folder }`; addons of other platforms are left out. */
+/** `addons`: additional packages as `{ name, folder }`. Addons of other platforms are omitted. */
 async function collect(target, scratch, addons) {
   const program = join(scratch, 'dist');
   await buildInto(program);
@@ -78,7 +78,7 @@ async function collect(target, scratch, addons) {
 
 const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** The assets of the executable; entry.cjs reads them. */
+/** Returns the assets of the executable, which entry.cjs reads. */
 export async function archive(target, scratch, addons) {
   const files = await collect(target, scratch, addons);
   const list = Buffer.from(JSON.stringify(files.map(({ path, bytes }) => ({ path, size: bytes.length }))));

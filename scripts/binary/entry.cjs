@@ -1,9 +1,9 @@
 /**
- * The main script of the single executable. It writes the program into a folder of the user's cache once, and runs it from
- * there: user code, worker processes and addons then load as they do without the executable.
+ * The main script of the single executable. It unpacks the program once into the user's cache folder and runs it from
+ * there, so user code, worker processes and addons load as usual.
  *
- * With `REWOUND_RUN_AS_NODE` the executable is Node: it runs the script that its first argument names. The program sets
- * the variable for its own processes, so scripts that graph code starts with `process.execPath` or `node` run too.
+ * `REWOUND_RUN_AS_NODE` makes the executable run the script in its first argument, like Node. The program sets it for
+ * its child processes, so scripts that graph code starts with `process.execPath` or `node` run too.
  */
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
@@ -19,10 +19,10 @@ const RUN_AS_NODE = 'REWOUND_RUN_AS_NODE';
 const EXIT_UNTRIED = 3;
 const OWNER_ONLY = 0o700;
 
-/** Imports by the loader of ordinary files: a plain `import()` of this script knows built-in modules only. */
+/** Imports with the loader of ordinary files: `import()` in this script resolves only built-in modules. */
 function load(file) {
   const { emitWarning } = process;
-  // Node calls the option experimental, which is nothing that users could change.
+  // Hides Node's warning about an experimental option, which users cannot influence.
   process.emitWarning = () => undefined;
   const importFile = new vm.Script('(url) => import(url)', {
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
@@ -32,7 +32,7 @@ function load(file) {
   return loading;
 }
 
-/** Folders of the user, the best one first. */
+/** Returns candidate cache folders of the user, in order of preference. */
 function cacheFolders() {
   const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
   const user = process.getuid ? process.getuid() : os.userInfo().username;
@@ -44,7 +44,7 @@ function cacheFolders() {
   ].filter(Boolean);
 }
 
-/** A folder that another user owns or may write to could hold another program. */
+/** Throws if another user owns the folder or may write to it, and could have replaced the program. */
 function assertOwn(folder) {
   if (!process.getuid) return;
   const { uid, mode } = fs.lstatSync(folder);
@@ -54,7 +54,7 @@ function assertOwn(folder) {
 
 const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** The archive: a JSON list of files with sizes, its length in the first four bytes, and the files one after the other. */
+/** Unpacks the archive: 4 bytes with the length of a JSON list of paths and sizes, the list, the files in order. */
 function extract(folder) {
   const packed = Buffer.from(getRawAsset('program'));
   const bytes = zstdDecompressSync(packed);
@@ -68,7 +68,7 @@ function extract(folder) {
   }
 }
 
-/** Addons are checked at every start: they are what a full disk or a lost power supply makes the process crash with. */
+/** Checks the digests of addons at every start: a truncated addon would crash the process. */
 function isWhole(folder) {
   try {
     const addons = JSON.parse(getAsset('addons', 'utf8'));
@@ -90,13 +90,13 @@ function prepareIn(base) {
     fs.renameSync(unfinished, folder);
   } catch (error) {
     fs.rmSync(unfinished, { recursive: true, force: true });
-    // Another process may have been faster.
+    // Another process may have unpacked it first.
     if (!isWhole(folder)) throw error;
   }
   return folder;
 }
 
-/** The folder of the program. Ends the process where it can be written nowhere. */
+/** Returns the folder of the program. Exits if no folder is writable. */
 function prepare() {
   const failures = [];
   for (const base of cacheFolders()) {
@@ -113,7 +113,7 @@ function prepare() {
   process.exit(EXIT_UNTRIED);
 }
 
-/** A folder with `node`, which is this executable. */
+/** Returns a folder with a link `node` to this executable. */
 function linkNode(folder) {
   const bin = join(folder, 'node-bin');
   const link = join(bin, process.platform === 'win32' ? 'node.exe' : 'node');
@@ -121,7 +121,7 @@ function linkNode(folder) {
   try {
     if (fs.readlinkSync(link) === process.execPath) return bin;
   } catch {
-    // There is no link yet.
+    // The link does not exist yet.
   }
   const fresh = `${link}.${process.pid}`;
   fs.symlinkSync(process.execPath, fresh);
@@ -129,10 +129,10 @@ function linkNode(folder) {
   return bin;
 }
 
-// The second argument is the executable again, or the path that it was called by.
+// `argv[1]` is the executable again, or the path that it was called by.
 const [, , ...args] = process.argv;
 if (process.env[RUN_AS_NODE] === '1') {
-  // Options of one process, not of those that it starts.
+  // Restores NODE_OPTIONS, so that child processes do not inherit options of this process.
   const { REWOUND_NODE_OPTIONS: options } = process.env;
   if (options !== undefined) process.env.NODE_OPTIONS = options;
   if (options === '') delete process.env.NODE_OPTIONS;

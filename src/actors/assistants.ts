@@ -39,7 +39,7 @@ export type AssistantDispatched =
   | { readonly ok: false; readonly refusal: AssistantRefusal };
 
 export interface Assistants {
-  /** Throws `LogUnavailable` when the outcome is unknown, `LogFull`; never rejects for a refusal. */
+  /** Throws `LogUnavailable` when the outcome is unknown and `LogFull` on a full disk; never rejects for a refusal. */
   dispatch(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched>;
 }
 

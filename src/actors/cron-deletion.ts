@@ -1,6 +1,4 @@
-/**
- * Builds the commit that deletes crons. L3 A4 It also purges their events and erases the secrets of their creators.
- */
+/** Builds the commit that deletes crons. L3 A4 It also purges their events and erases the secrets of their creators. */
 import { cronStream } from '../cron/events.ts';
 import type { Append } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';

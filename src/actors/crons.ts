@@ -47,7 +47,7 @@ export type CronStarted =
 export type StartCronRun = (order: CronOrder) => Promise<CronStarted>;
 
 export interface Crons {
-  /** Throws `LogUnavailable` when the outcome is unknown, `LogFull`; never rejects for a refusal. */
+  /** Throws `LogUnavailable` when the outcome is unknown and `LogFull` on a full disk; never rejects for a refusal. */
   dispatch(
     cronId: string,
     command: CronCommand,

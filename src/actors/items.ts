@@ -54,7 +54,7 @@ export function createItems({
   readonly clock: Clock;
   readonly ids: Ids;
 }): Items {
-  /** By item id: settles when the item's last requested write is done. */
+  /** Promise per item id that settles when the item's last requested write is done. */
   const lanes = new Map<string, Promise<unknown>>();
   let lastUpdate = lastItemUpdate(log.rows);
 

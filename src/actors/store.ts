@@ -108,10 +108,7 @@ const MAX_SCANNED_ITEMS = 10_000;
 const ITEMS_SCORED_PER_PART = 200;
 const ITEMS_READ_PER_PART = 5;
 
-/**
- * Adds an item to the size of an answer. Throws `StoreProblem` beyond `LARGEST_ANSWER` characters, also on every later
- * call.
- */
+/** Adds to an answer's size. Throws `StoreProblem` beyond `LARGEST_ANSWER` characters, also on every later call. */
 export type AnswerCount = (item?: { readonly data: string }) => void;
 
 export function countAnswer(): AnswerCount {
@@ -175,7 +172,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     { prefix, match, query, limit, offset }: Search,
     access: AccessFilter | undefined,
   ): Promise<{ itemId: string; score?: number }[]> {
-    // Without an index a query ranks nothing, as in LangGraph's own stores, but still returns items.
+    // A query without an index ranks nothing, as in LangGraph's own stores, but still returns items.
     const [wanted] = query === undefined || embedder === undefined ? [] : await embed([query]);
     const scan = { prefix, now: clock.now(), ...(match && { match }), ...(access && { access }) };
     const found: { itemId: string; score?: number }[] = [];
@@ -197,7 +194,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     candidates: readonly Candidate[],
   ): Promise<{ itemId: string; score: number }[]> {
     const scored: { itemId: string; score: number }[] = [];
-    // In parts, because the arithmetic blocks the event loop.
+    // Scores in parts, because the arithmetic blocks the event loop.
     for (let from = 0; from < candidates.length; from += ITEMS_SCORED_PER_PART) {
       const ids = candidates.slice(from, from + ITEMS_SCORED_PER_PART).map(({ itemId }) => itemId);
       const vectors = await getVectors(log.rows, ids);
@@ -225,7 +222,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
       const ids = page.map(({ itemId }) => itemId);
       const records: ItemRecord[] = [];
       const count = countAnswer();
-      // In parts, because items may be large.
+      // Reads in parts, because items may be large.
       for (let from = 0; from < ids.length; from += ITEMS_READ_PER_PART) {
         if (from > 0) await breathe();
         const some = ids.slice(from, from + ITEMS_READ_PER_PART);

@@ -15,10 +15,7 @@ export interface ThreadActor {
   readonly stream: string;
   readonly state: ThreadState;
   readonly version: number;
-  /**
-   * Decides the commands in order, each on the state after the previous ones; all or none. `before`: an earlier
-   * decision to continue.
-   */
+  /** Decides commands in order, each on the state after the previous ones; all or none. `before` is continued. */
   decide(commands: readonly ThreadCommand[], before?: Decided & { ok: true }): Decided;
   /** Applies committed events. Throws when the machine does not allow one, which means that the log is damaged. */
   absorb(events: readonly ThreadEvent[]): void;

@@ -1,7 +1,4 @@
-/**
- * Cache of thread actors, one cell per thread. A cell without work can be evicted at any time and is reloaded from the
- * store.
- */
+/** Cache of thread actors, one cell per thread. Cells without work can be evicted and are reloaded from the log. */
 import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { ThreadActor } from './thread-actor.ts';
 

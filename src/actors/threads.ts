@@ -55,7 +55,7 @@ export interface DispatchOptions {
 export type Prepare = (state: ThreadState) => Promise<readonly ThreadCommand[]>;
 
 export interface Threads {
-  /** Throws `LogUnavailable` when the outcome is unknown, `LogFull`; never rejects for a refusal. */
+  /** Throws `LogUnavailable` when the outcome is unknown and `LogFull` on a full disk; never rejects for a refusal. */
   dispatch(
     threadId: string,
     commands: readonly ThreadCommand[] | Prepare,

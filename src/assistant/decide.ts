@@ -5,9 +5,7 @@ import { canFollow, contentOf, type AssistantState } from './state.ts';
 
 export type AssistantCommand =
   | { type: 'CreateAssistant'; assistantId: string; content: AssistantContent; system: boolean }
-  /**
-   * `metadata` is merged key by key; other members are replaced. An update without changes still creates a version.
-   */
+  /** `metadata` is merged key by key; other members are replaced. An update without changes still creates a version. */
   | { type: 'UpdateAssistant'; changes: Partial<AssistantContent> }
   | { type: 'SetAssistantVersion'; version: number }
   | { type: 'DeleteAssistant' };

@@ -1,7 +1,4 @@
-/**
- * Defines the command line, one file per command. The library provides `--help`, `--version` and suggestions for
- * misspelt names.
- */
+/** Defines the command line, one file per command. The library handles `--help`, `--version` and misspelt names. */
 import { Command, CommanderError } from 'commander';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { addDev } from './dev.ts';

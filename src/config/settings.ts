@@ -5,8 +5,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Settings {
   /**
-   * Returns the default where the variable is not set or wrong. `given`: the value of its command-line option, which
-   * wins.
+   * Returns the default where the variable is missing or wrong. `given`: value of its command-line option, which wins.
    */
   read<N extends VariableName>(name: N, given?: string): Values[N];
 }

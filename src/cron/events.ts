@@ -14,7 +14,7 @@ export interface CronContent {
   /** Time after which there are no slots; null: none. */
   readonly endTime: number | null;
   readonly enabled: boolean;
-  /** For the new thread of a run: whether it is deleted at the end; null for a cron with a thread. */
+  /** Fate of a run's new thread at the run's end; null for a cron that has a thread. */
   readonly onRunCompleted: 'delete' | 'keep' | null;
   /** Id of the user who created the cron and owns its runs. */
   readonly userId: string | null;

@@ -1,7 +1,4 @@
-/**
- * Masks secrets in webhook URLs (`?token=…`) and where a receiver's answer repeats them. They are stored for the call
- * and never shown.
- */
+/** Masks secrets in webhook URLs (`?token=…`), also where a receiver's answer repeats them. */
 const MASK = '***';
 /** Shorter values are not secrets, and masking them would garble the text. In characters. */
 const MIN_SECRET_CHARACTERS = 4;

@@ -4,10 +4,7 @@ import { hmacSha256 } from '../kernel/digest.ts';
 /** Returns the headers of one attempt. `id`: the delivery's id. `now`: milliseconds since 1970. */
 export type Sign = (id: string, now: number, body: string) => Record<string, string>;
 
-/**
- * `secrets` have the form `whsec_<base64>`. Each adds a signature, which allows key rotation; without any there is no
- * signature.
- */
+/** `secrets`: `whsec_<base64>`. Each adds a signature, which allows key rotation; none means no signature. */
 export function createSigner(secrets: readonly string[]): Sign {
   const keys = secrets.map((secret) => secret.replace(/^whsec_/, ''));
   return (id, now, body) => {

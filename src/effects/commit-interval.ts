@@ -1,7 +1,4 @@
-/**
- * Lets writes of many runs share one commit: each stream writes a frame now and then, and one commit costs as much as
- * 20 frames.
- */
+/** Lets writes of many runs share one commit, which costs as much as 20 frames. */
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 

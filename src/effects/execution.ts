@@ -32,14 +32,11 @@ export class Fenced extends Error {
 
 export interface Execution {
   readonly link: RunLink;
-  /**
-   * Ends the run. The same commit stores an error's last frame and `untracked`, JSON text of values outside
-   * checkpoints.
-   */
+  /** Ends the run, storing an error's last frame and `untracked`: JSON text of values outside checkpoints. */
   finish(outcome: Outcome, untracked?: string): Promise<void>;
   /** Requeues the run without counting the attempt as lost. */
   handBack(reason: string): Promise<void>;
-  /** After its graph worker died: retries the run until it has `maxCharges` if it is charged, else requeues it. */
+  /** Handles the death of the graph worker: retries a charged run until it has `maxCharges`, else requeues the run. */
   lose(how: LostAttempt, maxCharges: number): Promise<void>;
 }
 

@@ -10,10 +10,7 @@ export function timeLimitOf({ kwargs }: Pick<RunRecord, 'kwargs'>, serverMs: num
   return typeof timeout === 'number' ? Math.min(timeout, serverMs) : serverMs;
 }
 
-/**
- * Returns the reason for which this event stops the attempt, if any. `isOver`: the attempt's own end is being
- * committed.
- */
+/** Returns why this event stops the attempt, if it does. `isOver`: the attempt's own end is being committed. */
 export function stopFor(
   { type, data }: Recorded,
   { attempt, isOver }: { readonly attempt: number; readonly isOver: boolean },
@@ -32,10 +29,7 @@ export function stopFor(
   }
 }
 
-/**
- * X4 `end` resolves `graceMs` after `signal` aborts, so graph code cannot keep a run open. After `hurry` it resolves
- * at once.
- */
+/** X4 `end` resolves `graceMs` after `signal` aborts, at once after `hurry`: graph code cannot keep a run open. */
 export function afterGrace(
   signal: AbortSignal,
   hurry: AbortSignal,

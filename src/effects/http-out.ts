@@ -1,5 +1,5 @@
 /**
- * Sends HTTP POSTs to webhook receivers; no other module opens outgoing connections.
+ * Sends HTTP POSTs to webhook receivers; the server itself opens no other outgoing connections.
  *
  * W4 The URL is checked before every attempt, and every address, literal or resolved, when a socket connects. The
  * socket connects to the checked address. Redirects count as answers and are never followed.
@@ -67,7 +67,7 @@ export function createHttpOut(options: HttpOutOptions): HttpOut {
     const connect = dial(checkedLookup(policy, resolve));
     const agent = new Agent({
       connect(target, callback) {
-        // The lookup hook is not asked about literal addresses.
+        // The lookup hook is not called for literal addresses.
         const host = bareHost(target.hostname);
         const problem = ipaddr.isValid(host) ? findAddressProblem(host, policy) : undefined;
         if (problem === undefined) connect(target, callback);

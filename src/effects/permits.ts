@@ -8,10 +8,7 @@ export interface Permits {
   free(taken: number): number;
   /** Lets one more run start until the returned function is called. */
   release(): () => void;
-  /**
-   * Too many permits are released for further waiting: without a bound, chains of runs that wait for runs would grow
-   * forever.
-   */
+  /** Tells whether too many permits are released: without a bound, chains of waiting runs would grow forever. */
   isExhausted(): boolean;
   /** Calls `wake` after each release, until the returned function is called. */
   onReleased(wake: () => void): () => void;

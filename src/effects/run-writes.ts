@@ -193,7 +193,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       if (closed) throw new Error('The attempt is over; nothing more is saved');
       const entry = enter(write);
       urgent ||= sync;
-      // Without waiting, a failure rejects the next `add` and the run's end.
+      // A failure that `add` does not wait for rejects the next `add` and the run's end.
       if (!sync && !isFull()) return;
       hurry();
       await doneOf(entry);

@@ -4,10 +4,7 @@ export interface Clock {
   now(): number;
   /** Monotonic milliseconds; only differences are meaningful. */
   monotonic(): number;
-  /**
-   * Runs `fn` once after `ms`, at most 1 ms early. The returned function cancels the timer; components cancel theirs
-   * when they stop.
-   */
+  /** Runs `fn` once after `ms`, at most 1 ms early. The returned function cancels the timer; a stop must call it. */
   after(ms: number, fn: () => void): () => void;
 }
 

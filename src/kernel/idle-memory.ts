@@ -1,7 +1,4 @@
-/**
- * Frees memory while a thread is idle: V8 collects garbage only on allocation, so an idle thread would keep its
- * garbage.
- */
+/** Frees memory of idle threads: V8 collects only on allocation, so an idle thread keeps its garbage. */
 import { Session } from 'node:inspector';
 import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
@@ -62,7 +59,7 @@ export function tendIdleMemory(options: IdleMemoryOptions): () => void {
 }
 
 function totalHeapSize(): number {
-  // `process.memoryUsage` reads a file, and throws when the process may open no more of them.
+  // `process.memoryUsage` opens a file, and throws when file descriptors are exhausted.
   return v8.getHeapStatistics().total_heap_size;
 }
 

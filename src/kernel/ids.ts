@@ -82,10 +82,7 @@ export function uuidTime(id: string): number | undefined {
 
 const QUESTION_ID = /^[0-9a-f]{32}$/;
 
-/**
- * Returns the keys of an object whose keys are all interrupt ids; undefined for any other value. The object may be
- * empty.
- */
+/** Returns the keys of an object, possibly none, if all are interrupt ids; undefined for any other value. */
 export function questionIds(value: unknown): readonly string[] | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const keys = Object.keys(value);

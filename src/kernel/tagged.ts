@@ -32,10 +32,7 @@ export function tagged(kind: TaggedKind, v?: Json): JsonObject {
   return v === undefined ? { [TAG]: kind } : { [TAG]: kind, v };
 }
 
-/**
- * False if `flatten` would not change the stored text. JSON strings escape quotes, so the searched characters occur
- * only in a tag.
- */
+/** False if `flatten` changes nothing. JSON strings escape quotes, so the searched text occurs only in a tag. */
 export const mayHaveTags = (stored: string): boolean => stored.includes(`{"${TAG}":`);
 
 /** Tag of a stored object; undefined for a plain one. */

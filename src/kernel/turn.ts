@@ -16,7 +16,7 @@ export function startTurn(): () => Promise<void> {
 }
 
 /**
- * For many concurrent tasks: each awaits the function before its part. Tasks continue in order, one per turn of the
+ * Shared by concurrent tasks, which await the function before each part. They continue in order, one per turn of the
  * event loop: Node writes a reply only after all awaited work of the turn.
  */
 export function shareTurns(): () => Promise<void> {

@@ -24,7 +24,7 @@ export interface ActivityOptions {
 export interface Activity {
   /** Logs how many runs a dead server process left behind. */
   recovered(runs: number): void;
-  /** From now on collects requeued runs, which `stop` logs. */
+  /** Starts collecting requeued runs, which `stop` logs. */
   stopping(): void;
   stop(): void;
 }

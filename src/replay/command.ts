@@ -31,10 +31,7 @@ export interface Output {
   print(line: string): void;
 }
 
-/**
- * Replays the log in the folder `data` and returns the exit code. Throws an error for the user when arguments or
- * folder are invalid.
- */
+/** Replays the log in the folder `data`; returns the exit code. Throws when arguments or folder are invalid. */
 export async function runReplay(data: string, options: ReplayOptions, output: Output): Promise<number> {
   const { json = false, ids = false } = options;
   checkOptions(options);

@@ -12,10 +12,7 @@ export interface Step {
   /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */
   readonly graph: string;
   readonly source: string;
-  /**
-   * Nodes that led to the checkpoint, repeated per execution; empty for inputs, and for library versions without task
-   * names.
-   */
+  /** Nodes that led to the checkpoint, one per execution; empty for inputs and for libraries without task names. */
   readonly nodes: readonly string[];
   /** Nodes that run next; undefined when unknown. */
   readonly next?: readonly string[];
@@ -27,10 +24,7 @@ const PULLED = '~__pregel_pull, ';
 /** Task path of a call (`Send`) from the previous step, with its index among all calls. */
 const PUSHED = /^~__pregel_push, (\d+)(?:,|$)/;
 
-/**
- * `events`: all events of the thread, in order. The result maps an event's index to its step, or undefined without a
- * checkpoint.
- */
+/** `events`: all of the thread, in order. The result maps an event's index to its step, undefined without one. */
 export async function openSteps(
   history: History,
   threadId: string,

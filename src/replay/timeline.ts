@@ -1,7 +1,4 @@
-/**
- * Builds the history of one thread: its events with the state before and after, steps, webhook attempts and cron
- * slots.
- */
+/** Builds the history of one thread: events with the state around each, steps, webhook attempts and cron slots. */
 import { cronStream, type CronEvent } from '../cron/events.ts';
 import { deliveryStream } from '../delivery/events.ts';
 import { maskUrl } from '../delivery/mask.ts';

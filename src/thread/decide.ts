@@ -32,10 +32,7 @@ export interface NewRun {
   readonly assistantId: string;
   readonly graphId: string;
   readonly strategy: MultitaskStrategy;
-  /**
-   * The run's metadata is merged in this order: assistant, thread, `ownMetadata` (the run's names, its config's
-   * metadata), `metadata`.
-   */
+  /** Merge order: assistant, thread, `ownMetadata` (the run's names, its config's metadata), `metadata`. */
   readonly assistantMetadata: JsonObject;
   readonly ownMetadata: JsonObject;
   readonly metadata: JsonObject;
@@ -283,7 +280,7 @@ function abandonAttempt(
   return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
 }
 
-/** X2 */
+/** X2 Tells whether the attempt still holds the run's lease. */
 function holdsLease({ runId, attempt, leaseId }: Executing, state: LivingThread): boolean {
   const active = activeOf(state);
   return active?.runId === runId && active.attempt === attempt && active.leaseId === leaseId;

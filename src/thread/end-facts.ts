@@ -35,7 +35,7 @@ export function endAll(
   });
 }
 
-/** The active run waits for its next attempt. */
+/** Requeues the active run for its next attempt. */
 export function requeued(
   state: LivingThread,
   how: Omit<ThreadEventMap['RunRequeued'], 'threadId' | 'runId' | 'attempt'>,

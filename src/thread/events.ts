@@ -40,10 +40,13 @@ export interface Pause {
 
 /** Source of a failure, for the server's log and replay. Clients see name and message only. */
 export interface Origin {
-  /** Names of nodes from the root graph to the failing one, joined by `|`; a plain function is a node of its graph's name. */
+  /**
+   * Node names from the root graph to the failing node, joined by `|`; a plain function counts as a node of its graph's
+   * name.
+   */
   readonly node?: string;
   readonly step?: number;
-  /** At most 16 KiB; frames of the project's source files only. */
+  /** Stack of at most 16 KiB; positions refer to the project's source files. */
   readonly stack?: string;
 }
 
@@ -113,7 +116,7 @@ export interface Bound extends GraphBinding {
   readonly at: number;
 }
 
-/** What a thread shows after one of its runs is deleted: its graph, status, interrupts and error. */
+/** State that a thread shows after one of its runs is deleted: its graph, status, interrupts and error. */
 export interface Standing {
   readonly bound: Bound | null;
   readonly status: 'idle' | 'interrupted' | 'error';
@@ -222,7 +225,7 @@ export interface ThreadEventMap {
     left: { readonly runId: string | null; readonly outcome: Outcome } | null;
     stays?: Standing;
   };
-  /** The stream's tombstone: everything before it is purged in the same commit (L3). */
+  /** The stream's tombstone: all earlier events are purged in the same commit (L3). */
   ThreadDeleted: { threadId: string };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Fault attribution: which run can have ended a process that died. One rule for graph workers and the server.
+ * Fault attribution: decides which run can have ended a process that died. One rule for graph workers and the server.
  *
  * X6 A run is charged only when no other run can have caused the death: the only begun run of a worker, or the only
  * suspect of the server. A run whose graph code had not begun is never charged, and one death of the server charges no
@@ -29,7 +29,7 @@ export interface Verdict {
   /** Adds 1 to the run's deaths in a row. */
   readonly died: boolean;
   readonly charged: boolean;
-  /** After a worker's death: the next attempt runs alone. After the server's death the account decides instead. */
+  /** The next attempt runs alone after a worker's death. After the server's death the account decides instead. */
   readonly suspect: boolean;
 }
 
