@@ -2,8 +2,8 @@
  * Decides a cron command: returns an event, or a refusal with its reason. Pure.
  *
  * Each slot is computed from the previous slot, not from the clock. So a clock that goes back repeats no slot, and one
- * that jumps ahead skips none silently. Exception: a plan or slot that only a clock far ahead can have produced is
- * dropped when the cron is changed, enabled, or replanned at a start.
+ * that jumps ahead skips none silently. Exception: changing, enabling or replanning a cron drops a plan or slot that
+ * only a clock far ahead can have produced.
  */
 import type { CronContent, CronEvent } from './events.ts';
 import { lastSlots, nextSlot } from './schedule.ts';

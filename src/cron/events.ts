@@ -39,6 +39,7 @@ export interface CronEventMap {
   CronCreated: Planned & CronContent;
   /** Complete content after the change. */
   CronUpdated: Planned & CronContent;
+  /** Appended in the commit that creates the run. */
   CronFired: Taken & { readonly runId: string; readonly threadId: string };
   /** The slot has passed without a run. */
   CronSlotPassed: Taken & { readonly reason: string };

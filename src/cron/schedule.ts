@@ -1,9 +1,9 @@
 /**
  * Computes the slots of a schedule, in whole seconds. Pure, apart from the platform's time zone data.
  *
- * Daylight saving: a fixed time of day inside a skipped hour moves to the end of the gap, and inside a repeated hour
- * it counts the first time only. A schedule with `*` in hours or minutes follows real time: it runs in both repeated
- * hours and not in a skipped one.
+ * Daylight saving: a fixed time of day in a skipped hour moves to the end of the gap. In a repeated hour it counts the
+ * first time only. A schedule with `*` in hours or minutes follows real time: it runs in both repeated hours and not in
+ * a skipped one.
  */
 import { Cron } from 'croner';
 

@@ -48,6 +48,7 @@ export interface AttemptFacts {
   readonly pausesMs?: readonly number[] | undefined;
 }
 
+/** W2 Turns the result of an attempt into its event; only a 2xx status is success. */
 export function judgeAttempt(
   posted: Posted,
   { deliveryId, attempts, tries }: DeliveryState,

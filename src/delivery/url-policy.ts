@@ -22,6 +22,7 @@ export interface UrlPolicy {
 
 export type CheckedUrl =
   | { readonly ok: true; readonly kind: 'remote'; readonly url: URL }
+  /** A path of this server. */
   | { readonly ok: true; readonly kind: 'own' }
   | { readonly ok: false; readonly problem: string };
 

@@ -1,7 +1,7 @@
 /**
  * The reactor that starts the runs of due crons.
  *
- * X5 Due crons are read from rows, so a lost wake-up, a restart or a clock jump delays a run but never loses it.
+ * X5 Due crons are read from rows: a lost wake-up, a restart or a clock jump delays a run but never loses it.
  * `cron/decide.ts` decides about missed slots. A cron whose run cannot start now is retried later and delays no other
  * cron. A server start plans crons anew in case the clock had been far ahead.
  */

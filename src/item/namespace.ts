@@ -1,6 +1,6 @@
 /**
- * Namespaces: lists of labels, from general to special. Labels are not empty and contain no period, so a namespace
- * maps to one path text and a prefix search to an index range.
+ * Namespaces: lists of labels, from general to special. Labels are not empty and contain no period. So a namespace maps
+ * to one path text, and a prefix search to an index range.
  */
 import { findTextProblem } from '../kernel/json.ts';
 

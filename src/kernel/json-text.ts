@@ -45,8 +45,7 @@ const textsOf = new WeakMap<Uint8Array, readonly JsonText[]>();
 
 /**
  * S3 Serialises a value for sending: as a string, or as UTF-8 bytes when it is long. Equal long replies with identical
- * texts share the bytes while one of them is in use, so a hundred readers of a large state hold it once. Callers must
- * not change the bytes.
+ * texts share their bytes, so many readers of a large state hold it once. Callers must not change the bytes.
  */
 export function encodeJson(value: unknown): string | Uint8Array<ArrayBuffer> {
   const parts = takeApart(value);

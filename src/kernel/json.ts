@@ -26,6 +26,7 @@ export const MAX_DEPTH = 128;
 
 interface Level {
   readonly value: Json[] | JsonObject;
+  /** Undefined for an array. */
   readonly keys: readonly string[] | undefined;
   next: number;
 }

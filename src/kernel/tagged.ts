@@ -1,7 +1,6 @@
 /**
- * The storage form of values that JSON cannot carry: `{"$": kind, "v": payload}`. A plain object that happens to own
- * a key `$` is wrapped as kind `object`, so user data can never pose as a tag, and nothing read back is revived
- * into anything but the kinds listed here.
+ * The storage form of values that JSON cannot carry: `{"$": kind, "v": payload}`. A plain object with a key `$`
+ * is wrapped as kind `object`, so user data cannot imitate a tag. Reading creates only the kinds listed here.
  *
  *   message    v: the message in wire form, `{type, content, id?, ...}`
  *   command / send   v: `{goto, update, resume, graph}` / `{node, args}`

@@ -34,6 +34,7 @@ export interface RunEnd {
   readonly error: RunError | null;
   /** Whether the thread shows `error`; if false, the thread's error does not change. */
   readonly isTold: boolean;
+  /** Whether `error` is the last frame of the run's stream. */
   readonly isFrame: boolean;
 }
 

@@ -21,6 +21,7 @@ export interface ActiveRun extends QueuedRun {
   readonly incarnation?: string;
   /** Graph code of this attempt may have started. Not set for first attempts, which always count as begun. */
   readonly begun?: true;
+  /** This attempt has saved the end of a step. */
   readonly saved?: true;
 }
 
