@@ -50,7 +50,7 @@ export interface User {
   identity: string;
   /** Defaults to `identity`. */
   display_name: string;
-  /** Defaults to none. */
+  /** Defaults to an empty list. */
   permissions: string[];
   is_authenticated: boolean;
 }

@@ -20,7 +20,7 @@ export type Decision =
       readonly ok: true;
       /** The operation's payload with the handler's changes; use it instead of the original. */
       readonly value: JsonObject;
-      /** Undefined restricts nothing. */
+      /** Restricts the operation to matching resources; undefined allows all. */
       readonly filter: Filter | undefined;
     }
   | Refusal;

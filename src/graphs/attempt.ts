@@ -21,7 +21,7 @@ export interface Attempt {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly frames: FrameSink;
-  /** The server's store; its writes reject once the attempt is over. */
+  /** The checkpoint store; its writes reject once the attempt is over. */
   readonly store: AttemptStore;
   /** The cross-thread item store of graph code; rejects once the attempt is over. */
   readonly items: StorePort;

@@ -274,7 +274,7 @@ export interface StateOrder {
   readonly context?: Json;
 }
 
-/** Owns the loaded graphs. */
+/** Runs the loaded graphs. */
 export interface GraphHost {
   readonly graphIds: readonly string[];
   /** Resolves with an `error` end when graph code fails; never rejects for it. `signal` aborts with a `StopReason`. */

@@ -5,8 +5,8 @@ import type { GraphDescriber } from './schema-port.ts';
 import type { StateHost } from './state-port.ts';
 
 /**
- * Wraps the queries so that they reject with `GraphsUnavailable`, with the checkpoint reader's own error, or otherwise
- * with `GraphFailed`, because any other error comes from graph code.
+ * Wraps the queries: they reject with `GraphsUnavailable`, or with the checkpoint reader's own error. Any other error
+ * comes from graph code and becomes `GraphFailed`.
  */
 export function blaming(
   host: StateHost,

@@ -3,8 +3,8 @@ import type { Ids } from '../kernel/ids.ts';
 const COUNTER_DIGITS = 10;
 
 /**
- * The channel version after `current`: a counter, zero-padded because versions are compared as text, and a random suffix,
- * so that forks and runs after a rollback never reuse a version.
+ * The channel version after `current`: a counter and a random suffix. The counter is zero-padded, because versions are
+ * compared as text. The suffix keeps forks and runs after a rollback from reusing a version.
  */
 export function nextVersion(current: string | number | undefined, ids: Ids): string {
   const counter = current === undefined ? 0 : Number.parseInt(String(current), 10);

@@ -29,7 +29,7 @@ export interface Question {
 }
 
 export interface Call {
-  /** The second argument of the function. */
+  /** The config that the function gets as its second argument. */
   readonly config: Record<string, unknown>;
   /** The interrupt that the function stopped at, if any. */
   question(): Question | undefined;

@@ -1,4 +1,4 @@
-/** Runs LangGraph.js graphs. */
+/** Runs LangGraph.js graphs: binds saver and store, streams frames, reads the end. */
 import type { Ids } from '../../kernel/ids.ts';
 import { openSubgraphFrames, type SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Attempt } from '../attempt.ts';

@@ -1,6 +1,6 @@
 /**
  * Records which interrupts ("questions") a run has resumed ("answered"). The runtime stores a task's resume values without
- * the run, so a run repeated after a crash could resume the next interrupt with the value for the previous one.
+ * the run. A run repeated after a crash could thus resume the next interrupt with the value for the previous one.
  *
  * Interrupt ids are read and never computed: from langgraph 1.7 each interrupt of a task has its own id, before that all
  * interrupts of a task share one.

@@ -10,7 +10,7 @@ import { toWire } from '../wire.ts';
 export interface DebugForm {
   /** A task's start `{id, name, input, triggers, interrupts}` or its result `{id, name, result, interrupts}`. */
   task(payload: unknown): Json;
-  /** `{values, metadata, next, tasks, config, parent_config, checkpoint, parent_checkpoint}` */
+  /** A checkpoint `{values, metadata, next, tasks, config, parent_config, checkpoint, parent_checkpoint}`. */
   checkpoint(payload: unknown): Json;
   /** A `debug` entry `{type, timestamp, step, payload}` with a task or checkpoint as payload. */
   entry(payload: unknown): Json;

@@ -33,7 +33,7 @@ export interface ListOptions {
   readonly filter?: JsonObject;
 }
 
-/** By channel: the value (`seed`) of the nearest ancestor that stores it, and the writes since then, oldest first. */
+/** A channel's value (`seed`) in the nearest ancestor that stores it, and the writes since then, oldest first. */
 export type DeltaHistory = Record<string, { writes: Write[]; seed?: unknown }>;
 
 export interface Saver {

@@ -57,7 +57,7 @@ const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
 
 export function openSaver(options: SaverOptions): Saver {
   const { threadId, store, decode, ids } = options;
-  /** By namespace: the blobs, by channel, of values that the runtime gives no version. */
+  /** Blobs of values that the runtime gives no version, by namespace and channel. */
   const unversioned = new Map<string, Map<string, ChannelBlob>>();
   const last = openLastCheckpoint();
   let hasFailed = false;
@@ -113,7 +113,7 @@ export function openSaver(options: SaverOptions): Saver {
     };
   };
 
-  /** Before checkpoint format 4 the `Send` packets of a step are stored as writes of the parent. */
+  /** Checkpoints older than format 4 store the `Send` packets of a step as writes of the parent. */
   const addSends = async (ns: string, parentId: string, checkpoint: Checkpoint): Promise<void> => {
     const parent = await store.load(ns, parentId);
     const sends = (parent?.writes ?? []).filter(({ channel }) => channel === SENDS);

@@ -1,6 +1,6 @@
 /**
- * Caches source reports on disk. A report is valid while every file that its analysis read is unchanged, so a source is
- * compiled once per content and not once per server start.
+ * Caches source reports on disk. A report is valid while every file that its analysis read is unchanged. A server start
+ * therefore compiles only sources that have changed.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
