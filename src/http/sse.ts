@@ -4,7 +4,7 @@ import { encodeJson, type Sendable } from '../kernel/json-text.ts';
 import { streamingResponse, type StreamingReply, type Step } from './streaming-body.ts';
 
 /** Ends with an empty line, so that parsers which split at empty lines do not join it with the next event. */
-const HEARTBEAT = ': heartbeat\n\n';
+const HEARTBEAT = ': heartbeat\r\n\r\n';
 /** Interval of heartbeats in a silent stream: clients treat a longer gap as a lost connection. */
 const HEARTBEAT_MS = 5_000;
 /** Interval of white space before the JSON, which keeps proxies from timing out. */
@@ -19,8 +19,11 @@ export interface SentFrame {
   readonly id: number | string;
 }
 
-const frameText = (frame: SentFrame): string =>
-  `event: ${clean(frame.event)}\ndata: ${frame.data}\nid: ${frame.id}\n\n`;
+/** `event` and `data` are one line each. */
+export const eventBlock = (event: string, data: string, id: number | string): string =>
+  `event: ${event}\r\ndata: ${data}\r\nid: ${id}\r\n\r\n`;
+
+const frameText = (frame: SentFrame): string => eventBlock(clean(frame.event), frame.data, frame.id);
 
 const pageText = (page: readonly SentFrame[]): string => page.map(frameText).join('');
 
@@ -72,7 +75,7 @@ function eventReply<Page>(
 
 /** An event without an id: clients drop events with an id that they have seen. */
 export const eventText = (event: string, data: Json): string =>
-  `event: ${clean(event)}\ndata: ${JSON.stringify(data)}\n\n`;
+  `event: ${clean(event)}\r\ndata: ${JSON.stringify(data)}\r\n\r\n`;
 
 /** A stream of one event, for a join-stream that has nothing to read. */
 export async function* singleFrame(event: string, data: Json): AsyncGenerator<string> {

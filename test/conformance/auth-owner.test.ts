@@ -106,7 +106,7 @@ test("given another user's thread and runs, when any route is asked for them, th
       if (path.includes('/stream') && method === 'GET')
         assert.match(
           foreign.text,
-          /^: heartbeat\n\nevent: error\ndata: \{"error":"Error","message":"404: Run not found"\}\n\n$/,
+          /^: heartbeat\r\n\r\nevent: error\r\ndata: \{"error":"Error","message":"404: Run not found"\}\r\n\r\n$/,
         );
       else assert.equal(foreign.status, 404, `${method} ${path}`);
       assert.doesNotMatch(foreign.text, /private|alice/);

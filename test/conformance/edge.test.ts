@@ -99,8 +99,8 @@ test('a mount prefix has the whole interface below it, and beside it only /ok (o
       const again = await fetch(`${base}${location}`, { headers: ALICE });
       assert.equal(again.status, 200, base);
       assert.equal(
-        (await again.text()).replace(/^: heartbeat\n\n/gm, ''),
-        run.text.replace(/^: heartbeat\n\n/gm, ''),
+        (await again.text()).replace(/^: heartbeat\r\n\r\n/gm, ''),
+        run.text.replace(/^: heartbeat\r\n\r\n/gm, ''),
       );
     }
     assert.equal((await fetch(`${s.url}/agents/v1/threads`, { headers: ALICE })).status, 404);

@@ -24,7 +24,7 @@ for (const [graph, input] of [
           stream_subgraphs: true,
         });
         const runId = /"run_id":"([^"]+)"/.exec(text)![1]!;
-        const last = text.split('event: values\ndata: ').at(-1)!.split('\n')[0]!;
+        const last = text.split('event: values\r\ndata: ').at(-1)!.split('\r\n')[0]!;
         const joined = await s.request('GET', `${path}/${runId}/join`);
         assert.deepEqual(joined.json, JSON.parse(last), path);
         assert.match(joined.text, /^\n/);

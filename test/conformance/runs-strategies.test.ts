@@ -176,7 +176,10 @@ test('given an active run with checkpoints, when a new one rolls it back, then i
       assert.equal((await s.request('GET', path)).status, 404);
       assert.equal((await s.request('GET', `${path}/join`)).status, 404);
       assert.equal((await s.request('POST', `${path}/cancel`)).status, 404);
-      assert.match((await s.request('GET', `${path}/stream`)).text, /^: heartbeat\n\nevent: error\n.*\n\n$/);
+      assert.match(
+        (await s.request('GET', `${path}/stream`)).text,
+        /^: heartbeat\r\n\r\nevent: error\r\n.*\r\n\r\n$/,
+      );
       assert.equal(await s.server.log.payloads.lastFrame(runId), -1);
     }
     assert.equal((await s.client.runs.list(threadId)).length, 2);

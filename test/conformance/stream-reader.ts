@@ -40,10 +40,10 @@ export async function openStream(url: string, options: StreamOptions = {}): Prom
 
   async function next(): Promise<Frame | undefined> {
     for (;;) {
-      const end = received.indexOf('\n\n', taken);
+      const end = received.indexOf('\r\n\r\n', taken);
       if (end >= 0) {
         const block = received.slice(taken, end);
-        taken = end + 2;
+        taken = end + 4;
         if (isComment(block) || isEnd(block)) continue;
         return parseFrame(block);
       }
@@ -82,17 +82,17 @@ export const dataOf = (frames: readonly Frame[], name: string): any[] =>
   frames.filter(({ event }) => event === name).map(({ data }) => data);
 
 /** What was sent, without the comments that keep the connection alive: the same for every reader. */
-export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\n\n?/gm, '');
+export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\n(?:\r\n)?/gm, '');
 
 /** A heartbeat is a block of its own. */
 const isComment = (block: string): boolean => /^:[^\n]*$/.test(block);
 
 /** Tests of the end look at the text. */
-const isEnd = (block: string): boolean => /^event: end\ndata: .+$/.test(block);
+const isEnd = (block: string): boolean => /^event: end\r\ndata: .+$/.test(block);
 
 /** Throws for a frame that is not exactly event, data and id on one line each. */
 function parseFrame(block: string): Frame {
-  const match = /^event: (.+)\ndata: (.+)\nid: (.+)$/.exec(block);
+  const match = /^event: (.+)\r\ndata: (.+)\r\nid: (.+)$/.exec(block);
   if (match === null) throw new Error(`not a frame: ${JSON.stringify(block)}`);
   const [, event, data, id] = match;
   return { event: event!, data: JSON.parse(data!) as unknown, id: id! };

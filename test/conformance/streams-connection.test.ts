@@ -23,7 +23,7 @@ async function readUntil(response: Response, enough: (text: string) => boolean):
   return text;
 }
 
-const beats = (text: string): number => text.split(': heartbeat\n\n').length - 1;
+const beats = (text: string): number => text.split(': heartbeat\r\n\r\n').length - 1;
 
 test('a heartbeat is a block of its own with one comment line, which clients do not see', () =>
   withServer({ clock: hastyClock() }, async (s) => {
@@ -32,10 +32,13 @@ test('a heartbeat is a block of its own with one comment line, which clients do 
     const path = `/threads/${threadId}/runs/${runId}/stream`;
     const response = await fetch(`${s.url}${path}`);
     const text = await readUntil(response, (sofar) => beats(sofar) >= 4);
-    assert.match(text, /^: heartbeat\n\nevent: metadata\n.*\n(: heartbeat\n\n){3,}$/s);
+    assert.match(text, /^: heartbeat\r\n\r\nevent: metadata\r\n.*\r\n(: heartbeat\r\n\r\n){3,}$/s);
     open();
-    const rest = await readUntil(response, (sofar) => /echo|through/.test(sofar) && sofar.endsWith('\n\n'));
-    assert.match(withoutComments(rest), /^event: values\n/);
+    const rest = await readUntil(
+      response,
+      (sofar) => /echo|through/.test(sofar) && sofar.endsWith('\r\n\r\n'),
+    );
+    assert.match(withoutComments(rest), /^event: values\r\n/);
     const parts: string[] = [];
     for await (const { event } of s.client.runs.joinStream(threadId, runId)) parts.push(event);
     assert.deepEqual([...new Set(parts)], ['metadata', 'values', 'end']);

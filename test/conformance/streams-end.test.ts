@@ -11,7 +11,7 @@ const test = suite('conformance: ends of streams');
 async function lastOf(url: string, body?: object): Promise<string> {
   const stream = await openStream(url, body === undefined ? {} : { body });
   await stream.rest();
-  return stream.text().trimEnd().split('\n\n').at(-1)!;
+  return stream.text().trimEnd().split('\r\n\r\n').at(-1)!;
 }
 
 for (const [graph, status] of [
@@ -27,7 +27,7 @@ for (const [graph, status] of [
       const live = await lastOf(`${path}/stream`, { assistant_id: graph, input: say('x') });
       const [run] = (await s.request('GET', `/threads/${thread}/runs`)).json;
       // then: without an id, after the error too
-      const end = `event: end\ndata: ${JSON.stringify({ run_id: run.run_id, status })}`;
+      const end = `event: end\r\ndata: ${JSON.stringify({ run_id: run.run_id, status })}`;
       assert.equal(live, end);
       assert.equal(await lastOf(`${path}/${run.run_id}/stream`), end);
       assert.equal(await lastOf(`${path}/${run.run_id}/stream?stream_mode=custom`), end);
@@ -45,7 +45,7 @@ for (const [action, status] of [
       const { runId } = await startGated(s, thread);
       const last = lastOf(`${s.url}/threads/${thread}/runs/${runId}/stream`);
       await s.client.runs.cancel(thread, runId, true, action);
-      assert.equal(await last, `event: end\ndata: ${JSON.stringify({ run_id: runId, status })}`);
+      assert.equal(await last, `event: end\r\ndata: ${JSON.stringify({ run_id: runId, status })}`);
     }));
 
 test('the official client asks nothing more after the end of a stream (delta 3.7)', () =>

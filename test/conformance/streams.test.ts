@@ -215,7 +215,7 @@ test('given no such run, when its stream is joined, then it is one error frame w
       assert.equal(status, 200);
       // No id: one that the reader has seen would have it dropped.
       const data = '{"error":"Error","message":"404: Run not found"}';
-      assert.equal(text, `: heartbeat\n\nevent: error\ndata: ${data}\n\n`);
+      assert.equal(text, `: heartbeat\r\n\r\nevent: error\r\ndata: ${data}\r\n\r\n`);
     }
   }));
 

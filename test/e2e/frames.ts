@@ -18,11 +18,11 @@ export async function collect(
   for (let rest = ''; ;) {
     const chunk = await reader.read().catch(() => undefined);
     if (chunk === undefined || chunk.done) return { frames, broken: chunk === undefined };
-    const blocks = (rest + chunk.value).split('\n\n');
+    const blocks = (rest + chunk.value).split('\r\n\r\n');
     rest = blocks.pop()!;
     for (const block of blocks) {
       // The end of the stream is no frame: it has no id and is not in the log.
-      if (block.startsWith(':') || block.startsWith('event: end\n')) continue;
+      if (block.startsWith(':') || block.startsWith('event: end\r\n')) continue;
       const frame = parse(block);
       frames.push(frame);
       await onFrame(frame);
@@ -45,7 +45,7 @@ export const assertDense = (frames: readonly ReceivedFrame[]): void =>
 
 function parse(block: string): ReceivedFrame {
   const fields = new Map(
-    block.split('\n').map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+    block.split('\r\n').map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
   );
   return { id: Number(fields.get('id')), event: fields.get('event') ?? '', data: fields.get('data') ?? '' };
 }

@@ -17,7 +17,7 @@ import { HttpProblem, needsUpgrade, switched } from '../replies.ts';
 import { resumeCursor } from '../stream-cursor.ts';
 import { subscription, type SubscriptionParams } from '../schemas/commands.ts';
 import { check, pathUuid } from '../schemas/common.ts';
-import { textReply } from '../sse.ts';
+import { eventBlock, textReply } from '../sse.ts';
 
 /** S3 Text that is buffered for one reader: a page's protocol events can be many times as large as its frames. */
 const MAX_TEXT_CHARS = 262_144;
@@ -120,4 +120,4 @@ async function* pages(
 
 /** Uses the thread cursor as event id: it is shorter than the event's own id and is resolved without reading the run. */
 const toSse = (event: ThreadEvent): string =>
-  `event: ${event.method}\ndata: ${toEventText(event)}\nid: ${toEventId(parseSeq(event.seq)!)}\n\n`;
+  eventBlock(event.method, toEventText(event), toEventId(parseSeq(event.seq)!));
