@@ -45,7 +45,9 @@ export const assertDense = (frames: readonly ReceivedFrame[]): void =>
 
 function parse(block: string): ReceivedFrame {
   const fields = new Map(
-    block.split('\r\n').map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+    block
+      .split('\r\n')
+      .map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
   );
   return { id: Number(fields.get('id')), event: fields.get('event') ?? '', data: fields.get('data') ?? '' };
 }
