@@ -1,40 +1,37 @@
-/**
- * X4 Exceptions and rejections of graph code that nothing handles, and `process.exit`, end the run that they come from and
- * no other run of its process.
- */
+/** X4 An unhandled error or a `process.exit` of graph code ends the run that caused it and no other run. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 
-/** A run, or a question about a graph. */
+/** A run or a graph query to which errors are attributed. */
 export interface Attributed {
   readonly title: string;
-  /** Ends a run with this error, unless it is over. */
+  /** Ends the run with this error, unless the run has ended. A query ignores it. */
   fail(thrown: unknown): void;
 }
 
 export interface Attribution {
-  /** Everything that `work` sets off belongs to the job, also what comes later. */
+  /** Attributes errors of `work`, and of everything asynchronous that `work` starts, to the job. */
   inside<T>(job: Attributed, work: () => T): T;
 }
 
-type OnStray = (thrown: unknown, context: string) => void;
+type OnUnhandled = (thrown: unknown, context: string) => void;
 
-/** `onStray` hears every error without a handler. */
-export function attributeErrors(onStray: OnStray): Attribution {
+/** Installs the process's error handlers and replaces `process.exit`. `onUnhandled` gets every unhandled error. */
+export function attributeErrors(onUnhandled: OnUnhandled): Attribution {
   const current = new AsyncLocalStorage<Attributed>();
 
-  const hear = (thrown: unknown, what: string): void => {
+  const report = (thrown: unknown, what: string): void => {
     const job = current.getStore();
-    onStray(thrown, job === undefined ? what : `${job.title}: ${what}`);
+    onUnhandled(thrown, job === undefined ? what : `${job.title}: ${what}`);
     job?.fail(thrown);
   };
-  process.on('uncaughtException', (thrown: unknown) => hear(thrown, 'an exception that nothing catches'));
-  process.on('unhandledRejection', (thrown: unknown) => hear(thrown, 'a rejection that nothing handles'));
+  process.on('uncaughtException', (thrown: unknown) => report(thrown, 'an exception that nothing catches'));
+  process.on('unhandledRejection', (thrown: unknown) => report(thrown, 'a rejection that nothing handles'));
 
   const { exit } = process;
   process.exit = (code) => {
     const job = current.getStore();
-    // Outside of a run: a module that ends the process while it loads.
+    // A module may end the process while it loads; no run is attributed then.
     if (job === undefined) return exit.call(process, code);
     const error = new Error(`The graph called process.exit(${code ?? ''})`);
     error.name = 'ProcessExit';
@@ -45,30 +42,24 @@ export function attributeErrors(onStray: OnStray): Attribution {
 }
 
 const WINDOW_MS = 1_000;
-/** Strays told within a window; each is a message to the server and a line of its log with a stack. */
-const MAX_TOLD = 5;
+/** Maximum errors reported within one window: each adds a stack to the server's log. */
+const MAX_REPORTS = 5;
 
-/** Tells the first strays of every second, and then how many more there were. */
-export function limitStrays(tell: OnStray, clock: Pick<Clock, 'after'>): OnStray {
-  let told = 0;
-  let more = 0;
+/** Passes the first errors of every window on to `report`, and then the number of the others. */
+export function limitUnhandled(report: OnUnhandled, clock: Pick<Clock, 'after'>): OnUnhandled {
+  let count = 0;
 
-  function count(): void {
-    if (more > 0)
-      tell(
-        new Error(`${more} more within ${WINDOW_MS / 1000} s`),
-        'errors of graph code that nothing handles',
-      );
-    told = more = 0;
+  function endWindow(): void {
+    const more = count - MAX_REPORTS;
+    count = 0;
+    if (more <= 0) return;
+    const message = `${more} more within ${WINDOW_MS / 1000} s`;
+    report(new Error(message), 'errors of graph code that nothing handles');
   }
 
   return (thrown, context) => {
-    if (told === MAX_TOLD) {
-      more += 1;
-      return;
-    }
-    if (told === 0) clock.after(WINDOW_MS, count);
-    told += 1;
-    tell(thrown, context);
+    if (count === 0) clock.after(WINDOW_MS, endWindow);
+    count += 1;
+    if (count <= MAX_REPORTS) report(thrown, context);
   };
 }

@@ -1,4 +1,4 @@
-/** The orders of the server, carried out by graphs in this process. Each graph is loaded when it is first named. */
+/** Executes the server's runs and graph queries in this process. Each graph loads when it is first requested. */
 import { toErrorEnd } from '../graphs/failure.ts';
 import { openInProcessGraphs, type InProcessGraphs } from '../graphs/in-process.ts';
 import { loadGraphs, type GraphSpec } from '../graphs/loader.ts';
@@ -29,7 +29,7 @@ export interface WorkerHost {
 interface OpenRun {
   readonly link: StreamLink;
   readonly stop: (reason: StopReason) => void;
-  /** Lets the run begin, or gives it up. */
+  /** Starts the run if `ok`; otherwise forgets it, because another worker executes it. */
   readonly go: (ok: boolean) => void;
 }
 
@@ -57,20 +57,18 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
     });
     const [problem] = found.problems;
     await loaded.findLibraries();
-    const told: Loaded = { graph: graphId, ...(problem && { problem }) };
-    send(TYPE.loaded, 0, told);
+    send(TYPE.loaded, 0, { graph: graphId, ...(problem && { problem }) } satisfies Loaded);
     return { graphs: loaded, describer };
   }
 
-  /** One graph after the other, so that the server knows which one is loading when the process ends. */
+  /** Loads graphs one after the other, so that the server knows which one was loading when the process dies. */
   function loadInTurn(graphId: string): Promise<LoadedGraph> {
-    let found = loading.get(graphId);
-    if (found === undefined) {
-      found = chain.then(() => load(graphId));
-      loading.set(graphId, found);
-      chain = found.catch(() => undefined);
-    }
-    return found;
+    const known = loading.get(graphId);
+    if (known !== undefined) return known;
+    const loaded = chain.then(() => load(graphId));
+    loading.set(graphId, loaded);
+    chain = loaded.catch(() => undefined);
+    return loaded;
   }
 
   function openRun(message: Message): void {
@@ -87,33 +85,34 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
       ...(head !== undefined && { head: { checkpoint: unpackLoaded(head, blobs) } }),
     });
     const stop = new AbortController();
-    let asked = false;
-    let stray: { readonly thrown: unknown } | undefined;
+    /** The server has stopped the run, or the run has ended; its later errors do not count. */
+    let isStopped = false;
+    let unhandled: { readonly thrown: unknown } | undefined;
     const job = {
       title: `run ${order.runId} of graph "${order.graphId}"`,
       fail(thrown: unknown) {
-        if (asked || stray !== undefined) return;
-        stray = { thrown };
-        // Code that is left of the run is told as of a cancellation, and not waited for.
+        if (isStopped || unhandled !== undefined) return;
+        unhandled = { thrown };
+        // The abort ends the run at once, without waiting for its remaining code.
         stop.abort('fenced' satisfies StopReason);
       },
     };
 
     async function execute(): Promise<void> {
       let isWorking = false;
-      let isTold = false;
+      let outlivesRun = false;
       const { graphs } = await loadInTurn(order.graphId);
       const end = await graphs.run(order, link, stop.signal, (work) => {
         isWorking = true;
         const onSettled = (): void => {
           isWorking = false;
-          if (isTold) send(TYPE.leftover, 0, { change: -1 });
+          if (outlivesRun) send(TYPE.leftover, 0, { change: -1 });
         };
         work.then(onSettled, onSettled);
       });
-      isTold = isWorking;
-      if (isTold) send(TYPE.leftover, 0, { change: 1 });
-      finish(stream, stray === undefined || asked ? end : toErrorEnd(stray.thrown));
+      outlivesRun = isWorking;
+      if (outlivesRun) send(TYPE.leftover, 0, { change: 1 });
+      finish(stream, unhandled === undefined || isStopped ? end : toErrorEnd(unhandled.thrown));
     }
 
     function start(): void {
@@ -121,7 +120,7 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
         .inside(job, execute)
         .catch((error: unknown) => finish(stream, toErrorEnd(error)))
         .finally(() => {
-          asked = true;
+          isStopped = true;
           runs.delete(stream);
         });
     }
@@ -129,7 +128,7 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
     runs.set(stream, {
       link,
       stop(reason) {
-        asked = true;
+        isStopped = true;
         attribution.inside(job, () => stop.abort(reason));
       },
       go(ok) {
@@ -180,7 +179,7 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
       const { stream, head } = message;
       switch (message.type) {
         case TYPE.load:
-          // A graph that fails to load says so by `loaded`.
+          // `load` reports the failure of a graph in its `loaded` message.
           for (const graphId of head.graphs) loadInTurn(graphId).catch(() => undefined);
           return;
         case TYPE.run:
@@ -195,7 +194,7 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
           return runs.get(stream)?.link.refuse(fromWireError(head.error));
         case TYPE.ask:
           return ask(message);
-        case TYPE.leave:
+        case TYPE.leave: // A query cannot be stopped; the server ignores its answer.
           return;
         default:
           throw new Error(`There is no message of type ${message.type}`);

@@ -1,6 +1,6 @@
 /**
- * The thread of the life line: tells the server how the worker is while its main thread computes, and ends the worker with
- * everything that it started when the server is gone.
+ * A thread that sends heartbeats to the server even while the main thread computes. When the server is gone, it kills the
+ * worker and all child processes of graph code.
  */
 import { Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';
@@ -13,14 +13,14 @@ const LIFELINE_FD = 4;
 const signs = new Float64Array(workerData as SharedArrayBuffer);
 const clock = systemClock();
 const line = new Socket({ fd: LIFELINE_FD, readable: true, writable: true });
-let turned = { turns: signs[SIGN.turns]!, at: clock.monotonic() };
+let lastTurn = { turns: signs[SIGN.turns]!, at: clock.monotonic() };
 
-/** The worker leads a process group of its own, so children of graph code end with it. */
+/** Kills the worker's process group, which includes child processes of graph code. */
 const endGroup = (): void => {
   try {
     process.kill(-process.pid, 'SIGKILL');
   } catch {
-    // Without a group, as on Windows.
+    // Windows has no process groups.
     process.kill(process.pid, 'SIGKILL');
   }
 };
@@ -31,13 +31,13 @@ line.resume();
 function beat(): void {
   const now = clock.monotonic();
   const turns = signs[SIGN.turns]!;
-  if (turns !== turned.turns) turned = { turns, at: now };
+  if (turns !== lastTurn.turns) lastTurn = { turns, at: now };
   const beatBytes = encodeBeat({
-    stalledMs: Math.max(0, Math.round(now - turned.at - TURN_MS)),
+    stalledMs: Math.max(0, Math.round(now - lastTurn.at - TURN_MS)),
     busyPermille: signs[SIGN.busyPermille]!,
     rss: process.memoryUsage.rss(),
   });
-  // A server that does not read must not fill this process's memory.
+  // Unread heartbeats stay in this process's memory, so their number is bounded.
   if (line.writableLength < 64 * BEAT_BYTES) line.write(beatBytes);
   clock.after(BEAT_MS, beat);
 }

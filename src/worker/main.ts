@@ -1,7 +1,6 @@
 /**
- * The entry of a graph worker: a process that the server starts, with the data channel at file descriptor 3 and the life
- * line at 4. The order matters: the life line is there before graph code can stall, errors have their handlers before graph
- * code can throw, and the adapter's own variables are gone before graph code can pass them on.
+ * The entry script of a graph worker. The message channel is file descriptor 3, the lifeline is file descriptor 4.
+ * The lifeline thread and the error handlers start before graph code is loaded, because graph code may stall or throw.
  */
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -14,7 +13,7 @@ import { openConnection } from '../workers/connection.ts';
 import type { Message } from '../workers/frame.ts';
 import { PROTOCOL, TYPE, type Hello, type Welcome } from '../workers/messages.ts';
 import { toWireError } from '../workers/wire-error.ts';
-import { attributeErrors, limitStrays } from './attribution.ts';
+import { attributeErrors, limitUnhandled } from './attribution.ts';
 import { createWorkerHost, type WorkerHost } from './host.ts';
 import { publishServerFetch } from './server-fetch.ts';
 import { SIGN, SIGN_BYTES, TURN_MS } from './vital-signs.ts';
@@ -30,7 +29,7 @@ const { exit } = process;
 const shared = new SharedArrayBuffer(SIGN_BYTES);
 startWorker('worker/lifeline', shared).unref();
 
-// A loop that prints waits for the server to read, so that nothing piles up here, and last words are not lost.
+// Blocking writes bound the memory of a loop that prints, and keep the last output of a process that crashes.
 for (const { _handle } of [process.stdout, process.stderr] as unknown as { _handle?: PipeHandle }[])
   _handle?.setBlocking?.(true);
 
@@ -51,15 +50,15 @@ function onMessage(message: Message): void {
   else host?.receive(message);
 }
 
-// The server is gone, or has closed the channel to end this process.
+// The channel ends when the server dies, or closes it to stop this worker.
 const connection = openConnection(channel, onMessage, () => exit(0));
 const attribution = attributeErrors(
-  limitStrays(
+  limitUnhandled(
     (thrown, context) => connection.send(TYPE.stray, 0, { error: toWireError(thrown), context }),
     clock,
   ),
 );
-// Signals that reach all processes of a service at once are for the server, which ends its workers after their runs.
+// A service manager may signal all processes at once; only the server acts on it and stops workers after their runs.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
 const signs = new Float64Array(shared);
@@ -76,5 +75,8 @@ function turn(): void {
 turn();
 tendIdleMemory({ clock });
 
-const hello: Hello = { protocol: PROTOCOL, language: 'javascript', version: VERSION };
-connection.send(TYPE.hello, 0, hello);
+connection.send(TYPE.hello, 0, {
+  protocol: PROTOCOL,
+  language: 'javascript',
+  version: VERSION,
+} satisfies Hello);

@@ -1,7 +1,4 @@
-/**
- * What a run saves and emits, on its way to the server. A write costs credit and waits for room, so a run that the server
- * cannot keep up with waits alone: its neighbours have credit of their own.
- */
+/** Sends a run's writes to the server. Each run has its own credit, so a slow reader of one run delays no other run. */
 import type { CheckpointReader, CheckpointStore, LoadedCheckpoint, RunLink } from '../graphs/port.ts';
 import { openGate } from '../kernel/gate.ts';
 import type { Connection } from '../workers/connection.ts';
@@ -9,29 +6,29 @@ import { MAX_CALLS, TYPE, WINDOW } from '../workers/messages.ts';
 import { collectBlobs, packCheckpoint, packWrites, unpackLoaded, type Blobs } from '../workers/packing.ts';
 
 export interface StreamLink extends RunLink {
-  /** The server has taken so much. */
+  /** Returns credit: the server has processed writes of this size, in characters and messages. */
   credit(bytes: number, messages: number): void;
-  /** The server refused a write: this and every later one rejects. */
+  /** Makes pending and later writes reject with `error`, because the server refused a write. */
   refuse(error: Error): void;
 }
 
 export interface StreamLinkOptions {
   readonly connection: Connection;
   readonly stream: number;
-  /** Every save waits until it is durable. */
+  /** True: `save` and `saveWrites` resolve when the server has committed them. */
   readonly isSync: boolean;
-  /** The root checkpoint that came with the order, which spares the first read. */
+  /** Root checkpoint that came with the run order; saves the first read. */
   readonly head?: { readonly checkpoint: LoadedCheckpoint | undefined };
 }
 
-/** Reads of checkpoints for a run or a question. */
+/** A checkpoint reader for one run or graph query; it calls the server over `stream`. */
 export function readerOf(connection: Connection, stream: number): CheckpointReader {
   const calls = openGate(MAX_CALLS);
   const call = (head: object) => calls.enter(() => connection.call(stream, head));
   return {
     async load(ns, id, choice) {
-      const asked = { m: 'cp.get', ns, ...(id !== undefined && { id }), ...(choice && { choice }) };
-      const { head, blobs } = await call(asked);
+      const query = { ns, ...(id !== undefined && { id }), ...(choice && { choice }) };
+      const { head, blobs } = await call({ m: 'cp.get', ...query });
       return unpackLoaded(head.found, blobs);
     },
     async list(query) {
@@ -49,19 +46,19 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
   let refused: Error | undefined;
   let waiting: (() => void)[] = [];
 
-  const isRoom = (): boolean => used.bytes < WINDOW.bytes && used.messages < WINDOW.messages;
+  const hasCredit = (): boolean => used.bytes < WINDOW.bytes && used.messages < WINDOW.messages;
   function wake(): void {
     const woken = waiting;
     waiting = [];
     for (const resume of woken) resume();
   }
 
-  /** Sends first and waits then, so that messages keep the order of the calls. */
-  async function pay(bytes: number, send: () => void): Promise<void> {
+  /** Sends before it waits for credit, so that messages keep the order of the calls. */
+  async function sendOnCredit(bytes: number, send: () => void): Promise<void> {
     if (refused !== undefined) throw refused;
     send();
     used = { bytes: used.bytes + bytes, messages: used.messages + 1 };
-    while (!isRoom() && refused === undefined) await new Promise<void>((resolve) => waiting.push(resolve));
+    while (!hasCredit() && refused === undefined) await new Promise<void>((resolve) => waiting.push(resolve));
     if (refused !== undefined) throw refused;
   }
 
@@ -72,14 +69,14 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
     if (isSync) {
       if (refused !== undefined) throw refused;
       await connection.call(stream, head, blobs.list);
-    } else await pay(sizeOf(blobs.list), () => connection.send(TYPE.post, stream, head, blobs.list));
+    } else await sendOnCredit(sizeOf(blobs.list), () => connection.send(TYPE.post, stream, head, blobs.list));
   }
 
   const checkpoints: CheckpointStore = {
     ...reader,
     load(ns, id) {
       const found = ns === '' && id === undefined ? known : undefined;
-      // Once: the next read is of what was saved since, and the caller may change what it was given.
+      // Used once: the caller may mutate the checkpoint, and later reads need what was saved since.
       if (found !== undefined) known = undefined;
       return found === undefined ? reader.load(ns, id) : Promise.resolve(found.checkpoint);
     },
@@ -96,11 +93,11 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
           return head.results;
         }),
     },
-    // The server has let the attempt begin before its graph code is called.
+    // The server awaits its own `begun` before it sends `go`.
     begun: async () => undefined,
     emit(frames) {
       const data = frames.map((frame) => frame.data);
-      return pay(sizeOf(data), () =>
+      return sendOnCredit(sizeOf(data), () =>
         connection.send(TYPE.chunk, stream, { events: frames.map(({ event }) => event) }, data),
       );
     },
@@ -115,5 +112,5 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
   };
 }
 
-/** In characters, which both ends count alike. */
+/** Size in UTF-16 code units, as the server counts it too. */
 const sizeOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);

@@ -1,8 +1,5 @@
-/** Numbers that the worker's main thread shares with the thread of its life line. */
-
-/** Slots of a `Float64Array`. */
+/** Indexes into a shared `Float64Array` that the main thread writes and the lifeline thread reads. */
 export const SIGN = { turns: 0, busyPermille: 1 } as const;
 export const SIGN_BYTES = 8 * Object.keys(SIGN).length;
-
-/** Poll interval of the main thread: a loop that turns counts up at least so often. */
+/** Interval at which the main thread increments `turns`. */
 export const TURN_MS = 50;

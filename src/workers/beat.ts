@@ -1,11 +1,11 @@
-/** The record that a worker writes to its life line several times a second. All integers are big-endian. */
+/** The heartbeat record that a worker writes to its lifeline every `BEAT_MS`. All integers are big-endian. */
 
 export interface Beat {
-  /** Since the main loop last turned, in milliseconds. */
+  /** Time since the main thread's event loop last ran a timer, in milliseconds. */
   readonly stalledMs: number;
-  /** Part of the last second in which the event loop was busy, in thousandths. */
+  /** Event loop utilisation over about half a second, in thousandths. */
   readonly busyPermille: number;
-  /** In bytes. */
+  /** Resident memory of the process, in bytes. */
   readonly rss: number;
 }
 
@@ -21,7 +21,7 @@ export function encodeBeat(beat: Beat): Buffer {
   return bytes;
 }
 
-/** Returns what takes the bytes of a life line and passes each beat on; bytes that are no beat are dropped. */
+/** Returns a function that takes bytes of a lifeline and calls `onBeat` per record. Records without `MAGIC` are dropped. */
 export function createBeatReader(onBeat: (beat: Beat) => void): (bytes: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (bytes) => {

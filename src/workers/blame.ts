@@ -1,12 +1,14 @@
 /**
- * Which runs pay for the end of a graph worker. X6 A run is charged only when no other run could have caused the end; of
- * several, those that had saved nothing in this worker are suspects. Charged runs and suspects are tried again in workers
- * of their own.
+ * Fault attribution for a dead graph worker. X6 A run is charged only when no other run could have caused the death; of
+ * several runs, those without a checkpoint from this worker are suspects. A charged or suspect run is retried alone.
  */
 import type { LostAttempt, RunEnd } from '../graphs/port.ts';
 import { attribute } from '../thread/fault.ts';
 
-/** `crash`: it ended by itself. `stuck`: it was killed because a run did not stop. `ended`: the server had no use for it. */
+/**
+ * `crash`: the process died. `memory`: it exceeded its limit. `stuck`: killed because a run did not stop. `ended`: the
+ * server stopped it for another reason.
+ */
 export interface WorkerEnd {
   readonly by: 'crash' | 'memory' | 'stuck' | 'ended';
   readonly error: string;
@@ -22,15 +24,15 @@ export const memoryEnd = (memoryMb: number): WorkerEnd => ({
 });
 
 export interface BegunRun {
-  /** It saved a checkpoint in this worker. */
+  /** The run saved a checkpoint in this worker. */
   readonly saved: boolean;
-  /** It was told to stop. */
+  /** The server has asked the run to stop. */
   readonly stopping: boolean;
 }
 
 export type Fate = { readonly end: RunEnd | LostAttempt; readonly isSuspect: boolean };
 
-/** The fate of each begun run of a worker that ended, in the order given. */
+/** Returns how each begun run of a dead worker ends, in the order of `begun`. */
 export function fatesOf({ by, error, message }: WorkerEnd, begun: readonly BegunRun[]): Fate[] {
   const isAlone = begun.length === 1;
   const verdicts = attribute(

@@ -1,11 +1,11 @@
-/** What graph code asks of the server, answered for the run or question whose stream it comes from. */
+/** Answers the calls of graph code with the checkpoints and store of the run or query that makes them. */
 import type { CheckpointReader, RunLink } from '../graphs/port.ts';
 import type { Message } from './frame.ts';
 import { collectBlobs, packLoaded, unpackCheckpoint, unpackWrites } from './packing.ts';
 
 export interface Caller {
   readonly checkpoints?: CheckpointReader;
-  /** Of a run. */
+  /** Present for runs, absent for queries. */
   readonly link?: RunLink;
 }
 
@@ -14,7 +14,7 @@ export interface Reply {
   readonly blobs?: readonly string[];
 }
 
-/** Rejects with what the caller is told. */
+/** Reads or writes for a `call` message. Rejects with the error that the graph worker receives. */
 export async function answerCall(caller: Caller | undefined, { head, blobs }: Message): Promise<Reply> {
   if (caller === undefined) throw new Error('The run is over');
   const { checkpoints, link } = caller;
@@ -40,7 +40,7 @@ export async function answerCall(caller: Caller | undefined, { head, blobs }: Me
   }
 }
 
-/** Call it in the order of the messages. */
+/** Saves a checkpoint or writes. Call it in the order in which the messages arrive. */
 export function takeSave({ checkpoints }: RunLink, head: any, blobs: readonly string[]): Promise<void> {
   if (head.m === 'cp.put') return checkpoints.save(unpackCheckpoint(head.checkpoint, blobs));
   return checkpoints.saveWrites(head.ns, head.id, unpackWrites(head.writes, blobs));

@@ -1,6 +1,6 @@
 /**
- * One end of the pipe between the server and a graph worker. Messages arrive in the order in which they were sent, over
- * all streams. What is sent within one turn of the event loop is one write.
+ * One end of the pipe between the server and a graph worker. Messages of all streams arrive in the order of `send`.
+ * Messages sent before the next microtask share one write.
  */
 import type { Duplex } from 'node:stream';
 import { createDecoder, encode, type Message } from './frame.ts';
@@ -8,13 +8,13 @@ import { TYPE, type WireError } from './messages.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 
 export interface Connection {
-  /** Throws `ValueTooLarge`. Does nothing once the connection is closed. */
+  /** Throws `ValueTooLarge` for an oversized message. Does nothing once the connection is closed. */
   send(type: number, stream: number, head: object, blobs?: readonly string[]): void;
-  /** Resolves with the reply. Rejects with the error of the other end, or with that of `close`. */
+  /** Resolves with the reply. Rejects with the other end's error, or with the error passed to `close`. */
   call(stream: number, head: object, blobs?: readonly string[]): Promise<Message>;
   /** Answers a call with what `work` resolves or rejects with. */
   reply(call: Message, work: () => Promise<{ head: object; blobs?: readonly string[] }>): void;
-  /** Rejects the calls under way and ends the pipe. */
+  /** Rejects pending calls with `error` and ends the pipe. */
   close(error: Error): void;
 }
 
@@ -23,7 +23,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** `onEnd` is told once, when the other end is gone or breaks the protocol. */
+/** Calls `onEnd` once: without an error when the pipe closes, with one when the other end violates the protocol. */
 export function openConnection(
   socket: Duplex,
   onMessage: (message: Message) => void,
@@ -51,11 +51,11 @@ export function openConnection(
   }
 
   function settle(reply: Message): void {
-    const found = waiting.get(reply.head.c);
+    const call = waiting.get(reply.head.c);
     waiting.delete(reply.head.c);
     const error = reply.head.error as WireError | undefined;
-    if (error === undefined) found?.resolve(reply);
-    else found?.reject(fromWireError(error));
+    if (error === undefined) call?.resolve(reply);
+    else call?.reject(fromWireError(error));
   }
 
   const decode = createDecoder((message) => {
@@ -86,7 +86,7 @@ export function openConnection(
       end(error as Error);
     }
   });
-  // The end of the process says why the pipe broke.
+  // A socket error is dropped: the process's exit has the cause.
   socket.on('error', () => end());
   socket.on('close', () => end());
 

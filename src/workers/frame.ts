@@ -1,32 +1,32 @@
 /**
- * Messages as bytes on the pipe between the server and a graph worker, in both directions. All integers are big-endian.
+ * Binary encoding of the messages between the server and a graph worker. All integers are big-endian.
  *
  *     0  u32  length   bytes after this field
- *     4  u32  stream   a run attempt or a question; 0 is the connection itself
- *     8  u8   type     messages.ts
+ *     4  u32  stream   a run attempt or a graph query; 0 is the connection itself
+ *     8  u8   type     `TYPE` in messages.ts
  *     9  u8   flags    0
- *    10  u16  blobs    number n
- *    12  u32 × n       length of each blob
- *        JSON head, UTF-8, the rest
- *        n blobs, in order
+ *    10  u16  blobs    number n of blobs
+ *    12  u32 × n       length of each blob in bytes
+ *        head, JSON in UTF-8
+ *        n blobs, in order, up to the end
  *
- * Blobs are never parsed here: frame data and channel values travel as finished text.
+ * Blobs are not parsed: frame data and channel values are already serialized.
  */
 
 export interface Message {
   readonly stream: number;
   readonly type: number;
-  /** Untyped: messages.ts says what each type carries. */
+  /** Parsed JSON object; messages.ts documents its shape for each type. */
   readonly head: any;
   readonly blobs: readonly string[];
 }
 
-/** A message that breaks the format above. The connection cannot go on after it. */
+/** Received bytes violate the format. The connection cannot continue. */
 export class ProtocolError extends Error {
   override readonly name = 'WorkerProtocol';
 }
 
-/** A message over the limit. Only the run that sends it fails. */
+/** A message exceeds `MAX_MESSAGE_BYTES` or 65,535 blobs. Only the run that sends it fails. */
 export class ValueTooLarge extends Error {
   override readonly name = 'ValueTooLarge';
 }
@@ -35,7 +35,7 @@ export const MAX_MESSAGE_BYTES = 256 * 2 ** 20;
 const MAX_BLOBS = 65_535;
 const FIXED_BYTES = 12;
 
-/** Throws `ValueTooLarge` for more than `MAX_MESSAGE_BYTES`. */
+/** Throws `ValueTooLarge`. */
 export function encode({ stream, type, head, blobs }: Message): Buffer {
   if (blobs.length > MAX_BLOBS)
     throw new ValueTooLarge(`A message has ${blobs.length} values; expected ${MAX_BLOBS} at most`);
@@ -57,11 +57,11 @@ export function encode({ stream, type, head, blobs }: Message): Buffer {
   return bytes;
 }
 
-/** Returns what takes the bytes as they arrive and passes each whole message on. Throws `ProtocolError`. */
+/** Returns a function that takes bytes as they arrive and calls `onMessage` per message. It throws `ProtocolError`. */
 export function createDecoder(onMessage: (message: Message) => void): (bytes: Buffer) => void {
   let parts: Buffer[] = [];
   let waiting = 0;
-  /** Bytes that the first unfinished message needs before anything more can be read of it. */
+  /** Bytes of the first incomplete message that must arrive before decoding can continue. */
   let needed = 4;
 
   return (bytes) => {

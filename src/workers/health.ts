@@ -1,50 +1,47 @@
 /**
- * How a graph worker does, and whether it has to end.
- *
- * X4 Slow code is no crime: a worker whose event loop stands still is killed only when a run on it was told to stop and has
- * not, or when nothing is waited for there.
+ * Health checks of a graph worker. X4 A blocked event loop alone is no reason to kill a worker. It is killed when it also
+ * ignores a cancellation, has begun nothing, or may run code of an ended run.
  */
 import { ended, memoryEnd, type WorkerEnd } from './blame.ts';
 import type { GraphWorker } from './worker.ts';
 
-/** A worker whose event loop stood still for longer is given nothing new. */
+/** A worker whose event loop is blocked for longer gets no new work. */
 const DOUBTFUL_MS = 300;
-/** A worker that stands still with nothing waited for is killed after this. */
-const USELESS_MS = 5_000;
-/** A run that was told to stop keeps a worker that stands still for so long. */
-const STUCK_MS = 1_000;
-/** A worker without a beat for so long is dead. */
-const SILENT_MS = 60_000;
-/** Code that outlives its run for so long retires its worker. */
-const LEFTOVER_MS = 10_000;
-/** A worker over its memory limit is killed after this. */
-const FAT_MS = 2_000;
-/** A loop that is busier is a reason for another worker, in thousandths. */
+/** A worker that has begun nothing is killed when its event loop is blocked for longer. */
+const MAX_UNUSED_STALL_MS = 5_000;
+/** A worker is killed when its event loop is blocked, and a cancellation ignored, for longer. */
+const MAX_STOP_MS = 1_000;
+/** A worker without a heartbeat for longer counts as dead. */
+const MAX_SILENCE_MS = 60_000;
+/** A worker gets no new work when code outlives its run for longer. */
+const MAX_LEFTOVER_MS = 10_000;
+/** A worker over its memory limit for longer is killed. */
+const MAX_OVER_MEMORY_MS = 2_000;
+/** Another worker starts when event loop utilisation stays above this for `BUSY_MS`. */
 const BUSY_PERMILLE = 700;
 const BUSY_MS = 1_000;
-/** A worker beyond the first that has nothing to do for so long is ended. */
-const SURPLUS_MS = 300_000;
+/** A worker without work for longer is ended, unless it is the only one. */
+const MAX_IDLE_MS = 300_000;
 
-/** Times are of the monotonic clock: since when the worker has been so. */
+/** `…Since`: start of the condition on the monotonic clock, in milliseconds; undefined when it does not hold. */
 export interface Health {
-  /** Nothing new is given to it. */
+  /** The worker gets no new work. */
   isRetired: boolean;
   fatSince?: number | undefined;
   busySince?: number | undefined;
   idleSince?: number | undefined;
 }
 
-/** For how long the event loop has stood still, in milliseconds. */
+/** Time for which the worker's event loop has been blocked, in milliseconds. */
 export const stalledMs = (worker: GraphWorker): number =>
   Math.max(worker.beat()?.stalledMs ?? 0, worker.silentMs() - DOUBTFUL_MS);
 
 export const isDoubtful = (worker: GraphWorker): boolean => stalledMs(worker) > DOUBTFUL_MS;
 
-/** It has so much to do that another worker would help. */
 export const isBusy = (worker: GraphWorker, { busySince }: Health, now: number): boolean =>
   worker.load > 0 && now - (busySince ?? now) > BUSY_MS;
 
-/** Takes down how the worker is now, and returns why it has to end, if it has to. */
+/** Updates `health` and returns the reason to end the worker, or undefined. */
 export function examine(
   worker: GraphWorker,
   health: Health,
@@ -59,20 +56,20 @@ export function examine(
   const isLoading = worker.loading.culprit() !== undefined;
   const isUnused = !worker.hasBegun && !isLoading;
   health.idleSince = since(worker.load === 0 && !isLoading, health.idleSince);
-  if (worker.leftoverMs() > LEFTOVER_MS || health.fatSince !== undefined || worker.isSpoiled())
+  if (worker.leftoverMs() > MAX_LEFTOVER_MS || health.fatSince !== undefined || worker.isSpoiled())
     health.isRetired = true;
 
   const stalled = stalledMs(worker);
   const busy = 'A graph kept its worker busy and did not stop, so the worker was ended';
-  if (worker.silentMs() > SILENT_MS)
+  if (worker.silentMs() > MAX_SILENCE_MS)
     return { by: 'crash', error: 'WorkerCrashed', message: 'The graph worker has shown no sign of life' };
-  if (stalled > STUCK_MS && worker.stopWaitMs() > STUCK_MS)
+  if (stalled > MAX_STOP_MS && worker.stopWaitMs() > MAX_STOP_MS)
     return { by: 'stuck', error: 'WorkerUnresponsive', message: busy };
-  if (isUnused && stalled > USELESS_MS) return ended(busy);
-  // Code that outlived its run may be what computes: the runs beside it go on elsewhere.
-  if (stalled > LEFTOVER_MS && worker.mayHaveLeftovers()) return ended(busy);
-  if (now - (health.fatSince ?? now) > FAT_MS) return memoryEnd(memoryMb);
+  if (isUnused && stalled > MAX_UNUSED_STALL_MS) return ended(busy);
+  // Code of an ended run may be what blocks the event loop, so the other runs continue in another worker.
+  if (stalled > MAX_LEFTOVER_MS && worker.mayHaveLeftovers()) return ended(busy);
+  if (now - (health.fatSince ?? now) > MAX_OVER_MEMORY_MS) return memoryEnd(memoryMb);
   if (health.isRetired && isUnused) return ended('another worker has taken its place');
-  if (isSurplus && now - (health.idleSince ?? now) > SURPLUS_MS) return ended('it had nothing to do');
+  if (isSurplus && now - (health.idleSince ?? now) > MAX_IDLE_MS) return ended('it had nothing to do');
   return undefined;
 }

@@ -1,40 +1,43 @@
-/** Which graphs a worker has loaded. Graphs load one after the other, each within a limit. */
+/** Tracks which graphs a worker has loaded. Graphs load one after the other, each within a time limit. */
 import type { GraphProblem } from '../graphs/loader.ts';
 import { GraphsUnavailable } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Loaded } from './messages.ts';
 
 export interface Loading {
-  /** Resolves when the graph is loaded, with what is wrong with it. Rejects when the worker ends before. */
+  /**
+   * Resolves when all graphs have loaded or failed, with each graph's problem or undefined. Rejects with
+   * `GraphsUnavailable` when the worker ends before that.
+   */
   request(graphIds: readonly string[]): Promise<(GraphProblem | undefined)[]>;
   has(graphId: string): boolean;
-  /** Why the graph did not load here. */
+  /** The reason why the graph did not load in this worker. */
   problemOf(graphId: string): GraphProblem | undefined;
-  /** The graph that was loading when the worker ended. */
+  /** The graph that is loading, or was loading when the worker ended. */
   culprit(): string | undefined;
-  loaded(told: Loaded): void;
+  loaded(result: Loaded): void;
   end(message: string): void;
 }
 
 interface Graph {
   readonly done: Promise<Loaded>;
-  readonly settle: (told: Loaded) => void;
+  readonly settle: (result: Loaded) => void;
   readonly fail: (error: Error) => void;
-  told?: Loaded;
+  result?: Loaded;
 }
 
 export function openLoading(options: {
   readonly clock: Pick<Clock, 'after'>;
   readonly limitMs: number;
   readonly request: (graphIds: readonly string[]) => void;
-  /** A graph has not loaded within the limit. */
+  /** Called when a graph has not loaded within `limitMs`. */
   readonly onLate: (message: string) => void;
 }): Loading {
   const graphs = new Map<string, Graph>();
   let over: string | undefined;
   let cancel: (() => void) | undefined;
 
-  const current = (): string | undefined => [...graphs].find(([, { told }]) => told === undefined)?.[0];
+  const current = (): string | undefined => [...graphs].find(([, { result }]) => result === undefined)?.[0];
 
   function watch(): void {
     cancel?.();
@@ -52,7 +55,7 @@ export function openLoading(options: {
     let settle: Graph['settle'] = () => undefined;
     let fail: Graph['fail'] = () => undefined;
     const done = new Promise<Loaded>((resolve, reject) => ([settle, fail] = [resolve, reject]));
-    // Nothing may wait for a graph that was requested along with others.
+    // No caller has to wait for `done`, so its rejection must not count as unhandled.
     done.catch(() => undefined);
     const graph = { done, settle, fail };
     graphs.set(graphId, graph);
@@ -68,24 +71,26 @@ export function openLoading(options: {
         options.request(missing);
         watch();
       }
-      const told = await Promise.all(graphIds.map((graphId) => graphs.get(graphId)!.done));
-      return told.map(({ problem }) => problem);
+      const results = await Promise.all(graphIds.map((graphId) => graphs.get(graphId)!.done));
+      return results.map(({ problem }) => problem);
     },
-    has: (graphId) =>
-      graphs.get(graphId)?.told?.problem === undefined && graphs.get(graphId)?.told !== undefined,
-    problemOf: (graphId) => graphs.get(graphId)?.told?.problem,
+    has(graphId) {
+      const result = graphs.get(graphId)?.result;
+      return result !== undefined && result.problem === undefined;
+    },
+    problemOf: (graphId) => graphs.get(graphId)?.result?.problem,
     culprit: current,
-    loaded(told) {
-      const graph = graphs.get(told.graph) ?? open(told.graph);
-      graph.told = told;
-      graph.settle(told);
+    loaded(result) {
+      const graph = graphs.get(result.graph) ?? open(result.graph);
+      graph.result = result;
+      graph.settle(result);
       watch();
     },
     end(message) {
       over = message;
       cancel?.();
-      for (const { told, fail } of graphs.values())
-        if (told === undefined) fail(new GraphsUnavailable(message));
+      for (const { result, fail } of graphs.values())
+        if (result === undefined) fail(new GraphsUnavailable(message));
     },
   };
 }

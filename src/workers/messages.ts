@@ -1,6 +1,6 @@
 /**
- * The messages between the server (S) and a graph worker (W), by the number of their type. Nothing in them assumes the
- * language of the worker. Unknown members of a head are ignored; an unknown type is an error.
+ * Types of the messages that the server (S) and a graph worker (W) send, with the shape of the JSON head. Receivers
+ * ignore unknown members of a head; a worker exits on an unknown type.
  */
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import type { RunOrder } from '../graphs/port.ts';
@@ -10,45 +10,45 @@ export const TYPE = {
   hello: 1,
   /** S. `Welcome`. */
   welcome: 2,
-  /** S. `{graphs: [id]}`: loads those that are not loaded yet, in order. */
+  /** S. `{graphs: [id]}`: load these graphs in order, unless they are loaded. */
   load: 3,
-  /** W. `Loaded`, one for each id. */
+  /** W. `Loaded`; sent once for each graph. */
   loaded: 4,
-  /** S. `{url}`: the server's address has become known. */
+  /** S. `{url}`: the server listens at this address. */
   base: 5,
-  /** W. `{path}`: a file of the project was loaded. */
+  /** W. `{path}`: the worker loaded this project file. */
   file: 6,
-  /** W. `{change}`: graph code has outlived its run (1), or has come to its end after all (-1). */
+  /** W. `{change}`: 1 when code goes on after its run has ended, -1 when that code ends. */
   leftover: 9,
-  /** W. `{error, context}`: an error in graph code that nothing handles. */
+  /** W. `{error, context}`: an unhandled error in graph code. */
   stray: 10,
-  /** S. `Run`; opens the stream of a run attempt. */
+  /** S. `Run`: execute a run attempt; opens the attempt's stream. */
   run: 16,
-  /** W. `{}`: the worker has reached the run and waits for `go`. */
+  /** W. `{}`: the worker's event loop has received the run and waits for `go`. */
   begin: 17,
-  /** S. `{ok}`: whether the run may begin. */
+  /** S. `{ok}`: true starts the run, false withdraws it. */
   go: 18,
-  /** S. `{reason}`: stops the run. */
+  /** S. `{reason}`: stop the run, with a `StopReason`. */
   cancel: 19,
-  /** W. `{events}`, blob i is the data of event i. */
+  /** W. `{events}`: output of the run; blob i is the data of events[i]. */
   chunk: 20,
-  /** S. `{bytes, messages}`: what the server has taken of the run's chunks and posts. */
+  /** S. `{bytes, messages}`: size of the run's chunks and posts that the server has processed since the last credit. */
   credit: 21,
-  /** W. `RunEnd` without `untracked`, which is the blob; the last message of its stream. */
+  /** W. `RunEnd`, with its `untracked` as a blob; the last message of the stream. */
   end: 22,
-  /** S. `{error}`: a write of the run was refused, so it ends. */
+  /** S. `{error}`: the server refused a write, so the run must end. */
   refused: 23,
-  /** W. `{c, m, …}`: wants a `reply`. */
+  /** W. `{c, m, …}`: calls method `m`; the server answers with a `reply` that has the same call id `c`. */
   call: 32,
-  /** S. `{c, …}` or `{c, error}`. */
+  /** S. `{c, …}` or `{c, error}`: the result of call `c`. */
   reply: 33,
-  /** W. `{m, …}`: a call that wants no reply. */
+  /** W. `{m, …}`: calls method `m` without a reply. */
   post: 34,
-  /** S. `{m, order}`: a question; opens its stream. */
+  /** S. `{m, order}`: a graph query; opens its stream. */
   ask: 48,
-  /** W. The answer, or `{error}`. */
+  /** W. `{answered}` or `{error}`: the result of the query. */
   answer: 49,
-  /** S. `{}`: the answer is not waited for any more. */
+  /** S. `{}`: the server no longer waits for the answer. */
   leave: 50,
 } as const;
 
@@ -62,9 +62,9 @@ export interface Hello {
 
 export interface Welcome {
   readonly graphs: readonly GraphSpec[];
-  /** Where the server is; empty until it listens. */
+  /** URL of the server; empty until it listens. */
   readonly base: string;
-  /** Names this worker in requests to the server. */
+  /** Identifies this server's graph workers in HTTP requests to it. */
   readonly token: string;
 }
 
@@ -73,16 +73,16 @@ export interface Loaded {
   readonly problem?: GraphProblem;
 }
 
-/** The order without input, command and context; these and a head that was read along are blobs. */
+/** Head of a `run` message. Input, command, context and the texts of the head checkpoint are blobs. */
 export interface Run {
   readonly order: Omit<RunOrder, 'input' | 'command' | 'context'>;
-  /** Begins at once, without asking. */
+  /** True: the run starts at once, without `begin` and `go`. */
   readonly go: boolean;
-  /** Number of the blob. */
+  /** Blob index, also for `command` and `context`. */
   readonly input: number;
   readonly command?: number;
   readonly context?: number;
-  /** A packed checkpoint from `first` on; null when the thread has none; absent when it was not read. */
+  /** The thread's packed head checkpoint; null when it has none, absent when the server did not read it. */
   readonly head?: object | null;
 }
 
@@ -92,8 +92,8 @@ export interface WireError {
   readonly stack?: string;
 }
 
-/** Room of a run for chunks and posts that the server has not taken. */
+/** Maximum size of a run's chunks and posts that the server has not processed. */
 export const WINDOW = { bytes: 256 * 1_024, messages: 64 };
 
-/** Calls of one run or question under way; further ones wait in the worker. */
+/** Maximum concurrent calls of one run or query; further calls wait in the worker. */
 export const MAX_CALLS = 32;

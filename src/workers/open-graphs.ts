@@ -1,44 +1,36 @@
-/** The graphs of a project, in graph workers or in this process, with all that can be asked of them. */
+/** Opens a project's graphs, in graph workers or in the server's process. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { blaming } from '../graphs/question-faults.ts';
 import { openInProcessGraphs } from '../graphs/in-process.ts';
-import { loadGraphs, type GraphProblem, type GraphSpec } from '../graphs/loader.ts';
-import type { GraphHost } from '../graphs/port.ts';
-import type { GraphDescriber } from '../graphs/schema-port.ts';
+import { loadGraphs, type GraphSpec } from '../graphs/loader.ts';
 import { shareQuestions } from '../graphs/shared-questions.ts';
 import { openDescriber } from '../graphs/schemas/describer.ts';
 import { createSourceAnalysis } from '../graphs/schemas/source-analysis.ts';
 import type { SourceCache } from '../graphs/schemas/source-report.ts';
-import type { StateHost } from '../graphs/state-port.ts';
-import { openGraphPool, type GraphPoolOptions } from './pool.ts';
+import { openGraphPool, type GraphPool, type GraphPoolOptions } from './pool.ts';
 
 export interface OpenGraphsOptions {
   readonly graphs: readonly GraphSpec[];
-  /** Undefined: graph code runs in this process, for debuggers and tests. */
+  /** Undefined runs graph code in the server's process, for debuggers and tests. */
   readonly workers:
     Pick<GraphPoolOptions, 'workers' | 'memoryMb' | 'loadLimitMs' | 'secretPrefix' | 'token'> | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Processor time for the reading of one source file, in milliseconds. */
+  /** CPU time limit for the type analysis of one source file, in milliseconds. */
   readonly schemaTimeoutMs: number;
-  /** Where what was read of source files is kept. */
+  /** Cache of the type analysis of source files. */
   readonly schemaCache: SourceCache;
-  /** Gets the path of each file of the project that graph workers load. */
+  /** Called with the path of each project file that a graph worker loads. */
   readonly onFile?: (path: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
 }
 
-/** Rejections are `GraphFailed` and `GraphsUnavailable`, and those of the reader that came with the question. */
-export interface Graphs extends GraphHost, StateHost {
-  /** What is wrong with graphs; those are missing from `graphIds`. */
-  readonly problems: readonly GraphProblem[];
-  readonly describer: GraphDescriber;
-  /** Files of the project that graph workers have loaded; none when graphs run in this process. */
+/** Queries reject with `GraphFailed`, `GraphsUnavailable` or the error of the given checkpoint reader. */
+export interface Graphs extends GraphPool {
+  /** Paths of project files that graph workers have loaded; empty when graphs run in the server's process. */
   readonly files: ReadonlySet<string>;
-  /** Tells clients inside graphs where the server is. */
-  base(url: string): void;
 }
 
 export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
@@ -72,8 +64,8 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   const { graphs, problems } = await loadGraphs(specs);
   const host = openInProcessGraphs({ graphs, ids, clock });
   const describer = openDescriber({ graphs, readSource });
-  // What a graph asks of this server is done in the graph's own asynchronous context, where the runtime finds the run
-  // that it is in: another run would take itself for a part of it. Between processes there is no such context.
+  // A request of graph code to this server inherits the calling run's async context. Without a fresh context, LangGraph
+  // would treat the run that it starts as a nested part of the calling run.
   const outside = AsyncLocalStorage.snapshot();
   const blamed = blaming(host, describer);
   return {

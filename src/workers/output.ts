@@ -1,6 +1,6 @@
 /**
- * What graph code prints, line by line. X4 A loop that prints must not fill the server's memory or its log: a line and a
- * second have a limit, and the number of lines over it is printed instead of them.
+ * Passes on a graph worker's output, line by line. X4 The length of a line and the amount per second are limited, so that
+ * a loop that prints cannot fill the server's memory or log. The number of dropped lines is printed.
  */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -8,11 +8,11 @@ import type { Clock } from '../kernel/clock.ts';
 
 const MAX_LINE_CHARACTERS = 8_192;
 const MAX_CHARACTERS_PER_SECOND = 1_048_576;
-/** Kept for the report of a worker that ends by itself. */
+/** Last output, kept for the error message of a crash. */
 const MAX_TAIL_CHARACTERS = 4_096;
 
 export interface Output {
-  /** The last that was printed. */
+  /** The last `MAX_TAIL_CHARACTERS` of output. */
   tail(): string;
 }
 
@@ -56,7 +56,7 @@ export function readOutput(
     const shown = lines.map(take).join('');
     if (shown !== '') print(shown);
     if (unfinished.length <= MAX_LINE_CHARACTERS) return;
-    // The rest of a line that never ends is printed as lines of its own.
+    // An overlong line without a line break is printed in parts.
     print(take(`${unfinished}\n`));
     unfinished = '';
   });

@@ -1,14 +1,11 @@
-/**
- * Checkpoints, writes and states as a head and blobs: texts that may be large become blobs, and their place in the head
- * is the number of the blob.
- */
+/** Converts checkpoints, writes and states for a message: large texts become blobs, and the head has the blob's index. */
 import type { GraphState, LoadedCheckpoint, NewCheckpoint, PendingWrite } from '../graphs/port.ts';
 import type { Saved, Updated } from '../graphs/state-port.ts';
 import { JsonText } from '../kernel/json-text.ts';
 
-/** Collects the blobs of one message. */
 export interface Blobs {
   readonly list: string[];
+  /** Returns the index of the new blob. */
   add(text: string): number;
 }
 
@@ -19,49 +16,37 @@ export function collectBlobs(): Blobs {
 
 type Texts = readonly string[];
 
-/** `{…, data}` with the text as a blob. */
+/** Replaces `data` of each value by a blob index. */
 const packData = <T extends { readonly data: string }>(values: readonly T[], blobs: Blobs): object[] =>
   values.map((value) => ({ ...value, data: blobs.add(value.data) }));
 const unpackData = <T extends { readonly data: string }>(values: readonly any[], texts: Texts): T[] =>
   values.map((value) => ({ ...value, data: texts[value.data] }) as T);
 
-export const packWrites = (writes: readonly PendingWrite[], blobs: Blobs): object[] =>
-  packData(writes, blobs);
-export const unpackWrites = (writes: readonly any[], texts: Texts): PendingWrite[] =>
-  unpackData(writes, texts);
+export const packWrites = packData<PendingWrite>;
+export const unpackWrites = unpackData<PendingWrite>;
 
-export const packCheckpoint = (checkpoint: NewCheckpoint, blobs: Blobs): object => ({
+export const packCheckpoint = (checkpoint: NewCheckpoint | LoadedCheckpoint, blobs: Blobs): object => ({
   ...checkpoint,
   body: blobs.add(checkpoint.body),
   blobs: packData(checkpoint.blobs, blobs),
 });
-export const unpackCheckpoint = (packed: any, texts: Texts): NewCheckpoint => ({
+export const unpackCheckpoint = <T = NewCheckpoint>(packed: any, texts: Texts): T => ({
   ...packed,
   body: texts[packed.body],
   blobs: unpackData(packed.blobs, texts),
 });
 
-/** Null stands for no checkpoint. */
+/** Packs a missing checkpoint as null, because JSON has no undefined. */
 export const packLoaded = (loaded: LoadedCheckpoint | undefined, blobs: Blobs): object | null =>
   loaded === undefined
     ? null
-    : {
-        ...loaded,
-        body: blobs.add(loaded.body),
-        blobs: packData(loaded.blobs, blobs),
-        writes: packWrites(loaded.writes, blobs),
-      };
+    : { ...packCheckpoint(loaded, blobs), writes: packWrites(loaded.writes, blobs) };
 export const unpackLoaded = (packed: any, texts: Texts): LoadedCheckpoint | undefined =>
   packed === null
     ? undefined
-    : {
-        ...packed,
-        body: texts[packed.body],
-        blobs: unpackData(packed.blobs, texts),
-        writes: unpackWrites(packed.writes, texts),
-      };
+    : { ...unpackCheckpoint<LoadedCheckpoint>(packed, texts), writes: unpackWrites(packed.writes, texts) };
 
-/** The same state with its values, and those of the states within it, in another form. */
+/** Returns a copy of the state in which `to` has converted its values and those of nested states. */
 export function withValues<A, B>(state: GraphState<A>, to: (values: A) => B): GraphState<B> {
   const tasks = state.tasks.map((task) => ({ ...task, state: task.state && withValues(task.state, to) }));
   return { ...state, values: to(state.values), tasks };

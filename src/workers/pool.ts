@@ -1,8 +1,6 @@
 /**
- * Graph code in processes of its own, behind the graph port.
- *
- * X4 No graph code runs in the server's process. X6 A run that may have ended its worker is tried again in a worker of its
- * own: there the cause is certain, and its neighbours are safe.
+ * Implements the graph port with graph workers. X4 No graph code runs in the server's process. X6 A run that may have
+ * killed its worker is retried alone in a worker, where the cause is certain and other runs are safe.
  */
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import {
@@ -30,50 +28,51 @@ import { openWorker, type GraphWorker } from './worker.ts';
 
 export interface GraphPoolOptions {
   readonly graphs: readonly GraphSpec[];
-  /** How many workers at most, at least 1. */
+  /** Maximum number of workers, at least 1. */
   readonly workers: number;
-  /** Memory of one worker, in MiB. */
+  /** Memory limit of one worker, in MiB. */
   readonly memoryMb: number;
-  /** Time for one graph to load. */
+  /** Time limit for loading one graph, in milliseconds. */
   readonly loadLimitMs: number;
-  /** Prefix of variables that hold secrets of webhooks. */
+  /** Prefix of environment variables that hold webhook secrets; workers do not get them. */
   readonly secretPrefix: string;
-  /** Names this server's workers in their requests. */
+  /** Identifies this server's graph workers in HTTP requests to it. */
   readonly token: string;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
-  /** Gets each file of the project that a worker loads. */
+  /** Called with the path of each project file that a worker loads. */
   readonly onFile?: (path: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
-  /** Clock for question time-outs; the system clock by default. */
+  /** Clock for query time-outs; the system clock by default. */
   readonly patience?: Pick<Clock, 'after'>;
 }
 
 export interface GraphPool extends GraphHost, StateHost {
+  /** Graphs that did not load, with the reason; `graphIds` does not contain them. */
   readonly problems: readonly GraphProblem[];
   readonly describer: GraphDescriber;
-  /** Tells clients inside graphs where the server is. */
+  /** Passes the server's URL to SDK clients in graph code. */
   base(url: string): void;
 }
 
-/** Time for an answer to a question. */
-const ASK_MS = 30_000;
-/** Poll interval for an event loop that stands still. */
-const LOOK_MS = 250;
-/** Begun runs of one worker before another one is started. */
-const CONCURRENCY = 32;
+/** Time limit for a graph query. */
+const MAX_QUERY_MS = 30_000;
+/** Poll interval for a blocked event loop. */
+const POLL_INTERVAL_MS = 250;
+/** When all workers have this many begun runs, another worker starts. */
+const MAX_BEGUN_RUNS = 32;
 const MAX_SUSPECTS = 1_000;
 
-/** The time for an answer is over: another worker would take as long. */
+/** A query exceeded its time limit. It is not retried, because another worker would need as long. */
 class Late extends GraphsUnavailable {}
 
-/** Resolves when the graphs have loaded or failed. */
+/** Resolves when each graph has loaded or failed. */
 export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPool> {
   const { graphs, memoryMb, onFault, onFile = () => undefined } = options;
-  // Real time, whatever the server's clock says: processes live in it.
+  // Processes need real time, even when the server runs on a simulated clock.
   const clock = systemClock();
   const { patience = clock } = options;
   const suspects = new Set<string>();
-  /** Sources that are being read, which takes its time on a busy machine: questions wait for it. */
+  /** Number of source files being analysed. Queries do not time out meanwhile. */
   let reading = 0;
   const readSource: GraphPoolOptions['readSource'] = (file, exportName) => {
     reading += 1;
@@ -97,7 +96,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const supervisor = await openSupervisor({
     ...{ graphs, memoryMb, clock, spawn, onFault },
     size: options.workers,
-    concurrency: CONCURRENCY,
+    concurrency: MAX_BEGUN_RUNS,
   });
 
   async function run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd | LostAttempt> {
@@ -112,29 +111,29 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       const how = await (
         isAlone ? supervisor.alone(graphId, execute) : supervisor.choose(graphId, threadId).then(execute)
       ).catch(toLost);
-      // A run that was given back has not begun.
+      // Undefined: the worker gave the run back before it began, so another worker executes it.
       if (how === undefined) continue;
       if (how.kind !== 'lost') suspects.delete(runId);
       return how;
     }
   }
 
-  /** Questions change nothing, so one whose worker ends or stands still is asked once more, of another worker. */
+  /** Queries are free of side effects: when the worker dies or blocks, another worker gets the query once more. */
   async function ask(m: string, order: { readonly graphId: string }, more = {}, reader?: CheckpointReader) {
     let cancel: () => void = () => undefined;
     const cancelLate = (): void => cancel();
     const late = new Promise<never>((_, reject) => {
       const expire = (): void => {
-        if (reading > 0) cancel = patience.after(ASK_MS, expire);
-        else reject(new Late(`The graph did not answer within ${ASK_MS / 1_000} s`));
+        if (reading > 0) cancel = patience.after(MAX_QUERY_MS, expire);
+        else reject(new Late(`The graph did not answer within ${MAX_QUERY_MS / 1_000} s`));
       };
-      cancel = patience.after(ASK_MS, expire);
+      cancel = patience.after(MAX_QUERY_MS, expire);
     });
     const askOnce = (worker: GraphWorker) => {
       const { answer, leave } = worker.ask(m, order, more, reader);
-      const still = watchStill(worker);
-      return Promise.race([answer, late, still.promise]).finally(() => {
-        still.cancel();
+      const stall = watchStall(worker);
+      return Promise.race([answer, late, stall.promise]).finally(() => {
+        stall.cancel();
         leave();
       });
     };
@@ -142,7 +141,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       const first = await supervisor.choose(order.graphId);
       return askOnce(first).catch((error: unknown) => {
         if (!(error instanceof GraphsUnavailable) || error instanceof Late) throw error;
-        // Without a run beside it, the question itself may have held or ended the worker: it must not do so twice.
+        // Without a begun run, the query itself may have blocked or killed the worker, so its retry runs alone.
         return first.begunRuns === 0
           ? supervisor.alone(order.graphId, (worker) => worker.ask(m, order, more, reader).answer)
           : supervisor.choose(order.graphId).then(askOnce);
@@ -151,15 +150,15 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     return Promise.race([askTwice(), late]).finally(cancelLate);
   }
 
-  /** Rejects once the event loop of the worker stands still. */
-  function watchStill(worker: GraphWorker): { promise: Promise<never>; cancel(): void } {
+  /** The promise rejects with `GraphsUnavailable` once the worker's event loop is blocked. */
+  function watchStall(worker: GraphWorker): { promise: Promise<never>; cancel(): void } {
     let cancel: () => void = () => undefined;
     const promise = new Promise<never>((_, reject) => {
-      const look = (): void => {
+      const poll = (): void => {
         if (isDoubtful(worker)) reject(new GraphsUnavailable('The graph worker does not answer'));
-        else cancel = clock.after(LOOK_MS, look);
+        else cancel = clock.after(POLL_INTERVAL_MS, poll);
       };
-      cancel = clock.after(LOOK_MS, look);
+      cancel = clock.after(POLL_INTERVAL_MS, poll);
     });
     return { promise, cancel: () => cancel() };
   }
@@ -192,7 +191,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   };
 }
 
-/** The checkpoint that nearly every run asks for first; one that cannot be read is asked for again by the run. */
+/** Loads the thread's head checkpoint, which most runs need first. After a read error the run reads it again itself. */
 async function headOf({ config }: RunOrder, link: RunLink): Promise<KnownHead | undefined> {
   if (typeof config.configurable['checkpoint_id'] === 'string') return undefined;
   return link.checkpoints.load('').then(
@@ -201,7 +200,7 @@ async function headOf({ config }: RunOrder, link: RunLink): Promise<KnownHead | 
   );
 }
 
-/** The end of a run for which no worker was to be had: a reason to try again, unless its graph does not load. */
+/** Ends a run that got no worker: as an uncharged lost attempt, or with an error when its graph does not load. */
 function toLost(error: unknown): RunEnd | LostAttempt {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof GraphFailed) return { kind: 'error', error: 'GraphNotLoaded', message };

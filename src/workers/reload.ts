@@ -1,25 +1,24 @@
 /**
- * Graphs whose code can be replaced while the server runs. `reload` opens a new set of graphs and gives it all new work;
- * the set before it is closed after its last run and question. Graph workers give each set module instances of its own.
- *
- * A graph that does not load is served all the same: its runs end with its load error, and so do questions about it.
+ * Graphs whose code can be replaced while the server runs. `reload` opens a new set of graphs for all new work and closes
+ * the previous set after its last run and query. Each set has graph workers of its own. Runs and queries of a graph that
+ * did not load fail with its load error.
  */
 import type { GraphProblem } from '../graphs/loader.ts';
 import { openGraphs, type Graphs, type OpenGraphsOptions } from './open-graphs.ts';
 import { GraphFailed } from '../graphs/port.ts';
 
 export interface ReloadingGraphs extends Graphs {
-  /** Graphs that do not load; `problems` is empty, so that the server starts. */
+  /** Graphs that did not load. `problems` stays empty, because the server refuses to start with problems. */
   readonly broken: readonly GraphProblem[];
-  /** Resolves when new work goes to the new code. One call at a time. */
+  /** Resolves when new work uses the new code. Calls must not overlap. */
   reload(): Promise<void>;
 }
 
 interface GraphSet {
-  /** Undefined when loading ended or held its worker. */
+  /** Undefined when `openGraphs` rejected. */
   readonly graphs: Graphs | undefined;
   readonly broken: readonly GraphProblem[];
-  /** Runs and questions under way. */
+  /** Number of pending runs and queries. */
   work: number;
 }
 
@@ -33,11 +32,8 @@ export async function openReloadingGraphs(options: OpenGraphsOptions): Promise<R
       (graphs): GraphSet => ({ graphs, broken: graphs.problems, work: 0 }),
       (error: unknown): GraphSet => {
         const reason = error instanceof Error ? error.message : String(error);
-        return {
-          graphs: undefined,
-          broken: specs.map(({ id, file }) => ({ graphId: id, file, reason })),
-          work: 0,
-        };
+        const broken = specs.map(({ id, file }) => ({ graphId: id, file, reason }));
+        return { graphs: undefined, broken, work: 0 };
       },
     );
     open.add(set);
@@ -52,7 +48,7 @@ export async function openReloadingGraphs(options: OpenGraphsOptions): Promise<R
 
   let current = await openSet();
 
-  /** Throws for a graph that does not load. */
+  /** Rejects with `GraphFailed` for a graph that did not load. */
   async function use<T>(graphId: string, work: (graphs: Graphs) => Promise<T>): Promise<T> {
     const set = current;
     const problem = set.broken.find((each) => each.graphId === graphId);

@@ -1,4 +1,4 @@
-/** A run attempt on a graph worker: its order, its writes on their way into the log, and its end. */
+/** The server's side of a run attempt on a graph worker: sends the order, takes the run's writes and its end. */
 import type { CheckpointReader, LostAttempt, RunEnd, RunLink, RunOrder, StopReason } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { takeSave } from './calls.ts';
@@ -8,29 +8,29 @@ import { TYPE, WINDOW } from './messages.ts';
 import { collectBlobs, packLoaded } from './packing.ts';
 import { toWireError } from './wire-error.ts';
 
-/** The checkpoint that a run needs first, read along with its order. */
+/** The thread's head checkpoint, loaded before the order is sent. `checkpoint` is undefined when the thread has none. */
 export interface KnownHead {
   readonly checkpoint: Awaited<ReturnType<CheckpointReader['load']>>;
 }
 
-/** A run or a question under way. */
+/** A pending run or graph query. */
 export interface Job {
   readonly checkpoints?: CheckpointReader;
   readonly link?: RunLink;
-  /** Of a run. */
+  /** Absent for queries. */
   readonly runId?: string;
   begun: boolean;
-  /** It has saved a checkpoint. */
+  /** The run has saved a checkpoint in this worker. */
   saved: boolean;
-  /** When it was told to stop, on the monotonic clock. */
+  /** Time of the request to stop, on the monotonic clock in milliseconds. */
   stopAt?: number;
   receive(message: Message): void;
-  /** Its worker has ended; undefined gives a run back that has not begun. */
+  /** Settles the job when its worker has ended. `how` is undefined for a run that had not begun, and for queries. */
   lose(how: RunEnd | LostAttempt | undefined, message: string): void;
 }
 
 export interface RunJobOptions {
-  /** Those of the worker, by stream. */
+  /** Pending jobs of the worker, by stream number. */
   readonly jobs: Map<number, Job>;
   readonly stream: number;
   readonly send: Connection['send'];
@@ -39,14 +39,14 @@ export interface RunJobOptions {
   readonly link: RunLink;
   readonly signal: AbortSignal;
   readonly known: KnownHead | undefined;
-  /** The run begins at once, without asking. */
+  /** True: the run starts at once, without `begin` and `go`. */
   readonly go: boolean;
 }
 
 /** Resolves with undefined when the run was given back before it began. */
 export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt | undefined> {
   const { jobs, stream, send, clock, link, signal, go } = options;
-  const credit = createCredit((bytes, messages) => send(TYPE.credit, stream, { bytes, messages }));
+  let processed = { bytes: 0, messages: 0 };
   let resolve: (how: RunEnd | LostAttempt | undefined) => void = () => undefined;
   const ended = new Promise<RunEnd | LostAttempt | undefined>((fn) => (resolve = fn));
 
@@ -67,7 +67,7 @@ export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt
     try {
       await link.begun();
     } catch {
-      // The lease is gone, and the signal of the attempt says so.
+      // The lease is stale; the executor aborts the attempt's signal as well.
       send(TYPE.go, stream, { ok: false });
       return settle({ kind: 'stopped' });
     }
@@ -75,12 +75,16 @@ export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt
     send(TYPE.go, stream, { ok: job.begun });
   }
 
-  /** A write that is refused ends the run, which the graph's side does. */
+  /** Returns credit in one message once half of the window is processed. A refused write ends the run. */
   function take(blobs: readonly string[], taken: Promise<void>): void {
-    taken.then(
-      () => credit.give(blobs.reduce((sum, { length }) => sum + length, 0)),
-      (error: unknown) => send(TYPE.refused, stream, { error: toWireError(error) }),
-    );
+    const giveCredit = (): void => {
+      const bytes = blobs.reduce((sum, { length }) => sum + length, processed.bytes);
+      processed = { bytes, messages: processed.messages + 1 };
+      if (bytes < WINDOW.bytes / 2 && processed.messages < WINDOW.messages / 2) return;
+      send(TYPE.credit, stream, processed);
+      processed = { bytes: 0, messages: 0 };
+    };
+    taken.then(giveCredit, (error: unknown) => send(TYPE.refused, stream, { error: toWireError(error) }));
   }
 
   const job: Job = {
@@ -117,17 +121,4 @@ function sendOrder({ send, stream, order: full, known, go }: RunJobOptions): voi
     ...(known !== undefined && { head: packLoaded(known.checkpoint, blobs) }),
   };
   send(TYPE.run, stream, head, blobs.list);
-}
-
-/** Gives credit back in few messages: when half of the window was taken. */
-function createCredit(give: (bytes: number, messages: number) => void): { give(bytes: number): void } {
-  let taken = { bytes: 0, messages: 0 };
-  return {
-    give(bytes) {
-      taken = { bytes: taken.bytes + bytes, messages: taken.messages + 1 };
-      if (taken.bytes < WINDOW.bytes / 2 && taken.messages < WINDOW.messages / 2) return;
-      give(taken.bytes, taken.messages);
-      taken = { bytes: 0, messages: 0 };
-    },
-  };
 }

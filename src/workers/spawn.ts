@@ -1,4 +1,4 @@
-/** Starts the process of a graph worker and ends it, with everything that it has started. */
+/** Starts the process of a graph worker, and ends it together with its child processes. */
 import { ChildProcess, spawn } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
 import { ownProcess } from '../kernel/child-process.ts';
@@ -12,31 +12,30 @@ export interface WorkerProcess {
   readonly lifeline: Duplex;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited or could not be started. */
   readonly exited: Promise<Exit>;
-  /** Ends the process and its process group at once. */
+  /** Kills the process group with SIGKILL. */
   kill(): void;
-  /** Closes the channel, which asks the process to leave, and kills what has not left after a second. */
+  /** Closes the channel, on which the process exits, and kills the process group after `LEAVE_MS` at the latest. */
   leave(): Promise<void>;
 }
 
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why the process could not be started. */
+  /** Reason why the process could not be started. */
   readonly error?: Error;
 }
 
-/** Part of a worker's memory that is V8's heap; the rest is code, buffers and the life line. */
-const HEAP_PART = 0.75;
+/** Share of a worker's memory limit that V8's heap gets; the rest is for code, buffers and the lifeline thread. */
+const HEAP_SHARE = 0.75;
 const LEAVE_MS = 1_000;
-/** The report of an end waits so long for what the process printed last. */
+/** `exited` waits this long for the last output of the process. */
 const LAST_OUTPUT_MS = 200;
 
 export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clock): WorkerProcess {
   const child = startChild(env, memoryMb);
-  const exit = exitOf(child);
-  // Node makes no pipes for a process that it could not start for want of files.
+  // Node creates no pipes when the process cannot be started because file descriptors are exhausted.
   const pipes: unknown = (child.stdio as unknown) ?? Array.from({ length: 5 }, deadEnd);
   const [, stdout, stderr, channel, lifeline] = pipes as [null, Readable, Readable, Duplex, Duplex];
   const killGroup = (): void => {
@@ -44,15 +43,15 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // Nothing of the group is left, or the system has no groups.
+      // The process group is empty, or the system has no process groups.
       child.kill('SIGKILL');
     }
   };
-  const exited = exit.then(async (how) => {
-    // Children of graph code go with the worker, however it ended.
+  const exited = exitOf(child).then(async (exit) => {
+    // Child processes of graph code may have outlived the worker.
     killGroup();
     await within(clock, LAST_OUTPUT_MS, new Promise((resolve) => child.once('close', resolve)));
-    return how;
+    return exit;
   });
   return {
     pid: child.pid,
@@ -66,13 +65,13 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
   };
 }
 
-/** Node throws some reasons why a process cannot be started, such as a lack of memory, and emits the others. */
+/** Emits all start errors as `error`: Node throws some of them, such as a lack of memory. */
 function startChild(env: NodeJS.ProcessEnv, memoryMb: number): ChildProcess {
-  const own = ownProcess('worker/main', Math.round(memoryMb * HEAP_PART), env);
+  const own = ownProcess('worker/main', Math.round(memoryMb * HEAP_SHARE), env);
   try {
     return spawn(own.command, own.args, {
       env: { ...env, ...own.env },
-      // A process group of its own: the terminal's interrupt is for the server, and children of graph code are found by it.
+      // Starts a process group: Ctrl+C reaches only the server, and child processes of graph code can be killed.
       detached: true,
       windowsHide: true,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
@@ -91,6 +90,6 @@ function exitOf(child: ChildProcess): WorkerProcess['exited'] {
   });
 }
 
-/** Takes everything and says nothing. */
+/** A stream that discards writes and never emits data. */
 const deadEnd = (): Duplex =>
   new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });

@@ -1,6 +1,6 @@
 /**
- * The graph workers of a server: how many there are, and which one is given what. X4 A worker that ends is replaced; work
- * that it has not begun goes to another one.
+ * Starts graph workers, watches them and chooses one for each run and query. X4 A worker that ends is replaced, and
+ * another worker gets the runs that it had not begun.
  */
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
@@ -12,10 +12,10 @@ import type { GraphWorker } from './worker.ts';
 
 export interface SupervisorOptions {
   readonly graphs: readonly GraphSpec[];
-  /** How many workers at most, at least 1. */
+  /** Maximum number of workers, at least 1. */
   readonly size: number;
   readonly memoryMb: number;
-  /** Begun runs of one worker before another one is started. */
+  /** When all workers have this many begun runs, another worker starts. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly spawn: () => GraphWorker;
@@ -25,23 +25,23 @@ export interface SupervisorOptions {
 export interface Supervisor {
   readonly problems: readonly GraphProblem[];
   /**
-   * A worker that has loaded the graph: the one that had the thread, or the least busy. Rejects with `GraphsUnavailable`
-   * when the server stops, and with `GraphFailed` when the graph loads in no worker. While no worker can be started, a
-   * run waits, and a question, which has no thread, is refused with `GraphsUnavailable`.
+   * Resolves with a worker that has loaded the graph: the thread's previous worker, or the least loaded one. Rejects with
+   * `GraphsUnavailable` when the server stops, and with `GraphFailed` when the graph loads in no worker. While no worker
+   * can be started, runs wait and queries (without `threadId`) reject with `GraphsUnavailable`.
    */
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
-  /** Lends a worker of its own to `use`; few at a time. Waits while no worker can be started. */
+  /** Calls `use` with a new worker and ends that afterwards. Waits while `MAX_ALONE` such workers exist. */
   alone<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   base(url: string): void;
   close(): Promise<void>;
 }
 
-const WATCH_MS = 100;
-/** Pause after a worker that could not be started, or that ended as it loaded a graph. */
+const WATCH_INTERVAL_MS = 100;
+/** Pause after a worker could not be started or died while it loaded a graph; doubles up to `MAX_RETRY_MS`. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 8_000;
 const MAX_ALONE = 8;
-/** Threads whose worker is remembered. */
+/** Maximum number of threads whose last worker is remembered. */
 const MAX_REMEMBERED = 10_000;
 const CLOSE_MS = 2_000;
 
@@ -49,7 +49,7 @@ interface Member extends Health {
   readonly worker: GraphWorker;
 }
 
-/** Resolves when every graph has loaded or failed in the first worker. */
+/** Resolves when each graph has loaded or failed. */
 export async function openSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { graphs, size, memoryMb, concurrency, clock, onFault } = options;
   const members = new Set<Member>();
@@ -59,21 +59,15 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   const problems: GraphProblem[] = [];
   let base: string | undefined;
   let retryMs = MIN_RETRY_MS;
-  /** Until the next attempt to start a worker; undefined while workers can be started. */
+  /** Set after a failed start, until the next attempt. */
   let pause: { readonly reason: string; readonly cancel: () => void } | undefined;
   let closed = false;
 
   const wakeAll = (): void => {
     for (const wake of waiting) wake();
+    waiting.clear();
   };
-  const change = (): Promise<void> =>
-    new Promise((resolve) => {
-      const wake = (): void => {
-        waiting.delete(wake);
-        resolve();
-      };
-      waiting.add(wake);
-    });
+  const change = (): Promise<void> => new Promise<void>((resolve) => waiting.add(resolve));
   const assertOpen = (): void => {
     if (closed) throw new GraphsUnavailable('the server is stopping');
   };
@@ -116,28 +110,28 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
   }
 
+  const all = (): GraphWorker[] => [...[...members].map(({ worker }) => worker), ...alone];
   const working = (): Member[] => [...members].filter(({ isRetired }) => !isRetired);
 
-  /** A graph that ends the worker as it loads is a problem; another worker loads the rest. */
+  /** Loads all graphs. A graph that kills the worker is a problem, and another worker loads the remaining graphs. */
   async function loadAll(): Promise<void> {
-    let left = graphs.map(({ id }) => id);
-    while (left.length > 0) {
+    let remaining = graphs.map(({ id }) => id);
+    while (remaining.length > 0) {
       const { worker } = join(spawn());
       try {
-        const found = await worker.loading.request(left);
-        problems.push(...found.filter((each) => each !== undefined));
+        const results = await worker.loading.request(remaining);
+        problems.push(...results.filter((each) => each !== undefined));
         return;
       } catch (error) {
         const { message } = error as Error;
-        const culprit = worker.loading.culprit() ?? left[0]!;
+        const culprit = worker.loading.culprit() ?? remaining[0]!;
         const { file } = graphs.find(({ id }) => id === culprit)!;
         problems.push({ graphId: culprit, file, reason: message });
-        const done = left.slice(0, left.indexOf(culprit));
-        const known = await Promise.all(
-          done.map((id) => worker.loading.request([id]).catch(() => [undefined])),
-        );
-        problems.push(...known.flat().filter((each) => each !== undefined));
-        left = left.slice(left.indexOf(culprit) + 1);
+        const index = remaining.indexOf(culprit);
+        const loaded = remaining.slice(0, index);
+        const results = loaded.map((id) => worker.loading.request([id]).catch(() => [undefined]));
+        problems.push(...(await Promise.all(results)).flat().filter((each) => each !== undefined));
+        remaining = remaining.slice(index + 1);
       }
     }
   }
@@ -146,7 +140,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     if (!closed && working().length < size) join(spawn());
   }
 
-  function look(member: Member): void {
+  function check(member: Member): void {
     const { worker } = member;
     const isSurplus = working().length > 1;
     const verdict = examine(worker, member, clock.monotonic(), { memoryMb, isSurplus });
@@ -154,22 +148,22 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     else if (isDoubtful(worker) && working().some((each) => !isDoubtful(each.worker))) worker.giveBack();
   }
 
-  let cancelWatch = clock.after(WATCH_MS, watch);
+  let cancelWatch = clock.after(WATCH_INTERVAL_MS, watch);
   function watch(): void {
-    for (const member of [...members]) look(member);
-    for (const worker of alone) look({ worker, isRetired: false });
+    for (const member of [...members]) check(member);
+    for (const worker of alone) check({ worker, isRetired: false });
     const now = clock.monotonic();
-    // A worker that is loading stands still as well, and is about to help. One with nothing to do needs no help.
-    const isShort = working().every(
+    // A loading worker soon becomes free. A blocked worker without work needs no help, unless callers wait.
+    const needsMore = working().every(
       (member) =>
         member.worker.loading.culprit() === undefined &&
         ((isDoubtful(member.worker) && (member.worker.load > 0 || waiting.size > 0)) ||
           member.worker.begunRuns >= concurrency ||
           isBusy(member.worker, member, now)),
     );
-    if (isShort && pause === undefined) grow();
+    if (needsMore && pause === undefined) grow();
     wakeAll();
-    if (!closed) cancelWatch = clock.after(WATCH_MS, watch);
+    if (!closed) cancelWatch = clock.after(WATCH_INTERVAL_MS, watch);
   }
 
   function remember(threadId: string, worker: GraphWorker): void {
@@ -237,17 +231,16 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     },
     base(url) {
       base = url;
-      for (const { worker } of members) worker.base(url);
-      for (const worker of alone) worker.base(url);
+      for (const worker of all()) worker.base(url);
     },
     async close() {
       closed = true;
       cancelWatch();
       pause?.cancel();
-      const all = [...[...members].map(({ worker }) => worker), ...alone];
-      for (const worker of all) worker.end(ended('the server is stopping'));
+      const workers = all();
+      for (const worker of workers) worker.end(ended('the server is stopping'));
       wakeAll();
-      await within(clock, CLOSE_MS, Promise.all(all.map(({ exited }) => exited)));
+      await within(clock, CLOSE_MS, Promise.all(workers.map(({ exited }) => exited)));
     },
   };
 }
@@ -256,7 +249,4 @@ const notLoaded = ({ graphId, reason }: GraphProblem): GraphFailed =>
   new GraphFailed(`The graph "${graphId}" did not load: ${reason}`);
 
 const leastBusy = (workers: readonly GraphWorker[]): GraphWorker | undefined =>
-  workers.reduce<GraphWorker | undefined>(
-    (least, worker) => (least === undefined || worker.load < least.load ? worker : least),
-    undefined,
-  );
+  [...workers].sort((one, other) => one.load - other.load)[0];

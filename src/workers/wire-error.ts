@@ -1,8 +1,8 @@
-/** Errors across the pipe: name, message and stack arrive, so an error is recognised by its name. */
+/** Converts errors to JSON and back. Only name, message and stack survive, so receivers test the name, not the class. */
 import { shorten } from '../graphs/failure.ts';
 import type { WireError } from './messages.ts';
 
-/** Takes anything that can be thrown; never throws itself. */
+/** Accepts any thrown value. Never throws. */
 export function toWireError(thrown: unknown): WireError {
   try {
     if (thrown instanceof Error || (typeof thrown === 'object' && thrown !== null && 'message' in thrown)) {

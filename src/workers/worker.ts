@@ -1,8 +1,6 @@
 /**
- * One graph worker as the server sees it, from its start to its end.
- *
- * X2 Nothing of a run is taken after the server has closed its stream. X3 Every run that was given to a worker ends, at the
- * latest with the worker. A run that had not begun then is given back, and begins in another worker.
+ * The server's handle of one graph worker. X2 Messages of a run are ignored after the server has closed its stream.
+ * X3 Each run of a worker ends with the worker at the latest; a run that has not begun is given back to the pool.
  */
 import type { Clock } from '../kernel/clock.ts';
 import {
@@ -33,12 +31,12 @@ export interface WorkerOptions {
   readonly memoryMb: number;
   readonly clock: Clock;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
-  /** Gets each file of the project that the worker loads. */
+  /** Called with the path of each project file that the worker loads. */
   readonly onFile: (path: string) => void;
   readonly onStray: (error: Error, context: string) => void;
-  /** Gets runs that may have ended the worker: each is to be tried in a worker of its own. */
+  /** Called with each run that may have killed the worker; such a run is retried alone in a worker. */
   readonly onSuspect: (runId: string) => void;
-  /** The last that the worker printed to its error output. */
+  /** Returns the end of the worker's standard error output. */
   readonly lastWords: () => string;
 }
 
@@ -47,24 +45,24 @@ export interface GraphWorker {
   /** False when the process could not be started. */
   readonly hasProcess: boolean;
   readonly ended: Promise<WorkerEnd>;
-  /** The process is gone. */
+  /** Resolves when the process has exited. */
   readonly exited: Promise<unknown>;
-  /** Runs and questions under way. */
+  /** Number of pending runs and queries. */
   readonly load: number;
   readonly begunRuns: number;
-  /** A run or a question under way has reached graph code. */
+  /** True when a query is pending or a pending run has begun. */
   readonly hasBegun: boolean;
-  /** How it was a moment ago; undefined until its first beat. */
+  /** The latest heartbeat; undefined before the first one. */
   beat(): Beat | undefined;
-  /** For how long no beat has come, in milliseconds. */
+  /** Time since the latest heartbeat, in milliseconds. */
   silentMs(): number;
-  /** For how long the oldest stop of a run has not been followed, in milliseconds; 0 without one. */
+  /** Age of the oldest cancellation that its run has not followed, in milliseconds; 0 without one. */
   stopWaitMs(): number;
-  /** For how long graph code has outlived its run, in milliseconds; 0 when none does. */
+  /** Time for which code of ended runs has been known to go on, in milliseconds; 0 without such code. */
   leftoverMs(): number;
-  /** Code of a run that is over may go on. */
+  /** True when code of an ended run may go on. */
   mayHaveLeftovers(): boolean;
-  /** It could not open a file that a question needs, and Node remembers that for as long as the process lives. */
+  /** True after a file could not be opened for a query: Node caches that failure until the process ends. */
   isSpoiled(): boolean;
   /** Resolves with undefined when the run was given back before it began. */
   run(
@@ -73,9 +71,9 @@ export interface GraphWorker {
     signal: AbortSignal,
     head?: KnownHead,
   ): Promise<RunEnd | LostAttempt | undefined>;
-  /** Rejects with the error of graph code, or `GraphsUnavailable` when the worker ends. */
+  /** `answer` rejects with the error of graph code, or with `GraphsUnavailable` when the worker ends. */
   ask(m: string, order: { readonly graphId: string }, more: object, reader?: CheckpointReader): Question;
-  /** Gives back the runs that have not begun. */
+  /** Resolves runs that have not begun with undefined, so that other workers execute them. */
   giveBack(): void;
   base(url: string): void;
   end(how: WorkerEnd): void;
@@ -96,7 +94,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   let beat: Beat | undefined;
   let beatAt = clock.monotonic();
   let isSpoiled = false;
-  /** A run was told to stop. A library may end its run while its node goes on. */
+  /** A run was cancelled. LangGraph may then end the run while its node goes on. */
   let hasStopped = false;
   const mayHaveLeftovers = (): boolean => hasStopped || leftovers.count > 0;
   let leftovers = { count: 0, since: Infinity };
@@ -126,12 +124,12 @@ export function openWorker(options: WorkerOptions): GraphWorker {
       const message = `The process of the graph could not be started: ${error.message}`;
       return { by: 'crash', error: 'WorkerCrashed', message };
     }
-    const words = options.lastWords().trim();
-    // V8 says so and aborts when its heap is full.
-    if (/heap out of memory|Reached heap limit/.test(words)) return memoryEnd(options.memoryMb);
+    const output = options.lastWords().trim();
+    // V8 prints one of these messages and aborts when its heap is full.
+    if (/heap out of memory|Reached heap limit/.test(output)) return memoryEnd(options.memoryMb);
     const how = signal === null ? `with exit code ${code ?? 'unknown'}` : `by ${signal}`;
-    const said = words === '' ? '' : `; its last output: ${words.slice(-500)}`;
-    return { by: 'crash', error: 'WorkerCrashed', message: `The process of the graph ended ${how}${said}` };
+    const suffix = output === '' ? '' : `; its last output: ${output.slice(-500)}`;
+    return { by: 'crash', error: 'WorkerCrashed', message: `The process of the graph ended ${how}${suffix}` };
   }
 
   function begunRuns(): Job[] {
@@ -177,7 +175,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
       case TYPE.call:
         return connection.reply(message, () => answer(message));
       default:
-        // The stream of a run or question that is over is closed.
+        // X2 The stream of an ended run or query is no longer in `jobs`, so its messages are dropped.
         jobs.get(stream)?.receive(message);
     }
   }
@@ -198,7 +196,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     return reply;
   }
 
-  /** Another worker may be able to answer. */
+  /** An unloadable file becomes `GraphsUnavailable`, so that the query is retried in another worker. */
   function toAnswerError(error: Error): Error {
     if (error.name !== Unloadable.name) return error;
     isSpoiled = true;
@@ -213,8 +211,8 @@ export function openWorker(options: WorkerOptions): GraphWorker {
 
   function run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead) {
     if (over !== undefined) return Promise.resolve(undefined);
-    // The first attempt has nothing to write before it begins, so an idle worker need not ask. Code that outlived its
-    // run may compute for ever, so a worker that may have some must show that it reaches the run.
+    // A first attempt records no start, so an idle worker may start it at once. Otherwise the worker must send `begin`,
+    // which proves that no other code blocks its event loop.
     const isIdle = jobs.size === 0 && !mayHaveLeftovers() && (beat?.stalledMs ?? 0) === 0;
     const go = order.attempt === 1 && isIdle;
     signal.addEventListener('abort', () => (hasStopped = true), { once: true });
@@ -226,7 +224,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     const leave = (): void => {
       if (jobs.delete(stream)) send(TYPE.leave, stream, {});
     };
-    const answer = new Promise<{ answered: any; blobs: readonly string[] }>((resolve, reject) => {
+    const answer: Question['answer'] = new Promise((resolve, reject) => {
       if (over !== undefined) return reject(new GraphsUnavailable(over.message));
       jobs.set(stream, {
         ...(checkpoints && { checkpoints }),
