@@ -89,7 +89,7 @@ function choose() {
 function copyNode(from, to, platform) {
   copyFileSync(realpathSync(from), to);
   chmodSync(to, 0o755);
-  if (platform !== HOST) return;
+  if (process.platform !== 'linux' || platform !== HOST) return;
   try {
     execFileSync('strip', ['-s', to]);
   } catch (error) {
@@ -124,7 +124,7 @@ const executable = join(OUT, `rewound${suffix}${target === 'win-x64' ? '.exe' : 
 copyNode(base, executable, platform);
 await inject(executable, 'NODE_SEA_BLOB', readFileSync(blob), {
   sentinelFuse: FUSE,
-  ...(target === 'darwin-x64' && { machoSegmentName: 'NODE_SEA' }),
+  ...((target ?? HOST).startsWith('darwin') && { machoSegmentName: 'NODE_SEA' }),
 });
 rmSync(SCRATCH, { recursive: true, force: true });
 console.log(`${executable}: ${(statSync(executable).size / 1e6).toFixed(1)} MB`);

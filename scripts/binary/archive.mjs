@@ -34,7 +34,7 @@ function runtimePackages() {
   return [...found];
 }
 
-export function filesBelow(folder) {
+function filesBelow(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));

@@ -16,6 +16,7 @@ const { zstdDecompressSync } = require('node:zlib');
 
 const PRODUCT = 'rewound';
 const RUN_AS_NODE = 'REWOUND_RUN_AS_NODE';
+const EXIT_USAGE = 2;
 const EXIT_UNTRIED = 3;
 const OWNER_ONLY = 0o700;
 
@@ -141,7 +142,7 @@ if (process.env[RUN_AS_NODE] === '1') {
   const script = args[index];
   if (script === undefined) {
     console.error(`${PRODUCT}: with ${RUN_AS_NODE}=1 found no script to run in: ${args.join(' ')}`);
-    process.exit(2);
+    process.exit(EXIT_USAGE);
   }
   const file = resolve(script);
   process.argv = [process.execPath, file, ...args.slice(index + 1)];

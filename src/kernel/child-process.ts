@@ -20,14 +20,15 @@ export interface OwnProcess {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Returns the command that runs a module of this program; `heapMb` limits V8's old space, in MiB. */
-export function ownProcess(module: string, heapMb: number, env: NodeJS.ProcessEnv = process.env): OwnProcess {
+/** Returns the command that runs a module of this program; `heapMb` limits V8's old space, in MiB; `env`: its other variables. */
+export function ownProcess(module: string, heapMb: number, env: NodeJS.ProcessEnv): OwnProcess {
   const limit = `--max-old-space-size=${heapMb}`;
   const script = fileURLToPath(ownModule(module));
   const command = process.execPath;
   if (!isSea()) return { command, args: [limit, script], env: {} };
   // The single executable accepts no Node options as arguments; scripts/binary/entry.cjs reads these variables.
-  const { NODE_OPTIONS = '', PATH = '', REWOUND_NODE_BIN = '' } = { ...process.env, ...env };
+  const { NODE_OPTIONS = '', PATH = '' } = env;
+  const { REWOUND_NODE_BIN = '' } = process.env;
   return {
     command,
     args: [script],

@@ -8,7 +8,7 @@ interface ConfigRow {
   readonly config: string | null;
 }
 
-/** Of the run whose turn came last; before any turn of the run that was created first. */
+/** Reads the config of the run that started last, or of the first created one while none has started. */
 export function readLastConfig(prepare: Prepare, threadId: string): JsonObject | undefined {
   const row = (prepare(
     `SELECT run_id, config FROM runs INDEXED BY runs_by_turn
