@@ -54,7 +54,7 @@ export async function openOrders(rows: RowReader, threadId: string): Promise<Run
  */
 const HAS_ACTED = `(outcome IS NULL OR outcome NOT GLOB '{"kind":"error",*,"refusal":{*')`;
 
-/** A run that has begun ends before another one of its thread begins, so turns say who started last. */
+/** A run that has begun ends before another one of its thread begins, so the greatest ordinal started last. */
 const LAST_STARTED = `FROM runs INDEXED BY runs_by_turn
   WHERE thread_id = @threadId AND turn IS NOT NULL AND started_at IS NOT NULL AND ${HAS_ACTED}
   ORDER BY turn DESC LIMIT 1`;
@@ -71,21 +71,21 @@ export async function lastStartedRun(
   return row && { graphId: row.graph_id, assistantId: row.assistant_id };
 }
 
-/** The first run of the thread whose turn came after `turn`. */
-export async function nextTurn(
+/** The first run of the thread with an ordinal above `ordinal`. */
+export async function nextRun(
   rows: RowReader,
   threadId: string,
-  turn: number,
+  ordinal: number,
 ): Promise<RunRecord | undefined> {
   const row = rows.get<RunRow>(
-    `SELECT ${RUN} FROM runs WHERE thread_id = @threadId AND turn > @turn ORDER BY turn LIMIT 1`,
-    { threadId, turn },
+    `SELECT ${RUN} FROM runs WHERE thread_id = @threadId AND turn > @ordinal ORDER BY turn LIMIT 1`,
+    { threadId, ordinal },
   );
   return row && toRecord(row);
 }
 
-/** The run of the thread whose turn came last. */
-export async function latestTurn(rows: RowReader, threadId: string): Promise<RunRecord | undefined> {
+/** The run of the thread with the greatest ordinal. */
+export async function latestRun(rows: RowReader, threadId: string): Promise<RunRecord | undefined> {
   const row = rows.get<RunRow>(
     `SELECT ${RUN} FROM runs WHERE thread_id = @threadId AND turn IS NOT NULL ORDER BY turn DESC LIMIT 1`,
     { threadId },

@@ -27,10 +27,10 @@ export interface RunRecord {
   /** The thread's head checkpoint when the run ended. */
   readonly head: string | null;
   /**
-   * Its place among the runs of its thread: the version of the fact that started it first, or that ended it before it
+   * Its ordinal among the runs of its thread: the version of the fact that started it first, or that ended it before it
    * could start. Runs of a thread execute one at a time (X1), so it is the order of everything they did.
    */
-  readonly turn: number | null;
+  readonly ordinal: number | null;
 }
 
 export interface RunRow {
@@ -99,6 +99,6 @@ export function toRecord(row: RunRow): RunRecord {
     outcome: row.outcome === null ? null : (fromStored(row.outcome, 'outcome of run', row.run_id) as Outcome),
     cancelReason: row.cancel_reason,
     head: row.head,
-    turn: row.turn,
+    ordinal: row.turn,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Reads a thread's runs, in the order of their ordinals (`turn`), as protocol events.
+ * Reads a thread's runs, in the order of their ordinals, as protocol events.
  *
  * S2 Each reader folds events from the stored frames, so live, late and restarted readers see the same ids. A run whose
  * frames have expired yields no events. S3 A reader holds one page of frames. X3 A run's terminal event is derived from
@@ -9,13 +9,13 @@ import type { Clock } from '../kernel/clock.ts';
 import { questionIds } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
-import { getRun, latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import { getRun, latestRun, nextRun, type RunRecord } from '../projections/run-queries.ts';
 import { toNamedId, type Draft, type ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { Hub, Wake } from './hub.ts';
-import { lastTurn } from './last-turn.ts';
+import { maxOrdinal } from './max-ordinal.ts';
 import { pause } from './pause.ts';
 import { openRunPages, type RunPages } from './run-pages.ts';
 import { createSharedTexts } from './shared-texts.ts';
@@ -62,7 +62,7 @@ const FIRST_FRAME = { id: 0, event: 'metadata', data: '{}' };
 
 interface Current {
   readonly run: RunRecord;
-  readonly turn: number;
+  readonly ordinal: number;
   readonly fold: RunFold;
   readonly pages: RunPages;
   index: number;
@@ -94,11 +94,11 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
   async function find(threadId: string, { runId, eventId }: NamedEvent): Promise<StreamCursor | undefined> {
     const run = await getRun(log.rows, runId, { threadId });
-    if (run === undefined || run.turn === null) return undefined;
+    if (run === undefined || run.ordinal === null) return undefined;
     let index = 0;
     for await (const drafts of foldFrames(run, foldOf(run)))
       for (const { mark } of drafts) {
-        if (mark !== undefined && toNamedId(runId, mark) === eventId) return { turn: run.turn, index };
+        if (mark !== undefined && toNamedId(runId, mark) === eventId) return { ordinal: run.ordinal, index };
         index += 1;
       }
     return undefined;
@@ -107,7 +107,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
   return {
     async resume(threadId, given = START) {
       const cursor = 'runId' in given ? ((await find(threadId, given)) ?? START) : given;
-      return cursor.turn > (await lastTurn(log, threadId)) ? START : cursor;
+      return cursor.ordinal > (await maxOrdinal(log, threadId)) ? START : cursor;
     },
 
     read(threadId, { after = START, visible }) {
@@ -115,7 +115,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
       /** Pages opened while the expiry check is pending, so that `close` can release them. */
       let opening: RunPages | undefined;
       let current: Current | undefined;
-      let turn = after.turn - 1;
+      let ordinal = after.ordinal - 1;
       let pending: Wake | undefined;
       let closed = false;
 
@@ -123,7 +123,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
         run.at = at === 0 ? run.at : at;
         return drafts
           .map((draft) => {
-            const cursor = { turn: run.turn, index: run.index++ };
+            const cursor = { ordinal: run.ordinal, index: run.index++ };
             const { mark } = draft;
             const eventId = mark === undefined ? toEventId(cursor) : toNamedId(run.run.runId, mark);
             return { ...draft, seq: toSeq(cursor), eventId, at: run.at };
@@ -132,7 +132,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
       }
 
       function end(run: Current, ended: RunRecord | undefined): ThreadEvent[] {
-        turn = run.turn;
+        ordinal = run.ordinal;
         run.pages.close();
         current = undefined;
         return toEvents(run, run.fold.end(endingOf(ended?.outcome ?? undefined)), ended?.endedAt ?? run.at);
@@ -141,21 +141,21 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
       async function begin(): Promise<ThreadEvent[] | undefined> {
         pending?.cancel();
         pending = hub.next(threadId);
-        const run = (await visible()) ? await nextTurn(log.rows, threadId, turn) : undefined;
-        if (run === undefined || run.turn === null) return undefined;
+        const run = (await visible()) ? await nextRun(log.rows, threadId, ordinal) : undefined;
+        if (run === undefined || run.ordinal === null) return undefined;
         // A subscription keeps the frames from being deleted, so expiry is checked after subscribing.
         const pages = (opening = openRunPages(log, hub, clock, run, -1));
         const expired = await isExpired(run);
         opening = undefined;
         if (expired || closed) pages.close();
         if (expired) {
-          turn = run.turn;
+          ordinal = run.ordinal;
           return [];
         }
         pending.cancel();
         // After `close` nothing would release the pages, so the run is not entered.
         if (closed) return undefined;
-        current = { run, turn: run.turn, fold: foldOf(run), pages, index: 0, at: run.createdAt };
+        current = { run, ordinal: run.ordinal, fold: foldOf(run), pages, index: 0, at: run.createdAt };
         if (run.startedAt !== null) return [];
         const began = toEvents(current, current.fold.frame(FIRST_FRAME), run.endedAt ?? 0);
         return [...began, ...end(current, run)];
@@ -186,7 +186,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
     async begun(threadId, visible, signal) {
       while (!signal.aborted) {
         const next = hub.next(threadId);
-        if ((await visible()) && (await latestTurn(log.rows, threadId)) !== undefined) return next.cancel();
+        if ((await visible()) && (await latestRun(log.rows, threadId)) !== undefined) return next.cancel();
         await pause(next, clock, signal);
       }
     },

@@ -1,17 +1,17 @@
 /**
  * Reads the frames of all runs of a thread in sequence, and client state updates between them, from any id onwards.
  *
- * S2 Everything is read from the log in the order of run ordinals (`turn`), so all readers see the same frames and ids.
+ * S2 Everything is read from the log in the order of run ordinals, so all readers see the same frames and ids.
  * Expired frames and runs that were rolled back are missing. S3 A reader holds one page at a time.
  */
 import type { Clock } from '../kernel/clock.ts';
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import type { EventLog } from '../log/log.ts';
 import type { FrameText, StoredFrame } from '../log/payloads.ts';
-import { latestTurn, nextTurn, type RunRecord } from '../projections/run-queries.ts';
+import { latestRun, nextRun, type RunRecord } from '../projections/run-queries.ts';
 import { threadStream } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
-import { lastTurn } from './last-turn.ts';
+import { maxOrdinal } from './max-ordinal.ts';
 import { pause } from './pause.ts';
 import type { RunStreams } from './run-stream.ts';
 import { isLargePage } from './shared-pages.ts';
@@ -20,14 +20,14 @@ import { isLargePage } from './shared-pages.ts';
 export const THREAD_STREAM_MODES = ['run_modes', 'lifecycle', 'state_update'] as const;
 export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
-/** `id` is `<turn>-<frame>`, `<turn>-done` or `<version>-state`: unique within the thread and never reused. */
+/** `id` is `<ordinal>-<frame>`, `<ordinal>-done` or `<version>-state`: unique within the thread and never reused. */
 export interface ThreadFrame extends FrameText {
   readonly id: string;
 }
 
-/** The last frame that a reader has seen. `turn` is a thread version: a run's ordinal, or that of a state update. */
+/** The last frame that a reader has seen. `ordinal` is a thread version: a run's ordinal, or that of a state update. */
 interface Cursor {
-  readonly turn: number;
+  readonly ordinal: number;
   readonly index: number;
 }
 
@@ -62,11 +62,11 @@ export function createThreadStreams(
   const sharedFrames = new WeakMap<readonly StoredFrame[], ThreadFrame[]>();
 
   async function start(threadId: string, id: string | undefined): Promise<Cursor> {
-    const newest = await lastTurn(log, threadId);
+    const newest = await maxOrdinal(log, threadId);
     if (id !== undefined) return parseCursor(id, newest);
-    const latest = await latestTurn(log.rows, threadId);
-    if (latest?.turn == null || latest.endedAt !== null) return { turn: newest, index: STATE_INDEX };
-    return { turn: latest.turn, index: await log.payloads.lastFrame(latest.runId) };
+    const latest = await latestRun(log.rows, threadId);
+    if (latest?.ordinal == null || latest.endedAt !== null) return { ordinal: newest, index: STATE_INDEX };
+    return { ordinal: latest.ordinal, index: await log.payloads.lastFrame(latest.runId) };
   }
 
   function withIds(page: readonly StoredFrame[], idOf: (frame: number) => string): ThreadFrame[] {
@@ -84,7 +84,7 @@ export function createThreadStreams(
   ): AsyncGenerator<ThreadFrame[]> {
     const all = modes.includes('run_modes');
     const ends = all || modes.includes('lifecycle');
-    const id = (part: string | number): string => `${run.turn}-${part}`;
+    const id = (part: string | number): string => `${run.ordinal}-${part}`;
     if (after < DONE_INDEX) {
       // An id beyond the last frame is not one of this run, so the run is read from its beginning.
       const seen = after > (await log.payloads.lastFrame(run.runId)) ? -1 : after;
@@ -126,34 +126,35 @@ export function createThreadStreams(
       const { after, visible, signal, modes, state } = options;
       const cursor = await start(threadId, after);
       // The cursor's run is read again, because it may have further frames.
-      let turn = cursor.turn - 1;
-      let updatesReadTo = cursor.turn;
+      let ordinal = cursor.ordinal - 1;
+      let updatesReadTo = cursor.ordinal;
       while (!signal.aborted) {
         const wake = hub.next(threadId);
         if (!(await visible())) {
           wake.cancel();
           return;
         }
-        const run = await nextTurn(log.rows, threadId, turn);
-        const newest = await lastTurn(log, threadId);
+        const run = await nextRun(log.rows, threadId, ordinal);
+        const newest = await maxOrdinal(log, threadId);
         if (modes.includes('state_update'))
-          yield* readUpdates(threadId, [updatesReadTo, run?.turn ?? newest + 1], state);
-        updatesReadTo = Math.max(updatesReadTo, run?.turn ?? newest);
-        if (run?.turn == null) {
+          yield* readUpdates(threadId, [updatesReadTo, run?.ordinal ?? newest + 1], state);
+        updatesReadTo = Math.max(updatesReadTo, run?.ordinal ?? newest);
+        if (run?.ordinal == null) {
           await pause(wake, clock, signal);
           continue;
         }
         wake.cancel();
-        turn = run.turn;
-        yield* readRun(run, turn === cursor.turn ? cursor.index : -1, options);
+        ordinal = run.ordinal;
+        yield* readRun(run, ordinal === cursor.ordinal ? cursor.index : -1, options);
       }
     },
   };
 }
 
 function parseCursor(id: string, newest: number): Cursor {
-  const [, turn, part] = /^(\d{1,15})-(\d{1,15}|done|state)$/.exec(id) ?? [];
-  if (turn === undefined || part === undefined || Number(turn) > newest) return { turn: 0, index: -1 };
+  const [, ordinal, part] = /^(\d{1,15})-(\d{1,15}|done|state)$/.exec(id) ?? [];
+  if (ordinal === undefined || part === undefined || Number(ordinal) > newest)
+    return { ordinal: 0, index: -1 };
   const index = part === 'done' ? DONE_INDEX : part === 'state' ? STATE_INDEX : Number(part);
-  return { turn: Number(turn), index };
+  return { ordinal: Number(ordinal), index };
 }

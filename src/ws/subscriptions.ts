@@ -90,7 +90,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     const each = { wanted, after: toSeq(place) };
     const isFirst = live === undefined;
     // The shared reader starts at the run's beginning: other subscriptions may want events before `place`.
-    const begin = { turn: place.turn, index: -1 };
+    const begin = { ordinal: place.ordinal, index: -1 };
     if (isFirst) cursor = toSeq(begin);
     live ??= events.read(threadId, { after: begin, visible });
     let replayed = 0;

@@ -42,8 +42,8 @@ export interface Ledger {
   readonly commands: ReadonlySet<string>;
   readonly deletedThreads: ReadonlySet<string>;
   readonly deletedRuns: ReadonlySet<string>;
-  /** By thread, the runs whose turn has come, by turn. */
-  readonly turns: ReadonlyMap<string, ReadonlyMap<number, string>>;
+  /** By thread, the runs that have started or ended, by ordinal. */
+  readonly runsByOrdinal: ReadonlyMap<string, ReadonlyMap<number, string>>;
   /** Rolled back, or deleted with or without its thread: what readers saw of it is nowhere any more. */
   hasVanished(runId: string): boolean;
 }
@@ -57,12 +57,12 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
   const deletedRuns = new Set<string>();
   /** By thread: the run that executes. */
   const executing = new Map<string, string>();
-  const turns = new Map<string, Map<number, string>>();
+  const runsByOrdinal = new Map<string, Map<number, string>>();
   const accounts = createAccounts();
 
-  function takeTurn(event: Recorded, { threadId, runId }: { threadId: string; runId: string }): void {
-    const known = turns.get(threadId) ?? new Map<number, string>();
-    turns.set(threadId, known.set(event.meta.version, runId));
+  function noteOrdinal(event: Recorded, { threadId, runId }: { threadId: string; runId: string }): void {
+    const known = runsByOrdinal.get(threadId) ?? new Map<number, string>();
+    runsByOrdinal.set(threadId, known.set(event.meta.version, runId));
   }
 
   function leave(runId: string, threadId: string): void {
@@ -85,7 +85,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         assert.equal(attempt, run.attempts + 1, `X2 attempt ${attempt} of run ${runId} is not the next one`);
         assert.equal(run.outcome, undefined, `X3 run ${runId} started after its end`);
         executing.set(threadId, runId);
-        if (attempt === 1) takeTurn(event, event.data);
+        if (attempt === 1) noteOrdinal(event, event.data);
         run.attempts = attempt;
         run.lease = { runId, attempt, leaseId };
         accounts.started(runId, event.data);
@@ -109,7 +109,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         assert.equal(run.outcome, undefined, `X3 run ${runId} ended twice`);
         run.outcome = outcome;
         accounts.ended(runId);
-        if (run.attempts === 0) takeTurn(event, event.data);
+        if (run.attempts === 0) noteOrdinal(event, event.data);
         return leave(runId, threadId);
       }
       case 'ThreadPruned':
@@ -161,7 +161,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
     commands,
     deletedThreads,
     deletedRuns,
-    turns,
+    runsByOrdinal,
     hasVanished(runId) {
       const run = runs.get(runId);
       const isUndone = run?.outcome?.kind === 'rolled-back';

@@ -69,28 +69,28 @@ export function createReaders(world: World): Readers {
   }
 
   /** Turns of the thread that every reader from the beginning must have seen the end of. */
-  const endedTurns = (threadId: string): number[] =>
-    [...(ledger.turns.get(threadId) ?? [])].flatMap(([turn, runId]) =>
-      isWhole(runId) && ledger.runs.get(runId)!.outcome !== undefined ? [turn] : [],
+  const endedOrdinals = (threadId: string): number[] =>
+    [...(ledger.runsByOrdinal.get(threadId) ?? [])].flatMap(([ordinal, runId]) =>
+      isWhole(runId) && ledger.runs.get(runId)!.outcome !== undefined ? [ordinal] : [],
     );
   const isVisible = (threadId: string): boolean =>
     disk.rows.get('SELECT 1 AS x FROM threads WHERE thread_id = @threadId', { threadId }) !== undefined;
 
   function ofThread(threadId: string): Reader {
     let place = '-';
-    let [turn, next] = [0, 0];
+    let [ordinal, next] = [0, 0];
     const seen = new Set<number>();
     function take(id: string, event: string, data: string): void {
       const [text, part] = id.split('-') as [string, string];
-      const isNext = Number(text) > turn;
-      assert.ok(isNext || Number(text) === turn, `S2 thread ${threadId}: ${id} comes after ${place}`);
-      if (isNext) [turn, next] = [Number(text), 0];
-      const runId = ledger.turns.get(threadId)?.get(turn);
+      const isNext = Number(text) > ordinal;
+      assert.ok(isNext || Number(text) === ordinal, `S2 thread ${threadId}: ${id} comes after ${place}`);
+      if (isNext) [ordinal, next] = [Number(text), 0];
+      const runId = ledger.runsByOrdinal.get(threadId)?.get(ordinal);
       assert.ok(runId !== undefined, `S2 thread ${threadId}: ${id} is of no run`);
       if (part === 'done') {
-        assert.ok(!seen.has(turn), `S2 thread ${threadId}: ${id} comes twice`);
+        assert.ok(!seen.has(ordinal), `S2 thread ${threadId}: ${id} comes twice`);
         if (isWhole(runId)) assert.equal(next, framesOf(runId).length, `S2 ${id}: frames are missing`);
-        seen.add(turn);
+        seen.add(ordinal);
       } else {
         assert.equal(Number(part), next, `S2 thread ${threadId}: ${id} comes after ${place}`);
         assert.equal(`${event} ${data}`, framesOf(runId)[next], `S2 thread ${threadId}: ${id} differs`);
@@ -101,7 +101,7 @@ export function createReaders(world: World): Readers {
     return {
       name: `thread ${threadId}`,
       connection: undefined,
-      isDone: () => !isVisible(threadId) || endedTurns(threadId).every((ended) => seen.has(ended)),
+      isDone: () => !isVisible(threadId) || endedOrdinals(threadId).every((ended) => seen.has(ended)),
       async read({ threadStreams }, signal) {
         const options = {
           ...{ modes: ['run_modes'] as const, after: place, signal },
@@ -122,7 +122,7 @@ export function createReaders(world: World): Readers {
     function take(event: ThreadEvent): void {
       assert.ok(event.seq > seq, `S2 thread ${threadId}: event ${event.seq} comes after ${seq}`);
       seq = event.seq;
-      const runId = ledger.turns.get(threadId)?.get(parseSeq(seq)!.turn) ?? '';
+      const runId = ledger.runsByOrdinal.get(threadId)?.get(parseSeq(seq)!.ordinal) ?? '';
       if (!isWhole(runId)) return;
       const [key, text] = [`${threadId} ${seq}`, JSON.stringify(event)];
       assert.equal(
@@ -136,7 +136,7 @@ export function createReaders(world: World): Readers {
       name: `events of thread ${threadId}`,
       connection: undefined,
       isDone: () =>
-        !isVisible(threadId) || (parseSeq(seq)?.turn ?? 0) >= Math.max(0, ...endedTurns(threadId)),
+        !isVisible(threadId) || (parseSeq(seq)?.ordinal ?? 0) >= Math.max(0, ...endedOrdinals(threadId)),
       async read({ threadEvents }, signal) {
         const after = seq === 0 ? START : parseSeq(seq)!;
         const reader = threadEvents.read(threadId, { after, visible: async () => isVisible(threadId) });

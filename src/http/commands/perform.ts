@@ -6,7 +6,7 @@
  */
 import { LogFull } from '../../actors/log-failures.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { latestTurn } from '../../projections/run-queries.ts';
+import { latestRun } from '../../projections/run-queries.ts';
 import {
   CommandProblem,
   toError,
@@ -14,7 +14,7 @@ import {
   type Command,
   type CommandCode,
 } from '../../protocol/command.ts';
-import { beforeTurn } from '../../protocol/stream-cursor.ts';
+import { beforeRun } from '../../protocol/stream-cursor.ts';
 import { HttpProblem, noSpace } from '../replies.ts';
 import type { Caller, Perform } from './caller.ts';
 import { forkState, inject, respond, startRun } from './runs.ts';
@@ -65,9 +65,9 @@ export async function perform(
 
 /** Sequence number such that all events up to it were committed before the command. */
 async function appliedThrough({ context, threadId }: Caller): Promise<number> {
-  const run = await latestTurn(context.log.rows, threadId);
-  if (run === undefined || run.turn === null) return 0;
-  return beforeTurn(run.endedAt === null ? run.turn : run.turn + 1);
+  const run = await latestRun(context.log.rows, threadId);
+  if (run === undefined || run.ordinal === null) return 0;
+  return beforeRun(run.endedAt === null ? run.ordinal : run.ordinal + 1);
 }
 
 function codeOf({ status, message }: HttpProblem): CommandCode {

@@ -3,7 +3,7 @@ import type { GraphState } from '../../graphs/port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { idOfQuestion } from '../../protocol/run-fold.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { getRun, latestTurn } from '../../projections/run-queries.ts';
+import { getRun, latestRun } from '../../projections/run-queries.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { toTree } from '../../protocol/tree.ts';
@@ -87,7 +87,7 @@ export async function getTree(caller: Caller, given: JsonObject): Promise<JsonOb
   const { run_id: runId } = check(treeParams, given);
   const { threadId } = await findThread(caller);
   const { rows } = caller.context.log;
-  const run = await (runId === undefined ? latestTurn(rows, threadId) : getRun(rows, runId, { threadId }));
+  const run = await (runId === undefined ? latestRun(rows, threadId) : getRun(rows, runId, { threadId }));
   if (run === undefined) throw new CommandProblem('no_such_run', 'No active run is bound to this thread.');
   return { tree: toTree(await caller.context.threadEvents.nodes(run)) };
 }

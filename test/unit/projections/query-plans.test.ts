@@ -18,10 +18,10 @@ import {
   claimableRuns,
   getRun,
   lastStartedRun,
-  latestTurn,
+  latestRun,
   listRuns,
   nextDueRun,
-  nextTurn,
+  nextRun,
   runningRuns,
 } from '../../../src/projections/run-queries.ts';
 import type { ThreadConditions } from '../../../src/projections/thread-conditions.ts';
@@ -79,8 +79,8 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   isRunOpen: (rows) => isRunOpen(rows, 'r'),
   lastStartedRun: (rows) => lastStartedRun(rows, 't'),
   boundGraph: (rows) => boundGraph(rows, 't'),
-  latestTurn: (rows) => latestTurn(rows, 't'),
-  nextTurn: (rows) => nextTurn(rows, 't', 1),
+  latestRun: (rows) => latestRun(rows, 't'),
+  nextRun: (rows) => nextRun(rows, 't', 1),
   listRuns: (rows) => listRuns(rows, { threadId: 't', status: 'success', ...PAGE }, OWNER),
   runsOfAssistant: (rows) => runsOfAssistant(rows, 'a'),
   getThread: (rows) => getThread(rows, 't', OWNER),

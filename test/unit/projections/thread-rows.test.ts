@@ -89,7 +89,7 @@ test('given a run, when it is accepted, started and ended, then run and thread f
       outcome: null,
       cancelReason: null,
       head: null,
-      turn: null,
+      ordinal: null,
     });
     const busy = await getThread(log.rows, THREAD);
     assert.deepEqual([busy?.status, busy?.metadata], ['busy', { graph_id: 'graph' }]);

@@ -4,13 +4,13 @@ import type { Json } from '../../../src/kernel/json.ts';
 import type { Draft } from '../../../src/protocol/event.ts';
 import { isChannel, matches, type Subscription } from '../../../src/protocol/filter.ts';
 import { normalise } from '../../../src/protocol/normalise.ts';
-import { beforeTurn, parseEventId, parseSeq, toEventId, toSeq } from '../../../src/protocol/stream-cursor.ts';
+import { beforeRun, parseEventId, parseSeq, toEventId, toSeq } from '../../../src/protocol/stream-cursor.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('protocol: places, filters and forms');
 
 const place = fc.record({
-  turn: fc.integer({ min: 1, max: 2 ** 25 - 1 }),
+  ordinal: fc.integer({ min: 1, max: 2 ** 25 - 1 }),
   index: fc.integer({ min: 0, max: 2 ** 28 - 1 }),
 });
 
@@ -20,10 +20,10 @@ test('S2 given any places, when they are written and read, then they are the sam
       assert.deepEqual(parseSeq(toSeq(a)), { ...a });
       assert.deepEqual(parseEventId(toEventId(a)), { ...a });
       assert.ok(Number.isSafeInteger(toSeq(a)));
-      const order = a.turn - b.turn || a.index - b.index;
+      const order = a.ordinal - b.ordinal || a.index - b.index;
       assert.equal(Math.sign(toSeq(a) - toSeq(b)), Math.sign(order));
-      assert.ok(beforeTurn(a.turn) < toSeq({ ...a, index: 0 }));
-      assert.ok(beforeTurn(a.turn + 1) >= toSeq(a));
+      assert.ok(beforeRun(a.ordinal) < toSeq({ ...a, index: 0 }));
+      assert.ok(beforeRun(a.ordinal + 1) >= toSeq(a));
     }),
   );
   for (const text of ['', '1', '-1', '1-', '-', 'a-1', '1-1-1', '1-1 ', '123456789-1'])
