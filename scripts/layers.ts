@@ -37,7 +37,7 @@ const ARROWS: Record<string, readonly string[]> = {
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   replay: DOMAIN,
   cli: [
-    ...['kernel', 'config', 'replay', 'graphs', 'http', 'log/disk.ts', 'load-export.ts'],
+    ...['kernel', 'config', 'replay', 'graphs', 'http', 'log', 'load-export.ts', 'open-store.ts'],
     ...['logger.ts', 'serve.ts', 'dev.ts', 'running-server.ts'],
   ],
   'main.ts': ['*'],
@@ -55,6 +55,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'file-watch.ts': ['kernel'],
   'wiring.ts': ['*'],
   // JavaScript functions of SQL queries, for main and reader thread.
+  'open-store.ts': [...DOMAIN, 'sql-functions.ts'],
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],
   examples: ['rewound/auth'],
   'examples/demo.ts': ['*'],

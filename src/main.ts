@@ -1,6 +1,6 @@
 /** The program's entry: the only module that reads command-line arguments and signals. */
 import { runCommandLine } from './cli/command-line.ts';
-import { EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
+import { CommandFailed, EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
 import type { Host } from './cli/host.ts';
 import { ConfigError } from './config/config.ts';
 import { DiskFailed } from './log/disk.ts';
@@ -9,8 +9,10 @@ const host: Host = {
   env: process.env,
   cwd: process.cwd(),
   columns: process.stdout.columns,
+  errorColumns: process.stderr.columns,
   print: (line) => console.log(line),
   printError: (line) => console.error(line),
+  writeError: (text) => void process.stderr.write(text),
   onStopSignal(listener) {
     process.on('SIGTERM', listener);
     process.on('SIGINT', listener);
@@ -28,5 +30,10 @@ try {
 } catch (error) {
   if (error instanceof ConfigError) for (const problem of error.problems) console.error(problem);
   else console.error(error instanceof Error ? error.message : error);
-  process.exit(process.exitCode ?? (error instanceof DiskFailed ? EXIT_POISONED : EXIT_USAGE));
+  process.exit(process.exitCode ?? exitCodeOf(error));
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandFailed) return error.exitCode;
+  return error instanceof DiskFailed ? EXIT_POISONED : EXIT_USAGE;
 }

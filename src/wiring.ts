@@ -42,10 +42,8 @@ import { limitDelivery, renderDelivery } from './http/delivery-body.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import type { Ids } from './kernel/ids.ts';
 import { watchLoopDelay } from './kernel/loop-delay.ts';
-import { openSqliteLog } from './log/sqlite/log.ts';
 import { openActivity } from './observe/activity.ts';
-import { projection, projectionModule } from './projections/projection.ts';
-import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
+import { storeAt } from './open-store.ts';
 import type { RunningServer, ServeOptions } from './running-server.ts';
 import { openStreams } from './streams/open-streams.ts';
 import { openSockets } from './ws/sockets.ts';
@@ -94,10 +92,7 @@ export async function wireServer(
   stops.push(() => graphs.close());
 
   try {
-    const log = openSqliteLog({
-      dir: config.dataDir,
-      ...{ projection, projectionModule },
-      ...{ functions: sqlFunctions, functionsModule: sqlFunctionsModule },
+    const log = storeAt(config.dataDir).openLog({
       clock,
       onFault: (error) => onFault(error, 'announcing a commit'),
       ...(options.onWarning && { onWarning: options.onWarning }),

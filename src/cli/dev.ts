@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { PRODUCT } from '../kernel/product.ts';
 import type { Finish, Host } from './host.ts';
-import { withServerOptions, type ServerOptions } from './server-options.ts';
+import { withServerOptions, type ServerOptions } from './options.ts';
 import { serve } from './serve.ts';
 
 export const addDev = (program: Command, host: Host, finish: Finish): Command =>

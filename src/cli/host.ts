@@ -4,8 +4,12 @@ export interface Host {
   readonly cwd: string;
   /** Terminal width in columns; undefined for a file or pipe. */
   readonly columns?: number | undefined;
+  /** The same of standard error. */
+  readonly errorColumns?: number | undefined;
   print(line: string): void;
   printError(line: string): void;
+  /** Writes to standard error without a line end. */
+  writeError(text: string): void;
   /** Calls the listener for each SIGTERM and SIGINT. */
   onStopSignal(listener: (signal: NodeJS.Signals) => void): void;
   /** Ends the process by the signal, like the default handler. */

@@ -6,7 +6,7 @@ import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { EXIT_OK } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
 import { enterProject } from './enter-project.ts';
-import { withConfigOption, type ServerOptions } from './server-options.ts';
+import { withConfigOption, type ServerOptions } from './options.ts';
 
 export const addOpenapi = (program: Command, host: Host, finish: Finish): Command =>
   withConfigOption(program.command('openapi'))

@@ -1,7 +1,8 @@
 /** The `serve` command: starts the server, prints its address, and stops it on a signal. */
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { addressOf } from '../config/config.ts';
+import type { Logger } from 'pino';
+import { addressOf, type Config } from '../config/config.ts';
 import { loadConfig, readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { tendIdleMemory } from '../kernel/idle-memory.ts';
@@ -12,19 +13,9 @@ import { placeText, stackOf, userPlaceOf } from '../kernel/stack.ts';
 import { createLogger, entriesTo } from '../logger.ts';
 import type { ServeOptions } from '../running-server.ts';
 import { enterProject } from './enter-project.ts';
-import { EXIT_POISONED, EXIT_USAGE } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
-import { withServerOptions, type ServerOptions } from './server-options.ts';
-
-/** Time to send error replies after the log has failed. */
-const POISONED_GRACE_MS = 800;
-
-/** A terminal signals npm and the server, and npm forwards its signal: a repetition within this time is ignored. */
-const DUPLICATE_SIGNAL_MS = 1_000;
-/** Longest wait at exit for the reader of the log output, which may have stopped reading. */
-const MAX_FLUSH_MS = 2_000;
-/** Longest wait of a stop for a start in progress; acknowledged commits are in the log already. */
-const MAX_START_MS = 5_000;
+import { withServerOptions, type ServerOptions } from './options.ts';
+import { openServerExit, type ServerExit } from './server-exit.ts';
 
 export const addServe = (program: Command, host: Host, finish: Finish): Command =>
   withServerOptions(program.command('serve'))
@@ -55,45 +46,14 @@ export async function serve(
   enterProject(config, host.env);
   // Graph workers copy the environment at start; port 0 is resolved only after listening.
   if (config.port !== 0) publishAddress(host.env, addressOf(config));
-  const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
-  const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, codeFrames: isWatching });
-  if (!isWatching) for (const warning of config.warnings) logger.warn(warning);
-
-  // An unhandled fault of graph code must not end other runs. The listeners precede the start, because recovered runs
-  // execute before the first request.
-  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
-  process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
+  const logger = openLogger(config, isWatching);
+  outliveFaults(logger);
   // Imported dynamically, because the process of `replay` must not load effects (R1).
   const { startServer } = await import('../serve.ts');
   const { serveWatching } = await import('../dev.ts');
-  // A project module that hangs or exits while loading would end the process without output.
-  let started = false;
-  process.on('exit', (code) => {
-    if (started || process.exitCode === EXIT_POISONED) return;
-    host.printError(
-      'The process ended while it started: a module of the project never finished loading, or ended it.',
-    );
-    if (code === 0) process.exitCode = EXIT_USAGE;
-  });
   const clock = systemClock();
-  const serving: ServeOptions = {
-    problems,
-    onFault(error, context) {
-      const place = userPlaceOf(stackOf(error) ?? '');
-      logger.error({ err: error, context, ...(place && { at: placeText(place) }) }, 'fault');
-    },
-    onWarning: (text) => logger.warn(text),
-    onEntry: entriesTo(logger),
-    logsRequests: logger.isLevelEnabled('debug'),
-    onPoisoned: (cause) => {
-      process.exitCode = EXIT_POISONED;
-      logger.fatal(
-        { cause, dir: config.dataDir },
-        'the log failed: the last commit is of unknown outcome, a restart decides',
-      );
-      clock.after(POISONED_GRACE_MS, () => exit(EXIT_POISONED, 'SIGTERM'));
-    },
-  };
+  const exit = openServerExit(host, logger, clock);
+  const serving = { ...listenersOf(config, logger, exit), problems };
   const starting = isWatching
     ? serveWatching({
         load: () => loadConfig(options, given.env, given.cwd),
@@ -101,45 +61,57 @@ export async function serve(
         say: host.print,
       })
     : startServer(config, serving);
+  exit.onSignals(starting);
 
-  let stopRequestedAt: number | undefined;
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopRequestedAt !== undefined) {
-      // A second signal ends the process at once; acknowledged commits are in the log already.
-      if (clock.monotonic() - stopRequestedAt > DUPLICATE_SIGNAL_MS) host.endBy(signal);
-      return;
-    }
-    stopRequestedAt = clock.monotonic();
-    host.print(`${signal}: stopping`);
-    if (!started) clock.after(MAX_START_MS, () => started || host.endBy(signal));
-    starting
-      .then((server) => server.stop())
-      .then(
-        // Overrides an exit code that graph code may have set.
-        () => exit(process.exitCode === EXIT_POISONED ? EXIT_POISONED : 0, signal),
-        (error: unknown) => {
-          logger.error({ err: error }, 'stopping failed');
-          process.exit(process.exitCode ?? 1);
-        },
-      );
-  };
-  /** `process.exit` waits until the log output is flushed; ending by a signal does not. */
-  function exit(code: number, signal: NodeJS.Signals): void {
-    const logged = new Promise((resolve) => logger.flush(resolve));
-    void logged.then(() => process.exit(code));
-    clock.after(MAX_FLUSH_MS, () => host.endBy(signal));
-  }
-  host.onStopSignal(stop);
-
-  const server = await starting.finally(() => (started = true));
+  const server = await starting.finally(exit.started);
   publishAddress(host.env, server.url);
   tendIdleMemory({ clock });
-  host.print(`Serving on    ${server.url}
-Graphs        ${server.graphIds.join(', ')}
-Docs          ${server.url}/docs
-Data          ${config.dataDir}/log.db
-Try           curl -s ${server.url}/runs/wait -H 'content-type: application/json' \\
-                -d '{"assistant_id":"${server.graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);
+  announce(host, config, server);
   if (isWatching)
     host.print(`Watching      ${dirname(config.configFile)}: a saved file is taken over; Ctrl+C stops`);
 }
+
+function openLogger(config: Config, isWatching: boolean): Logger {
+  const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
+  const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, codeFrames: isWatching });
+  if (!isWatching) for (const warning of config.warnings) logger.warn(warning);
+  return logger;
+}
+
+/**
+ * An unhandled fault of graph code must not end other runs. Call it before the start, because recovered runs execute
+ * before the first request.
+ */
+function outliveFaults(logger: Logger): void {
+  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
+  process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
+}
+
+const listenersOf = (config: Config, logger: Logger, exit: ServerExit): ServeOptions => ({
+  onFault(error, context) {
+    const place = userPlaceOf(stackOf(error) ?? '');
+    logger.error({ err: error, context, ...(place && { at: placeText(place) }) }, 'fault');
+  },
+  onWarning: (text) => logger.warn(text),
+  onEntry: entriesTo(logger),
+  logsRequests: logger.isLevelEnabled('debug'),
+  onPoisoned(cause) {
+    logger.fatal(
+      { cause, dir: config.dataDir },
+      'the log failed: the last commit is of unknown outcome, a restart decides',
+    );
+    exit.onPoisoned();
+  },
+});
+
+const announce = (
+  host: Host,
+  config: Config,
+  { url, graphIds }: { readonly url: string; readonly graphIds: readonly string[] },
+): void =>
+  host.print(`Serving on    ${url}
+Graphs        ${graphIds.join(', ')}
+Docs          ${url}/docs
+Data          ${config.dataDir}/log.db
+Try           curl -s ${url}/runs/wait -H 'content-type: application/json' \\
+                -d '{"assistant_id":"${graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);

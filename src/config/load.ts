@@ -12,6 +12,7 @@ import { toHttpConfig } from './http.ts';
 import { readJsonFile } from './json-file.ts';
 import { keyWarnings } from './known-keys.ts';
 import { createSettings, type Environment } from './settings.ts';
+import { toStoreFolder } from './store-address.ts';
 import { toWebhooksConfig } from './webhooks.ts';
 
 /** File names tried in this order when none is given. */
@@ -42,7 +43,7 @@ export function findDataDir(
   cwd: string,
 ): string {
   const given = overrides.data ?? processEnv['PLATFORM_DATA'];
-  if (given !== undefined) return resolve(cwd, given);
+  if (given !== undefined) return toStoreFolder(given, cwd);
   const named = overrides.config ?? processEnv['PLATFORM_CONFIG'];
   const isProject = named !== undefined || NAMES.some((name) => existsSync(join(cwd, name)));
   return isProject ? readConfig(overrides, processEnv, cwd).config.dataDir : join(cwd, DATA_FOLDER);
@@ -86,6 +87,16 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     const before = problems.length;
     const port = settings.read('PLATFORM_PORT', overrides.port);
     return problems.length === before ? port : 0;
+  };
+  const readDataDir = (): string => {
+    const inProject = join(dir, DATA_FOLDER);
+    try {
+      return toStoreFolder(settings.read('PLATFORM_DATA', overrides.data) ?? inProject, cwd);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+      return inProject;
+    }
   };
   const threadTtl = file.checkpointer.ttl;
   const apiKeys = settings.read('PLATFORM_API_KEY');
@@ -137,7 +148,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     },
     host: overrides.host ?? settings.read('PLATFORM_HOST'),
     port: readPort(),
-    dataDir: resolve(cwd, settings.read('PLATFORM_DATA', overrides.data) ?? join(dir, DATA_FOLDER)),
+    dataDir: readDataDir(),
     ...(apiKeys !== undefined && { apiKeys }),
     ...(studioKeys !== undefined && !studioOff && { studioKeys }),
     ...(cache !== undefined && {

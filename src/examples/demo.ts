@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
 import { loadConfig } from '../config/load.ts';
+import { storeAt } from '../open-store.ts';
 import { runReplay } from '../replay/command.ts';
 import { startServer } from '../serve.ts';
 
@@ -125,7 +126,7 @@ async function play(target: Target): Promise<void> {
   if (target.own === undefined)
     return console.log(`npm run replay -- --data <the server's data directory> --thread ${id}`);
   await target.own.delivered;
-  await runReplay(target.own.data, { thread: id }, { print: (line) => console.log(line) });
+  await runReplay(storeAt(target.own.data).openPast, { thread: id }, { print: (line) => console.log(line) });
 }
 
 const target: Target =

@@ -1,8 +1,6 @@
 /** Runs the `replay` command. R1 It opens the log read-only and imports no module with effects. */
 import { isUuid } from '../kernel/ids.ts';
-import { openHistory, type History } from '../log/sqlite/history.ts';
-import { containsJson } from '../projections/filters.ts';
-import { projection } from '../projections/projection.ts';
+import type { History } from '../log/sqlite/history.ts';
 import { printState, printThreads, printTimeline, type Form } from './print.ts';
 import { stateAt } from './state.ts';
 import { counted } from './text.ts';
@@ -31,11 +29,15 @@ export interface Output {
   print(line: string): void;
 }
 
-/** Replays the log in the folder `data`; returns the exit code. Throws when arguments or folder are invalid. */
-export async function runReplay(data: string, options: ReplayOptions, output: Output): Promise<number> {
+/** Replays the log that `open` opens; returns the exit code. Throws when arguments or log are invalid. */
+export async function runReplay(
+  open: () => History,
+  options: ReplayOptions,
+  output: Output,
+): Promise<number> {
   const { json = false, ids = false } = options;
   checkOptions(options);
-  const history = openHistory(data, projection, { json_contains: containsJson });
+  const history = open();
   const form: Form = { ids, columns: output.columns, print: output.print };
   const give = (value: unknown, tell: () => void): number => {
     if (json) output.print(JSON.stringify(value));

@@ -19,6 +19,7 @@ export async function runHere(
     cwd: process.cwd(),
     print: (line) => void out.push(line),
     printError: (line) => void err.push(line),
+    writeError: (text) => void err.push(text),
     onStopSignal: () => undefined,
     endBy: () => undefined,
   });

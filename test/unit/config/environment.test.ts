@@ -96,6 +96,14 @@ test('the data of a project is found where its server keeps it, however the proj
     assert.throws(() => findDataDir({ config: 'nowhere' }, {}, dir), toldOf('nowhere does not exist'));
   }));
 
+test('an address of a store is a folder or a file URL, and others are refused', () => {
+  for (const data of ['/kept/here', 'file:///kept/here', '../here'])
+    assert.equal(findDataDir({ data }, {}, '/kept/other'), '/kept/here');
+  const data = 'postgres://localhost/log';
+  assert.throws(() => findDataDir({ data }, {}, '/'), toldOf(`expected a folder, found ${data}`));
+  assert.throws(() => load({ PLATFORM_DATA: data }), toldOf(`expected a folder, found ${data}`));
+});
+
 test('given what would leave data unprotected if it were passed over, when it is set, then the start is refused', () => {
   assert.throws(
     () => load({ LANGGRAPH_AES_KEY: 'x'.repeat(32) }),
