@@ -1,6 +1,6 @@
 /** Names the earlier checkpoints that a checkpoint depends on, so that pruning keeps them. */
 import { isObject, type JsonObject } from '../kernel/json.ts';
-import { isTurnOpen, parseBody } from './function/checkpoint-body.ts';
+import { hasInterrupt, parseBody } from './function/checkpoint-body.ts';
 
 export interface CheckpointTraits {
   readonly checkpointId: string;
@@ -24,6 +24,6 @@ export function deltaBasesOf({
   if (parentId !== null && isObject(counters) && Object.keys(counters).length > 0) return [parentId];
   // A plain function that is interrupted is called again with the state of its input checkpoint.
   const own = parseBody(body);
-  if (own === undefined || !isTurnOpen(written) || own.turn.input === checkpointId) return [];
-  return [own.turn.input];
+  if (own === undefined || !hasInterrupt(written) || own.record.input === checkpointId) return [];
+  return [own.record.input];
 }

@@ -31,7 +31,7 @@ const sizeOf = (chunk: readonly LoadedCheckpoint[]): number =>
   chunk.reduce((sum, { blobs }) => blobs.reduce((size, { data }) => size + data.length, sum), 0);
 
 /** Collects states up to a total size in UTF-16 units; `add` returns false when the state does not fit. */
-export function openAnswer(largest = LARGEST_ANSWER): {
+export function collectStates(largest = LARGEST_ANSWER): {
   states: GraphState[];
   add(state: GraphState): boolean;
 } {

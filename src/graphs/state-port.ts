@@ -79,9 +79,9 @@ export const ERROR = '__error__';
 /** `Send` packets for the next step. */
 export const SENDS = '__pregel_tasks';
 /** This server's own channel: saved in one batch with the resume values that a task used; hidden from the runtime. */
-export const ANSWERED_BY = '__answered_by__';
+export const RESUMED_BY = '__answered_by__';
 
-const NOTES: ReadonlySet<string> = new Set([INTERRUPT, RESUME, ANSWERED_BY, ERROR, '__scheduled__']);
+const NOTES: ReadonlySet<string> = new Set([INTERRUPT, RESUME, RESUMED_BY, ERROR, '__scheduled__']);
 
 /** True for writes about a task; writes to any other channel are its result. */
 export const isNote = (channel: string): boolean => NOTES.has(channel);

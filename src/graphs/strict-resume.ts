@@ -5,11 +5,11 @@
  * X1 The run is already executing, so nothing else writes to the thread between check and run. The check reads stored
  * checkpoints only, so it works for every library version and for plain functions.
  */
-import { questionIds } from '../kernel/ids.ts';
+import { interruptKeys } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { toErrorEnd } from './failure.ts';
 import { parseBody, parseNotes } from './function/checkpoint-body.ts';
-import { notesOf, questionsOf } from './langgraph/answer-notes.ts';
+import { notesOf, interruptIdsOf } from './langgraph/resume-notes.ts';
 import type {
   CheckpointReader,
   GraphHost,
@@ -40,7 +40,7 @@ async function findRefusal(order: RunOrder, checkpoints: CheckpointReader): Prom
   const resume = order.command?.resume ?? null;
   if (order.strictResume !== true || resume === null || order.resume) return undefined;
   const head = await checkpoints.load('');
-  if (isSuperseded(order, head) || hasAnswered(order.runId, head)) return undefined;
+  if (isSuperseded(order, head) || hasResumed(order.runId, head)) return undefined;
   return refusalOf(resume, waitingAt(head));
 }
 
@@ -52,7 +52,7 @@ function isSuperseded({ config: { configurable } }: RunOrder, head: LoadedCheckp
 }
 
 /** True if an earlier attempt of the run has passed the check and used a resume value. */
-function hasAnswered(runId: string, head: LoadedCheckpoint | undefined): boolean {
+function hasResumed(runId: string, head: LoadedCheckpoint | undefined): boolean {
   if (head === undefined) return false;
   return parseBody(head.body) === undefined
     ? notesOf(runId, head.writes).length > 0
@@ -69,7 +69,7 @@ interface Waiting {
 function waitingAt(head: LoadedCheckpoint | undefined): Waiting {
   const writes = head?.writes ?? [];
   const done = new Set(writes.filter(({ channel }) => !isNote(channel)).map(({ taskId }) => taskId));
-  const open = [...questionsOf(writes)].filter(([taskId]) => !done.has(taskId)).map(([, ids]) => ids);
+  const open = [...interruptIdsOf(writes)].filter(([taskId]) => !done.has(taskId)).map(([, ids]) => ids);
   return { ids: new Set(open.flat()), nameless: open.filter((ids) => ids.length === 0).length };
 }
 
@@ -83,7 +83,7 @@ function refusalOf(resume: Json, { ids, nameless }: Waiting): Refused | undefine
     ...{ kind: 'error', error: 'UnknownInterruptError', message },
     refusal: { reason, interruptIds, pendingIds },
   });
-  const named = questionIds(resume);
+  const named = interruptKeys(resume);
   if (named === undefined) return ids.size + nameless > 1 ? refuse('ambiguous', AMBIGUOUS) : undefined;
   if (named.length === 0) return refuse('empty_map', 'The resume map names no interrupt');
   const unknown = named.filter((id) => !ids.has(id)).sort();

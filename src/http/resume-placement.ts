@@ -6,7 +6,7 @@
  * strategies `interrupt` and `rollback` may replace an earlier answer.
  */
 import { INTERRUPT, isNote } from '../graphs/state-port.ts';
-import { questionIds } from '../kernel/ids.ts';
+import { interruptKeys } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { lastEndedRun, openOrders } from '../projections/run-queries.ts';
@@ -109,6 +109,6 @@ function overlap(one: Json, other: Json | undefined): boolean {
 
 /** LangGraph reads an object whose keys are all interrupt ids as answers by id. Undefined for any other value. */
 function idsOf(resume: Json | undefined): readonly string[] | undefined {
-  const ids = questionIds(resume);
+  const ids = interruptKeys(resume);
   return ids?.length === 0 ? undefined : ids;
 }

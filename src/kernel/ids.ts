@@ -80,13 +80,13 @@ export function uuidTime(id: string): number | undefined {
   return Math.floor(Number.parseInt(high + middle + low.slice(1), 16) / 10_000) - GREGORIAN_OFFSET_MS;
 }
 
-const QUESTION_ID = /^[0-9a-f]{32}$/;
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** Returns the keys of an object, possibly none, if all are interrupt ids; undefined for any other value. */
-export function questionIds(value: unknown): readonly string[] | undefined {
+export function interruptKeys(value: unknown): readonly string[] | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const keys = Object.keys(value);
-  return keys.every((key) => QUESTION_ID.test(key)) ? keys : undefined;
+  return keys.every((key) => INTERRUPT_ID.test(key)) ? keys : undefined;
 }
 
 /** SHA-256 in hex: identifies a text without revealing it. */

@@ -15,7 +15,7 @@ export interface RunFacts {
   /** The stream modes that the run was created with; frames of other modes do not exist. */
   readonly modes: readonly string[];
   /** The ids of the interrupts that the run resumes, once it has started. */
-  readonly answers?: readonly string[];
+  readonly resumed?: readonly string[];
 }
 
 export interface Frame {
@@ -52,39 +52,39 @@ function parse(frame: Frame): Json {
 }
 
 /** langgraph 0.3 names the id `interrupt_id`; 0.2 has none and at most one pending interrupt. */
-export const idOfQuestion = ({ id, interrupt_id: former }: JsonObject): string =>
+export const idOfInterrupt = ({ id, interrupt_id: former }: JsonObject): string =>
   typeof id === 'string' ? id : typeof former === 'string' ? former : '';
 
-export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold {
+export function openRunFold({ graphId, modes, resumed = [] }: RunFacts): RunFold {
   const lifecycle = openLifecycle(graphId);
   const messages = openMessages();
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   const hasTasks = modes.includes('tasks');
 
   /** Emits each interrupt once, in the namespace of its first frame, which is the graph that raised it. */
-  function ask(questions: Json | undefined, namespace: Namespace): Draft[] {
-    if (!Array.isArray(questions)) return [];
-    return questions.filter(isObject).flatMap((question) => {
-      const { value = null } = question;
-      const id = idOfQuestion(question);
-      if (asked.has(id)) return [];
-      asked.add(id);
+  function request(interrupts: Json | undefined, namespace: Namespace): Draft[] {
+    if (!Array.isArray(interrupts)) return [];
+    return interrupts.filter(isObject).flatMap((interrupt) => {
+      const { value = null } = interrupt;
+      const id = idOfInterrupt(interrupt);
+      if (requested.has(id)) return [];
+      requested.add(id);
       const mark = `input|${namespaceKey(namespace)}|${id}`;
       const data = { interrupt_id: id, payload: value };
       return [{ method: 'input.requested', namespace, data, mark } as const];
     });
   }
 
-  /** Emits `input.answered` before the graph accepts the answers, so that other readers hide the questions at once. */
+  /** Emits `input.answered` before the graph accepts the resume values, so that other readers hide the interrupts at once. */
   function begin(): Draft[] {
-    if (answers.length === 0) return [lifecycle.begin()];
-    const data = { interrupt_ids: [...answers] };
+    if (resumed.length === 0) return [lifecycle.begin()];
+    const data = { interrupt_ids: [...resumed] };
     return [lifecycle.begin(), { method: 'input.answered', namespace: [], data }];
   }
 
   function updates(data: Json, namespace: Namespace): Draft[] {
     if (!isObject(data)) return [];
-    const drafts = ask(data[INTERRUPT], namespace);
+    const drafts = request(data[INTERRUPT], namespace);
     for (const [node, delta] of Object.entries(data)) {
       if (node === INTERRUPT) continue;
       drafts.push(...messages.finishNode(namespace, node));
@@ -103,7 +103,7 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
       return [...drafts, { method: 'values', namespace, data: () => normalise(JSON.parse(text) as Json) }];
     const state = JSON.parse(text) as Json;
     if (!isObject(state)) return [...drafts, { method: 'values', namespace, data: () => normalise(state) }];
-    drafts.push(...ask(state[INTERRUPT], namespace));
+    drafts.push(...request(state[INTERRUPT], namespace));
     const { [INTERRUPT]: _, ...rest } = state;
     if (Object.keys(rest).length > 0)
       drafts.push({ method: 'values', namespace, data: () => normalise(rest) });
@@ -119,7 +119,7 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
     return [
       ...messages.finishBelow([...namespace, `${name}:${id}`]),
       ...drafts,
-      ...ask(interrupts, namespace),
+      ...request(interrupts, namespace),
       ...ended,
     ];
   }
@@ -174,7 +174,7 @@ export function openRunFold({ graphId, modes, answers = [] }: RunFacts): RunFold
           ? messages.finishBelow([])
           : messages.fail(error ?? 'The run was interrupted.');
       const more = { ...(error !== undefined && { error }), ...refusal };
-      return [...withStarts([...open, ...ask([...interrupts], [])]), ...lifecycle.end(status, more)];
+      return [...withStarts([...open, ...request([...interrupts], [])]), ...lifecycle.end(status, more)];
     },
     nodes: lifecycle.nodes,
   };

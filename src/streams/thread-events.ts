@@ -6,7 +6,7 @@
  * its `RunCompleted` event, so it follows all frames and the final state.
  */
 import type { Clock } from '../kernel/clock.ts';
-import { questionIds } from '../kernel/ids.ts';
+import { interruptKeys } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import { getRun, latestRun, nextRun, type RunRecord } from '../projections/run-queries.ts';
@@ -72,8 +72,8 @@ interface Current {
 export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): ThreadEvents {
   const texts = createSharedTexts();
   const foldOf = ({ graphId, kwargs, startedAt }: RunRecord): RunFold => {
-    const answers = startedAt === null ? undefined : questionIds(kwargs.command?.['resume']);
-    return openRunFold({ graphId, modes: kwargs.streamMode, ...(answers && { answers }) });
+    const resumed = startedAt === null ? undefined : interruptKeys(kwargs.command?.['resume']);
+    return openRunFold({ graphId, modes: kwargs.streamMode, ...(resumed && { resumed }) });
   };
 
   const isExpired = async ({ runId, startedAt, endedAt }: RunRecord): Promise<boolean> =>

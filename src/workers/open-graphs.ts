@@ -2,10 +2,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import { blaming } from '../graphs/question-faults.ts';
+import { attributeFaults } from '../graphs/query-faults.ts';
 import { openInProcessGraphs } from '../graphs/in-process.ts';
 import { loadGraphs, type GraphSpec } from '../graphs/loader.ts';
-import { shareQuestions } from '../graphs/shared-questions.ts';
+import { shareQueries } from '../graphs/shared-queries.ts';
 import { openDescriber } from '../graphs/schemas/describer.ts';
 import { createSourceAnalysis } from '../graphs/schemas/source-analysis.ts';
 import type { SourceCache } from '../graphs/schemas/source-report.ts';
@@ -49,12 +49,12 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
       options.onFile?.(path);
     };
     const pool = await openGraphPool({ ...workers, graphs: specs, readSource, onFault, onFile });
-    const blamed = blaming(pool, pool.describer);
+    const attributed = attributeFaults(pool, pool.describer);
     return {
       ...pool,
       files,
-      ...blamed,
-      ...shareQuestions(blamed, clock),
+      ...attributed,
+      ...shareQueries(attributed, clock),
       async close() {
         await pool.close();
         await analysis.close();
@@ -67,23 +67,23 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   // A request of graph code to this server inherits the calling run's async context. Without a fresh context, LangGraph
   // would treat the run that it starts as a nested part of the calling run.
   const outside = AsyncLocalStorage.snapshot();
-  const blamed = blaming(host, describer);
+  const attributed = attributeFaults(host, describer);
   return {
     ...host,
     run: (order, link, signal) => outside(() => host.run(order, link, signal)),
-    ...shareQuestions(
+    ...shareQueries(
       {
-        state: (order, checkpoints) => outside(() => blamed.state(order, checkpoints)),
-        history: (order, checkpoints) => outside(() => blamed.history(order, checkpoints)),
+        state: (order, checkpoints) => outside(() => attributed.state(order, checkpoints)),
+        history: (order, checkpoints) => outside(() => attributed.history(order, checkpoints)),
       },
       clock,
     ),
-    update: (order, checkpoints) => outside(() => blamed.update(order, checkpoints)),
+    update: (order, checkpoints) => outside(() => attributed.update(order, checkpoints)),
     problems,
     describer: {
-      drawing: (order, xray) => outside(() => blamed.describer.drawing(order, xray)),
-      schemas: (order) => outside(() => blamed.describer.schemas(order)),
-      subgraphs: (order) => outside(() => blamed.describer.subgraphs(order)),
+      drawing: (order, xray) => outside(() => attributed.describer.drawing(order, xray)),
+      schemas: (order) => outside(() => attributed.describer.schemas(order)),
+      subgraphs: (order) => outside(() => attributed.describer.subgraphs(order)),
     },
     files: new Set(),
     base: () => undefined,

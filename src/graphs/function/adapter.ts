@@ -10,11 +10,11 @@ import { serveBoth, type GraphFunction } from '../graph-function.ts';
 import type { Interrupt, RunEnd, RunOrder } from '../port.ts';
 import { createGraphStore } from '../store.ts';
 import { toWire } from '../wire.ts';
-import { openCall, type Call, type Question } from './call.ts';
+import { openCall, type Call, type RaisedInterrupt } from './call.ts';
 import { interruptIdOf, taskIdOf, toErrorWrite, toPauseWrites } from './checkpoint-body.ts';
 import { openJournal, type Journal, type StagedCheckpoint } from './journal.ts';
 import { openOutput, type Output } from './output.ts';
-import { planTurn, type Plan } from './turn.ts';
+import { planRun, type Plan } from './plan.ts';
 import { toUpdate } from './values.ts';
 
 /** The result of calling a function. */
@@ -36,7 +36,7 @@ export async function runFunction(
   ids: Ids,
   divert?: Divert,
 ): Promise<RunEnd> {
-  const plan = await planTurn(order, attempt.store, ids);
+  const plan = await planRun(order, attempt.store, ids);
   const { values } = plan.head;
   const state = (): string => values.wireText();
   const output = openOutput(order, attempt.frames, attempt.clock);
@@ -49,7 +49,7 @@ export async function runFunction(
   const show = async (staged: StagedCheckpoint): Promise<void> => {
     output.note(staged);
     output.values(state);
-    output.checkpoint(staged, state, taskIdOf(journal.turn));
+    output.checkpoint(staged, state, taskIdOf(journal.record));
     await staged.write();
   };
   const first = stageFirst(plan, journal);
@@ -69,7 +69,7 @@ export async function runFunction(
   let result = (): unknown => fn(start, call.config);
   if (divert !== undefined) {
     const outcome = await callOnce(fn, start, call);
-    const end = call.question() === undefined ? await divert(outcome) : undefined;
+    const end = call.stoppedAt() === undefined ? await divert(outcome) : undefined;
     if (end !== undefined) return end;
     result = () => {
       if ('thrown' in outcome) throw outcome.thrown;
@@ -79,12 +79,12 @@ export async function runFunction(
   output.started(order.resume ? null : ((order.command ?? order.input) as Json));
   if (first === undefined) output.values(state);
   else await show(first);
-  output.task(taskIdOf(journal.turn), state);
+  output.task(taskIdOf(journal.record), state);
 
-  const question = await drain(call, result, journal, attempt, order.graphId);
-  if (question !== undefined) return pause(question, order, journal, output, attempt, plan);
+  const stoppedAt = await drain(call, result, journal, attempt, order.graphId);
+  if (stoppedAt !== undefined) return pause(stoppedAt, order, journal, output, attempt, plan);
   if (journal.unfinished) await journal.close();
-  output.ended(state, taskIdOf(journal.turn));
+  output.ended(state, taskIdOf(journal.record));
   return FINISHED;
 }
 
@@ -97,7 +97,7 @@ function stageFirst(plan: Plan, journal: Journal): StagedCheckpoint | undefined 
 
 const toReplay = (plan: Plan) =>
   plan.kind === 'continue'
-    ? { done: plan.turn.done, answers: plan.turn.answers, silentAnswers: plan.silentAnswers }
+    ? { done: plan.record.done, answers: plan.record.answers, silentAnswers: plan.silentAnswers }
     : { done: 0, answers: [], silentAnswers: 0 };
 
 async function callOnce(fn: GraphFunction, start: Record<string, unknown>, call: Call): Promise<Outcome> {
@@ -115,32 +115,32 @@ async function drain(
   journal: Journal,
   attempt: Attempt,
   node: string,
-): Promise<Question | undefined> {
+): Promise<RaisedInterrupt | undefined> {
   try {
     return await call.drain(result);
   } catch (thrown) {
     if (!attempt.signal.aborted)
       await attempt.store.saveWrites('', journal.headId, [
-        toErrorWrite(journal.turn, toErrorEnd(thrown).message),
+        toErrorWrite(journal.record, toErrorEnd(thrown).message),
       ]);
     throw new LocatedFailure(thrown, { node, step: journal.step + 1 });
   }
 }
 
 async function pause(
-  { index, value }: Question,
+  { index, value }: RaisedInterrupt,
   order: RunOrder,
-  { turn, headId }: Journal,
+  { record, headId }: Journal,
   output: Output,
   attempt: Attempt,
   { head: { values } }: Plan,
 ): Promise<RunEnd> {
-  const id = interruptIdOf(order.threadId, turn, index);
-  const writes = toPauseWrites(turn, { id, index, value }, order.runId);
+  const id = interruptIdOf(order.threadId, record, index);
+  const writes = toPauseWrites(record, { id, index, value }, order.runId);
   const interrupt: Interrupt = { id, value: toWire(value) };
-  output.paused({ ...interrupt }, taskIdOf(turn), () =>
+  output.paused({ ...interrupt }, taskIdOf(record), () =>
     values.wireText({ __interrupt__: [{ ...interrupt }] }),
   );
   await attempt.store.saveWrites('', headId, writes);
-  return { kind: 'success', next: [order.graphId], interrupts: { [taskIdOf(turn)]: [interrupt] } };
+  return { kind: 'success', next: [order.graphId], interrupts: { [taskIdOf(record)]: [interrupt] } };
 }

@@ -23,7 +23,7 @@ export interface CallHandlers {
   readonly store: GraphStore;
 }
 
-export interface Question {
+export interface RaisedInterrupt {
   readonly index: number;
   readonly value: unknown;
 }
@@ -32,9 +32,9 @@ export interface Call {
   /** The config that the function gets as its second argument. */
   readonly config: Record<string, unknown>;
   /** The interrupt that the function stopped at, if any. */
-  question(): Question | undefined;
+  stoppedAt(): RaisedInterrupt | undefined;
   /** Iterates the function's result; resolves with the interrupt that it stopped at, if any. */
-  drain(result: () => unknown): Promise<Question | undefined>;
+  drain(result: () => unknown): Promise<RaisedInterrupt | undefined>;
 }
 
 /** Thrown by `interrupt()` to leave the function. A function that catches it is stopped at its next step. */
@@ -45,7 +45,7 @@ class Paused extends Error {
 export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, handlers: CallHandlers): Call {
   let skipped = 0;
   let asked = 0;
-  let question: Question | undefined;
+  let stoppedAt: RaisedInterrupt | undefined;
 
   const isReplaying = (): boolean => skipped < replay.done || asked < replay.silentAnswers;
   const onUpdate = async (value: unknown): Promise<void> => {
@@ -55,11 +55,11 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   };
   const interrupt = (value: unknown): unknown => {
     const index = asked;
-    if (question === undefined && index < replay.answers.length) {
+    if (stoppedAt === undefined && index < replay.answers.length) {
       asked += 1;
       return structuredClone(replay.answers[index]);
     }
-    question ??= { index, value };
+    stoppedAt ??= { index, value };
     throw new Paused('The run waits for an answer');
   };
 
@@ -73,23 +73,23 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
       threadId: order.threadId,
       attempt: order.attempt,
       writer: (chunk: unknown): Promise<void> => {
-        if (!isReplaying() && question === undefined) handlers.custom(chunk);
+        if (!isReplaying() && stoppedAt === undefined) handlers.custom(chunk);
         return handlers.ready();
       },
       interrupt,
       store: handlers.store,
     },
-    question: () => question,
+    stoppedAt: () => stoppedAt,
     async drain(result) {
       try {
         const value = await result();
         const steps = toSteps(value);
         if (steps !== undefined) await walk(steps);
-        else if (question === undefined) await onUpdate(value);
+        else if (stoppedAt === undefined) await onUpdate(value);
       } catch (error) {
-        if (question === undefined) throw error;
+        if (stoppedAt === undefined) throw error;
       }
-      return question;
+      return stoppedAt;
     },
   };
 
@@ -99,7 +99,7 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
     try {
       for (let done: boolean | undefined = false; done !== true;) {
         const step = await steps.next();
-        if (question !== undefined) return;
+        if (stoppedAt !== undefined) return;
         // A value without `done` would make the loop endless.
         if (typeof step !== 'object' || step === null)
           throw new TypeError(

@@ -6,7 +6,7 @@ import type { LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { toWire } from '../wire.ts';
 
 /** One logical call of the function across runs. Each resume or crash repeats the call with the same input (call.ts). */
-export interface TurnRecord {
+export interface CallRecord {
   /** The id of the checkpoint whose state the function is called with. */
   readonly input: string;
   /** The number of its updates that are saved. */
@@ -19,7 +19,7 @@ export interface TurnRecord {
 
 export interface Body {
   readonly runId: string;
-  readonly turn: TurnRecord;
+  readonly record: CallRecord;
   /** True for a client's state update after which the function need not be called. */
   readonly over?: boolean;
 }
@@ -34,22 +34,27 @@ export interface Pending {
 const KIND = 'function';
 const decode = createDecoder();
 
-export const toBody = (body: Body): string => encode({ kind: KIND, ...body });
+/** Stored checkpoints name the record `turn`. */
+type StoredBody = Omit<Body, 'record'> & { readonly kind?: unknown; readonly turn: CallRecord };
+
+export const toBody = ({ runId, record, over }: Body): string =>
+  encode({ kind: KIND, runId, turn: record, ...(over && { over }) } satisfies StoredBody);
 
 /** Undefined for a checkpoint that another kind of graph saved. */
 export function parseBody(text: string): Body | undefined {
-  const body = decode(text) as Body & { kind?: unknown };
-  return body.kind === KIND ? body : undefined;
+  const { kind, turn: record, ...rest } = decode(text) as StoredBody;
+  return kind === KIND ? { ...rest, record } : undefined;
 }
 
 const NAMESPACE = '2f0c9a54-5f3e-5d3b-9a0e-6b1d4f2f7c11';
 
 /** The id of the function's only task; stable across the runs of one call. */
-export const taskIdOf = (turn: Pick<TurnRecord, 'input'>): string => uuidv5(`task:${turn.input}`, NAMESPACE);
+export const taskIdOf = (record: Pick<CallRecord, 'input'>): string =>
+  uuidv5(`task:${record.input}`, NAMESPACE);
 
 /** The id of a call's `index`-th interrupt: 32 hex digits, the same in every repetition of the call. */
-export const interruptIdOf = (threadId: string, turn: Pick<TurnRecord, 'input'>, index: number): string =>
-  uuidv5(`interrupt:${threadId}:${turn.input}:${index}`, NAMESPACE).replaceAll('-', '');
+export const interruptIdOf = (threadId: string, record: Pick<CallRecord, 'input'>, index: number): string =>
+  uuidv5(`interrupt:${threadId}:${record.input}:${index}`, NAMESPACE).replaceAll('-', '');
 
 // Channels and write indices equal LangGraph's.
 const ERROR = { channel: '__error__', idx: -1 };
@@ -57,24 +62,24 @@ const INTERRUPT = { channel: '__interrupt__', idx: -3 };
 const RESUME = { channel: '__resume__', idx: -4 };
 
 /** True if a checkpoint with writes to these channels has a pending interrupt. */
-export const isTurnOpen = (written: readonly string[]): boolean => written.includes(INTERRUPT.channel);
+export const hasInterrupt = (written: readonly string[]): boolean => written.includes(INTERRUPT.channel);
 
 /** The writes of an interrupt and of the resume values before it; one batch saves both, so neither exists alone. */
 export function toPauseWrites(
-  turn: TurnRecord,
+  record: CallRecord,
   pending: Omit<Pending, 'value'> & { readonly value: unknown },
   runId: string,
 ): PendingWrite[] {
-  const taskId = taskIdOf(turn);
-  const { answers, patches } = turn;
+  const taskId = taskIdOf(record);
+  const { answers, patches } = record;
   return [
     { taskId, ...INTERRUPT, data: encode(pending, 'interrupt') },
     { taskId, ...RESUME, data: encode({ runId, answers, patches }) },
   ];
 }
 
-export const toErrorWrite = (turn: TurnRecord, message: string): PendingWrite => ({
-  taskId: taskIdOf(turn),
+export const toErrorWrite = (record: CallRecord, message: string): PendingWrite => ({
+  taskId: taskIdOf(record),
   ...ERROR,
   data: encode({ message }),
 });
@@ -82,7 +87,7 @@ export const toErrorWrite = (turn: TurnRecord, message: string): PendingWrite =>
 export interface CheckpointNotes {
   readonly pending?: Pending;
   /** Resume values recorded with the interrupt, and the run that recorded them. */
-  readonly given?: Pick<TurnRecord, 'answers' | 'patches'> & { readonly runId: string };
+  readonly given?: Pick<CallRecord, 'answers' | 'patches'> & { readonly runId: string };
   readonly error?: string;
 }
 

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { CheckpointStore, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { nextVersion } from '../versions.ts';
-import { toBody, type TurnRecord } from './checkpoint-body.ts';
-import type { Head } from './turn.ts';
+import { toBody, type CallRecord } from './checkpoint-body.ts';
+import type { Head } from './plan.ts';
 import type { Applied } from './values.ts';
 
 export interface StagedCheckpoint extends Applied {
@@ -18,7 +18,7 @@ export interface StagedCheckpoint extends Applied {
 
 export interface Journal {
   /** The call record as of the last staged checkpoint. */
-  readonly turn: TurnRecord;
+  readonly record: CallRecord;
   /** The last staged checkpoint, which gets the call's pending writes. */
   readonly headId: string;
   /** The step of the last staged checkpoint. */
@@ -34,28 +34,28 @@ export interface Journal {
 export function openJournal(
   order: RunOrder,
   head: Head,
-  continued: { readonly turn: TurnRecord; readonly unfinished: boolean } | undefined,
+  continued: { readonly record: CallRecord; readonly unfinished: boolean } | undefined,
   store: CheckpointStore,
   ids: Ids,
 ): Journal {
   const { values } = head;
   const metadata = toCheckpointMetadata(order);
   let { checkpointId: parentId, newestId, step } = head;
-  let turn: TurnRecord = continued?.turn ?? { input: '', done: 0, answers: [], patches: [] };
+  let record: CallRecord = continued?.record ?? { input: '', done: 0, answers: [], patches: [] };
   let unfinished = continued?.unfinished ?? true;
 
   const stage: Journal['stage'] = (update, source) => {
     const checkpointId = laterId(ids, newestId);
     const applied = values.apply(update, nextVersion(Object.values(values.versions).sort().at(-1), ids));
-    if (source === 'input') turn = { input: checkpointId, done: 0, answers: [], patches: [] };
-    if (source === 'loop') turn = { ...turn, done: turn.done + 1 };
+    if (source === 'input') record = { input: checkpointId, done: 0, answers: [], patches: [] };
+    if (source === 'loop') record = { ...record, done: record.done + 1 };
     unfinished = source !== 'loop';
     step += 1;
     const checkpoint = {
       ns: '',
       checkpointId,
       parentId,
-      body: toBody({ runId: order.runId, turn }),
+      body: toBody({ runId: order.runId, record }),
       metadata: { ...metadata, source, step, parents: {} },
       channelVersions: values.versions,
       blobs: applied.blobs,
@@ -69,11 +69,11 @@ export function openJournal(
   };
 
   return {
-    get turn() {
-      return turn;
+    get record() {
+      return record;
     },
     get headId() {
-      if (parentId === null) throw new Error('A turn has a checkpoint from its beginning');
+      if (parentId === null) throw new Error('The call has no checkpoint yet');
       return parentId;
     },
     get step() {

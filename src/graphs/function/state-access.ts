@@ -4,10 +4,10 @@ import type { Ids } from '../../kernel/ids.ts';
 import { JsonText } from '../../kernel/json-text.ts';
 import type { CheckpointReader, GraphState, Interrupt, LoadedCheckpoint, StateOrder } from '../port.ts';
 import type { ChannelChoice, StatePart } from '../state-part.ts';
-import { listInPieces, openAnswer } from '../history-pages.ts';
+import { collectStates, listInPieces } from '../history-pages.ts';
 import type { History, HistoryOrder } from '../state-port.ts';
 import { parseBody, parseNotes, taskIdOf, type Body, type CheckpointNotes } from './checkpoint-body.ts';
-import { valuesOf } from './turn.ts';
+import { valuesOf } from './plan.ts';
 
 /** The state at a checkpoint or at the thread's head; an empty state for a thread without checkpoints. */
 export async function readFunctionState(
@@ -33,11 +33,11 @@ export async function readFunctionHistory(
     ...(checkpointId === undefined ? { limit } : {}),
     ...(order.part !== undefined && { choice: toChoice(order.part) }),
   });
-  const answer = openAnswer();
+  const { states, add } = collectStates();
   for await (const loaded of found)
     if (checkpointId === undefined || loaded.checkpointId === checkpointId)
-      if (!answer.add(toFunctionState(order, loaded, ids))) return 'too-large';
-  return answer.states;
+      if (!add(toFunctionState(order, loaded, ids))) return 'too-large';
+  return states;
 }
 
 /** True if the function is still to be called, or called again, for this checkpoint. */
@@ -76,7 +76,7 @@ function toFunctionState(
     values: new JsonText(valuesOf(loaded, ids, part?.keys).wireText()),
     next,
     tasks: next.map((name) => ({
-      id: taskIdOf(body?.turn ?? { input: loaded.checkpointId }),
+      id: taskIdOf(body?.record ?? { input: loaded.checkpointId }),
       name,
       path: ['__pregel_pull', name],
       error: error ?? null,

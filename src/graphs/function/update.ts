@@ -20,11 +20,11 @@ import {
   taskIdOf,
   toBody,
   toPauseWrites,
-  type TurnRecord,
+  type CallRecord,
 } from './checkpoint-body.ts';
 import { laterId } from './journal.ts';
 import { isOpen } from './state-access.ts';
-import { toPatch, valuesOf } from './turn.ts';
+import { toPatch, valuesOf } from './plan.ts';
 import { openValues } from './values.ts';
 
 const INPUT_NODES: ReadonlySet<string> = new Set(['__input__', '__start__']);
@@ -55,7 +55,7 @@ export async function updateFunctionState(
     interrupts:
       pending === undefined || body === undefined
         ? {}
-        : { [taskIdOf(body.turn)]: [{ id: pending.id, value: pending.value }] },
+        : { [taskIdOf(body.record)]: [{ id: pending.id, value: pending.value }] },
   };
 }
 
@@ -78,14 +78,14 @@ async function step(
   }
   const before = base && parseBody(base.body);
   const notes = base === undefined ? {} : parseNotes(base);
-  const begun: TurnRecord = { input: checkpointId, done: 0, answers: [], patches: [] };
+  const begun: CallRecord = { input: checkpointId, done: 0, answers: [], patches: [] };
   const waits = asNode === undefined && before !== undefined && notes.pending !== undefined;
-  const { answers, patches } = notes.given ?? before?.turn ?? begun;
-  const turn = waits
-    ? { ...before.turn, answers, patches: [...patches, ...changes] }
+  const { answers, patches } = notes.given ?? before?.record ?? begun;
+  const record = waits
+    ? { ...before.record, answers, patches: [...patches, ...changes] }
     : asNode !== undefined && INPUT_NODES.has(asNode)
       ? begun
-      : (before?.turn ?? begun);
+      : (before?.record ?? begun);
   const over =
     asNode === undefined ? base === undefined || !isOpen(base, before, notes) : !INPUT_NODES.has(asNode);
   const source = asNode !== undefined && INPUT_NODES.has(asNode) ? 'input' : 'update';
@@ -95,7 +95,7 @@ async function step(
     ns: '',
     checkpointId,
     parentId: base?.checkpointId ?? null,
-    body: toBody({ runId: order.updateId, turn, ...(over && { over }) }),
+    body: toBody({ runId: order.updateId, record, ...(over && { over }) }),
     metadata: {
       ...publicConfigurable(order.config.configurable),
       ...order.config.metadata,
@@ -111,7 +111,7 @@ async function step(
     source,
   });
   if (waits && notes.pending !== undefined)
-    await buffer.saveWrites('', checkpointId, toPauseWrites(turn, notes.pending, notes.given?.runId ?? ''));
+    await buffer.saveWrites('', checkpointId, toPauseWrites(record, notes.pending, notes.given?.runId ?? ''));
   return buffer.load('', checkpointId);
 }
 

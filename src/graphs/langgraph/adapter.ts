@@ -9,7 +9,7 @@ import { toCheckpointMetadata } from '../run-config.ts';
 import { createGraphStore } from '../store.ts';
 import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
-import { settleAnswers } from './answers.ts';
+import { prepareResume } from './resume-values.ts';
 import { openBackgroundSaves } from './background-saves.ts';
 import { bind, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
@@ -48,8 +48,8 @@ export async function runLangGraph(
     fail: attempt.fail,
   });
   const bound = bind(graph, saver, createGraphStore(attempt.items, reviver.store?.()));
-  const settled = await settleAnswers(order, bound, attempt.store);
-  if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.answer);
+  const settled = await prepareResume(order, bound, attempt.store);
+  if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.value);
   const input = toInput(settled.order, reviver);
   const unheld = unheldChannels(graph);
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));

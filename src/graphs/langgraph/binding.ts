@@ -30,7 +30,7 @@ export const unheldChannels = (graph: CompiledGraph): string[] =>
   valueChannels(graph).filter((name) => UNHELD_TYPES.has(graph.channels?.[name]?.lc_graph_name));
 
 /** Hides the interrupts of tasks with a result: they were resumed and only wait for their siblings. */
-function withoutAnswered(tuple: CheckpointTuple): CheckpointTuple {
+function withoutResumed(tuple: CheckpointTuple): CheckpointTuple {
   const done = new Set(
     tuple.pendingWrites.filter(([, channel]) => !isNote(channel)).map(([taskId]) => taskId),
   );
@@ -54,7 +54,7 @@ export const withoutResults = (saver: Saver): Saver =>
  * even if it waits at its next interrupt.
  */
 export function toView(saver: Saver, read: Saver['getTuple'] = saver.getTuple): Saver {
-  const unanswered = (tuple: CheckpointTuple): CheckpointTuple => ({
+  const hideResume = (tuple: CheckpointTuple): CheckpointTuple => ({
     ...tuple,
     pendingWrites: tuple.pendingWrites.filter(([, channel]) => channel !== RESUME),
   });
@@ -62,10 +62,10 @@ export function toView(saver: Saver, read: Saver['getTuple'] = saver.getTuple): 
     async getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined> {
       const tuple = await read(config);
       const isHead = config.configurable?.['checkpoint_id'] === undefined;
-      return tuple && (isHead ? withoutAnswered(unanswered(tuple)) : unanswered(tuple));
+      return tuple && (isHead ? withoutResumed(hideResume(tuple)) : hideResume(tuple));
     },
     async *list(...args: Parameters<Saver['list']>) {
-      for await (const tuple of saver.list(...args)) yield unanswered(tuple);
+      for await (const tuple of saver.list(...args)) yield hideResume(tuple);
     },
   } satisfies Partial<Saver>);
 }

@@ -95,7 +95,7 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
         : [];
     const frames = wanted.has(mode) ? [toFrame(namespace, mode, payload)] : [];
     if (mode === 'values' && namespace.length === 0) {
-      if (!isQuestion(payload)) shown = payload;
+      if (!isInterrupt(payload)) shown = payload;
       frames.push(...(accumulated?.completed(payload, ofRun) ?? []));
     }
     return frames;
@@ -126,7 +126,7 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
 }
 
 /** True for an interrupt, which the runtime streams in the mode `values` in place of a state. */
-const isQuestion = (payload: unknown): boolean =>
+const isInterrupt = (payload: unknown): boolean =>
   typeof payload === 'object' && payload !== null && INTERRUPT in payload;
 
 /** Message chunks keep their class name as `type`, by which clients know to append them. */

@@ -59,7 +59,7 @@ export interface Saver {
   getDeltaChannelHistory(options: { config: SaverConfig; channels: string[] }): Promise<DeltaHistory>;
   toJSON(): string;
   /** Adds a resume value to the root head's pending writes on every later read. It is not saved. */
-  give(taskId: string, answer: unknown): void;
+  give(taskId: string, value: unknown): void;
   /** The newest root checkpoint that this attempt saved, from memory; the run's end is read from it. */
   lastTuple(): CheckpointTuple | undefined;
 }

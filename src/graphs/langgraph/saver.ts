@@ -18,7 +18,7 @@ import { ERROR, INTERRUPT, RESUME, SENDS } from '../state-port.ts';
 import { UnstorableValue } from '../shapes.ts';
 import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
-import { isForRuntime, openAnswerNotes, rootTaskOf, usesAnswer } from './answer-notes.ts';
+import { isForRuntime, openResumeNotes, rootTaskOf, usesResumeValue } from './resume-notes.ts';
 import { readDeltaHistory, unwrapSnapshot } from './delta-history.ts';
 import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import { openLastCheckpoint } from './last-checkpoint.ts';
@@ -66,7 +66,7 @@ export function openSaver(options: SaverOptions): Saver {
     options.fail(error);
   };
   const given: Write[] = [];
-  const notes = openAnswerNotes(options.runId);
+  const notes = openResumeNotes(options.runId);
   /** The id of the root checkpoint that was read last; tasks start from it until one is saved. */
   let read: string | undefined;
 
@@ -241,15 +241,13 @@ export function openSaver(options: SaverOptions): Saver {
           data: encode(write.channel === ERROR ? shortenNote(value) : value, write.channel),
         }));
         // Resumes in a thread that graph code created itself (`prefix`) are not resumes of this run.
-        const isAnswered = prefix === '' && usesAnswer(taskId, writes);
-        if (isAnswered) stored.push(notes.answered(ns, taskId));
+        const isResumed = prefix === '' && usesResumeValue(taskId, writes);
+        if (isResumed) stored.push(notes.resumed(ns, taskId));
         const saved = [store.saveWrites(ns, checkpointId, stored)];
         const root = last.id ?? read;
         // Both writes are issued synchronously, so they share a commit; a repeated run reads the note at the root.
-        if (isAnswered && ns !== '' && root !== undefined)
-          saved.push(
-            store.saveWrites('', root, [notes.answered(ns, taskId, { taskId: rootTaskOf(called) })]),
-          );
+        if (isResumed && ns !== '' && root !== undefined)
+          saved.push(store.saveWrites('', root, [notes.resumed(ns, taskId, { taskId: rootTaskOf(called) })]));
         await Promise.all(saved);
       } catch (error) {
         const node = nodeOf(taskPath);
@@ -266,7 +264,7 @@ export function openSaver(options: SaverOptions): Saver {
     getNextVersion: stepVersions(ids),
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
-    give: (taskId, answer) => void given.push([taskId, RESUME, [answer]]),
+    give: (taskId, value) => void given.push([taskId, RESUME, [value]]),
     lastTuple: () => last.tuple(locate),
   };
   return saver;

@@ -4,7 +4,7 @@ import type { CheckpointBuffer } from '../checkpoint-buffer.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
 import { toRefusal } from '../failure.ts';
 import type { CompiledGraph, SnapshotConfig } from '../graph-shapes.ts';
-import { openAnswer } from '../history-pages.ts';
+import { collectStates } from '../history-pages.ts';
 import type { CheckpointReader, CheckpointStore, GraphState, StateOrder } from '../port.ts';
 import type { ChannelChoice } from '../state-part.ts';
 import { publicConfigurable, toConfigurable } from '../private-keys.ts';
@@ -52,12 +52,12 @@ export async function readLangGraphHistory(
     ...(before === undefined ? {} : { before: { configurable: { checkpoint_id: before } } }),
     ...(metadata === undefined ? {} : { filter: metadata }),
   });
-  const answer = openAnswer();
+  const { states, add } = collectStates();
   for await (const snapshot of history) {
-    if (!answer.add(toGraphState(snapshot, order.part?.keys))) return 'too-large';
-    if (answer.states.length === limit) break;
+    if (!add(toGraphState(snapshot, order.part?.keys))) return 'too-large';
+    if (states.length === limit) break;
   }
-  return answer.states;
+  return states;
 }
 
 /** Updates the state in the buffer; an error of the graph becomes the `refused` result. */

@@ -8,9 +8,9 @@ import { startProcess } from '../../kernel/child-process.ts';
 import { createMailbox } from '../../kernel/mailbox.ts';
 import type {
   FileReport,
-  SourceAnswer,
+  SourceReply,
   SourceCache,
-  SourceQuestion,
+  SourceQuery,
   SourceReport,
   SourceTask,
 } from './source-report.ts';
@@ -38,13 +38,13 @@ export function createSourceAnalysis(options: SourceAnalysisOptions): SourceAnal
   let running: ChildProcess | undefined;
   let closed = false;
 
-  function analyse(question: SourceQuestion): Promise<FileReport> {
+  function analyse(query: SourceQuery): Promise<FileReport> {
     if (closed) return Promise.resolve({});
     return new Promise<FileReport>((resolve, reject) => {
       const child = (running = startProcess('graphs/schemas/source-entry'));
-      const { file } = question;
-      child.once('message', (answer: SourceAnswer) =>
-        'report' in answer ? resolve(answer.report) : reject(new Error(`reading ${file}: ${answer.problem}`)),
+      const { file } = query;
+      child.once('message', (reply: SourceReply) =>
+        'report' in reply ? resolve(reply.report) : reject(new Error(`reading ${file}: ${reply.problem}`)),
       );
       child.once('error', reject);
       child.once('exit', (code, signal) => {
@@ -54,7 +54,7 @@ export function createSourceAnalysis(options: SourceAnalysisOptions): SourceAnal
         const reason = isLimit ? `took more than ${limitMs} ms of processor time` : `ended early (${code})`;
         reject(new Error(`reading ${file} ${reason}`));
       });
-      const task: SourceTask = { question, cache, limitMs };
+      const task: SourceTask = { query, cache, limitMs };
       child.send(task, (error) => error !== null && reject(error));
     });
   }

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../../kernel/digest.ts';
-import type { FileReport, SourceCache, SourceQuestion } from './source-report.ts';
+import type { FileReport, SourceCache, SourceQuery } from './source-report.ts';
 
 interface CacheEntry {
   /** Digests by path; null for a file that was looked up and does not exist. */
@@ -16,10 +16,10 @@ interface CacheEntry {
 /** Returns the cached report or calls `read`, which must report each path that it reads or misses through `note`. */
 export function readThrough(
   { dir, version }: SourceCache,
-  question: SourceQuestion,
+  query: SourceQuery,
   read: (note: (path: string) => void) => FileReport,
 ): FileReport {
-  const name = sha256(JSON.stringify([version, question.file, question.exportNames]));
+  const name = sha256(JSON.stringify([version, query.file, query.exportNames]));
   const path = join(dir, `${Buffer.from(name, 'base64').toString('hex')}.json`);
   const kept = load(path);
   if (kept !== undefined) return kept.report;

@@ -3,12 +3,12 @@ import { constants, setPriority } from 'node:os';
 import { limitProcessorTime } from '../../kernel/processor-limit.ts';
 import { readThrough } from './source-cache.ts';
 import { readSourceFile } from './source-reader.ts';
-import type { SourceAnswer, SourceTask } from './source-report.ts';
+import type { SourceReply, SourceTask } from './source-report.ts';
 
-function answer({ question, cache, limitMs }: SourceTask): SourceAnswer {
+function reply({ query, cache, limitMs }: SourceTask): SourceReply {
   limitProcessorTime(limitMs);
   try {
-    return { report: readThrough(cache, question, (note) => readSourceFile(question, note)) };
+    return { report: readThrough(cache, query, (note) => readSourceFile(query, note)) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
@@ -16,6 +16,6 @@ function answer({ question, cache, limitMs }: SourceTask): SourceAnswer {
 
 // Low priority leaves the processor to requests and runs.
 setPriority(constants.priority.PRIORITY_LOW);
-process.once('message', (task: SourceTask) => process.send?.(answer(task), () => process.exit()));
+process.once('message', (task: SourceTask) => process.send?.(reply(task), () => process.exit()));
 // A closed channel means that the server has ended.
 process.once('disconnect', () => process.exit());

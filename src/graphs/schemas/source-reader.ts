@@ -13,7 +13,7 @@ import {
   type SyntaxNode,
   type Type,
 } from './compiler.ts';
-import type { FileReport, SourceQuestion, SourceReport } from './source-report.ts';
+import type { FileReport, SourceQuery, SourceReport } from './source-report.ts';
 import { createTypeSchemas, type TypeSchemas } from './type-schema.ts';
 
 /**
@@ -21,7 +21,7 @@ import { createTypeSchemas, type TypeSchemas } from './type-schema.ts';
  * `tsconfig.json` that was looked up.
  */
 export function readSourceFile(
-  { file, exportNames }: SourceQuestion,
+  { file, exportNames }: SourceQuery,
   note: (path: string) => void = () => undefined,
 ): FileReport {
   const compiler = loadCompiler();

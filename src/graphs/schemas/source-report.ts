@@ -12,7 +12,7 @@ export interface SourceReport {
 /** Reports by export name; exports that are neither a graph nor a function are absent. */
 export type FileReport = Readonly<Record<string, SourceReport>>;
 
-export interface SourceQuestion {
+export interface SourceQuery {
   readonly file: string;
   readonly exportNames: readonly string[];
 }
@@ -26,11 +26,11 @@ export interface SourceCache {
 
 /** The message to the child process. */
 export interface SourceTask {
-  readonly question: SourceQuestion;
+  readonly query: SourceQuery;
   readonly cache: SourceCache;
   /** Milliseconds of processor time. */
   readonly limitMs: number;
 }
 
 /** The message from the child process. */
-export type SourceAnswer = { readonly report: FileReport } | { readonly problem: string };
+export type SourceReply = { readonly report: FileReport } | { readonly problem: string };

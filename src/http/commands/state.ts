@@ -1,7 +1,7 @@
 /** Protocol commands that read a thread's state, its checkpoints and the tree of its graphs. */
 import type { GraphState } from '../../graphs/port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
-import { idOfQuestion } from '../../protocol/run-fold.ts';
+import { idOfInterrupt } from '../../protocol/run-fold.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { getRun, latestRun } from '../../projections/run-queries.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
@@ -39,11 +39,13 @@ export async function waitingQuestions(caller: Caller, thread: ThreadRecord): Pr
   const known = Object.values(thread.interrupts).flatMap(idsOf);
   if (known.length > 0) return new Set(known);
   // A run that ended before it could resume leaves its interrupt in the state and not in the thread's row.
-  return new Set(((await readState(caller, thread))?.interrupts ?? []).map(idOfQuestion));
+  return new Set(((await readState(caller, thread))?.interrupts ?? []).map(idOfInterrupt));
 }
 
 const idsOf = (questions: Json): string[] =>
-  (Array.isArray(questions) ? questions : []).flatMap((each) => (isObject(each) ? [idOfQuestion(each)] : []));
+  (Array.isArray(questions) ? questions : []).flatMap((each) =>
+    isObject(each) ? [idOfInterrupt(each)] : [],
+  );
 
 export async function getState(caller: Caller, given: JsonObject): Promise<JsonObject> {
   const { namespace = [], keys } = check(stateParams, given);

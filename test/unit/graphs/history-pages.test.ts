@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { listInPieces, openAnswer } from '../../../src/graphs/history-pages.ts';
+import { collectStates, listInPieces } from '../../../src/graphs/history-pages.ts';
 import type { CheckpointQuery, GraphState } from '../../../src/graphs/port.ts';
 import { JsonText } from '../../../src/kernel/json-text.ts';
 import { logCheckpoints } from '../../support/log-checkpoints.ts';
@@ -63,7 +63,7 @@ test('S3 given states with states within, when they are more than an answer may 
       },
     ],
   });
-  const { add, states } = openAnswer(10);
+  const { add, states } = collectStates(10);
   assert.deepEqual([add(stateOf(4)), add(stateOf(3, stateOf(3))), add(stateOf(1))], [true, true, false]);
   assert.equal(states.length, 2);
 });

@@ -287,7 +287,7 @@ test('S3 given a large frame that several readers are given, when each folds it,
 });
 
 test('a run that answers by id tells so once, behind its beginning, and not with each attempt', () => {
-  const run = openRunFold({ graphId: 'graph', modes: ALL_MODES, answers: ['a', 'b'] });
+  const run = openRunFold({ graphId: 'graph', modes: ALL_MODES, resumed: ['a', 'b'] });
   const [begin, answered, ...none] = run.frame({ id: 0, event: 'metadata', data: '{}' });
   assert.equal(toText(begin!), 'lifecycle running');
   assert.deepEqual(answered, {

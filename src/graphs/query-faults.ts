@@ -8,25 +8,25 @@ import type { StateHost } from './state-port.ts';
  * Wraps the queries: they reject with `GraphsUnavailable`, or with the checkpoint reader's own error. Any other error
  * comes from graph code and becomes `GraphFailed`.
  */
-export function blaming(
+export function attributeFaults(
   host: StateHost,
   describer: GraphDescriber,
 ): Pick<StateHost, 'state' | 'history' | 'update'> & { readonly describer: GraphDescriber } {
   return {
-    state: (order, checkpoints) => blameReader(checkpoints, (reader) => host.state(order, reader)),
-    history: (order, checkpoints) => blameReader(checkpoints, (reader) => host.history(order, reader)),
-    update: (order, checkpoints) => blameReader(checkpoints, (reader) => host.update(order, reader)),
+    state: (order, checkpoints) => attributeReader(checkpoints, (reader) => host.state(order, reader)),
+    history: (order, checkpoints) => attributeReader(checkpoints, (reader) => host.history(order, reader)),
+    update: (order, checkpoints) => attributeReader(checkpoints, (reader) => host.update(order, reader)),
     describer: {
-      drawing: (order, xray) => blame(() => describer.drawing(order, xray)),
-      schemas: (order) => blame(() => describer.schemas(order)),
-      subgraphs: (order) => blame(() => describer.subgraphs(order)),
+      drawing: (order, xray) => attribute(() => describer.drawing(order, xray)),
+      schemas: (order) => attribute(() => describer.schemas(order)),
+      subgraphs: (order) => attribute(() => describer.subgraphs(order)),
     },
   };
 }
 
-async function blame<T>(ask: () => Promise<T>): Promise<T> {
+async function attribute<T>(query: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await query();
   } catch (error) {
     if (error instanceof GraphsUnavailable) throw error;
     throw new GraphFailed(toWords(error), { cause: error });
@@ -34,9 +34,9 @@ async function blame<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /** Records the reader's errors here, because an error loses its class on its way through a graph worker. */
-async function blameReader<T>(
+async function attributeReader<T>(
   checkpoints: CheckpointReader,
-  ask: (reader: CheckpointReader) => Promise<T>,
+  query: (reader: CheckpointReader) => Promise<T>,
 ): Promise<T> {
   const faults: unknown[] = [];
   const note = (error: unknown): never => {
@@ -45,14 +45,14 @@ async function blameReader<T>(
   };
   const reader: CheckpointReader = {
     load: (ns, checkpointId, choice) => checkpoints.load(ns, checkpointId, choice).catch(note),
-    list: (query) => checkpoints.list(query).catch(note),
+    list: (filter) => checkpoints.list(filter).catch(note),
   };
   try {
-    const answer = await blame(() => ask(reader));
-    if (faults.length === 0) return answer;
+    const result = await attribute(() => query(reader));
+    if (faults.length === 0) return result;
   } catch (error) {
     if (faults.length === 0) throw error;
   }
-  // A reader fault also rejects an answer, because the answer lacks what could not be read.
+  // A reader fault also rejects a result, because the result lacks what could not be read.
   throw faults[0];
 }

@@ -1,13 +1,13 @@
-/** Prepares a run's resume values ("answers") for the runtime, without those that an earlier attempt used (answer-notes.ts). */
+/** Prepares a run's resume values for the runtime, without those that an earlier attempt used (resume-notes.ts). */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { CheckpointReader, RunOrder } from '../port.ts';
-import { notesOf } from './answer-notes.ts';
+import { notesOf } from './resume-notes.ts';
 
 export interface Settled {
   readonly order: RunOrder;
   /** A resume value that a root task gets as if it had been stored before. */
-  readonly given?: { readonly taskId: string; readonly answer: Json };
+  readonly given?: { readonly taskId: string; readonly value: Json };
 }
 
 /** The checkpoint that the run starts from; undefined for the head. */
@@ -17,7 +17,7 @@ const baseIdOf = ({ config: { configurable } }: RunOrder): string | undefined =>
 };
 
 /** Returns the order with the unused resume values, in a form that the runtime does not ignore. */
-export async function settleAnswers(
+export async function prepareResume(
   order: RunOrder,
   graph: CompiledGraph,
   store: CheckpointReader,
@@ -27,20 +27,20 @@ export async function settleAnswers(
   const at = order.attempt > 1 ? await store.load('', baseIdOf(order)) : undefined;
   const used = notesOf(order.runId, at?.writes ?? []);
   if (used.length > 0) {
-    const ids = used.flatMap(({ questions }) => questions);
-    return { order: withAnswer(order, isObject(resume) ? without(resume, ids) : null) };
+    const ids = used.flatMap((note) => note.ids);
+    return { order: withResume(order, isObject(resume) ? without(resume, ids) : null) };
   }
   return Boolean(resume) ? { order } : addressed(order, resume, graph);
 }
 
 /** Removes the resume values of these interrupt ids; null if none remain. */
-function without(answers: JsonObject, ids: readonly string[]): Json {
-  const unused = Object.entries(answers).filter(([id]) => !ids.includes(id));
+function without(values: JsonObject, ids: readonly string[]): Json {
+  const unused = Object.entries(values).filter(([id]) => !ids.includes(id));
   return unused.length === 0 ? null : Object.fromEntries(unused);
 }
 
 /** Replaces the resume value. Null drops the whole command: its other parts were saved with the used resume values. */
-function withAnswer(order: RunOrder, resume: Json): RunOrder {
+function withResume(order: RunOrder, resume: Json): RunOrder {
   const { command, ...rest } = order;
   return resume === null ? { ...rest, input: null } : { ...order, command: { ...command, resume } };
 }
@@ -55,9 +55,9 @@ async function addressed(order: RunOrder, resume: Json, graph: CompiledGraph): P
     configurable: { thread_id: order.threadId, checkpoint_ns: '', checkpoint_id: baseIdOf(order) },
   });
   const id = tasks.flatMap((task) => task.interrupts ?? [])[0]?.id;
-  if (id !== undefined) return { order: withAnswer(order, { [id]: resume }) };
+  if (id !== undefined) return { order: withResume(order, { [id]: resume }) };
   const { goto, update } = order.command ?? {};
   const [first] = tasks;
   if (first === undefined || (goto ?? update ?? null) !== null) return { order };
-  return { order: withAnswer(order, null), given: { taskId: first.id, answer: resume } };
+  return { order: withResume(order, null), given: { taskId: first.id, value: resume } };
 }

@@ -10,11 +10,11 @@ import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
 import type { CheckpointReader, GraphState } from './port.ts';
 import type { StateHost } from './state-port.ts';
 
-/** Maximum wait for the running query, whose graph may never answer. */
+/** Maximum wait for the running query, whose graph may never reply. */
 const MAX_WAIT_MS = 1_000;
 
-/** Wraps the queries; the answers are equal. `checkpoints` must be the reader of the order's thread. */
-export function shareQuestions(
+/** Wraps the queries; the results are equal. `checkpoints` must be the reader of the order's thread. */
+export function shareQueries(
   host: Pick<StateHost, 'state' | 'history'>,
   clock: Pick<Clock, 'after'>,
 ): Pick<StateHost, 'state' | 'history'> {
@@ -39,22 +39,25 @@ export function shareQuestions(
   };
 }
 
-type Ask<Order, Answer> = (order: Order, checkpoints: CheckpointReader) => Promise<Answer>;
+type Query<Order, Result> = (order: Order, checkpoints: CheckpointReader) => Promise<Result>;
 
-function share<Order, Answer>(ask: Ask<Order, Answer>, clock: Pick<Clock, 'after'>): Ask<Order, Answer> {
-  interface Query {
+function share<Order, Result>(
+  query: Query<Order, Result>,
+  clock: Pick<Clock, 'after'>,
+): Query<Order, Result> {
+  interface Running {
     readonly settled: Promise<unknown>;
-    next?: Promise<Answer>;
+    next?: Promise<Result>;
   }
-  const running = new Map<string, Query>();
+  const running = new Map<string, Running>();
 
-  function begin(key: string, order: Order, checkpoints: CheckpointReader): Promise<Answer> {
-    const answer = ask(order, checkpoints);
-    const settled = answer.then(noop, noop);
-    const query: Query = { settled };
-    running.set(key, query);
-    void settled.then(() => running.get(key) === query && query.next === undefined && running.delete(key));
-    return answer;
+  function begin(key: string, order: Order, checkpoints: CheckpointReader): Promise<Result> {
+    const result = query(order, checkpoints);
+    const settled = result.then(noop, noop);
+    const own: Running = { settled };
+    running.set(key, own);
+    void settled.then(() => running.get(key) === own && own.next === undefined && running.delete(key));
+    return result;
   }
 
   function settledOrTimeout(settled: Promise<unknown>): Promise<void> {
@@ -69,10 +72,10 @@ function share<Order, Answer>(ask: Ask<Order, Answer>, clock: Pick<Clock, 'after
 
   return (order, checkpoints) => {
     const key = JSON.stringify(order);
-    const query = running.get(key);
-    if (query === undefined) return begin(key, order, checkpoints);
-    query.next ??= settledOrTimeout(query.settled).then(() => begin(key, order, checkpoints));
-    return query.next;
+    const current = running.get(key);
+    if (current === undefined) return begin(key, order, checkpoints);
+    current.next ??= settledOrTimeout(current.settled).then(() => begin(key, order, checkpoints));
+    return current.next;
   };
 }
 

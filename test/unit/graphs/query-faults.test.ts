@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { blaming } from '../../../src/graphs/question-faults.ts';
+import { attributeFaults } from '../../../src/graphs/query-faults.ts';
 import { GraphFailed, GraphsUnavailable, type CheckpointReader } from '../../../src/graphs/port.ts';
 import type { GraphDescriber } from '../../../src/graphs/schema-port.ts';
 import type { HistoryOrder, StateHost } from '../../../src/graphs/state-port.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('graphs/blame');
+const test = suite('graphs/attribute');
 
 const unasked = () => Promise.reject(new Error('not asked for here'));
 const hostOf = (history: StateHost['history']): StateHost => ({ state: unasked, history, update: unasked });
@@ -18,7 +18,10 @@ test('given a reader that fails, when its error comes back from a thread without
   const host = hostOf((_, { list }) =>
     list({}).then(unasked, (error: Error) => Promise.reject(new Error(error.message))),
   );
-  const asked = blaming(host, describer).history(order, { ...reader, list: () => Promise.reject(refused) });
+  const asked = attributeFaults(host, describer).history(order, {
+    ...reader,
+    list: () => Promise.reject(refused),
+  });
   await assert.rejects(asked, (error) => error === refused);
   const forgiving = hostOf((_, { list }) =>
     list({}).then(
@@ -26,17 +29,17 @@ test('given a reader that fails, when its error comes back from a thread without
       () => [],
     ),
   );
-  const made = blaming(forgiving, describer).history(order, {
+  const made = attributeFaults(forgiving, describer).history(order, {
     ...reader,
     list: () => Promise.reject(refused),
   });
   await assert.rejects(made, (error) => error === refused);
-  assert.deepEqual(await blaming(forgiving, describer).history(order, reader), []);
+  assert.deepEqual(await attributeFaults(forgiving, describer).history(order, reader), []);
 });
 
 test('given a graph that throws or is away, when it is asked, then only what it throws is its fault', async () => {
   const answerOf = (error: unknown) =>
-    blaming(
+    attributeFaults(
       hostOf(() => Promise.reject(error)),
       describer,
     ).history(order, reader);

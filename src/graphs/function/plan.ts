@@ -1,5 +1,5 @@
 /** Plans a plain function's run: begin a call, continue an earlier one, or do nothing. Reads only. */
-import { questionIds, type Ids } from '../../kernel/ids.ts';
+import { interruptKeys, type Ids } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { CheckpointReader, LoadedCheckpoint, RunOrder } from '../port.ts';
 import {
@@ -7,7 +7,7 @@ import {
   parseNotes,
   type Body,
   type CheckpointNotes,
-  type TurnRecord,
+  type CallRecord,
 } from './checkpoint-body.ts';
 import { toMessages } from './messages.ts';
 import { openValues, toUpdate, type Values } from './values.ts';
@@ -28,7 +28,7 @@ export type Plan =
   | {
       readonly kind: 'continue';
       readonly head: Head;
-      readonly turn: TurnRecord;
+      readonly record: CallRecord;
       readonly start: Record<string, unknown>;
       /** The state update sent with the resume; it is saved before the function is called. */
       readonly update?: Record<string, unknown>;
@@ -41,7 +41,7 @@ export type Plan =
   | { readonly kind: 'nothing'; readonly head: Head };
 
 /** Rejects an order that a plain function cannot execute; the error messages are for the client. */
-export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Ids): Promise<Plan> {
+export async function planRun(order: RunOrder, store: CheckpointReader, ids: Ids): Promise<Plan> {
   const wanted = order.resume ? null : order.config.configurable['checkpoint_id'];
   const newest = await store.load('');
   const base = typeof wanted === 'string' ? await store.load('', wanted) : newest;
@@ -51,7 +51,7 @@ export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Id
   const body = base && parseBody(base.body);
   const notes = base === undefined ? {} : parseNotes(base);
   if (order.resume && body?.runId === order.runId)
-    return toContinued(head, body.turn, store, ids, { unfinished: isUnfinished(base, notes) });
+    return toContinued(head, body.record, store, ids, { unfinished: isUnfinished(base, notes) });
 
   const { goto, update, resume } = order.command ?? {};
   if (!isEmpty(goto))
@@ -71,7 +71,7 @@ export async function planTurn(order: RunOrder, store: CheckpointReader, ids: Id
 
 async function toContinued(
   head: Head,
-  turn: TurnRecord,
+  record: CallRecord,
   store: CheckpointReader,
   ids: Ids,
   {
@@ -80,16 +80,16 @@ async function toContinued(
     update,
   }: { unfinished: boolean; silent?: boolean; update?: Record<string, unknown> },
 ): Promise<Plan> {
-  const input = await store.load('', turn.input);
+  const input = await store.load('', record.input);
   if (input === undefined) throw new Error('The checkpoint that the function started from was deleted');
   const start = valuesOf(input, ids);
-  for (const patch of turn.patches) start.apply(patch, turn.input);
+  for (const patch of record.patches) start.apply(patch, record.input);
   return {
     kind: 'continue',
     head,
-    turn,
+    record,
     start: start.copy(),
-    silentAnswers: silent ? turn.answers.length : 0,
+    silentAnswers: silent ? record.answers.length : 0,
     unfinished,
     ...(update === undefined ? {} : { update }),
   };
@@ -98,15 +98,15 @@ async function toContinued(
 /** Adds the resume value, unless an earlier attempt of this run already recorded it with the next interrupt. */
 function toAnswered(
   order: RunOrder,
-  { turn }: Body,
+  { record }: Body,
   { pending, given }: CheckpointNotes,
   resume: Json,
   patch: Record<string, unknown> | undefined,
-): TurnRecord {
-  const { answers, patches } = given ?? turn;
-  if (pending === undefined || given?.runId === order.runId) return { ...turn, answers, patches };
+): CallRecord {
+  const { answers, patches } = given ?? record;
+  if (pending === undefined || given?.runId === order.runId) return { ...record, answers, patches };
   return {
-    ...turn,
+    ...record,
     answers: [...answers, pickAnswer(resume, pending.id)],
     patches: patch === undefined ? patches : [...patches, patch],
   };
@@ -114,7 +114,7 @@ function toAnswered(
 
 /** The resume value for the interrupt `id`: from a map of interrupt ids, or `resume` itself if it is no such map. */
 function pickAnswer(resume: Json, id: string): Json {
-  if (!isObject(resume) || (questionIds(resume)?.length ?? 0) === 0) return resume;
+  if (!isObject(resume) || (interruptKeys(resume)?.length ?? 0) === 0) return resume;
   if (!Object.hasOwn(resume, id))
     throw new Error(`The interrupt ${id} waits, but the answers are for others`);
   return (resume as JsonObject)[id] ?? null;

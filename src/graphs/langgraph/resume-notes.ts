@@ -1,5 +1,5 @@
 /**
- * Records which interrupts ("questions") a run has resumed ("answered"). The runtime stores a task's resume values without
+ * Records which interrupts a run has resumed. The runtime stores a task's resume values without
  * the run. A run repeated after a crash could thus resume the next interrupt with the value for the previous one.
  *
  * Interrupt ids are read and never computed: from langgraph 1.7 each interrupt of a task has its own id, before that all
@@ -7,16 +7,16 @@
  */
 import { createDecoder, encode } from '../codec.ts';
 import type { LoadedCheckpoint, PendingWrite } from '../port.ts';
-import { ANSWERED_BY, INTERRUPT, RESUME } from '../state-port.ts';
+import { RESUMED_BY, INTERRUPT, RESUME } from '../state-port.ts';
 
 /** The runtime's pseudo task for writes of the run's own input. */
 export const NULL_TASK = '00000000-0000-0000-0000-000000000000';
-const ANSWERED_INDEX = -5;
+const RESUMED_INDEX = -5;
 /** The runtime stores an unused resume value as the write of a pseudo task whose id is the interrupt id. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** True if these writes show that the task used a resume value. */
-export const usesAnswer = (taskId: string, writes: readonly (readonly [string, unknown])[]): boolean =>
+export const usesResumeValue = (taskId: string, writes: readonly (readonly [string, unknown])[]): boolean =>
   taskId !== NULL_TASK && !INTERRUPT_ID.test(taskId) && writes.some(([channel]) => channel === RESUME);
 
 /** The stored record of the resume values that a task used. */
@@ -26,18 +26,18 @@ interface Note {
   readonly questions: readonly string[];
 }
 
-export interface AnswerNotes {
+export interface ResumeNotes {
   /** Call for every loaded checkpoint: remembers its tasks' pending interrupts and earlier notes of this run. */
   read(checkpoint: LoadedCheckpoint): void;
   /**
    * The write to save in one batch with the resume values that a task used. `at` is the task to save it under, if not the
    * task itself: the root graph's task that it belongs to.
    */
-  answered(ns: string, taskId: string, at?: { readonly taskId: string }): PendingWrite;
+  resumed(ns: string, taskId: string, at?: { readonly taskId: string }): PendingWrite;
 }
 
-export function openAnswerNotes(runId: string): AnswerNotes {
-  const asked = new Map<string, readonly string[]>();
+export function openResumeNotes(runId: string): ResumeNotes {
+  const pending = new Map<string, readonly string[]>();
   const used = new Map<string, Set<string>>();
   const usedBy = (key: string): Set<string> => {
     const known = used.get(key) ?? new Set<string>();
@@ -46,16 +46,16 @@ export function openAnswerNotes(runId: string): AnswerNotes {
   };
   return {
     read({ ns, writes }) {
-      for (const [taskId, questions] of questionsOf(writes)) asked.set(keyOf(ns, taskId), questions);
-      for (const { taskId, questions } of notesOf(runId, writes))
-        for (const id of questions) usedBy(keyOf(ns, taskId)).add(id);
+      for (const [taskId, ids] of interruptIdsOf(writes)) pending.set(keyOf(ns, taskId), ids);
+      for (const { taskId, ids } of notesOf(runId, writes))
+        for (const id of ids) usedBy(keyOf(ns, taskId)).add(id);
     },
-    answered(ns, taskId, at) {
+    resumed(ns, taskId, at) {
       const all = usedBy(at === undefined ? keyOf(ns, taskId) : keyOf('', at.taskId));
-      for (const id of asked.get(keyOf(ns, taskId)) ?? []) all.add(id);
+      for (const id of pending.get(keyOf(ns, taskId)) ?? []) all.add(id);
       return {
         taskId: at?.taskId ?? taskId,
-        ...{ channel: ANSWERED_BY, idx: ANSWERED_INDEX },
+        ...{ channel: RESUMED_BY, idx: RESUMED_INDEX },
         data: encode({ runId, questions: [...all] } satisfies Note),
       };
     },
@@ -65,34 +65,34 @@ export function openAnswerNotes(runId: string): AnswerNotes {
 const keyOf = (ns: string, taskId: string): string => `${taskId} ${ns}`;
 
 /** The id is named `interrupt_id` in langgraph 0.3 and missing in 0.2. */
-interface Question {
+interface StoredInterrupt {
   readonly id?: string;
   readonly interrupt_id?: string;
 }
 
 /** Interrupt ids by task. A write has one interrupt before langgraph 1.7 and a list from 1.7 on. */
-export function questionsOf(writes: readonly PendingWrite[]): ReadonlyMap<string, readonly string[]> {
+export function interruptIdsOf(writes: readonly PendingWrite[]): ReadonlyMap<string, readonly string[]> {
   const decode = createDecoder();
   const found = new Map<string, readonly string[]>();
   for (const { taskId, channel, data } of writes) {
     if (channel !== INTERRUPT) continue;
-    const questions = [decode(data)].flat() as (Question | null)[];
-    const ids = questions.flatMap((question) => question?.id ?? question?.interrupt_id ?? []);
+    const interrupts = [decode(data)].flat() as (StoredInterrupt | null)[];
+    const ids = interrupts.flatMap((interrupt) => interrupt?.id ?? interrupt?.interrupt_id ?? []);
     found.set(taskId, [...(found.get(taskId) ?? []), ...ids]);
   }
   return found;
 }
 
-/** The interrupts that the run has resumed, by task. */
+/** Ids of the interrupts that the run has resumed, by task. */
 export function notesOf(
   runId: string,
   writes: readonly PendingWrite[],
-): { readonly taskId: string; readonly questions: readonly string[] }[] {
+): { readonly taskId: string; readonly ids: readonly string[] }[] {
   const decode = createDecoder();
   return writes.flatMap(({ taskId, channel, data }) => {
-    if (channel !== ANSWERED_BY) return [];
+    if (channel !== RESUMED_BY) return [];
     const note = decode(data) as Note;
-    return note.runId === runId ? [{ taskId, questions: note.questions }] : [];
+    return note.runId === runId ? [{ taskId, ids: note.questions }] : [];
   });
 }
 
@@ -104,4 +104,4 @@ export const rootTaskOf = (ns: string): string => ns.split('|', 1)[0]?.split(':'
 
 /** False for writes that the runtime must not see: notes, and resume values without an interrupt id from earlier runs. */
 export const isForRuntime = ({ taskId, channel }: PendingWrite): boolean =>
-  channel !== ANSWERED_BY && !(channel === RESUME && taskId === NULL_TASK);
+  channel !== RESUMED_BY && !(channel === RESUME && taskId === NULL_TASK);

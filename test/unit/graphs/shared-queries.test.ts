@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { JsonText } from '../../../src/kernel/json-text.ts';
 import type { CheckpointReader, GraphState } from '../../../src/graphs/port.ts';
-import { shareQuestions } from '../../../src/graphs/shared-questions.ts';
+import { shareQueries } from '../../../src/graphs/shared-queries.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('graphs/shared-questions');
+const test = suite('graphs/shared-queries');
 
 const order = {
   graphId: 'g',
@@ -16,23 +16,23 @@ const order = {
 };
 const nothing: CheckpointReader = { load: async () => undefined, list: async () => [] };
 
-/** A graph that answers when it is told to; each answer says by its values which question it was. */
+/** A graph that answers when it is told to; each answer says by its values which query it was. */
 function open() {
-  const questions: Settle[] = [];
+  const queries: Settle[] = [];
   const ask = (): Promise<GraphState> => {
     let settle!: Settle;
     const answer = new Promise<GraphState>((resolve, reject) => (settle = { resolve, reject }));
-    questions.push(settle);
+    queries.push(settle);
     return answer;
   };
   const clock = createManualClock();
-  const shared = shareQuestions({ state: ask, history: async () => [await ask()] }, clock);
+  const shared = shareQueries({ state: ask, history: async () => [await ask()] }, clock);
   return {
     clock,
-    questions,
+    queries,
     state: (more: object = {}) => shared.state({ ...order, ...more }, nothing),
     history: () => shared.history({ ...order, limit: 1 }, nothing),
-    answer: (which: number): void => questions[which]!.resolve(stateOf(which)),
+    answer: (which: number): void => queries[which]!.resolve(stateOf(which)),
   };
 }
 
@@ -46,15 +46,15 @@ const stateOf = (which: number): GraphState =>
 const numbersOf = async (states: readonly Promise<GraphState>[]): Promise<unknown[]> =>
   (await Promise.all(states)).map(({ values }) => values.parse());
 
-test('S3 given a question under way, when many ask the same, then it is asked once more, after it, for all of them', async () => {
+test('S3 given a query under way, when many ask the same, then it is asked once more, after it, for all of them', async () => {
   const given = open();
   const first = given.state();
   const others = Array.from({ length: 5 }, () => given.state());
-  assert.equal(given.questions.length, 1);
+  assert.equal(given.queries.length, 1);
   given.answer(0);
   assert.deepEqual(await numbersOf([first]), [0]);
   await given.clock.advance(0);
-  assert.equal(given.questions.length, 2);
+  assert.equal(given.queries.length, 2);
   // These come too late for the second.
   const late = [given.state(), given.state()];
   given.answer(1);
@@ -62,37 +62,37 @@ test('S3 given a question under way, when many ask the same, then it is asked on
   await given.clock.advance(0);
   given.answer(2);
   assert.deepEqual(await numbersOf(late), [2, 2]);
-  assert.equal(given.questions.length, 3);
+  assert.equal(given.queries.length, 3);
   void given.state();
-  assert.equal(given.questions.length, 4, 'nobody waits any more');
+  assert.equal(given.queries.length, 4, 'nobody waits any more');
 });
 
-test('given questions about other states, when they are asked together, then none waits for another', () => {
+test('given queries about other states, when they are asked together, then none waits for another', () => {
   const given = open();
   for (const more of [{}, { threadId: 'u' }, { ns: 'n' }, { checkpointId: 'c' }, { subgraphs: true }])
     void given.state(more);
   void given.state({ config: { configurable: { a: 1 }, metadata: {} } });
   void given.history();
-  assert.equal(given.questions.length, 7);
+  assert.equal(given.queries.length, 7);
 });
 
-test('given a question that is never answered, when others ask the same, then they wait a second for it and no longer', async () => {
+test('given a query that is never answered, when others ask the same, then they wait a second for it and no longer', async () => {
   const given = open();
   void given.state();
   const second = given.state();
   await given.clock.advance(999);
-  assert.equal(given.questions.length, 1);
+  assert.equal(given.queries.length, 1);
   await given.clock.advance(1);
   given.answer(1);
   assert.deepEqual(await numbersOf([second]), [1]);
   given.answer(0);
 });
 
-test('given a question that fails, when others asked the same, then they are asked for, and only who shared it fails', async () => {
+test('given a query that fails, when others asked the same, then they are asked for, and only who shared it fails', async () => {
   const given = open();
   const first = given.state();
   const second = given.state();
-  given.questions[0]!.reject(new Error('no'));
+  given.queries[0]!.reject(new Error('no'));
   await assert.rejects(first, /^Error: no$/);
   await given.clock.advance(0);
   given.answer(1);
@@ -105,7 +105,7 @@ test('S3 given large values that somebody has, when the same are answered once m
     ({ ...stateOf(0), values: text, checkpoint: { ns: '', id } }) as GraphState;
   let answer = stateWith(values());
   const host = { state: async () => answer, history: async () => [answer] };
-  const shared = shareQuestions(host, createManualClock());
+  const shared = shareQueries(host, createManualClock());
   const first = await shared.state(order, nothing);
   answer = stateWith(values());
   assert.equal((await shared.state(order, nothing)).values, first.values);
