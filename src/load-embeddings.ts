@@ -37,7 +37,7 @@ export async function loadEmbeddings<T>(
   const { provider, model, configFile } = spec;
   const { package: name, className, modelOption } = PROVIDERS[provider];
   const dir = dirname(configFile);
-  const blame = (reason: string): undefined => {
+  const refuse = (reason: string): undefined => {
     problems.push(`${key} ("${provider}:${model}"): ${reason}`);
     return undefined;
   };
@@ -50,19 +50,19 @@ export async function loadEmbeddings<T>(
       String((error as NodeJS.ErrnoException).code),
     );
     const { message } = error as Error;
-    return blame(
+    return refuse(
       isMissing && message.includes(name)
         ? `the package ${name} is not installed in ${dir}; run "npm install ${name}" there`
         : `the package ${name} does not load: ${message}`,
     );
   }
   if (typeof Model !== 'function')
-    return blame(`the package ${name} in ${dir} does not export ${className}; install its newest version`);
+    return refuse(`the package ${name} in ${dir} does not export ${className}; install its newest version`);
   try {
     const options = { model, ...(modelOption !== undefined && { [modelOption]: model }) };
     const made: unknown = new (Model as new (options: object) => unknown)(options);
-    return recognise(made) ?? blame(`${className} of ${name} has no method embedDocuments`);
+    return recognise(made) ?? refuse(`${className} of ${name} has no method embedDocuments`);
   } catch (error) {
-    return blame(error instanceof Error ? error.message : String(error));
+    return refuse(error instanceof Error ? error.message : String(error));
   }
 }

@@ -15,7 +15,7 @@ export async function loadExport<T>(
 ): Promise<T | undefined> {
   if (spec === undefined) return undefined;
   const { file, exportName } = spec;
-  const blame = (reason: string): undefined => {
+  const refuse = (reason: string): undefined => {
     problems.push(`${key} (${file}): ${reason}`);
     return undefined;
   };
@@ -23,13 +23,15 @@ export async function loadExport<T>(
   try {
     exported = await importUserModule(file);
   } catch (error) {
-    return blame(`the file throws on import: ${describeLoadError(error)}`);
+    return refuse(`the file throws on import: ${describeLoadError(error)}`);
   }
   if (!Object.hasOwn(exported, exportName))
-    return blame(`it does not export "${exportName}", only ${Object.keys(exported).join(', ') || 'nothing'}`);
+    return refuse(
+      `it does not export "${exportName}", only ${Object.keys(exported).join(', ') || 'nothing'}`,
+    );
   try {
-    return recognise(exported[exportName]) ?? blame(`its export "${exportName}" is no ${wanted}`);
+    return recognise(exported[exportName]) ?? refuse(`its export "${exportName}" is no ${wanted}`);
   } catch (error) {
-    return blame(error instanceof Error ? error.message : String(error));
+    return refuse(error instanceof Error ? error.message : String(error));
   }
 }

@@ -106,12 +106,12 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
         isWorking = true;
         const onSettled = (): void => {
           isWorking = false;
-          if (outlivesRun) send(TYPE.leftover, 0, { change: -1 });
+          if (outlivesRun) send(TYPE.overrun, 0, { change: -1 });
         };
         work.then(onSettled, onSettled);
       });
       outlivesRun = isWorking;
-      if (outlivesRun) send(TYPE.leftover, 0, { change: 1 });
+      if (outlivesRun) send(TYPE.overrun, 0, { change: 1 });
       finish(stream, unhandled === undefined || isStopped ? end : toErrorEnd(unhandled.thrown));
     }
 
@@ -149,29 +149,29 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
     }
   }
 
-  async function answer({ stream, head: { m, order, xray } }: Message): Promise<void> {
+  async function runQuery({ stream, head: { m, order, xray } }: Message): Promise<void> {
     const { graphs, describer } = await loadInTurn(order.graphId);
     const reader = readerOf(connection, stream);
     const blobs = collectBlobs();
-    let answered: unknown;
-    if (m === 'state') answered = packState(await graphs.state(order, reader), blobs);
+    let result: unknown;
+    if (m === 'state') result = packState(await graphs.state(order, reader), blobs);
     else if (m === 'history') {
       const states = await graphs.history(order, reader);
-      answered = states === 'too-large' ? states : states.map((state) => packState(state, blobs));
-    } else if (m === 'update') answered = packUpdated(await graphs.update(order, reader), blobs);
-    else if (m === 'drawing') answered = await describer.drawing(order, xray);
-    else if (m === 'schemas') answered = await describer.schemas(order);
-    else if (m === 'subgraphs') answered = await describer.subgraphs(order);
-    else throw new Error(`There is no question "${m}"`);
-    send(TYPE.answer, stream, { answered }, blobs.list);
+      result = states === 'too-large' ? states : states.map((state) => packState(state, blobs));
+    } else if (m === 'update') result = packUpdated(await graphs.update(order, reader), blobs);
+    else if (m === 'drawing') result = await describer.drawing(order, xray);
+    else if (m === 'schemas') result = await describer.schemas(order);
+    else if (m === 'subgraphs') result = await describer.subgraphs(order);
+    else throw new Error(`There is no query "${m}"`);
+    send(TYPE.result, stream, { result }, blobs.list);
   }
 
-  function ask(message: Message): void {
+  function query(message: Message): void {
     const { stream, head } = message;
-    const title = `a question about graph "${head.order.graphId}"`;
+    const title = `a query of graph "${head.order.graphId}"`;
     attribution
-      .inside({ title, fail: () => undefined }, () => answer(message))
-      .catch((error: unknown) => send(TYPE.answer, stream, { error: toWireError(error) }));
+      .inside({ title, fail: () => undefined }, () => runQuery(message))
+      .catch((error: unknown) => send(TYPE.result, stream, { error: toWireError(error) }));
   }
 
   return {
@@ -192,9 +192,9 @@ export function createWorkerHost({ connection, graphs, attribution, clock }: Hos
           return runs.get(stream)?.link.credit(head.bytes, head.messages);
         case TYPE.refused:
           return runs.get(stream)?.link.refuse(fromWireError(head.error));
-        case TYPE.ask:
-          return ask(message);
-        case TYPE.leave: // A query cannot be stopped; the server ignores its answer.
+        case TYPE.query:
+          return query(message);
+        case TYPE.abandon: // A query cannot be stopped; the server ignores its result.
           return;
         default:
           throw new Error(`There is no message of type ${message.type}`);

@@ -5,7 +5,7 @@
 import { Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../kernel/clock.ts';
-import { BEAT_BYTES, BEAT_MS, encodeBeat } from '../workers/beat.ts';
+import { HEARTBEAT_BYTES, HEARTBEAT_INTERVAL_MS, encodeHeartbeat } from '../workers/heartbeat.ts';
 import { SIGN, TURN_MS } from './vital-signs.ts';
 
 const LIFELINE_FD = 4;
@@ -28,17 +28,17 @@ line.on('error', endGroup);
 line.on('close', endGroup);
 line.resume();
 
-function beat(): void {
+function sendHeartbeat(): void {
   const now = clock.monotonic();
   const turns = signs[SIGN.turns]!;
   if (turns !== lastTurn.turns) lastTurn = { turns, at: now };
-  const beatBytes = encodeBeat({
+  const bytes = encodeHeartbeat({
     stalledMs: Math.max(0, Math.round(now - lastTurn.at - TURN_MS)),
     busyPermille: signs[SIGN.busyPermille]!,
     rss: process.memoryUsage.rss(),
   });
   // Unread heartbeats stay in this process's memory, so their number is bounded.
-  if (line.writableLength < 64 * BEAT_BYTES) line.write(beatBytes);
-  clock.after(BEAT_MS, beat);
+  if (line.writableLength < 64 * HEARTBEAT_BYTES) line.write(bytes);
+  clock.after(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
 }
-beat();
+sendHeartbeat();

@@ -54,7 +54,7 @@ function onMessage(message: Message): void {
 const connection = openConnection(channel, onMessage, () => exit(0));
 const attribution = attributeErrors(
   limitUnhandled(
-    (thrown, context) => connection.send(TYPE.stray, 0, { error: toWireError(thrown), context }),
+    (thrown, context) => connection.send(TYPE.uncaught, 0, { error: toWireError(thrown), context }),
     clock,
   ),
 );

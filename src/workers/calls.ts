@@ -48,6 +48,6 @@ export function takeSave({ checkpoints }: RunLink, head: any, blobs: readonly st
 
 function needed<T>(part: T | undefined): T {
   if (part === undefined)
-    throw new Error('A question has no run, and a question about a graph has no thread');
+    throw new Error('A query has no run, and a query of a graph alone has no checkpoints');
   return part;
 }

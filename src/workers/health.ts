@@ -2,7 +2,7 @@
  * Health checks of a graph worker. X4 A blocked event loop alone is no reason to kill a worker. It is killed when it also
  * ignores a cancellation, has begun nothing, or may run code of an ended run.
  */
-import { ended, memoryEnd, type WorkerEnd } from './blame.ts';
+import { ended, memoryEnd, type WorkerEnd } from './fault-attribution.ts';
 import type { GraphWorker } from './worker.ts';
 
 /** A worker whose event loop is blocked for longer gets no new work. */
@@ -14,7 +14,7 @@ const MAX_STOP_MS = 1_000;
 /** A worker without a heartbeat for longer counts as dead. */
 const MAX_SILENCE_MS = 60_000;
 /** A worker gets no new work when code outlives its run for longer. */
-const MAX_LEFTOVER_MS = 10_000;
+const MAX_OVERRUN_MS = 10_000;
 /** A worker over its memory limit for longer is killed. */
 const MAX_OVER_MEMORY_MS = 2_000;
 /** Another worker starts when event loop utilisation stays above this for `BUSY_MS`. */
@@ -34,7 +34,7 @@ export interface Health {
 
 /** Time for which the worker's event loop has been blocked, in milliseconds. */
 export const stalledMs = (worker: GraphWorker): number =>
-  Math.max(worker.beat()?.stalledMs ?? 0, worker.silentMs() - DOUBTFUL_MS);
+  Math.max(worker.heartbeat()?.stalledMs ?? 0, worker.silentMs() - DOUBTFUL_MS);
 
 export const isDoubtful = (worker: GraphWorker): boolean => stalledMs(worker) > DOUBTFUL_MS;
 
@@ -50,13 +50,13 @@ export function examine(
 ): WorkerEnd | undefined {
   const since = (isSo: boolean, before: number | undefined): number | undefined =>
     isSo ? (before ?? now) : undefined;
-  const beat = worker.beat();
-  health.fatSince = since((beat?.rss ?? 0) > memoryMb * 2 ** 20, health.fatSince);
-  health.busySince = since((beat?.busyPermille ?? 0) > BUSY_PERMILLE, health.busySince);
+  const heartbeat = worker.heartbeat();
+  health.fatSince = since((heartbeat?.rss ?? 0) > memoryMb * 2 ** 20, health.fatSince);
+  health.busySince = since((heartbeat?.busyPermille ?? 0) > BUSY_PERMILLE, health.busySince);
   const isLoading = worker.loading.culprit() !== undefined;
   const isUnused = !worker.hasBegun && !isLoading;
   health.idleSince = since(worker.load === 0 && !isLoading, health.idleSince);
-  if (worker.leftoverMs() > MAX_LEFTOVER_MS || health.fatSince !== undefined || worker.isSpoiled())
+  if (worker.overrunMs() > MAX_OVERRUN_MS || health.fatSince !== undefined || worker.isSpoiled())
     health.isRetired = true;
 
   const stalled = stalledMs(worker);
@@ -67,7 +67,7 @@ export function examine(
     return { by: 'stuck', error: 'WorkerUnresponsive', message: busy };
   if (isUnused && stalled > MAX_UNUSED_STALL_MS) return ended(busy);
   // Code of an ended run may be what blocks the event loop, so the other runs continue in another worker.
-  if (stalled > MAX_LEFTOVER_MS && worker.mayHaveLeftovers()) return ended(busy);
+  if (stalled > MAX_OVERRUN_MS && worker.mayOverrun()) return ended(busy);
   if (now - (health.fatSince ?? now) > MAX_OVER_MEMORY_MS) return memoryEnd(memoryMb);
   if (health.isRetired && isUnused) return ended('another worker has taken its place');
   if (isSurplus && now - (health.idleSince ?? now) > MAX_IDLE_MS) return ended('it had nothing to do');

@@ -19,9 +19,9 @@ export const TYPE = {
   /** W. `{path}`: the worker loaded this project file. */
   file: 6,
   /** W. `{change}`: 1 when code goes on after its run has ended, -1 when that code ends. */
-  leftover: 9,
+  overrun: 9,
   /** W. `{error, context}`: an unhandled error in graph code. */
-  stray: 10,
+  uncaught: 10,
   /** S. `Run`: execute a run attempt; opens the attempt's stream. */
   run: 16,
   /** W. `{}`: the worker's event loop has received the run and waits for `go`. */
@@ -45,11 +45,11 @@ export const TYPE = {
   /** W. `{m, …}`: calls method `m` without a reply. */
   post: 34,
   /** S. `{m, order}`: a graph query; opens its stream. */
-  ask: 48,
-  /** W. `{answered}` or `{error}`: the result of the query. */
-  answer: 49,
-  /** S. `{}`: the server no longer waits for the answer. */
-  leave: 50,
+  query: 48,
+  /** W. `{result}` or `{error}`: the result of the query. */
+  result: 49,
+  /** S. `{}`: the server no longer waits for the result. */
+  abandon: 50,
 } as const;
 
 export const PROTOCOL = { major: 1, minor: 0 };

@@ -87,7 +87,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       ...{ process: child, clock, memoryMb, readSource, onFile },
       welcome: { graphs, base: '', token: options.token },
       loadLimitMs: options.loadLimitMs,
-      onStray: onFault,
+      onUncaught: onFault,
       onSuspect: (runId) => suspects.size < MAX_SUSPECTS && suspects.add(runId),
       lastWords: errors.tail,
     });
@@ -119,7 +119,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   }
 
   /** Queries are free of side effects: when the worker dies or blocks, another worker gets the query once more. */
-  async function ask(m: string, order: { readonly graphId: string }, more = {}, reader?: CheckpointReader) {
+  async function query(m: string, order: { readonly graphId: string }, more = {}, reader?: CheckpointReader) {
     let cancel: () => void = () => undefined;
     const cancelLate = (): void => cancel();
     const late = new Promise<never>((_, reject) => {
@@ -129,25 +129,25 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       };
       cancel = patience.after(MAX_QUERY_MS, expire);
     });
-    const askOnce = (worker: GraphWorker) => {
-      const { answer, leave } = worker.ask(m, order, more, reader);
+    const queryOnce = (worker: GraphWorker) => {
+      const { result, abandon } = worker.query(m, order, more, reader);
       const stall = watchStall(worker);
-      return Promise.race([answer, late, stall.promise]).finally(() => {
+      return Promise.race([result, late, stall.promise]).finally(() => {
         stall.cancel();
-        leave();
+        abandon();
       });
     };
-    const askTwice = async () => {
+    const queryTwice = async () => {
       const first = await supervisor.choose(order.graphId);
-      return askOnce(first).catch((error: unknown) => {
+      return queryOnce(first).catch((error: unknown) => {
         if (!(error instanceof GraphsUnavailable) || error instanceof Late) throw error;
         // Without a begun run, the query itself may have blocked or killed the worker, so its retry runs alone.
         return first.begunRuns === 0
-          ? supervisor.alone(order.graphId, (worker) => worker.ask(m, order, more, reader).answer)
-          : supervisor.choose(order.graphId).then(askOnce);
+          ? supervisor.alone(order.graphId, (worker) => worker.query(m, order, more, reader).result)
+          : supervisor.choose(order.graphId).then(queryOnce);
       });
     };
-    return Promise.race([askTwice(), late]).finally(cancelLate);
+    return Promise.race([queryTwice(), late]).finally(cancelLate);
   }
 
   /** The promise rejects with `GraphsUnavailable` once the worker's event loop is blocked. */
@@ -170,21 +170,21 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       .filter((id) => supervisor.problems.every(({ graphId }) => graphId !== id)),
     run,
     async state(order, reader) {
-      const { answered, blobs } = await ask('state', order, {}, reader);
-      return unpackState(answered, blobs);
+      const { result, blobs } = await query('state', order, {}, reader);
+      return unpackState(result, blobs);
     },
     async history(order, reader) {
-      const { answered, blobs } = await ask('history', order, {}, reader);
-      return answered === 'too-large' ? answered : answered.map((each: object) => unpackState(each, blobs));
+      const { result, blobs } = await query('history', order, {}, reader);
+      return result === 'too-large' ? result : result.map((each: object) => unpackState(each, blobs));
     },
     async update(order, reader) {
-      const { answered, blobs } = await ask('update', order, {}, reader);
-      return unpackUpdated(answered, blobs);
+      const { result, blobs } = await query('update', order, {}, reader);
+      return unpackUpdated(result, blobs);
     },
     describer: {
-      drawing: async (order, xray) => (await ask('drawing', order, { xray })).answered,
-      schemas: async (order) => (await ask('schemas', order)).answered,
-      subgraphs: async (order) => (await ask('subgraphs', order)).answered,
+      drawing: async (order, xray) => (await query('drawing', order, { xray })).result,
+      schemas: async (order) => (await query('schemas', order)).result,
+      subgraphs: async (order) => (await query('subgraphs', order)).result,
     },
     base: supervisor.base,
     close: supervisor.close,

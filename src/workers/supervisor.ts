@@ -6,7 +6,7 @@ import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
-import { ended } from './blame.ts';
+import { ended } from './fault-attribution.ts';
 import { examine, isBusy, isDoubtful, type Health } from './health.ts';
 import type { GraphWorker } from './worker.ts';
 

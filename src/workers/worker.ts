@@ -13,8 +13,8 @@ import {
 } from '../graphs/port.ts';
 import type { SourceReport } from '../graphs/schemas/source-report.ts';
 import { Unloadable } from '../graphs/unloadable.ts';
-import { createBeatReader, type Beat } from './beat.ts';
-import { fatesOf, memoryEnd, type WorkerEnd } from './blame.ts';
+import { createHeartbeatReader, type Heartbeat } from './heartbeat.ts';
+import { fatesOf, memoryEnd, type WorkerEnd } from './fault-attribution.ts';
 import { answerCall } from './calls.ts';
 import { openConnection } from './connection.ts';
 import type { Message } from './frame.ts';
@@ -33,7 +33,7 @@ export interface WorkerOptions {
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
   /** Called with the path of each project file that the worker loads. */
   readonly onFile: (path: string) => void;
-  readonly onStray: (error: Error, context: string) => void;
+  readonly onUncaught: (error: Error, context: string) => void;
   /** Called with each run that may have killed the worker; such a run is retried alone in a worker. */
   readonly onSuspect: (runId: string) => void;
   /** Returns the end of the worker's standard error output. */
@@ -53,15 +53,15 @@ export interface GraphWorker {
   /** True when a query is pending or a pending run has begun. */
   readonly hasBegun: boolean;
   /** The latest heartbeat; undefined before the first one. */
-  beat(): Beat | undefined;
+  heartbeat(): Heartbeat | undefined;
   /** Time since the latest heartbeat, in milliseconds. */
   silentMs(): number;
   /** Age of the oldest cancellation that its run has not followed, in milliseconds; 0 without one. */
   stopWaitMs(): number;
   /** Time for which code of ended runs has been known to go on, in milliseconds; 0 without such code. */
-  leftoverMs(): number;
+  overrunMs(): number;
   /** True when code of an ended run may go on. */
-  mayHaveLeftovers(): boolean;
+  mayOverrun(): boolean;
   /** True after a file could not be opened for a query: Node caches that failure until the process ends. */
   isSpoiled(): boolean;
   /** Resolves with undefined when the run was given back before it began. */
@@ -71,17 +71,17 @@ export interface GraphWorker {
     signal: AbortSignal,
     head?: KnownHead,
   ): Promise<RunEnd | LostAttempt | undefined>;
-  /** `answer` rejects with the error of graph code, or with `GraphsUnavailable` when the worker ends. */
-  ask(m: string, order: { readonly graphId: string }, more: object, reader?: CheckpointReader): Question;
+  /** `result` rejects with the error of graph code, or with `GraphsUnavailable` when the worker ends. */
+  query(m: string, order: { readonly graphId: string }, more: object, reader?: CheckpointReader): Query;
   /** Resolves runs that have not begun with undefined, so that other workers execute them. */
   giveBack(): void;
   base(url: string): void;
   end(how: WorkerEnd): void;
 }
 
-export interface Question {
-  readonly answer: Promise<{ readonly answered: any; readonly blobs: readonly string[] }>;
-  leave(): void;
+export interface Query {
+  readonly result: Promise<{ readonly result: any; readonly blobs: readonly string[] }>;
+  abandon(): void;
 }
 
 export function openWorker(options: WorkerOptions): GraphWorker {
@@ -91,13 +91,13 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   let over: WorkerEnd | undefined;
   let onEnded: (end: WorkerEnd) => void = () => undefined;
   const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
-  let beat: Beat | undefined;
-  let beatAt = clock.monotonic();
+  let heartbeat: Heartbeat | undefined;
+  let heartbeatAt = clock.monotonic();
   let isSpoiled = false;
   /** A run was cancelled. LangGraph may then end the run while its node goes on. */
   let hasStopped = false;
-  const mayHaveLeftovers = (): boolean => hasStopped || leftovers.count > 0;
-  let leftovers = { count: 0, since: Infinity };
+  const mayOverrun = (): boolean => hasStopped || overruns.count > 0;
+  let overruns = { count: 0, since: Infinity };
 
   const connection = openConnection(process.channel, receive, (error) => {
     if (error !== undefined) end({ by: 'crash', error: 'WorkerProtocol', message: error.message });
@@ -111,9 +111,9 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   });
   process.lifeline.on(
     'data',
-    createBeatReader((each) => {
-      beat = each;
-      beatAt = clock.monotonic();
+    createHeartbeatReader((each) => {
+      heartbeat = each;
+      heartbeatAt = clock.monotonic();
     }),
   );
   process.lifeline.on('error', () => undefined);
@@ -168,10 +168,10 @@ export function openWorker(options: WorkerOptions): GraphWorker {
         return loading.loaded(head);
       case TYPE.file:
         return options.onFile(head.path);
-      case TYPE.leftover:
-        return countLeftover(head.change);
-      case TYPE.stray:
-        return options.onStray(fromWireError(head.error), head.context);
+      case TYPE.overrun:
+        return countOverrun(head.change);
+      case TYPE.uncaught:
+        return options.onUncaught(fromWireError(head.error), head.context);
       case TYPE.call:
         return connection.reply(message, () => answer(message));
       default:
@@ -197,49 +197,54 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   }
 
   /** An unloadable file becomes `GraphsUnavailable`, so that the query is retried in another worker. */
-  function toAnswerError(error: Error): Error {
+  function toQueryError(error: Error): Error {
     if (error.name !== Unloadable.name) return error;
     isSpoiled = true;
     return new GraphsUnavailable(error.message);
   }
 
-  function countLeftover(change: number): void {
-    const count = leftovers.count + change;
-    const since = count === 0 ? Infinity : Math.min(leftovers.since, clock.monotonic());
-    leftovers = { count, since };
+  function countOverrun(change: number): void {
+    const count = overruns.count + change;
+    const since = count === 0 ? Infinity : Math.min(overruns.since, clock.monotonic());
+    overruns = { count, since };
   }
 
   function run(order: RunOrder, link: RunLink, signal: AbortSignal, known?: KnownHead) {
     if (over !== undefined) return Promise.resolve(undefined);
     // A first attempt records no start, so an idle worker may start it at once. Otherwise the worker must send `begin`,
     // which proves that no other code blocks its event loop.
-    const isIdle = jobs.size === 0 && !mayHaveLeftovers() && (beat?.stalledMs ?? 0) === 0;
+    const isIdle = jobs.size === 0 && !mayOverrun() && (heartbeat?.stalledMs ?? 0) === 0;
     const go = order.attempt === 1 && isIdle;
     signal.addEventListener('abort', () => (hasStopped = true), { once: true });
     return openRunJob({ jobs, stream: ++last, send, clock, order, link, signal, known, go });
   }
 
-  function ask(m: string, order: { readonly graphId: string }, more: object, checkpoints?: CheckpointReader) {
+  function query(
+    m: string,
+    order: { readonly graphId: string },
+    more: object,
+    checkpoints?: CheckpointReader,
+  ) {
     const stream = ++last;
-    const leave = (): void => {
-      if (jobs.delete(stream)) send(TYPE.leave, stream, {});
+    const abandon = (): void => {
+      if (jobs.delete(stream)) send(TYPE.abandon, stream, {});
     };
-    const answer: Question['answer'] = new Promise((resolve, reject) => {
+    const result: Query['result'] = new Promise((resolve, reject) => {
       if (over !== undefined) return reject(new GraphsUnavailable(over.message));
       jobs.set(stream, {
         ...(checkpoints && { checkpoints }),
         ...{ begun: true, saved: false },
         lose: (_, message) => reject(new GraphsUnavailable(message)),
         receive({ type, head, blobs }) {
-          if (type !== TYPE.answer) return;
+          if (type !== TYPE.result) return;
           jobs.delete(stream);
-          if (head.error === undefined) resolve({ answered: head.answered, blobs });
-          else reject(toAnswerError(fromWireError(head.error)));
+          if (head.error === undefined) resolve({ result: head.result, blobs });
+          else reject(toQueryError(fromWireError(head.error)));
         },
       });
-      send(TYPE.ask, stream, { m, order, ...more });
+      send(TYPE.query, stream, { m, order, ...more });
     });
-    return { answer, leave };
+    return { result, abandon };
   }
 
   return {
@@ -253,17 +258,17 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     get hasBegun() {
       return [...jobs.values()].some(({ begun }) => begun);
     },
-    beat: () => beat,
-    silentMs: () => clock.monotonic() - beatAt,
+    heartbeat: () => heartbeat,
+    silentMs: () => clock.monotonic() - heartbeatAt,
     stopWaitMs() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
       return since === Infinity ? 0 : clock.monotonic() - since;
     },
-    mayHaveLeftovers,
+    mayOverrun,
     isSpoiled: () => isSpoiled,
-    leftoverMs: () => Math.max(0, clock.monotonic() - leftovers.since),
+    overrunMs: () => Math.max(0, clock.monotonic() - overruns.since),
     run,
-    ask,
+    query,
     giveBack() {
       for (const [stream, job] of jobs) {
         if (job.begun || job.runId === undefined) continue;

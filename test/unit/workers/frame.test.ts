@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { createDecoder, encode, MAX_MESSAGE_BYTES, type Message } from '../../../src/workers/frame.ts';
-import { createBeatReader, encodeBeat, type Beat } from '../../../src/workers/beat.ts';
+import { createHeartbeatReader, encodeHeartbeat, type Heartbeat } from '../../../src/workers/heartbeat.ts';
 import { seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -67,12 +67,15 @@ test('a message over the limit is refused where it is sent', () => {
 });
 
 test('beats arrive however their bytes are cut', () => {
-  const beat: Beat = { stalledMs: 5_000, busyPermille: 999, rss: 2 ** 40 };
-  const arrived: Beat[] = [];
-  const read = createBeatReader((each) => arrived.push(each));
-  for (const byte of Buffer.concat([encodeBeat(beat), encodeBeat({ ...beat, stalledMs: 2 })]))
+  const heartbeat: Heartbeat = { stalledMs: 5_000, busyPermille: 999, rss: 2 ** 40 };
+  const arrived: Heartbeat[] = [];
+  const read = createHeartbeatReader((each) => arrived.push(each));
+  for (const byte of Buffer.concat([
+    encodeHeartbeat(heartbeat),
+    encodeHeartbeat({ ...heartbeat, stalledMs: 2 }),
+  ]))
     read(Buffer.from([byte]));
-  assert.deepEqual(arrived, [beat, { ...beat, stalledMs: 2 }]);
+  assert.deepEqual(arrived, [heartbeat, { ...heartbeat, stalledMs: 2 }]);
 });
 
 /** Without the prototype that the parser gives objects. */

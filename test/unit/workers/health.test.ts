@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Beat } from '../../../src/workers/beat.ts';
+import type { Heartbeat } from '../../../src/workers/heartbeat.ts';
 import { examine, type Health } from '../../../src/workers/health.ts';
 import type { GraphWorker } from '../../../src/workers/worker.ts';
 import { suite } from '../../support/suite.ts';
@@ -12,8 +12,8 @@ interface Facts {
   readonly load?: number;
   readonly hasBegun?: boolean;
   readonly stopWait?: number;
-  readonly leftover?: number;
-  readonly mayHaveLeftovers?: boolean;
+  readonly overrun?: number;
+  readonly mayOverrun?: boolean;
   readonly isLoading?: boolean;
   readonly rss?: number;
 }
@@ -22,15 +22,15 @@ const MIB = 2 ** 20;
 const LIMITS = { memoryMb: 100, isSurplus: true };
 
 function workerWith(facts: Facts): GraphWorker {
-  const beat: Beat = {
+  const heartbeat: Heartbeat = {
     ...{ busyPermille: 0, stalledMs: facts.stalled ?? 0, rss: facts.rss ?? 0 },
   };
   return {
-    beat: () => beat,
+    heartbeat: () => heartbeat,
     silentMs: () => facts.silent ?? 0,
     stopWaitMs: () => facts.stopWait ?? 0,
-    leftoverMs: () => facts.leftover ?? 0,
-    mayHaveLeftovers: () => facts.mayHaveLeftovers ?? false,
+    overrunMs: () => facts.overrun ?? 0,
+    mayOverrun: () => facts.mayOverrun ?? false,
     isSpoiled: () => false,
     loading: { culprit: () => (facts.isLoading === true ? 'graph' : undefined) },
     load: facts.load ?? 0,
@@ -47,14 +47,10 @@ const TABLE: readonly [what: string, facts: Facts, by: string | undefined][] = [
   ['stands still with nothing to do', { stalled: 6_000 }, 'ended'],
   ['stands still before a run that it has not begun', { load: 1, stalled: 6_000 }, 'ended'],
   ['stands still as it loads', { stalled: 20_000, isLoading: true }, undefined],
-  ['computes after a run was stopped', { ...BUSY, stalled: 11_000, mayHaveLeftovers: true }, 'ended'],
-  [
-    'computes a little after a run was stopped',
-    { ...BUSY, stalled: 6_000, mayHaveLeftovers: true },
-    undefined,
-  ],
-  ['has leftovers and nothing to do', { leftover: 11_000 }, 'ended'],
-  ['has leftovers beside a begun run', { ...BUSY, leftover: 11_000 }, undefined],
+  ['computes after a run was stopped', { ...BUSY, stalled: 11_000, mayOverrun: true }, 'ended'],
+  ['computes a little after a run was stopped', { ...BUSY, stalled: 6_000, mayOverrun: true }, undefined],
+  ['has overruns and nothing to do', { overrun: 11_000 }, 'ended'],
+  ['has overruns beside a begun run', { ...BUSY, overrun: 11_000 }, undefined],
   ['shows no sign of life', { ...BUSY, silent: 61_000 }, 'crash'],
 ];
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { fatesOf, type WorkerEnd } from '../../../src/workers/blame.ts';
+import { fatesOf, type WorkerEnd } from '../../../src/workers/fault-attribution.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 
-const test = suite('workers/blame');
+const test = suite('workers/fault-attribution');
 
 const end = (by: WorkerEnd['by']): WorkerEnd => ({ by, error: 'E', message: 'm' });
 const lost = (charged: boolean) => ({ kind: 'lost', charged, error: 'E', message: 'm' });
