@@ -19,20 +19,8 @@ import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './
 /** UUIDv5 namespace in which existing clients compute ids of system assistants; not the URL namespace of the RFC. */
 const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
-/** Bound of the id cache, which clients could otherwise fill with names of graphs that do not exist. */
-const MAX_CACHED_IDS = 1_000;
-const cachedIds = new Map<string, string>();
-
 /** Id of a graph's system assistant; equal on every server. */
-export function systemAssistantId(graphId: string): string {
-  let id = cachedIds.get(graphId);
-  if (id === undefined) {
-    id = uuidv5(graphId, SYSTEM_ASSISTANTS);
-    if (cachedIds.size >= MAX_CACHED_IDS) cachedIds.clear();
-    cachedIds.set(graphId, id);
-  }
-  return id;
-}
+export const systemAssistantId = (graphId: string): string => uuidv5(graphId, SYSTEM_ASSISTANTS);
 
 export type AssistantDispatched =
   | { readonly ok: true; readonly state: AssistantState }

@@ -9,7 +9,7 @@ import { fromPath, toPath, type Namespace } from '../item/namespace.ts';
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { LARGEST_ANSWER } from '../kernel/json-text.ts';
+import { MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
 import type { EventLog, Lease } from '../log/log.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import {
@@ -108,17 +108,17 @@ const MAX_SCANNED_ITEMS = 10_000;
 const ITEMS_SCORED_PER_PART = 200;
 const ITEMS_READ_PER_PART = 5;
 
-/** Adds to an answer's size. Throws `StoreProblem` beyond `LARGEST_ANSWER` characters, also on every later call. */
+/** Adds to an answer's size. Throws `StoreProblem` beyond `MAX_RESPONSE_CHARS` characters, also on every later call. */
 export type AnswerCount = (item?: { readonly data: string }) => void;
 
 export function countAnswer(): AnswerCount {
   let size = 0;
   return (item) => {
     size += item?.data.length ?? 0;
-    if (size > LARGEST_ANSWER)
+    if (size > MAX_RESPONSE_CHARS)
       throw new StoreProblem(
         'too-large',
-        `store: the items found are larger than ${LARGEST_ANSWER / 2 ** 20} MB together. Ask for fewer, or narrow the namespace or filter.`,
+        `store: the items found are larger than ${MAX_RESPONSE_CHARS / 2 ** 20} MB together. Ask for fewer, or narrow the namespace or filter.`,
       );
   };
 }

@@ -10,7 +10,7 @@ export interface CacheOptions {
   readonly keys: readonly string[];
   readonly ttlMs: number;
   /** The maximum number of entries; the least recently used entry is evicted. */
-  readonly most: number;
+  readonly maxEntries: number;
 }
 
 export interface ResultCache<T> {
@@ -21,7 +21,10 @@ export interface ResultCache<T> {
   put(key: string, value: T, until: number | undefined): void;
 }
 
-export function createResultCache<T>({ keys, ttlMs, most }: CacheOptions, clock: Clock): ResultCache<T> {
+export function createResultCache<T>(
+  { keys, ttlMs, maxEntries }: CacheOptions,
+  clock: Clock,
+): ResultCache<T> {
   /** Entries in the order of their last use, oldest first. */
   const entries = new Map<string, { value: T; goodUntil: number; until: number }>();
   return {
@@ -41,7 +44,7 @@ export function createResultCache<T>({ keys, ttlMs, most }: CacheOptions, clock:
       entries.delete(key);
       entries.set(key, { value, goodUntil: clock.monotonic() + ttlMs, until });
       for (const oldest of entries.keys()) {
-        if (entries.size <= most) break;
+        if (entries.size <= maxEntries) break;
         entries.delete(oldest);
       }
     },

@@ -57,7 +57,11 @@ export interface Config {
   /** Keys with which the studio passes the auth handler as its own user; absent: no studio user. */
   readonly studioKeys?: readonly string[];
   /** Cache of auth results: key headers in lower case, lifetime, maximum number of callers. */
-  readonly authCache?: { readonly keys: readonly string[]; readonly ttlMs: number; readonly most: number };
+  readonly authCache?: {
+    readonly keys: readonly string[];
+    readonly ttlMs: number;
+    readonly maxEntries: number;
+  };
   readonly maxBodyBytes: number;
   /** Client time-outs: for request headers, for the whole request, and without reading any of a reply. */
   readonly patience: { readonly headersMs: number; readonly requestMs: number; readonly stalledMs: number };

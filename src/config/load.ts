@@ -155,7 +155,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
       authCache: {
         keys: cache.cache_keys.map((name) => name.toLowerCase()),
         ttlMs: 1000 * cache.ttl_seconds,
-        most: cache.max_size,
+        maxEntries: cache.max_size,
       },
     }),
     maxBodyBytes: settings.read('PLATFORM_MAX_BODY_BYTES') ?? file.http.max_body_bytes,

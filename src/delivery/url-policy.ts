@@ -26,8 +26,6 @@ export type CheckedUrl =
   | { readonly ok: true; readonly kind: 'own' }
   | { readonly ok: false; readonly problem: string };
 
-export const LONGEST_URL = 2048;
-
 /** Names that always denote this machine or network. */
 const INTERNAL_SUFFIXES = ['localhost', 'local', 'internal', 'localdomain', 'home.arpa', 'svc'];
 

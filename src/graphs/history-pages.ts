@@ -1,5 +1,5 @@
 /** S3 Reads a thread's history in chunks and bounds the size of one response, because each state may be large. */
-import { LARGEST_ANSWER } from '../kernel/json-text.ts';
+import { MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
 import type { CheckpointQuery, CheckpointReader, GraphState, LoadedCheckpoint } from './port.ts';
 
 /** Size of the values at which a chunk ends. */
@@ -17,7 +17,7 @@ export async function* listInPieces(
       ...query,
       ...(before !== undefined && { before }),
       ...(limit !== undefined && { limit: remaining }),
-      ...(query.ns !== undefined && { most: CHUNK_UTF16_UNITS }),
+      ...(query.ns !== undefined && { maxChars: CHUNK_UTF16_UNITS }),
     });
     yield* chunk;
     remaining -= chunk.length;
@@ -31,7 +31,7 @@ const sizeOf = (chunk: readonly LoadedCheckpoint[]): number =>
   chunk.reduce((sum, { blobs }) => blobs.reduce((size, { data }) => size + data.length, sum), 0);
 
 /** Collects states up to a total size in UTF-16 units; `add` returns false when the state does not fit. */
-export function collectStates(largest = LARGEST_ANSWER): {
+export function collectStates(maxChars = MAX_RESPONSE_CHARS): {
   states: GraphState[];
   add(state: GraphState): boolean;
 } {
@@ -41,7 +41,7 @@ export function collectStates(largest = LARGEST_ANSWER): {
     states,
     add(state) {
       size += weightOf(state);
-      if (size > largest) return false;
+      if (size > maxChars) return false;
       states.push(state);
       return true;
     },

@@ -207,7 +207,7 @@ export interface CheckpointQuery {
   readonly before?: string;
   readonly limit?: number;
   /** Ends the list once its values have this many UTF-16 units; at least one checkpoint is returned. */
-  readonly most?: number;
+  readonly maxChars?: number;
   /** Top-level metadata entries that must be equal. */
   readonly metadata?: JsonObject;
   /** All channels if absent. */

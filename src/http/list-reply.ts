@@ -2,7 +2,7 @@
  * Serializes lists of large records one by one: a thousand records of 1 MB would block the event loop for ten seconds
  * and exceed the maximum string length.
  */
-import { JsonText, LARGEST_ANSWER, writeJson, type Sendable } from '../kernel/json-text.ts';
+import { JsonText, MAX_RESPONSE_CHARS, writeJson, type Sendable } from '../kernel/json-text.ts';
 import { startTurn } from '../kernel/turn.ts';
 import { jsonReply, pageTooLarge } from './replies.ts';
 
@@ -11,7 +11,7 @@ export async function listReply<T>(
   records: readonly T[],
   render: (record: T) => Promise<Sendable | undefined>,
   headers: Readonly<Record<string, string>> = {},
-  largest = LARGEST_ANSWER,
+  largest = MAX_RESPONSE_CHARS,
 ): Promise<Response> {
   const pause = startTurn();
   const texts: string[] = [];

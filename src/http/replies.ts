@@ -1,5 +1,5 @@
 /** Defines all replies with an error status, and helpers for successful ones. */
-import { encodeJson, LARGEST_ANSWER } from '../kernel/json-text.ts';
+import { encodeJson, MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
 import type { SearchRefused } from '../log/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
@@ -51,7 +51,7 @@ export const tooManyValues = (limit: number): HttpProblem =>
 export const pageTooLarge = (what: string, advice: string): HttpProblem =>
   new HttpProblem(
     400,
-    `limit: expected a page of at most ${LARGEST_ANSWER / 2 ** 20} MB. ${what} are larger. ${advice}`,
+    `limit: expected a page of at most ${MAX_RESPONSE_CHARS / 2 ** 20} MB. ${what} are larger. ${advice}`,
   );
 
 export const tooMuchAtOnce = (): HttpProblem =>

@@ -8,7 +8,7 @@ export type Namespace = readonly string[];
 
 /** Longer namespaces are refused, because every label is part of several indexes. */
 export const MAX_LABELS = 32;
-export const LONGEST_LABEL = 512;
+export const MAX_LABEL_CHARS = 512;
 
 /** Describes an invalid namespace for the client. Callers check for empty ones. */
 export function findNamespaceProblem(namespace: Namespace): string | undefined {
@@ -18,8 +18,8 @@ export function findNamespaceProblem(namespace: Namespace): string | undefined {
   for (const label of namespace) {
     const problem = findTextProblem(label);
     if (problem !== undefined) return `namespace: expected plain text, found ${problem}`;
-    if (label.length > LONGEST_LABEL)
-      return `namespace: expected at most ${LONGEST_LABEL} characters in a label`;
+    if (label.length > MAX_LABEL_CHARS)
+      return `namespace: expected at most ${MAX_LABEL_CHARS} characters in a label`;
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { Json } from './json.ts';
 import { WORTH_HOLDING } from './weak-values.ts';
 
 /** S3 Maximum characters of large values in one reply. */
-export const LARGEST_ANSWER = 64 * 2 ** 20;
+export const MAX_RESPONSE_CHARS = 64 * 2 ** 20;
 
 /** Placeholder for a text in the serialised reply. Random per process and never sent, so no value contains it. */
 const PLACEHOLDER = randomUUID();

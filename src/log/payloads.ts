@@ -151,8 +151,8 @@ export interface CheckpointFilter {
   readonly ns?: string;
   readonly before?: string;
   readonly limit?: number;
-  /** In characters of values: a list that has so much ends, whatever is left. It has one at least. */
-  readonly most?: number;
+  /** The list ends once its values have this many characters; it has at least one checkpoint. */
+  readonly maxChars?: number;
   readonly metadata?: JsonObject;
   readonly choice?: ChannelChoice;
 }

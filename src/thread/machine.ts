@@ -148,7 +148,10 @@ const runsOf = (state: ThreadState): Runs => ({
 export const restore = (state: ThreadState): ThreadSnapshot =>
   threadMachine.resolveState({ value: state.status, context: runsOf(state) });
 
-/** Cache of verdicts by state, event type and guard input: at most about 500 entries, valid for all threads. */
+/**
+ * Memo of a pure function: whether the machine allows an event type in a state, given the guards' input. It holds no
+ * state of a thread or server, so all servers of a process share it. At most about 500 entries.
+ */
 const verdicts = new Map<string, boolean>();
 
 function can(value: ThreadState['status'], runs: Runs, fact: ThreadEvent): boolean {

@@ -63,7 +63,7 @@ test('given a cache of callers, when they come again, then the handler is asked 
   const clock = leapingClock();
   const overrides = {
     ...SESSIONS.overrides,
-    authCache: { keys: ['x-name', 'x-exp'], ttlMs: 60_000, most: 2 },
+    authCache: { keys: ['x-name', 'x-exp'], ttlMs: 60_000, maxEntries: 2 },
   };
   return withServer({ ...SESSIONS, overrides, clock, allowFaults: true }, async (s) => {
     const calls = join(s.dir, 'calls');
@@ -98,7 +98,7 @@ test('given a cache of callers, when they come again, then the handler is asked 
 
 test('given auth.cache of the file, when it is read, then names are lower case and what is left out has a default', () =>
   withServer({ config: config('platform.sessions.json') }, async (s) => {
-    assert.deepEqual(s.config.authCache, { keys: ['x-name', 'x-exp'], ttlMs: 60_000, most: 1000 });
+    assert.deepEqual(s.config.authCache, { keys: ['x-name', 'x-exp'], ttlMs: 60_000, maxEntries: 1000 });
     assert.deepEqual(s.config.warnings, []);
   }));
 

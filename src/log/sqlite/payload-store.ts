@@ -227,7 +227,7 @@ export function createPayloadReader(
         const row = find(threadId, ns, checkpoint_id);
         if (row !== undefined)
           size += sizeOf(stored[stored.push(toStored(threadId, row, filter.choice)) - 1]!);
-        if (filter.most !== undefined && size >= filter.most) break;
+        if (filter.maxChars !== undefined && size >= filter.maxChars) break;
         await turn();
       }
       return stored;
