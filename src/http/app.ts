@@ -6,6 +6,7 @@ import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
+import { ENDPOINTS } from './endpoints.ts';
 import { createKnownPaths } from './known-paths.ts';
 import { OPERATIONS } from './openapi/operations.ts';
 import { pathOf, pluralPath, withoutPrefix } from './paths.ts';
@@ -22,6 +23,7 @@ import {
   unavailable,
   wrongMethod,
 } from './replies.ts';
+import { addEndpoints } from './router.ts';
 import { assistantChangeRoutes } from './routes/assistant-changes.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantRoutes } from './routes/assistants.ts';
@@ -31,7 +33,6 @@ import { protocolRoutes } from './routes/protocol.ts';
 import { runGroupRoutes } from './routes/run-groups.ts';
 import { runReadRoutes } from './routes/run-reads.ts';
 import { runRoutes } from './routes/runs.ts';
-import { storeRoutes } from './routes/store.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
@@ -39,7 +40,6 @@ import { threadRoutes } from './routes/threads.ts';
 import { threadSearchRoutes } from './routes/thread-search.ts';
 import { threadMaintenanceRoutes } from './routes/thread-maintenance.ts';
 import { truncateRoutes } from './routes/truncate.ts';
-import { webhookRoutes } from './routes/webhooks.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply adds a listener to this signal.
@@ -60,6 +60,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   });
   app.use('*', authenticateRequest(context));
 
+  addEndpoints(app, context, ENDPOINTS);
   app.route('/', systemRoutes(context));
   app.route('/', assistantRoutes(context));
   app.route('/', assistantChangeRoutes(context));
@@ -75,8 +76,6 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', runRoutes(context));
   app.route('/', runGroupRoutes(context));
   app.route('/', runReadRoutes(context));
-  app.route('/', webhookRoutes(context));
-  app.route('/', storeRoutes(context));
   app.route('/', protocolRoutes(context));
 
   if (context.allowTruncate) app.route('/', truncateRoutes(context));

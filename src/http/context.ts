@@ -17,7 +17,7 @@ import type { StateHost } from '../graphs/state-port.ts';
 import type { GraphDescriber } from '../graphs/schema-port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { Json } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
@@ -26,7 +26,6 @@ import type { Inherit } from './header-rules.ts';
 import type { Metrics } from './metrics.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestCounts } from './request-metrics.ts';
-import type { DocumentOptions } from './openapi/document.ts';
 import type { ThreadEvents } from '../streams/thread-events.ts';
 import type { Ttl } from '../thread/events.ts';
 
@@ -60,7 +59,7 @@ export interface ServerContext {
   readonly metrics: Metrics;
   readonly requestCounts: RequestCounts;
   /** Options of the OpenAPI document. */
-  readonly describe: Pick<DocumentOptions, 'apiKey' | 'merge'>;
+  readonly describe: { readonly apiKey: boolean; readonly merge: readonly JsonObject[] };
   /** Selects the request headers that a run gets in its `configurable`. */
   readonly inherit: Inherit;
   /** Time to live of threads that are created without one. */

@@ -1,5 +1,5 @@
 /** Finds the methods of a path, for 405 replies and trailing slashes. Used only when no route matched. */
-import type { Operation } from './openapi/operation.ts';
+import type { Operation } from './endpoint.ts';
 
 export interface KnownPaths {
   /** Methods in upper case, `HEAD` with every `GET`; undefined for a path that is not known. */

@@ -2,15 +2,52 @@
  * Parses query parameters to JSON values. Clients send strings and numbers raw and other values as JSON. A `list` is a
  * JSON array, repeated parameters or a comma-separated value. `texts` are repeated parameters, each taken unchanged.
  */
+import { z } from 'zod';
 import { findJsonProblem, type Json } from '../kernel/json.ts';
 import { invalid } from './replies.ts';
 
 type Kind = 'text' | 'number' | 'boolean' | 'list' | 'texts' | 'json';
+type Kinds = Readonly<Record<string, Kind>>;
 
-export function readQuery(url: URL, kinds: Readonly<Record<string, Kind>>): Record<string, Json> {
+/** Schemas of parameters whose kind does not follow from their type. */
+export const queryKinds = z.registry<{ readonly kind: Kind }>();
+
+/** The kinds of the members of a query's schema. */
+export const kindsOf = (query: z.ZodObject): Kinds =>
+  Object.fromEntries(
+    Object.entries(query.shape).map(([field, schema]) => [field, kindOf(schema as z.ZodType)]),
+  );
+
+function kindOf(schema: z.ZodType): Kind {
+  const registered = queryKinds.get(schema);
+  if (registered !== undefined) return registered.kind;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return kindOf(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) return kindOf(schema.in as z.ZodType);
+  // Text is the form in which clients send the first of several types.
+  if (schema instanceof z.ZodUnion) return kindOf(schema.options[0] as z.ZodType);
+  switch (schema.type) {
+    case 'string':
+    case 'enum':
+      return 'text';
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'array':
+      return 'list';
+    default:
+      return 'json';
+  }
+}
+
+/** Members of the query of an absolute URL; parameters that `kinds` does not name are left out. */
+export function readQuery(url: string, kinds: Kinds): Record<string, Json> {
+  if (!url.includes('?')) return {};
+  const { searchParams } = new URL(url);
   const values: Record<string, Json> = {};
   for (const [field, kind] of Object.entries(kinds)) {
-    const given = url.searchParams.getAll(field);
+    const given = searchParams.getAll(field);
     const first = given[0];
     if (first === undefined) continue;
     if (kind === 'texts') values[field] = given;

@@ -35,7 +35,7 @@ import { checkStartCheckpoint, checkWebhook } from './run-checks.ts';
 import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { toRunKwargs } from './run-kwargs.ts';
 import { checkServed } from './served-graph.ts';
-import { check } from './schemas/common.ts';
+import { check } from './check.ts';
 import { runCreate, type RunCreate } from './schemas/runs.ts';
 import { toKwargs } from './serializers.ts';
 

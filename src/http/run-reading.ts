@@ -6,7 +6,7 @@ import { openNamespaceFilter, parseNamespace } from '../streams/namespace-filter
 import type { ServerContext } from './context.ts';
 import { readQuery } from './query.ts';
 import type { RunReading } from './run-reply.ts';
-import { check } from './schemas/common.ts';
+import { check } from './check.ts';
 import { joinStreamQuery, streamQuery } from './schemas/runs.ts';
 
 /** `Last-Event-ID` by which clients ask for the whole run. */
@@ -16,14 +16,14 @@ type Wants = (frame: StoredFrame) => boolean;
 
 /** Reading of a run that the request creates. Throws a 422 for an invalid query; call it before creating the run. */
 export function readingOfNew(url: string): RunReading {
-  const { namespace } = check(streamQuery, readQuery(new URL(url), { namespace: 'texts' }));
+  const { namespace } = check(streamQuery, readQuery(url, { namespace: 'texts' }));
   return { after: -1, wants: namespace && openNamespaceFilter(namespace.map(parseNamespace)).wants };
 }
 
 export const joinStreamOptions = (url: string) =>
   check(
     joinStreamQuery,
-    readQuery(new URL(url), {
+    readQuery(url, {
       ...{ cancel_on_disconnect: 'boolean', stream_mode: 'list' },
       ...{ namespace: 'texts', checkpoint_id: 'text' },
     }),

@@ -1,14 +1,12 @@
 /** Serializes records for clients: snake_case, timestamps with offset, no secrets of users (A4). */
-import { microsToTimestamp, toTimestamp } from '../kernel/clock.ts';
+import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText, Sendable } from '../kernel/json-text.ts';
 import { maskUrl } from '../delivery/mask.ts';
 import type { CheckpointRef, GraphState, GraphTask } from '../graphs/port.ts';
-import type { FoundItem } from '../actors/store.ts';
 import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { AssistantVersionRecord } from '../projections/assistant-content.ts';
-import { valueOf } from '../projections/item-queries.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { RunKwargs } from '../thread/events.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
@@ -134,19 +132,6 @@ export function toAssistantVersion(version: AssistantVersionRecord): JsonObject 
     created_at: toTimestamp(version.createdAt),
   };
 }
-
-export function toItem(item: FoundItem): JsonObject {
-  return {
-    namespace: [...item.namespace],
-    key: item.key,
-    value: valueOf(item),
-    created_at: microsToTimestamp(item.createdAt),
-    updated_at: microsToTimestamp(item.updatedAt),
-  };
-}
-
-/** `score` is null when the search did not rank. */
-export const toSearchItem = (item: FoundItem): JsonObject => ({ ...toItem(item), score: item.score ?? null });
 
 export function toCron(cron: CronRecord): JsonObject {
   const { webhook } = cron.payload;

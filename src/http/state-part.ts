@@ -1,7 +1,7 @@
 /** Limits a state to the members that a client selects, and avoids reading the others where possible. */
 import type { StateOrder } from '../graphs/port.ts';
 import type { Sendable } from '../kernel/json-text.ts';
-import { pick } from './schemas/common.ts';
+import { pick } from './select.ts';
 
 const MEMBERS: ReadonlySet<string> = new Set([
   ...['values', 'next', 'tasks', 'checkpoint', 'metadata', 'created_at', 'parent_checkpoint', 'interrupts'],

@@ -15,7 +15,7 @@ import { findThread } from '../http/commands/state.ts';
 import type { ServerContext, SocketGrant } from '../http/context.ts';
 import { HttpProblem } from '../http/replies.ts';
 import { resumeCursor } from '../http/stream-cursor.ts';
-import { check } from '../http/schemas/common.ts';
+import { check } from '../http/check.ts';
 import { reconnectParams, subscription } from '../http/schemas/commands.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { createMailbox } from '../kernel/mailbox.ts';

@@ -1,7 +1,7 @@
 /** Junk in every place of every operation: no 5xx, no fault, and refusals that say what was wrong. */
 import * as assert from 'node:assert/strict';
 import { OPERATIONS } from '../../src/http/openapi/operations.ts';
-import type { Operation } from '../../src/http/openapi/operation.ts';
+import type { Operation } from '../../src/http/endpoint.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { z } from 'zod';
 import { PUBLIC_ROUTES } from '../../src/http/access.ts';
-import type { Operation } from '../../src/http/openapi/operation.ts';
+import type { Operation } from '../../src/http/endpoint.ts';
 import { OPERATIONS } from '../../src/http/openapi/operations.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';

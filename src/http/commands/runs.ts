@@ -6,7 +6,7 @@ import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { createRun } from '../run-creation.ts';
 import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
-import { check } from '../schemas/common.ts';
+import { check } from '../check.ts';
 import { forkParams, injectParams, respondParams, startParams } from '../schemas/commands.ts';
 import { findAccepted } from '../idempotency.ts';
 import type { Caller, Perform } from './caller.ts';

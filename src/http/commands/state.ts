@@ -8,7 +8,7 @@ import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { toTree } from '../../protocol/tree.ts';
 import { findReadable } from '../readable-thread.ts';
-import { check } from '../schemas/common.ts';
+import { check } from '../check.ts';
 import { checkpointsOf, findThreadGraph } from '../thread-graph.ts';
 import { checkpointParams, stateParams, treeParams } from '../schemas/commands.ts';
 import type { Caller } from './caller.ts';

@@ -8,7 +8,8 @@ import {
   versionChoice,
   versionSearch,
 } from '../schemas/assistants.ts';
-import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
+import { json, nothing, PAGE_HEADERS, problems } from './descriptions.ts';
+import { type Operation } from '../endpoint.ts';
 import { assistant, assistantVersion, drawing, graphSchemas, subgraphSchemas } from './shapes.ts';
 
 export const assistantOperations: readonly Operation[] = [

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cronCount, cronCreate, cronPatch, cronSearch } from '../schemas/crons.ts';
-import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
+import { json, nothing, PAGE_HEADERS, problems } from './descriptions.ts';
+import { type Operation } from '../endpoint.ts';
 import { cron } from './shapes.ts';
 
 const create = (path: string, summary: string, description: string): Operation => ({

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { PRODUCT } from '../../kernel/product.ts';
-import { json, TAGS, type Operation, type Reply } from './operation.ts';
-import { problem } from './shapes.ts';
+import { json, TAGS, type Reply, problem } from './descriptions.ts';
+import { emptyBodyOf, pathParameters, type Operation } from '../endpoint.ts';
 
 export interface DocumentOptions {
   readonly version: string;
@@ -62,7 +62,7 @@ export function createDocument(options: DocumentOptions): JsonObject {
 function describe(operation: Operation, open: boolean, schemas: JsonObject): JsonObject {
   const { method, path, body, query, headers = {} } = operation;
   const parameters: Json[] = [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    ...pathParameters(path).map((name) => ({
       name,
       in: 'path',
       required: true,
@@ -88,7 +88,7 @@ function describe(operation: Operation, open: boolean, schemas: JsonObject): Jso
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {
-        required: !body.safeParse({}).success,
+        required: ![undefined, emptyBodyOf(body)].some((empty) => body.safeParse(empty).success),
         content: { 'application/json': { schema: toSchema(body, schemas) } },
       },
     }),

@@ -1,14 +1,13 @@
 /** All operations of the API. */
 import { assistantOperations } from './assistants.ts';
 import { cronOperations } from './crons.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from '../endpoint.ts';
 import { protocolOperations } from './protocol.ts';
 import { runOperations } from './runs.ts';
-import { storeOperations } from './store.ts';
 import { systemOperations } from './system.ts';
 import { threadStateOperations } from './thread-state.ts';
 import { threadOperations } from './threads.ts';
-import { webhookOperations } from './webhooks.ts';
+import { ENDPOINTS } from '../endpoints.ts';
 
 export const OPERATIONS: readonly Operation[] = [
   ...assistantOperations,
@@ -16,8 +15,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...threadStateOperations,
   ...runOperations,
   ...cronOperations,
-  ...webhookOperations,
-  ...storeOperations,
+  ...ENDPOINTS,
   ...protocolOperations,
   ...systemOperations,
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { subscription } from '../schemas/commands.ts';
-import { events, json, nothing, ONCE, type Operation } from './operation.ts';
+import { events, json, nothing, ONCE } from './descriptions.ts';
+import { type Operation } from '../endpoint.ts';
 
 const command = z.object({
   id: z.int().min(0),

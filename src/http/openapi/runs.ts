@@ -11,17 +11,8 @@ import {
   streamQuery,
   threadStreamQuery,
 } from '../schemas/runs.ts';
-import {
-  events,
-  json,
-  nothing,
-  problems,
-  ONCE,
-  RUN_HEADERS,
-  type Operation,
-  type Reply,
-  type Tag,
-} from './operation.ts';
+import { events, json, nothing, problems, ONCE, RUN_HEADERS, type Reply, type Tag } from './descriptions.ts';
+import { type Operation } from '../endpoint.ts';
 import { run, runResult } from './shapes.ts';
 
 const RESUME = { 'Last-Event-ID': 'The last event that arrived: the stream goes on after it.' };

@@ -1,13 +1,7 @@
 /** Schemas of replies. Schemas with an id become components of the document; tests compare real replies with them. */
 import { z } from 'zod';
-import { json, jsonObject } from '../schemas/common.ts';
-
-const id = z.string().meta({ format: 'uuid' });
-const time = z.string().meta({ format: 'date-time', examples: ['2026-11-20T23:49:50.868000+00:00'] });
-
-export const problem = z
-  .object({ detail: z.string() })
-  .meta({ id: 'Problem', description: 'Why a request was refused, in words for a person.' });
+import { json, jsonObject } from '../fields.ts';
+import { id, time } from '../reply-fields.ts';
 
 const runError = z
   .object({ error: z.string(), message: z.string() })
@@ -109,27 +103,6 @@ export const run = z
     error: runError.optional().meta({ description: 'Of a run that did not succeed.' }),
   })
   .meta({ id: 'Run' });
-
-export const webhook = z
-  .object({
-    webhook_id: id.meta({ description: 'The `webhook-id` of every attempt.' }),
-    run_id: id,
-    thread_id: id,
-    url: z.string().meta({ description: 'Values of the query are masked.' }),
-    state: z.enum(['owed', 'delivered', 'failed']),
-    created_at: time,
-    next_attempt_at: time.nullable(),
-    attempts: z.array(
-      z.object({
-        at: time,
-        status: z.int().nullable().meta({ description: 'Null when nothing was answered.' }),
-        latency_ms: z.int(),
-        error: z.string().nullable(),
-        response: z.string().nullable().meta({ description: 'The first KB of the answer.' }),
-      }),
-    ),
-  })
-  .meta({ id: 'Webhook' });
 
 export const runResult = json.meta({
   id: 'RunResult',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { metricsQuery, okQuery } from '../schemas/system.ts';
-import { json, text, type Operation } from './operation.ts';
-import { problem } from './shapes.ts';
+import { json, text, problem } from './descriptions.ts';
+import { type Operation } from '../endpoint.ts';
 
 const ok = z.object({ ok: z.literal(true), services: z.object({}).optional() });
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { jsonObject } from '../schemas/common.ts';
+import { jsonObject } from '../fields.ts';
 import { historyQuery, stateChoice, statePatch, stateQuery, stateUpdate } from '../schemas/thread-state.ts';
-import { json, nothing, problems, type Operation } from './operation.ts';
+import { json, nothing, problems } from './descriptions.ts';
+import { type Operation } from '../endpoint.ts';
 import { checkpoint, threadState } from './shapes.ts';
 
 const STATE = { 200: json(threadState, 'The state'), ...problems(404) };

@@ -7,7 +7,8 @@ import {
   threadPrune,
   threadSearch,
 } from '../schemas/threads.ts';
-import { json, nothing, PAGE_HEADERS, problems, type Operation } from './operation.ts';
+import { json, nothing, PAGE_HEADERS, problems } from './descriptions.ts';
+import { type Operation } from '../endpoint.ts';
 import { storage, thread } from './shapes.ts';
 
 const page = json(z.array(thread), 'A page of threads', PAGE_HEADERS);

@@ -20,7 +20,7 @@ import { readQuery } from '../query.ts';
 import { assistantExists, noContent, noVersion } from '../replies.ts';
 import { assistantCreate, assistantDeletion, assistantPatch, versionChoice } from '../schemas/assistants.ts';
 import { mirror } from '../run-settings.ts';
-import { check } from '../schemas/common.ts';
+import { check } from '../check.ts';
 import { checkServed } from '../served-graph.ts';
 import { toAssistant } from '../serializers.ts';
 
@@ -91,7 +91,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
   app.post('/assistants/:id/latest', async (c) => {
     const assistantId = toAssistantId(c.req.param('id'));
     // The API documents a query parameter, but its clients send a body.
-    const inQuery = readQuery(new URL(c.req.url), { version: 'number' });
+    const inQuery = readQuery(c.req.url, { version: 'number' });
     const body = c.var.body ?? {};
     const given = isObject(body) ? { version: body['version'] ?? inQuery['version'] } : body;
     const { version } = check(versionChoice, given);
@@ -106,7 +106,7 @@ export function assistantChangeRoutes(context: ServerContext): Hono<Env> {
 
   app.delete('/assistants/:id', async (c) => {
     const assistantId = toAssistantId(c.req.param('id'));
-    const query = readQuery(new URL(c.req.url), { delete_threads: 'boolean' });
+    const query = readQuery(c.req.url, { delete_threads: 'boolean' });
     const { delete_threads: withThreads } = check(assistantDeletion, query);
     const { filter } = await authorise(context, c.var.actor, 'assistants:delete', {
       assistant_id: assistantId,

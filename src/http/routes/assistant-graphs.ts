@@ -39,7 +39,7 @@ export function assistantGraphRoutes(context: ServerContext): Hono<Env> {
 
   const subgraphs = async (c: Context<Env>, namespace?: string): Promise<Response> => {
     const order = await orderFor(c);
-    const { recurse } = readQuery(new URL(c.req.url), { recurse: 'boolean' });
+    const { recurse } = readQuery(c.req.url, { recurse: 'boolean' });
     const found = await describer.subgraphs({
       ...order,
       ...(namespace !== undefined && { namespace }),
@@ -63,7 +63,7 @@ function readDepth(url: URL): boolean | number {
   if (/^-?\d{1,6}$/.test(text) && Number(text) < 1)
     throw invalid('xray: expected true, false, or 1 or more levels');
   if (/^\d{1,6}$/.test(text)) return Number(text);
-  return readQuery(url, { xray: 'boolean' })['xray'] === true;
+  return readQuery(url.href, { xray: 'boolean' })['xray'] === true;
 }
 
 const toSchemas = (graphId: string, { input, output, state, config }: GraphSchemas): JsonObject => ({

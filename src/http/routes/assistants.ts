@@ -17,7 +17,8 @@ import {
   assistantSearch,
   versionSearch,
 } from '../schemas/assistants.ts';
-import { check, pick } from '../schemas/common.ts';
+import { check } from '../check.ts';
+import { pick } from '../select.ts';
 import { toAssistant, toAssistantVersion } from '../serializers.ts';
 
 export function assistantRoutes(context: ServerContext): Hono<Env> {

@@ -19,7 +19,7 @@ import { checkTimes, grantedCron, newSecret, payloadOf, renewedSecret } from '..
 import { emptyBody, noContent, noCron, noThread } from '../replies.ts';
 import { checkWebhook } from '../run-checks.ts';
 import { findAssistantToRun } from '../run-creation.ts';
-import { check, pathUuid } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
 import { cronCreate, cronPatch } from '../schemas/crons.ts';
 import { toCron } from '../serializers.ts';
 

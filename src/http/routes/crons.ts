@@ -10,7 +10,8 @@ import { toAssistantId } from '../assistant-access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { noCron } from '../replies.ts';
-import { check, pathUuid, pick } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
+import { pick } from '../select.ts';
 import { cronConditions, cronCount, cronSearch } from '../schemas/crons.ts';
 import { toCron } from '../serializers.ts';
 

@@ -16,7 +16,7 @@ import { toIdempotencyKey } from '../idempotency.ts';
 import { HttpProblem, needsUpgrade, switched } from '../replies.ts';
 import { resumeCursor } from '../stream-cursor.ts';
 import { subscription, type SubscriptionParams } from '../schemas/commands.ts';
-import { check, pathUuid } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
 import { eventBlock, textReply } from '../sse.ts';
 
 /** S3 Text that is buffered for one reader: a page's protocol events can be many times as large as its frames. */

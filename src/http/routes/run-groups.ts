@@ -9,7 +9,7 @@ import { partOf, toIdempotencyKey } from '../idempotency.ts';
 import { readQuery } from '../query.ts';
 import { noContent, noRun, refused } from '../replies.ts';
 import { prepareRun, shownRun, type Created } from '../run-creation.ts';
-import { check } from '../schemas/common.ts';
+import { check } from '../check.ts';
 import { cancelMany, cancelManyQuery, runBatch } from '../schemas/runs.ts';
 import { toRun } from '../serializers.ts';
 
@@ -37,10 +37,7 @@ export function runGroupRoutes(context: ServerContext): Hono<Env> {
   });
 
   app.post('/runs/cancel', async (c) => {
-    const { action = 'interrupt' } = check(
-      cancelManyQuery,
-      readQuery(new URL(c.req.url), { action: 'text' }),
-    );
+    const { action = 'interrupt' } = check(cancelManyQuery, readQuery(c.req.url, { action: 'text' }));
     const { status, thread_id: threadId, run_ids: runIds } = check(cancelMany, c.var.body ?? {});
     const { filter } = await authorise(context, c.var.actor, 'threads:update', {
       ...(threadId !== undefined && { thread_id: threadId }),

@@ -11,7 +11,8 @@ import type { Env, ServerContext } from '../context.ts';
 import { listReply } from '../list-reply.ts';
 import { readQuery } from '../query.ts';
 import { accepted, HttpProblem, jsonReply, noRun, noThread, refused, stopping } from '../replies.ts';
-import { check, pathUuid, pick } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
+import { pick } from '../select.ts';
 import { cancelQuery, joinQuery, runConditions, runList } from '../schemas/runs.ts';
 import type { StreamingReply } from '../streaming-body.ts';
 import { joinStreamOptions, readingOf } from '../run-reading.ts';
@@ -64,7 +65,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const query = check(
       runList,
-      readQuery(new URL(c.req.url), {
+      readQuery(c.req.url, {
         limit: 'number',
         offset: 'number',
         status: 'text',
@@ -104,7 +105,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
   const join = async (c: Context<Env>): Promise<Response> => {
     const options = check(
       joinQuery,
-      readQuery(new URL(c.req.url), { cancel_on_disconnect: 'boolean', stream_mode: 'list' }),
+      readQuery(c.req.url, { cancel_on_disconnect: 'boolean', stream_mode: 'list' }),
     );
     const run = await find(c);
     const reply = holdReply(c, run, options.cancel_on_disconnect === true, 'join');
@@ -145,7 +146,7 @@ export function runReadRoutes(context: ServerContext): Hono<Env> {
   app.post('/threads/:thread_id/runs/:run_id/cancel', async (c) => {
     const query = check(
       cancelQuery,
-      readQuery(new URL(c.req.url), { wait: 'boolean', action: 'text', reason: 'text' }),
+      readQuery(c.req.url, { wait: 'boolean', action: 'text', reason: 'text' }),
     );
     const action = query.action ?? 'interrupt';
     const run = await find(c, 'threads:update', {

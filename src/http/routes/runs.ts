@@ -4,7 +4,7 @@ import { cancelAbandoned } from '../abandon.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { toIdempotencyKey } from '../idempotency.ts';
 import { createRun, shownRun, type Created } from '../run-creation.ts';
-import { pathUuid } from '../schemas/common.ts';
+import { pathUuid } from '../check.ts';
 import type { StreamingReply } from '../streaming-body.ts';
 import { readingOfNew } from '../run-reading.ts';
 import { runReply } from '../run-reply.ts';

@@ -6,7 +6,7 @@ import { toJsonMetrics, toPrometheus } from '../metrics.ts';
 import { describeServer } from '../openapi/served.ts';
 import { readQuery } from '../query.ts';
 import { jsonReply, notWell } from '../replies.ts';
-import { check } from '../schemas/common.ts';
+import { check } from '../check.ts';
 import { metricsQuery } from '../schemas/system.ts';
 
 export function systemRoutes(context: ServerContext): Hono<Env> {
@@ -22,7 +22,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
   log.onPoisoned((cause) => (poisoned = cause));
 
   const ok = async (url: string): Promise<Response> => {
-    const { check_db: wanted } = readQuery(new URL(url), { check_db: 'boolean' });
+    const { check_db: wanted } = readQuery(url, { check_db: 'boolean' });
     // `/ok` answers also with the group `meta` disabled, but without checking the log.
     if (wanted === true && !disabled.has('meta'))
       try {
@@ -61,7 +61,7 @@ export function systemRoutes(context: ServerContext): Hono<Env> {
   );
 
   app.get('/metrics', async (c) => {
-    const { format } = check(metricsQuery, readQuery(new URL(c.req.url), { format: 'text' }));
+    const { format } = check(metricsQuery, readQuery(c.req.url, { format: 'text' }));
     const metrics = await context.metrics.read();
     if (format === 'json') return c.json(toJsonMetrics(metrics));
     return c.body(toPrometheus(metrics), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });

@@ -5,7 +5,7 @@ import { getThread } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { jsonReply, noContent, noRun, noThread, nothingToCopy, refused, stateBusy } from '../replies.ts';
-import { check, pathUuid } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
 import { threadPrune } from '../schemas/threads.ts';
 import { shownThread } from '../shown-thread.ts';
 import { toStorage } from '../serializers.ts';

@@ -10,7 +10,8 @@ import { valueAt } from '../extract.ts';
 import { listReply } from '../list-reply.ts';
 import { paginationHeaders } from '../pagination.ts';
 import { readQuery } from '../query.ts';
-import { check, pick } from '../schemas/common.ts';
+import { check } from '../check.ts';
+import { pick } from '../select.ts';
 import { threadConditions, threadCount, threadSearch, type ThreadSearchBody } from '../schemas/threads.ts';
 import { shownThread } from '../shown-thread.ts';
 
@@ -70,7 +71,7 @@ export function threadSearchRoutes(context: ServerContext): Hono<Env> {
   app.get('/threads', (c) =>
     search(
       c.var.actor,
-      readQuery(new URL(c.req.url), {
+      readQuery(c.req.url, {
         limit: 'number',
         offset: 'number',
         status: 'text',

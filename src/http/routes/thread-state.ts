@@ -18,7 +18,7 @@ import {
   refused,
   stateBusy,
 } from '../replies.ts';
-import { check, pathUuid } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
 import {
   historyQuery,
   stateChoice,
@@ -140,7 +140,7 @@ export function threadStateRoutes(context: ServerContext): Hono<Env> {
 
   app.get('/threads/:thread_id/history', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const given = readQuery(new URL(c.req.url), {
+    const given = readQuery(c.req.url, {
       limit: 'number',
       before: 'text',
       metadata: 'json',
@@ -169,7 +169,7 @@ function toCheckpointRef(choice: Partial<CheckpointChoice> | undefined): Checkpo
 }
 
 const readChoice = (url: string): StateChoice =>
-  check(stateChoice, readQuery(new URL(url), { subgraphs: 'boolean', select: 'list' }));
+  check(stateChoice, readQuery(url, { subgraphs: 'boolean', select: 'list' }));
 
 function toOrder(
   threadId: string,

@@ -7,7 +7,7 @@ import { authorise } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
 import { noThread } from '../replies.ts';
-import { check, pathUuid } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
 import { threadStreamQuery } from '../schemas/runs.ts';
 import type { StreamingReply } from '../streaming-body.ts';
 import { sseReply } from '../sse.ts';
@@ -22,7 +22,7 @@ export function threadStreamRoutes(context: ServerContext): Hono<Env> {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
     const query = check(
       threadStreamQuery,
-      readQuery(new URL(c.req.url), { stream_modes: 'list', stream_mode: 'list' }),
+      readQuery(c.req.url, { stream_modes: 'list', stream_mode: 'list' }),
     );
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
     const find = () => getThread(log.rows, threadId, filter);

@@ -5,7 +5,7 @@ import { authorise, grantedMetadata } from '../access.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { readQuery } from '../query.ts';
 import { jsonReply, noContent, noThread, refused, threadExists } from '../replies.ts';
-import { check, pathUuid } from '../schemas/common.ts';
+import { check, pathUuid } from '../check.ts';
 import { threadCreate, threadGet, threadPatch } from '../schemas/threads.ts';
 import { createThread } from '../thread-creation.ts';
 import { shownThread } from '../shown-thread.ts';
@@ -48,7 +48,7 @@ export function threadRoutes(context: ServerContext): Hono<Env> {
 
   app.get('/threads/:thread_id', async (c) => {
     const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const { include } = check(threadGet, readQuery(new URL(c.req.url), { include: 'list' }));
+    const { include } = check(threadGet, readQuery(c.req.url, { include: 'list' }));
     const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
     const thread = await find(threadId, filter);
     const record = await shownThread(log, thread);

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { ownAssistants, someCrons, someItems, someThreads } from '../../projections/inventory.ts';
 import type { Env, ServerContext } from '../context.ts';
 import { noRoute } from '../replies.ts';
-import { check } from '../schemas/common.ts';
+import { check } from '../check.ts';
 import { truncate } from '../schemas/truncate.ts';
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;

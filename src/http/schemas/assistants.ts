@@ -12,7 +12,7 @@ import {
   selectOf,
   sortOrder,
   uuid,
-} from './common.ts';
+} from '../fields.ts';
 import { runConfig } from './runs.ts';
 
 const description = z

@@ -1,6 +1,6 @@
 /** Schemas of the parameters of protocol commands. Unknown members are ignored. */
 import { z } from 'zod';
-import { json, jsonObject, limit, list, name, oneOf, optional, uuid } from './common.ts';
+import { json, jsonObject, limit, list, name, oneOf, optional, uuid } from '../fields.ts';
 import { runConfig } from './runs.ts';
 
 const strategy = optional(oneOf(['reject', 'enqueue', 'interrupt', 'rollback']));

@@ -12,9 +12,9 @@ import {
   selectOf,
   sortOrder,
   uuid,
-} from './common.ts';
+} from '../fields.ts';
 import { runCreate } from './runs.ts';
-import { time } from './time.ts';
+import { time } from '../fields.ts';
 
 const schedule = z.string('expected a cron expression').superRefine((text, context) => {
   const problem = findScheduleProblem(text);

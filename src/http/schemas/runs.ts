@@ -13,7 +13,7 @@ import {
   ownMetadata,
   selectOf,
   uuid,
-} from './common.ts';
+} from '../fields.ts';
 
 export const STREAM_MODES = [
   'values',

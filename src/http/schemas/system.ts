@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneOf, optional } from './common.ts';
+import { oneOf, optional } from '../fields.ts';
 
 export const okQuery = z.object({ check_db: z.boolean().optional() });
 

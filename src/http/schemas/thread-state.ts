@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findTextProblem, isObject, type Json } from '../../kernel/json.ts';
-import { command, json, jsonObject, limit, list, name, optional, ownMetadata } from './common.ts';
+import { command, json, jsonObject, limit, list, name, optional, ownMetadata } from '../fields.ts';
 
 /** Checkpoint namespace: segments `node:<task id>` joined by `|`; empty for the thread's root graph. */
 const namespace = z

@@ -14,7 +14,7 @@ import {
   selectOf,
   sortOrder,
   uuid,
-} from './common.ts';
+} from '../fields.ts';
 
 /** Maximum time to live, about 190 years. */
 const MAX_TTL_MINUTES = 100_000_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { optional } from './common.ts';
+import { optional } from '../fields.ts';
 
 const flag = optional(z.boolean('expected true or false'));
 

@@ -6,7 +6,7 @@ import { suite } from '../../support/suite.ts';
 const test = suite('http/query');
 
 const read = (query: string) =>
-  readQuery(new URL(`http://here/?${query}`), { wait: 'boolean', limit: 'number', ids: 'list' });
+  readQuery(`http://here/?${query}`, { wait: 'boolean', limit: 'number', ids: 'list' });
 
 test('given flags in the forms that clients send, when they are read, then they are true and false', () => {
   for (const text of ['true', 'True', '1', 'yes']) assert.equal(read(`wait=${text}`), { wait: true });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findFilterProblem } from '../../item/filter.ts';
 import { findNamespaceProblem, MAX_LABELS } from '../../item/namespace.ts';
 import { invalid, noNamespace, reservedRoot } from '../replies.ts';
-import { jsonObject, limit, list, name, offset, openLimit, optional } from './common.ts';
+import { jsonObject, limit, list, name, offset, openLimit, optional, withDefault } from '../fields.ts';
 
 const labels = list(z.string('expected a string'), MAX_LABELS, 'expected a list of labels');
 
@@ -22,6 +22,21 @@ const index = optional(
 );
 
 export const itemPlace = z.object({ namespace: labels, key: name });
+/** Namespace in a query: labels joined by periods. */
+const namespaceText = z
+  .string()
+  .nullish()
+  .transform((text) => (text ? text.split('.') : []))
+  .meta({ description: 'Labels joined by periods.' });
+
+export const itemQuery = z.object({
+  namespace: namespaceText,
+  key: name,
+  refresh_ttl: optional(z.boolean()),
+});
+/** Query that names an item instead of a body. */
+export const itemPlaceQuery = z.object({ namespace: namespaceText, key: optional(z.string()) });
+
 export const itemPut = itemPlace.extend({ value: jsonObject, index, ttl });
 
 const filter = optional(
@@ -33,7 +48,7 @@ const filter = optional(
 const text = optional(z.string('expected a string').min(1, 'expected at least 1 character'));
 
 export const itemSearch = z.object({
-  namespace_prefix: labels.nullish().transform((value) => value ?? []),
+  namespace_prefix: withDefault(labels, []),
   filter,
   limit: openLimit(10),
   offset,

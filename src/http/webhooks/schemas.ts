@@ -1,24 +1,13 @@
 import { z } from 'zod';
-import { name, offset, oneOf, optional, uuid } from './common.ts';
-import { time } from './time.ts';
-
-const moment = time.meta({ type: 'string', format: 'date-time' });
-
-/** Page size: small, because each webhook includes its attempts. */
-const LIMIT = 'expected an integer from 1 to 100';
-const pageSize = z
-  .int(LIMIT)
-  .min(1, LIMIT)
-  .max(100, LIMIT)
-  .nullish()
-  .transform((value) => value ?? 10);
+import { limit, name, offset, oneOf, optional, time, uuid, withDefault } from '../fields.ts';
 
 export const webhookList = z.object({
   run_id: optional(uuid),
   thread_id: optional(uuid),
   host: optional(name),
   state: optional(oneOf(['owed', 'delivered', 'failed'])),
-  limit: pageSize,
+  /** Small, because each webhook includes its attempts. */
+  limit: limit(10, 100),
   offset,
 });
 
@@ -26,14 +15,12 @@ export const webhookList = z.object({
 export const webhookRedeliver = z
   .object(
     {
-      since: moment,
-      until: optional(moment),
+      since: time,
+      until: optional(time),
       run_id: optional(uuid),
       thread_id: optional(uuid),
       host: optional(name),
-      state: oneOf(['delivered', 'failed'])
-        .nullish()
-        .transform((value) => value ?? 'failed'),
+      state: withDefault(oneOf(['delivered', 'failed']), 'failed'),
     },
     'expected an object with since',
   )

@@ -1,20 +1,5 @@
-/**
- * Types and helpers that describe the API's operations. To add an operation, append it to the list in its resource's
- * file in this folder (`operations.ts` names these files). Use the schemas that its route validates with, and reply
- * shapes from `shapes.ts`. A test fails for a route without an operation and for an operation without a route.
- *
- *     {
- *       method: 'post',
- *       path: '/threads/{thread_id}/copy',
- *       tag: 'threads',
- *       summary: 'Copy a thread',
- *       body: threadCopy,                                   // what `check` gets; left out when there is none
- *       query: z.object({ dry: z.boolean().optional() }),   // one parameter per member
- *       replies: { 200: json(thread, 'The new thread'), ...problems(404, 409) },
- *     }
- */
+/** Descriptions that endpoints give to the OpenAPI document: tags, replies, headers. */
 import { z } from 'zod';
-import { problem } from './shapes.ts';
 
 export const TAGS = {
   assistants: 'A graph with its configuration, in versions.',
@@ -30,7 +15,6 @@ export const TAGS = {
 } as const;
 
 export type Tag = keyof typeof TAGS;
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Reply {
   readonly description: string;
@@ -40,22 +24,9 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Operation {
-  readonly method: Method;
-  /** Path with parameters in braces. Parameters `…_id` are UUIDs, except `assistant_id`, which may be a name. */
-  readonly path: string;
-  readonly tag: Tag;
-  /** Short title without a full stop. */
-  readonly summary: string;
-  readonly description?: string;
-  /** Every member is a query parameter. */
-  readonly query?: z.ZodObject;
-  /** Descriptions of request headers by name. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Schema of the body. The body is required if the schema rejects `{}`. */
-  readonly body?: z.ZodType;
-  readonly replies: Readonly<Record<number, Reply>>;
-}
+export const problem = z
+  .object({ detail: z.string() })
+  .meta({ id: 'Problem', description: 'Why a request was refused, in words for a person.' });
 
 export const json = (schema: z.ZodType, description: string, headers?: Reply['headers']): Reply => ({
   description,

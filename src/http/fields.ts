@@ -1,11 +1,17 @@
 /** Building blocks of request schemas. Every optional member accepts `null`, which clients send for "not given". */
 import { z } from 'zod';
-import { isUuid } from '../../kernel/ids.ts';
-import { findTextProblem, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { invalid } from '../replies.ts';
+import { isUuid } from '../kernel/ids.ts';
+import { findTextProblem, isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
 export const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
+
+/** A member that has a value when the client gives none. */
+export const withDefault = <T extends z.ZodType>(schema: T, value: z.output<T>) =>
+  schema
+    .nullish()
+    .transform((given): z.output<T> => given ?? value)
+    .meta({ default: value });
 
 export const json = z.custom<Json>((value) => value !== undefined, 'expected a JSON value');
 export const jsonObject = z
@@ -48,30 +54,23 @@ export const selectOf = (fields: readonly [string, ...string[]]) =>
 
 /** A page size without an upper limit. */
 export const openLimit = (byDefault: number) =>
-  z
-    .int('expected an integer of 1 or more')
-    .min(1, 'expected an integer of 1 or more')
-    .nullish()
-    .transform((value) => value ?? byDefault);
+  withDefault(
+    z.int('expected an integer of 1 or more').min(1, 'expected an integer of 1 or more'),
+    byDefault,
+  );
 
-export const limit = (byDefault: number) =>
-  z
-    .int('expected an integer from 1 to 1000')
-    .min(1, 'expected an integer from 1 to 1000')
-    .max(1000, 'expected an integer from 1 to 1000')
-    .nullish()
-    .transform((value) => value ?? byDefault);
+/** A page size of at most `most`. */
+export const limit = (byDefault: number, most = 1000) => {
+  const message = `expected an integer from 1 to ${most}`;
+  return withDefault(z.int(message).min(1, message).max(most, message), byDefault);
+};
 
-export const offset = z
-  .int('expected an integer of 0 or more')
-  .min(0, 'expected an integer of 0 or more')
-  .nullish()
-  .transform((value) => value ?? 0);
+export const offset = withDefault(
+  z.int('expected an integer of 0 or more').min(0, 'expected an integer of 0 or more'),
+  0,
+);
 
-export const sortOrder = z
-  .enum(['asc', 'desc'], 'expected "asc" or "desc"')
-  .nullish()
-  .transform((value) => value ?? 'desc');
+export const sortOrder = withDefault(z.enum(['asc', 'desc'], 'expected "asc" or "desc"'), 'desc');
 
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `expected one of ${values.map((value) => `"${value}"`).join(', ')}`);
@@ -107,28 +106,27 @@ export const command = z
     'expected at least one of goto, update and resume',
   );
 
-/** Validates a client's value. Throws a 422 that names up to 10 invalid fields and the expected values. */
-export function check<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message }) => {
-    const field = path.map(String).join('.');
-    return `${field === '' ? 'body' : field}: ${message}`;
-  });
-  throw invalid([...new Set(problems)].slice(0, 10).join('; '));
-}
+const TIME = 'expected a time such as "2026-11-20T23:49:50+00:00"';
+const ISO = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** A UUID of the path, in lower case. Throws a 422 when it is malformed. */
-export function pathUuid(text: string | undefined, field: string): string {
-  if (text === undefined || !isUuid(text)) throw invalid(`${field}: expected a UUID`);
-  return text.toLowerCase();
-}
+/** Parses an ISO 8601 time to milliseconds since 1970; a time without an offset is UTC. */
+export const time = z
+  .string(TIME)
+  .transform((text, context) => {
+    const at = parseTime(text);
+    if (!Number.isNaN(at)) return at;
+    context.addIssue({ code: 'custom', message: TIME });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', format: 'date-time' });
 
-/** Keeps only the selected members; all of them without a selection. */
-export function pick<V>(
-  record: Readonly<Record<string, V>>,
-  select: readonly string[] | undefined,
-): Record<string, V> {
-  if (select === undefined || select.length === 0) return record;
-  return Object.fromEntries(Object.entries(record).filter(([key]) => select.includes(key)));
+/** Milliseconds since 1970, NaN for an invalid time. */
+function parseTime(text: string): number {
+  if (!ISO.test(text)) return NaN;
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(day);
+  // `Date.parse` accepts days that do not exist and turns 30 February into 2 March.
+  if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== day) return NaN;
+  const hasOffset = /(Z|[+-]\d\d:?\d\d)$/i.test(text.slice(10));
+  return Date.parse(hasOffset || text.length === 10 ? text : `${text}Z`);
 }
