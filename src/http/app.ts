@@ -24,22 +24,22 @@ import {
   wrongMethod,
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
-import { assistantChangeRoutes } from './routes/assistant-changes.ts';
-import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
-import { assistantRoutes } from './routes/assistants.ts';
-import { cronChangeRoutes } from './routes/cron-changes.ts';
-import { cronRoutes } from './routes/crons.ts';
-import { protocolRoutes } from './routes/protocol.ts';
-import { runGroupRoutes } from './routes/run-groups.ts';
-import { runReadRoutes } from './routes/run-reads.ts';
-import { runRoutes } from './routes/runs.ts';
-import { systemRoutes } from './routes/system.ts';
-import { threadStateRoutes } from './routes/thread-state.ts';
-import { threadStreamRoutes } from './routes/thread-stream.ts';
-import { threadRoutes } from './routes/threads.ts';
-import { threadSearchRoutes } from './routes/thread-search.ts';
-import { threadMaintenanceRoutes } from './routes/thread-maintenance.ts';
-import { truncateRoutes } from './routes/truncate.ts';
+import { assistantChangeRoutes } from './assistants/changes.ts';
+import { assistantGraphRoutes } from './assistants/graphs.ts';
+import { assistantRoutes } from './assistants/assistants.ts';
+import { cronChangeRoutes } from './crons/changes.ts';
+import { cronRoutes } from './crons/crons.ts';
+import { protocolRoutes } from './protocol/protocol.ts';
+import { runGroupRoutes } from './runs/groups.ts';
+import { runReadRoutes } from './runs/reads.ts';
+import { runRoutes } from './runs/create.ts';
+import { systemRoutes } from './system/system.ts';
+import { threadStateRoutes } from './threads/state.ts';
+import { threadStreamRoutes } from './threads/stream.ts';
+import { threadRoutes } from './threads/threads.ts';
+import { threadSearchRoutes } from './threads/search.ts';
+import { threadMaintenanceRoutes } from './threads/maintenance.ts';
+import { truncateRoutes } from './system/truncate.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply adds a listener to this signal.

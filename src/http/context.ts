@@ -23,9 +23,9 @@ import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Inherit } from './header-rules.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './system/metrics.ts';
 import type { RequestLog } from './request-log.ts';
-import type { RequestCounts } from './request-metrics.ts';
+import type { RequestCounts } from './system/request-metrics.ts';
 import type { ThreadEvents } from '../streams/thread-events.ts';
 import type { Ttl } from '../thread/events.ts';
 

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { Client } from '@langchain/langgraph-sdk';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { toIdempotencyKey } from '../../src/http/idempotency.ts';
+import { toIdempotencyKey } from '../../src/http/runs/idempotency.ts';
 import { config, leapingClock, newThread, say, startGated, textsOf } from './scene.ts';
 import { openStream } from './stream-reader.ts';
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { createThreads } from '../../src/actors/threads.ts';
-import { renderDelivery } from '../../src/http/delivery-body.ts';
+import { renderDelivery } from '../../src/http/webhooks/delivery-body.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { openSqliteLog } from '../../src/log/sqlite/log.ts';

@@ -6,7 +6,7 @@ import * as assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
-import { COMMANDS as SERVED } from '../../src/http/commands/perform.ts';
+import { COMMANDS as SERVED } from '../../src/http/protocol/perform.ts';
 import { ALL, openSocket } from '../conformance/thread-stream.ts';
 import type { TestServer } from '../support/with-server.ts';
 import { blind, seen, tellsOfAlice } from './looks.ts';

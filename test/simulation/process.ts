@@ -10,7 +10,7 @@ import { recoverRuns } from '../../src/effects/recovery.ts';
 import { startSweeper } from '../../src/effects/sweeper.ts';
 import { startThreadSweeper } from '../../src/effects/thread-sweeper.ts';
 import { startWebhooks } from '../../src/effects/webhooks.ts';
-import { renderDelivery } from '../../src/http/delivery-body.ts';
+import { renderDelivery } from '../../src/http/webhooks/delivery-body.ts';
 import type { Ids } from '../../src/kernel/ids.ts';
 import { openStreams, type Streams } from '../../src/streams/open-streams.ts';
 import type { Random } from '../support/random.ts';

@@ -7,7 +7,7 @@ import {
   assistantSearch,
   versionChoice,
   versionSearch,
-} from '../schemas/assistants.ts';
+} from '../assistants/schemas.ts';
 import { json, nothing, PAGE_HEADERS, problems } from './descriptions.ts';
 import { type Operation } from '../endpoint.ts';
 import { assistant, assistantVersion, drawing, graphSchemas, subgraphSchemas } from './shapes.ts';

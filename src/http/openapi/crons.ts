@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cronCount, cronCreate, cronPatch, cronSearch } from '../schemas/crons.ts';
+import { cronCount, cronCreate, cronPatch, cronSearch } from '../crons/schemas.ts';
 import { json, nothing, PAGE_HEADERS, problems } from './descriptions.ts';
 import { type Operation } from '../endpoint.ts';
 import { cron } from './shapes.ts';

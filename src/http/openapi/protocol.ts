@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { subscription } from '../schemas/commands.ts';
+import { subscription } from '../protocol/schemas.ts';
 import { events, json, nothing, ONCE } from './descriptions.ts';
 import { type Operation } from '../endpoint.ts';
 

@@ -10,7 +10,7 @@ import {
   runList,
   streamQuery,
   threadStreamQuery,
-} from '../schemas/runs.ts';
+} from '../runs/schemas.ts';
 import { events, json, nothing, problems, ONCE, RUN_HEADERS, type Reply, type Tag } from './descriptions.ts';
 import { type Operation } from '../endpoint.ts';
 import { run, runResult } from './shapes.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { metricsQuery, okQuery } from '../schemas/system.ts';
+import { metricsQuery, okQuery } from '../system/schemas.ts';
 import { json, text, problem } from './descriptions.ts';
 import { type Operation } from '../endpoint.ts';
 

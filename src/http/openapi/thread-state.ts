@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '../fields.ts';
-import { historyQuery, stateChoice, statePatch, stateQuery, stateUpdate } from '../schemas/thread-state.ts';
+import { historyQuery, stateChoice, statePatch, stateQuery, stateUpdate } from '../threads/state-schemas.ts';
 import { json, nothing, problems } from './descriptions.ts';
 import { type Operation } from '../endpoint.ts';
 import { checkpoint, threadState } from './shapes.ts';

@@ -6,7 +6,7 @@ import {
   threadPatch,
   threadPrune,
   threadSearch,
-} from '../schemas/threads.ts';
+} from '../threads/schemas.ts';
 import { json, nothing, PAGE_HEADERS, problems } from './descriptions.ts';
 import { type Operation } from '../endpoint.ts';
 import { storage, thread } from './shapes.ts';

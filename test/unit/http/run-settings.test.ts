@@ -1,5 +1,5 @@
 import * as assert from 'node:assert/strict';
-import { mirror, underRun, type Settings } from '../../../src/http/run-settings.ts';
+import { mirror, underRun, type Settings } from '../../../src/http/runs/settings.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('http/run settings');

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
+import { CRON_SORTS } from '../../projections/cron-queries.ts';
+import {
+  jsonObject,
+  limit,
+  name,
+  offset,
+  oneOf,
+  optional,
+  ownMetadata,
+  selectOf,
+  sortOrder,
+  uuid,
+} from '../fields.ts';
+import { runCreate } from '../runs/schemas.ts';
+import { time } from '../fields.ts';
+
+const schedule = z.string('expected a cron expression').superRefine((text, context) => {
+  const problem = findScheduleProblem(text);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
+const timezone = z.string('expected the IANA name of a time zone').superRefine((text, context) => {
+  const problem = findZoneProblem(text);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
+/** Members of a run's request that apply to a run without a connected client. */
+const payload = runCreate.pick({
+  input: true,
+  config: true,
+  context: true,
+  webhook: true,
+  interrupt_before: true,
+  interrupt_after: true,
+  stream_mode: true,
+  stream_subgraphs: true,
+  stream_resumable: true,
+  durability: true,
+  checkpoint_during: true,
+  multitask_strategy: true,
+  feedback_keys: true,
+}).shape;
+export const PAYLOAD_KEYS = Object.keys(payload);
+
+const common = {
+  timezone: optional(timezone),
+  enabled: optional(z.boolean('expected true or false')),
+  /** Applies to crons without a thread. */
+  on_run_completed: optional(oneOf(['delete', 'keep'])),
+  metadata: optional(ownMetadata),
+};
+
+/** Validates the payload's members; the cron keeps them as they were sent. */
+export const cronCreate = z.object(
+  { schedule, assistant_id: name, end_time: optional(time), ...common, ...payload },
+  'expected an object',
+);
+
+/** Absent and null members are not changed, except that null removes `end_time`. */
+export const cronPatch = z.object(
+  {
+    schedule: optional(schedule),
+    assistant_id: optional(name),
+    end_time: time.nullish(),
+    ...common,
+    ...payload,
+  },
+  'expected an object',
+);
+
+/** The payload after an auth handler's changes. */
+export const cronPayload = z.object(payload, 'expected an object');
+
+const filters = {
+  assistant_id: optional(name),
+  thread_id: optional(uuid),
+  enabled: optional(z.boolean('expected true or false')),
+  metadata: optional(jsonObject),
+};
+
+export const cronSearch = z.object(
+  {
+    ...filters,
+    sort_by: oneOf(CRON_SORTS)
+      .nullish()
+      .transform((value) => value ?? 'created_at'),
+    sort_order: sortOrder,
+    limit: limit(10),
+    offset,
+    select: optional(
+      selectOf([
+        'cron_id',
+        'assistant_id',
+        'thread_id',
+        'on_run_completed',
+        'schedule',
+        'timezone',
+        'end_time',
+        'enabled',
+        'created_at',
+        'updated_at',
+        'next_run_date',
+        'user_id',
+        'payload',
+        'metadata',
+        'now',
+      ]),
+    ),
+  },
+  'expected an object',
+);
+
+export const cronCount = z.object(filters, 'expected an object');
+
+/** Search conditions that an auth handler sees and may change. */
+export const cronConditions = cronCount.pick({ assistant_id: true, thread_id: true, metadata: true });

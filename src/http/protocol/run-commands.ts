@@ -1,0 +1,179 @@
+/** Protocol commands that start runs: with input, with answers to interrupts, or from an earlier checkpoint. */
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { AcceptedRequest } from '../../log/payloads.ts';
+import { lastStartedRun } from '../../projections/run-queries.ts';
+import type { ThreadRecord } from '../../projections/thread-queries.ts';
+import { CommandProblem } from '../../protocol/command.ts';
+import { createRun } from '../runs/creation.ts';
+import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
+import { check } from '../check.ts';
+import { forkParams, injectParams, respondParams, startParams } from './schemas.ts';
+import { findAccepted } from '../runs/idempotency.ts';
+import type { Caller, Perform } from './caller.ts';
+import { findThread, waitingQuestions } from './state-commands.ts';
+
+/** Stream modes from which the channels of protocol events are computed. */
+const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
+/** Maximum tries of an input that meets concurrency conflicts. */
+const MAX_TRIES = 5;
+
+/** Creates the run. `ifHead` requires that the thread is idle and that its head is this checkpoint. */
+async function create(
+  { context, actor, threadId, idempotencyKey }: Caller,
+  body: JsonObject,
+  ifHead?: string | null,
+): Promise<string> {
+  const { run } = await createRun(
+    context,
+    actor,
+    { ...body, if_not_exists: 'create', stream_mode: MODES, stream_subgraphs: true },
+    threadId,
+    { protocol: 'v2', idempotencyKey, ...(ifHead !== undefined && { ifHead }) },
+  );
+  return run.runId;
+}
+
+/** Replies to a repeated command with the run of the first one, since performing it again may be impossible. */
+const onceOnly =
+  (perform: Perform, answer = ({ runId }: AcceptedRequest): JsonObject => ({ run_id: runId })): Perform =>
+  async (caller, params) => {
+    const earlier = caller.idempotencyKey && (await findAccepted(caller.context.log, caller.idempotencyKey));
+    if (earlier === undefined) return perform(caller, params);
+    await findThread(caller);
+    return answer(earlier);
+  };
+
+/** `run.start`. For a thread with an open interrupt, the input is the answer to it. */
+export const startRun = onceOnly(async (caller, given) => {
+  if (typeof given['assistant_id'] !== 'string' || given['assistant_id'] === '')
+    throw new CommandProblem('invalid_argument', 'run.start requires an assistant_id.');
+  const params = check(startParams, given);
+  const body: JsonObject = {
+    assistant_id: params.assistant_id,
+    ...(params.config && { config: params.config as JsonObject }),
+    ...(params.metadata && { metadata: params.metadata }),
+    multitask_strategy: params.multitaskStrategy ?? params.multitask_strategy ?? 'enqueue',
+  };
+  const { input = null } = params;
+  const command = toCommand(input);
+  if (command !== undefined) return { run_id: await create(caller, { ...body, command }) };
+  const isFork = typeof params.config?.configurable?.['checkpoint_id'] === 'string';
+  for (let tries = 0; input !== null && !isFork && tries < MAX_TRIES; tries += 1) {
+    const thread = await findThread(caller).catch(asUndefined);
+    if (thread?.status !== 'interrupted' || Object.keys(thread.interrupts).length === 0) break;
+    try {
+      return { run_id: await create(caller, { ...body, command: { resume: input } }, thread.head) };
+    } catch (error) {
+      if (!(error instanceof ConcurrencyConflict)) throw error;
+    }
+  }
+  return { run_id: await create(caller, { ...body, input }) };
+});
+
+/** The command in an input that is a serialized LangGraph `Command` (`RemoteGraph` sends it so). */
+function toCommand(input: Json): JsonObject | undefined {
+  if (!isObject(input) || input['lg_name'] !== 'Command') return undefined;
+  const { goto, update, resume } = input;
+  const targets = (Array.isArray(goto) ? goto : goto === undefined || goto === null ? [] : [goto]).map(
+    (target) =>
+      isObject(target) && target['lg_name'] === 'Send'
+        ? { node: target['node'] ?? null, input: target['args'] ?? null }
+        : target,
+  );
+  return {
+    ...(targets.length > 0 && { goto: targets }),
+    ...(update !== undefined && update !== null && { update }),
+    ...(resume !== undefined && resume !== null && { resume }),
+  };
+}
+
+/**
+ * `input.respond`. Each interrupt is answered once: the run is created only if the thread's head is still the one whose
+ * interrupts were read. A strict answer is checked when its run starts; a refusal then ends the run with an error.
+ */
+export const respond = onceOnly(async (caller, given) => {
+  const answers = answersOf(given);
+  const params = check(respondParams, given);
+  const thread = await findThread(caller).catch(asUndefined);
+  const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
+  if (thread === undefined || last === undefined) throw notWaiting(answers);
+  const isStrict = params.strict_resume === true;
+  const waiting = isStrict ? undefined : await waitingQuestions(caller, thread);
+  const consumed = waiting && Object.keys(answers).find((id) => !waiting.has(id));
+  if (consumed !== undefined) throw notWaiting(answers, consumed);
+  const body: JsonObject = {
+    assistant_id: last.assistantId,
+    command: {
+      resume: answers,
+      ...(params.update !== undefined && { update: params.update }),
+      ...(params.goto !== undefined && { goto: params.goto }),
+    },
+    ...(isStrict && { strict_resume: true }),
+    ...(params.config && { config: params.config as JsonObject }),
+    ...(params.metadata && { metadata: params.metadata }),
+  };
+  try {
+    return { run_id: await create(caller, body, isStrict ? undefined : thread.head) };
+  } catch (error) {
+    throw error instanceof ConcurrencyConflict ? notWaiting(answers) : error;
+  }
+});
+
+const notWaiting = (answers: JsonObject, id = Object.keys(answers)[0]): CommandProblem =>
+  new CommandProblem('no_such_interrupt', `Unknown or already-consumed interrupt: ${id}`);
+
+function answersOf(params: JsonObject): JsonObject {
+  const { responses } = params;
+  if (responses !== undefined && responses !== null && (!Array.isArray(responses) || responses.length === 0))
+    throw new CommandProblem('invalid_argument', 'input.respond requires at least one response.');
+  const given = Array.isArray(responses) ? responses : [params];
+  return Object.fromEntries(
+    given.map((each) => {
+      const { interrupt_id: id, response = null } = isObject(each) ? each : {};
+      if (typeof id !== 'string' || id === '')
+        throw new CommandProblem('invalid_argument', 'input.respond requires an interrupt_id.');
+      return [id, response];
+    }),
+  );
+}
+
+/** `input.inject`. The message is the input of a new run that queues behind open runs. */
+export const inject = onceOnly(async (caller, given) => {
+  const { namespace = [], message } = check(injectParams, given);
+  if (namespace.length > 0)
+    throw new CommandProblem('not_supported', 'A message can be given to the graph of the thread alone.');
+  const thread = await findThread(caller).catch(asUndefined);
+  const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
+  if (thread === undefined || last === undefined)
+    throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
+  if ((await waitingQuestions(caller, thread)).size > 0)
+    throw new CommandProblem('invalid_argument', 'The thread waits for an answer: use input.respond.');
+  const { role, content, name } = message;
+  const input = { messages: [{ role, content, ...(name !== undefined && { name }) }] };
+  return { run_id: await create(caller, { assistant_id: last.assistantId, input }) };
+});
+
+export const forkState = onceOnly(
+  async (caller, given) => {
+    const params = check(forkParams, given);
+    const { threadId }: ThreadRecord = await findThread(caller);
+    const last = await lastStartedRun(caller.context.log.rows, threadId);
+    if (last === undefined)
+      throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
+    const { config } = params;
+    const configurable = { ...config?.configurable, checkpoint_id: params.checkpoint_id };
+    const runId = await create(caller, {
+      assistant_id: last.assistantId,
+      input: params.input ?? null,
+      config: { ...config, configurable } as JsonObject,
+    });
+    return { run_id: runId, thread_id: threadId };
+  },
+  ({ runId, threadId }) => ({ run_id: runId, thread_id: threadId }),
+);
+
+/** Maps a 404 to undefined; rethrows other errors. */
+function asUndefined(error: unknown): undefined {
+  if (error instanceof HttpProblem && error.status === 404) return undefined;
+  throw error;
+}

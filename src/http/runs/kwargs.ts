@@ -1,0 +1,86 @@
+/**
+ * Builds a run's kwargs from its request and its assistant.
+ *
+ * `settings.ts` merges the settings. Open request headers override them, and server-set members of `configurable`
+ * override both. A4 Clients can read kwargs: of the user they hold only the identity.
+ */
+import type { Actor } from '../../auth/authenticate.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
+import type { AssistantRecord } from '../../projections/assistant-queries.ts';
+import type { RunKwargs } from '../../thread/events.ts';
+import { underRun } from './settings.ts';
+import type { RunCreate } from './schemas.ts';
+
+/** Keys that only the server sets: those of clients are dropped, so that graph code can trust them. */
+const RESERVED = /^(__|platform_auth_|langgraph_auth_)/;
+
+interface RunIds {
+  readonly runId: string;
+  readonly threadId: string;
+  /** Id of the HTTP request that creates the run. */
+  readonly requestId: string;
+}
+
+export function toRunKwargs(
+  actor: Actor,
+  request: RunCreate,
+  assistant: AssistantRecord,
+  ids: RunIds & { readonly temporary: boolean },
+): RunKwargs {
+  const given = { config: defined(request.config ?? {}), context: request.context };
+  const { config, context } = underRun(assistant, given);
+  const { interrupt_before: before, interrupt_after: after, webhook, feedback_keys: feedbackKeys } = request;
+  const durability = request.durability ?? durabilityOf(request.checkpoint_during);
+  return {
+    input: request.command === undefined ? (request.input ?? null) : null,
+    ...(request.command && { command: defined(request.command) }),
+    ...(request.strict_resume === true && { strictResume: true }),
+    config: { ...config, configurable: toConfigurable(config, actor, request, assistant, ids) },
+    context,
+    streamMode: request.stream_mode,
+    streamSubgraphs: request.stream_subgraphs ?? false,
+    ...(before !== undefined && { interruptBefore: before }),
+    ...(after !== undefined && { interruptAfter: after }),
+    ...(durability !== undefined && { durability }),
+    ...(request.checkpoint_during !== undefined && { checkpointDuring: request.checkpoint_during }),
+    ...(request.stream_resumable !== undefined && { resumable: request.stream_resumable }),
+    ...(feedbackKeys !== undefined && { feedbackKeys }),
+    ...(webhook !== undefined && { webhook }),
+    onCompletion: ids.temporary ? 'delete' : 'keep',
+  };
+}
+
+function toConfigurable(
+  config: JsonObject,
+  actor: Actor,
+  { checkpoint_id: id, checkpoint, langsmith_tracer: tracer }: RunCreate,
+  assistant: AssistantRecord,
+  ids: RunIds,
+): JsonObject {
+  const given = config['configurable'] as JsonObject;
+  const free = Object.entries(given).filter(([key]) => !RESERVED.test(key));
+  const own = assistant.config['configurable'];
+  const userId = given['user_id'] ?? (isObject(own) ? own['user_id'] : undefined) ?? actor.user?.identity;
+  const { checkpoint_id: forkId = id, checkpoint_ns: ns, checkpoint_map: map } = checkpoint ?? {};
+  return defined({
+    ...Object.fromEntries(free),
+    ...actor.openHeaders,
+    ...(forkId !== undefined && { checkpoint_id: forkId }),
+    ...(ns !== undefined && { checkpoint_ns: ns }),
+    ...(map !== undefined && { checkpoint_map: map }),
+    ...(tracer?.project_name !== undefined && { langsmith_project: tracer.project_name }),
+    ...(tracer?.example_id !== undefined && { langsmith_example_id: tracer.example_id }),
+    ...(userId !== undefined && { user_id: userId }),
+    langgraph_request_id: ids.requestId,
+    run_id: ids.runId,
+    thread_id: ids.threadId,
+    graph_id: assistant.graphId,
+    assistant_id: assistant.assistantId,
+  });
+}
+
+const durabilityOf = (during: boolean | undefined): string | undefined =>
+  during === undefined ? undefined : during ? 'async' : 'exit';
+
+/** Drops undefined members, which would otherwise hide those of the assistant. */
+export const defined = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;

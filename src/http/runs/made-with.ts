@@ -1,0 +1,33 @@
+/**
+ * Settings that a graph factory got for the run that saved a thread's head checkpoint. Reading that thread's state, and
+ * resuming it without settings, must call the factory with the same settings.
+ */
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { MadeWith } from '../../graphs/port.ts';
+import type { EventLog } from '../../log/log.ts';
+import { lastEndedRun, type RunRecord } from '../../projections/run-queries.ts';
+import { settingsIn } from './settings.ts';
+import type { RunCreate } from './schemas.ts';
+
+export function madeWith({ kwargs }: RunRecord): MadeWith {
+  if (kwargs.madeWith !== undefined) return kwargs.madeWith;
+  return {
+    configurable: settingsIn(kwargs.config['configurable']),
+    ...(kwargs.context !== undefined && kwargs.context !== null && { context: kwargs.context }),
+  };
+}
+
+/** Settings of the thread's last ended run, for a run that resumes without settings; undefined for any other run. */
+export async function settingsOfHead(
+  log: EventLog,
+  threadId: string,
+  { command, config, context }: RunCreate,
+): Promise<MadeWith | undefined> {
+  if (command?.resume === undefined || isFilled(settingsIn(config?.configurable)) || isFilled(context))
+    return undefined;
+  const before = await lastEndedRun(log.rows, threadId);
+  return before && madeWith(before);
+}
+
+const isFilled = (value: Json | JsonObject | undefined): boolean =>
+  isObject(value) && Object.keys(value).length > 0;
