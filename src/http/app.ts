@@ -27,8 +27,6 @@ import { addEndpoints } from './router.ts';
 import { assistantChangeRoutes } from './assistants/changes.ts';
 import { assistantGraphRoutes } from './assistants/graphs.ts';
 import { assistantRoutes } from './assistants/assistants.ts';
-import { cronChangeRoutes } from './crons/changes.ts';
-import { cronRoutes } from './crons/crons.ts';
 import { protocolRoutes } from './protocol/protocol.ts';
 import { runGroupRoutes } from './runs/groups.ts';
 import { runReadRoutes } from './runs/reads.ts';
@@ -70,9 +68,6 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', threadRoutes(context));
   app.route('/', threadStateRoutes(context));
   app.route('/', threadStreamRoutes(context));
-  // Cron routes precede run routes, whose `:run_id` segment would match `crons`.
-  app.route('/', cronRoutes(context));
-  app.route('/', cronChangeRoutes(context));
   app.route('/', runRoutes(context));
   app.route('/', runGroupRoutes(context));
   app.route('/', runReadRoutes(context));

@@ -1,6 +1,13 @@
 /** All endpoints of the API. */
+import { cronChangeEndpoints } from './crons/changes.ts';
+import { cronEndpoints } from './crons/crons.ts';
 import type { Endpoint } from './endpoint.ts';
 import { storeEndpoints } from './store/store.ts';
 import { webhookEndpoints } from './webhooks/webhooks.ts';
 
-export const ENDPOINTS: readonly Endpoint[] = [...webhookEndpoints, ...storeEndpoints];
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...cronEndpoints,
+  ...cronChangeEndpoints,
+  ...webhookEndpoints,
+  ...storeEndpoints,
+];

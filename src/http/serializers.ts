@@ -4,7 +4,6 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText, Sendable } from '../kernel/json-text.ts';
 import { maskUrl } from '../delivery/mask.ts';
 import type { CheckpointRef, GraphState, GraphTask } from '../graphs/port.ts';
-import type { CronRecord } from '../projections/cron-queries.ts';
 import type { AssistantRecord } from '../projections/assistant-queries.ts';
 import type { AssistantVersionRecord } from '../projections/assistant-content.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
@@ -130,26 +129,6 @@ export function toAssistantVersion(version: AssistantVersionRecord): JsonObject 
     context: version.context,
     metadata: version.metadata,
     created_at: toTimestamp(version.createdAt),
-  };
-}
-
-export function toCron(cron: CronRecord): JsonObject {
-  const { webhook } = cron.payload;
-  return {
-    cron_id: cron.cronId,
-    assistant_id: cron.assistantId,
-    thread_id: cron.threadId,
-    on_run_completed: cron.onRunCompleted,
-    schedule: cron.schedule,
-    timezone: cron.timezone,
-    end_time: cron.endTime === null ? null : toTimestamp(cron.endTime),
-    enabled: cron.enabled,
-    created_at: toTimestamp(cron.createdAt),
-    updated_at: toTimestamp(cron.updatedAt),
-    next_run_date: cron.nextAt === null ? null : toTimestamp(cron.nextAt),
-    user_id: cron.userId,
-    payload: { ...cron.payload, ...(typeof webhook === 'string' && { webhook: maskUrl(webhook) }) },
-    metadata: cron.metadata,
   };
 }
 

@@ -1,142 +1,180 @@
 /**
- * Routes that create, update and delete crons. A2, A3 The creator must be allowed to read the cron's thread and
+ * Endpoints that create, update and delete crons. A2, A3 The creator must be allowed to read the cron's thread and
  * assistant; a hidden one and a missing one look the same.
  */
-import { Hono } from 'hono';
+import type { z } from 'zod';
+import { CONFLICT } from '../../actors/aggregate.ts';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { CronContent } from '../../cron/events.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
+import type { Append } from '../../log/log.ts';
 import { getCron, type CronRecord } from '../../projections/cron-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
-import { CONFLICT } from '../../actors/aggregate.ts';
-import type { Append } from '../../log/log.ts';
 import { threadStream } from '../../thread/events.ts';
 import { isLiving } from '../../thread/state.ts';
 import { authorise } from '../access.ts';
-import type { Env, ServerContext } from '../context.ts';
-import { checkTimes, grantedCron, newSecret, payloadOf, renewedSecret } from './content.ts';
-import { emptyBody, noContent, noCron, noThread } from '../replies.ts';
+import { check } from '../check.ts';
+import type { ServerContext } from '../context.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { json, nothing, problems } from '../openapi/descriptions.ts';
+import { emptyBody, jsonReply, noContent, noCron, noThread } from '../replies.ts';
 import { checkWebhook } from '../runs/checks.ts';
 import { findAssistantToRun } from '../runs/creation.ts';
-import { check, pathUuid } from '../check.ts';
+import { checkTimes, grantedCron, newSecret, payloadOf, renewedSecret } from './content.ts';
 import { cronCreate, cronPatch } from './schemas.ts';
-import { toCron } from '../serializers.ts';
+import { cron, toCron } from './shapes.ts';
 
-export function cronChangeRoutes(context: ServerContext): Hono<Env> {
-  const app = new Hono<Env>();
+export const cronChangeEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/runs/crons',
+    tag: 'crons',
+    summary: 'Create a cron whose runs get threads of their own',
+    description: '`on_run_completed` decides whether such a thread is deleted when its run ends.',
+    body: cronCreate,
+    replies: { 200: json(cron, 'The cron'), ...problems(404) },
+    handle: ({ context, actor, body, c }) => createCron(context, actor, body, c.var.body, null),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/runs/crons',
+    tag: 'crons',
+    summary: 'Create a cron on a thread',
+    description: 'It is deleted with the thread. `on_run_completed` has no effect here.',
+    body: cronCreate,
+    replies: { 200: json(cron, 'The cron'), ...problems(404) },
+    handle: ({ context, actor, params, body, c }) =>
+      createCron(context, actor, body, c.var.body, params.thread_id),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/runs/crons/{cron_id}',
+    tag: 'crons',
+    summary: 'Change a cron',
+    description:
+      '`metadata` is merged key by key; every other member replaces the old one. `"end_time": null` removes the end.',
+    describedBody: cronPatch,
+    replies: { 200: json(cron, 'The cron'), ...problems(400, 404) },
+    async handle({ context, actor, params: { cron_id: cronId }, c }) {
+      const { body } = c.var;
+      if (!isObject(body) || Object.keys(body).length === 0) throw emptyBody();
+      const request = check(cronPatch, body);
+      checkWebhook(context, request.webhook);
+      const { assistant_id: assistant, timezone, enabled, end_time: endTime } = request;
+      const granted = await authorise(context, actor, 'crons:update', {
+        cron_id: cronId,
+        schedule: request.schedule ?? null,
+        end_time: endTime === undefined || endTime === null ? null : toTimestamp(endTime),
+        enabled: enabled ?? null,
+        on_run_completed: request.on_run_completed ?? null,
+        // A patch without `config` keeps the settings, which contain `cron_id`.
+        payload: isObject(body['config']) ? payloadOf(cronId, body) : body,
+        metadata: request.metadata ?? {},
+      });
+      const before = await findCron(context, cronId, granted.filter);
+      const { schedule, payload, metadata } = grantedCron(granted, before.metadata);
+      const isKept = before.threadId !== null || request.on_run_completed === undefined;
+      const other = assistant && (await findAssistantToRun(context, actor, assistant)).assistantId;
+      const changes: Partial<CronContent> = {
+        ...(other !== undefined && { assistantId: other }),
+        ...(schedule !== undefined && { schedule }),
+        ...(timezone !== undefined && { timezone }),
+        ...(enabled !== undefined && { enabled }),
+        ...(endTime !== undefined && { endTime }),
+        ...(!isKept && { onRunCompleted: request.on_run_completed! }),
+        payload: { ...payload, ...(other !== undefined && { assistant_id: other }) },
+        metadata,
+      };
+      const now = context.clock.now();
+      // An `end_time` in the past is accepted unless the patch sets it.
+      checkTimes({ ...before, ...changes, endTime: endTime ?? null }, now);
+      const payloads = await renewedSecret(context, before, actor);
+      const done = await context.crons.dispatch(cronId, { type: 'UpdateCron', changes, now }, { payloads });
+      if (!done.ok) throw noCron(cronId);
+      return jsonReply(toCron(await findCron(context, cronId)));
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/runs/crons/{cron_id}',
+    tag: 'crons',
+    summary: 'Delete a cron',
+    description: 'Runs that it has started continue.',
+    replies: { 204: nothing('Deleted'), ...problems(404) },
+    async handle({ context, actor, params: { cron_id: cronId } }) {
+      const { filter } = await authorise(context, actor, 'crons:delete', { cron_id: cronId });
+      await findCron(context, cronId, filter);
+      const done = await context.crons.dispatch(cronId, { type: 'DeleteCron' });
+      if (!done.ok) throw noCron(cronId);
+      return noContent();
+    },
+  }),
+];
+
+async function findCron(
+  { log }: ServerContext,
+  cronId: string,
+  filter?: Parameters<typeof getCron>[2],
+): Promise<CronRecord> {
+  const found = await getCron(log.rows, cronId, filter);
+  if (found === undefined) throw noCron(cronId);
+  return found;
+}
+
+/** `sent` is the body as the client sent it, which the cron keeps. */
+async function createCron(
+  context: ServerContext,
+  actor: Actor,
+  request: z.output<typeof cronCreate>,
+  sent: Json | undefined,
+  threadId: string | null,
+): Promise<Response> {
   const { log, clock, crons, ids } = context;
-
-  async function find(cronId: string, filter?: Parameters<typeof getCron>[2]): Promise<CronRecord> {
-    const cron = await getCron(log.rows, cronId, filter);
-    if (cron === undefined) throw noCron(cronId);
-    return cron;
-  }
-
-  async function create(actor: Actor, body: Json | undefined, threadId: string | null): Promise<JsonObject> {
-    const request = check(cronCreate, body ?? {});
-    checkWebhook(context, request.webhook);
-    const { assistantId } = await findAssistantToRun(context, actor, request.assistant_id);
-    const cronId = ids.uuid();
-    const userId = actor.user?.identity ?? null;
-    const endTime = request.end_time ?? null;
-    const granted = await authorise(context, actor, 'crons:create', {
-      cron_id: cronId,
-      thread_id: threadId,
-      user_id: userId,
-      schedule: request.schedule,
-      end_time: endTime === null ? null : toTimestamp(endTime),
-      payload: payloadOf(cronId, body),
-      metadata: request.metadata ?? {},
-    });
-    if (threadId !== null) {
-      const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
-    }
-    const { schedule = request.schedule, payload: left, metadata } = grantedCron(granted);
-    const payload = { ...left, assistant_id: assistantId };
-    const timezone = request.timezone ?? null;
-    const now = clock.now();
-    checkTimes({ schedule, timezone, endTime }, now);
-    const content: CronContent = {
-      ...{ assistantId, threadId, schedule, timezone, endTime, userId, payload, metadata },
-      enabled: request.enabled ?? true,
-      onRunCompleted: threadId === null ? (request.on_run_completed ?? 'delete') : null,
-    };
-    const make = async (extraAppends: readonly Append[] = []): Promise<void | typeof CONFLICT> => {
-      const command = { type: 'CreateCron', cronId, content, now } as const;
-      const done = await crons.dispatch(cronId, command, {
-        payloads: newSecret(cronId, actor),
-        extraAppends,
-      });
-      if (done.ok) return;
-      if (done.refusal.code === 'concurrency-conflict') return CONFLICT;
-      throw new Error(`cron ${cronId} cannot be made: ${done.refusal.code}`);
-    };
-    if (threadId === null) await make();
-    else
-      // Deleting a thread deletes its crons. The expected version prevents adding one during the deletion.
-      await context.threads.runExclusive(threadId, async ({ state, version }) => {
-        if (!isLiving(state)) throw noThread(threadId);
-        return make([{ stream: threadStream(threadId), expected: version, events: [] }]);
-      });
-    return toCron(await find(cronId));
-  }
-
-  app.post('/runs/crons', async (c) => c.json(await create(c.var.actor, c.var.body, null)));
-
-  app.post('/threads/:thread_id/runs/crons', async (c) =>
-    c.json(await create(c.var.actor, c.var.body, pathUuid(c.req.param('thread_id'), 'thread_id'))),
-  );
-
-  app.patch('/runs/crons/:cron_id', async (c) => {
-    const cronId = pathUuid(c.req.param('cron_id'), 'cron_id');
-    const { actor, body } = c.var;
-    if (!isObject(body) || Object.keys(body).length === 0) throw emptyBody();
-    const request = check(cronPatch, body);
-    checkWebhook(context, request.webhook);
-    const { assistant_id: assistant, timezone, enabled, end_time: endTime } = request;
-    const granted = await authorise(context, actor, 'crons:update', {
-      cron_id: cronId,
-      schedule: request.schedule ?? null,
-      end_time: endTime === undefined || endTime === null ? null : toTimestamp(endTime),
-      enabled: enabled ?? null,
-      on_run_completed: request.on_run_completed ?? null,
-      // A patch without `config` keeps the settings, which contain `cron_id`.
-      payload: isObject(body['config']) ? payloadOf(cronId, body) : body,
-      metadata: request.metadata ?? {},
-    });
-    const cron = await find(cronId, granted.filter);
-    const { schedule, payload, metadata } = grantedCron(granted, cron.metadata);
-    const isKept = cron.threadId !== null || request.on_run_completed === undefined;
-    const other = assistant && (await findAssistantToRun(context, actor, assistant)).assistantId;
-    const changes: Partial<CronContent> = {
-      ...(other !== undefined && { assistantId: other }),
-      ...(schedule !== undefined && { schedule }),
-      ...(timezone !== undefined && { timezone }),
-      ...(enabled !== undefined && { enabled }),
-      ...(endTime !== undefined && { endTime }),
-      ...(!isKept && { onRunCompleted: request.on_run_completed! }),
-      payload: { ...payload, ...(other !== undefined && { assistant_id: other }) },
-      metadata,
-    };
-    const now = clock.now();
-    // An `end_time` in the past is accepted unless the patch sets it.
-    checkTimes({ ...cron, ...changes, endTime: endTime ?? null }, now);
-    const payloads = await renewedSecret(context, cron, actor);
-    const done = await crons.dispatch(cronId, { type: 'UpdateCron', changes, now }, { payloads });
-    if (!done.ok) throw noCron(cronId);
-    return c.json(toCron(await find(cronId)));
+  checkWebhook(context, request.webhook);
+  const { assistantId } = await findAssistantToRun(context, actor, request.assistant_id);
+  const cronId = ids.uuid();
+  const userId = actor.user?.identity ?? null;
+  const endTime = request.end_time ?? null;
+  const granted = await authorise(context, actor, 'crons:create', {
+    cron_id: cronId,
+    thread_id: threadId,
+    user_id: userId,
+    schedule: request.schedule,
+    end_time: endTime === null ? null : toTimestamp(endTime),
+    payload: payloadOf(cronId, sent),
+    metadata: request.metadata ?? {},
   });
-
-  app.delete('/runs/crons/:cron_id', async (c) => {
-    const cronId = pathUuid(c.req.param('cron_id'), 'cron_id');
-    const { filter } = await authorise(context, c.var.actor, 'crons:delete', { cron_id: cronId });
-    await find(cronId, filter);
-    const done = await crons.dispatch(cronId, { type: 'DeleteCron' });
-    if (!done.ok) throw noCron(cronId);
-    return noContent();
-  });
-
-  return app;
+  if (threadId !== null) {
+    const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
+    if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+  }
+  const { schedule = request.schedule, payload: left, metadata } = grantedCron(granted);
+  const payload = { ...left, assistant_id: assistantId };
+  const timezone = request.timezone ?? null;
+  const now = clock.now();
+  checkTimes({ schedule, timezone, endTime }, now);
+  const content: CronContent = {
+    ...{ assistantId, threadId, schedule, timezone, endTime, userId, payload, metadata },
+    enabled: request.enabled,
+    onRunCompleted: threadId === null ? request.on_run_completed : null,
+  };
+  const make = async (extraAppends: readonly Append[] = []): Promise<void | typeof CONFLICT> => {
+    const command = { type: 'CreateCron', cronId, content, now } as const;
+    const done = await crons.dispatch(cronId, command, {
+      payloads: newSecret(cronId, actor),
+      extraAppends,
+    });
+    if (done.ok) return;
+    if (done.refusal.code === 'concurrency-conflict') return CONFLICT;
+    throw new Error(`cron ${cronId} cannot be made: ${done.refusal.code}`);
+  };
+  if (threadId === null) await make();
+  else
+    // Deleting a thread deletes its crons. The expected version prevents adding one during the deletion.
+    await context.threads.runExclusive(threadId, async ({ state, version }) => {
+      if (!isLiving(state)) throw noThread(threadId);
+      return make([{ stream: threadStream(threadId), expected: version, events: [] }]);
+    });
+  return jsonReply(toCron(await findCron(context, cronId)));
 }

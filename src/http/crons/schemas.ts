@@ -12,9 +12,10 @@ import {
   selectOf,
   sortOrder,
   uuid,
+  time,
+  withDefault,
 } from '../fields.ts';
 import { runCreate } from '../runs/schemas.ts';
-import { time } from '../fields.ts';
 
 const schedule = z.string('expected a cron expression').superRefine((text, context) => {
   const problem = findScheduleProblem(text);
@@ -46,15 +47,23 @@ export const PAYLOAD_KEYS = Object.keys(payload);
 
 const common = {
   timezone: optional(timezone),
-  enabled: optional(z.boolean('expected true or false')),
-  /** Applies to crons without a thread. */
-  on_run_completed: optional(oneOf(['delete', 'keep'])),
   metadata: optional(ownMetadata),
 };
+const enabled = z.boolean('expected true or false');
+/** Applies to crons without a thread. */
+const onRunCompleted = oneOf(['delete', 'keep']);
 
 /** Validates the payload's members; the cron keeps them as they were sent. */
 export const cronCreate = z.object(
-  { schedule, assistant_id: name, end_time: optional(time), ...common, ...payload },
+  {
+    schedule,
+    assistant_id: name,
+    end_time: optional(time),
+    enabled: withDefault(enabled, true),
+    on_run_completed: withDefault(onRunCompleted, 'delete'),
+    ...common,
+    ...payload,
+  },
   'expected an object',
 );
 
@@ -64,6 +73,8 @@ export const cronPatch = z.object(
     schedule: optional(schedule),
     assistant_id: optional(name),
     end_time: time.nullish(),
+    enabled: optional(enabled),
+    on_run_completed: optional(onRunCompleted),
     ...common,
     ...payload,
   },
@@ -76,16 +87,14 @@ export const cronPayload = z.object(payload, 'expected an object');
 const filters = {
   assistant_id: optional(name),
   thread_id: optional(uuid),
-  enabled: optional(z.boolean('expected true or false')),
+  enabled: optional(enabled),
   metadata: optional(jsonObject),
 };
 
 export const cronSearch = z.object(
   {
     ...filters,
-    sort_by: oneOf(CRON_SORTS)
-      .nullish()
-      .transform((value) => value ?? 'created_at'),
+    sort_by: withDefault(oneOf(CRON_SORTS), 'created_at'),
     sort_order: sortOrder,
     limit: limit(10),
     offset,

@@ -1,6 +1,5 @@
 /** All operations of the API. */
 import { assistantOperations } from './assistants.ts';
-import { cronOperations } from './crons.ts';
 import type { Operation } from '../endpoint.ts';
 import { protocolOperations } from './protocol.ts';
 import { runOperations } from './runs.ts';
@@ -14,7 +13,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...threadOperations,
   ...threadStateOperations,
   ...runOperations,
-  ...cronOperations,
   ...ENDPOINTS,
   ...protocolOperations,
   ...systemOperations,

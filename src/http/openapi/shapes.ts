@@ -161,22 +161,3 @@ export const assistantVersion = assistant.omit({ updated_at: true }).meta({
   id: 'AssistantVersion',
   description: 'Like the assistant; `created_at` is the time of the version.',
 });
-
-export const cron = z
-  .object({
-    cron_id: id,
-    assistant_id: id,
-    thread_id: id.nullable(),
-    on_run_completed: z.enum(['delete', 'keep']).nullable(),
-    schedule: z.string(),
-    timezone: z.string().nullable(),
-    end_time: time.nullable(),
-    enabled: z.boolean(),
-    created_at: time,
-    updated_at: time,
-    next_run_date: time.nullable().meta({ description: 'The slot that is next; null when none comes.' }),
-    user_id: z.string().nullable(),
-    payload: jsonObject.meta({ description: 'The request as it was sent; its runs are created with it.' }),
-    metadata: jsonObject,
-  })
-  .meta({ id: 'Cron' });
