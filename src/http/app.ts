@@ -24,9 +24,6 @@ import {
   wrongMethod,
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
-import { assistantChangeRoutes } from './assistants/changes.ts';
-import { assistantGraphRoutes } from './assistants/graphs.ts';
-import { assistantRoutes } from './assistants/assistants.ts';
 import { protocolRoutes } from './protocol/protocol.ts';
 import { runGroupRoutes } from './runs/groups.ts';
 import { runReadRoutes } from './runs/reads.ts';
@@ -60,9 +57,6 @@ export function createApp(context: ServerContext): Hono<Env> {
 
   addEndpoints(app, context, ENDPOINTS);
   app.route('/', systemRoutes(context));
-  app.route('/', assistantRoutes(context));
-  app.route('/', assistantChangeRoutes(context));
-  app.route('/', assistantGraphRoutes(context));
   app.route('/', threadSearchRoutes(context));
   app.route('/', threadMaintenanceRoutes(context));
   app.route('/', threadRoutes(context));

@@ -1,6 +1,9 @@
 /** All endpoints of the API. */
 import { cronChangeEndpoints } from './crons/changes.ts';
 import { cronEndpoints } from './crons/crons.ts';
+import { assistantEndpoints } from './assistants/assistants.ts';
+import { assistantChangeEndpoints } from './assistants/changes.ts';
+import { assistantGraphEndpoints } from './assistants/graphs.ts';
 import type { Endpoint } from './endpoint.ts';
 import { storeEndpoints } from './store/store.ts';
 import { webhookEndpoints } from './webhooks/webhooks.ts';
@@ -10,4 +13,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...cronChangeEndpoints,
   ...webhookEndpoints,
   ...storeEndpoints,
+  ...assistantEndpoints,
+  ...assistantChangeEndpoints,
+  ...assistantGraphEndpoints,
 ];

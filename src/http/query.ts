@@ -64,16 +64,23 @@ function scalar(field: string, text: string, kind: Exclude<Kind, 'list' | 'texts
       if (!/^-?\d{1,15}(\.\d+)?$/.test(text)) throw invalid(`${field}: expected a number`);
       return Number(text);
     case 'boolean':
-      return flagOf(field, text.toLowerCase());
+      return flagOf(field, text);
     case 'json':
       return parsed(field, text);
   }
 }
 
 function flagOf(field: string, text: string): boolean {
-  if (['true', '1', 'yes'].includes(text)) return true;
-  if (['false', '0', 'no', ''].includes(text)) return false;
-  throw invalid(`${field}: expected true or false`);
+  const flag = parseFlag(text);
+  if (flag === undefined) throw invalid(`${field}: expected true or false`);
+  return flag;
+}
+
+/** Undefined for text that is no boolean. */
+export function parseFlag(text: string): boolean | undefined {
+  const lower = text.toLowerCase();
+  if (['true', '1', 'yes'].includes(lower)) return true;
+  return ['false', '0', 'no', ''].includes(lower) ? false : undefined;
 }
 
 /** Parses JSON with the limits of request bodies. */

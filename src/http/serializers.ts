@@ -4,8 +4,6 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText, Sendable } from '../kernel/json-text.ts';
 import { maskUrl } from '../delivery/mask.ts';
 import type { CheckpointRef, GraphState, GraphTask } from '../graphs/port.ts';
-import type { AssistantRecord } from '../projections/assistant-queries.ts';
-import type { AssistantVersionRecord } from '../projections/assistant-content.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { RunKwargs } from '../thread/events.ts';
 import type { StorageSum, StorageUse } from '../log/payloads.ts';
@@ -99,36 +97,6 @@ export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
     temporary: kwargs.onCompletion === 'delete',
     checkpoint_during: kwargs.checkpointDuring ?? true,
     durability: kwargs.durability ?? DEFAULT_DURABILITY,
-  };
-}
-
-export function toAssistant(assistant: AssistantRecord): JsonObject {
-  return {
-    assistant_id: assistant.assistantId,
-    graph_id: assistant.graphId,
-    name: assistant.name,
-    description: assistant.description,
-    config: assistant.config,
-    context: assistant.context,
-    metadata: assistant.metadata,
-    version: assistant.version,
-    created_at: toTimestamp(assistant.createdAt),
-    updated_at: toTimestamp(assistant.updatedAt),
-  };
-}
-
-/** Has no `updated_at`: a version never changes. */
-export function toAssistantVersion(version: AssistantVersionRecord): JsonObject {
-  return {
-    assistant_id: version.assistantId,
-    version: version.version,
-    graph_id: version.graphId,
-    name: version.name,
-    description: version.description,
-    config: version.config,
-    context: version.context,
-    metadata: version.metadata,
-    created_at: toTimestamp(version.createdAt),
   };
 }
 

@@ -7,6 +7,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The members that are not undefined. */
+export const defined = (record: object): JsonObject =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as JsonObject;
+
 /** Sets an own member, even for the key `__proto__`. */
 export function setMember(target: JsonObject, key: string, value: Json): void {
   if (key !== '__proto__') target[key] = value;

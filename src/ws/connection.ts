@@ -7,7 +7,7 @@
 import { setMaxListeners } from 'node:events';
 import type { RawData, WebSocket } from 'ws';
 import { NoJson, parseBody } from '../http/body.ts';
-import { assistantKey } from '../http/protocol/assistant-key.ts';
+import { toAssistantId } from '../http/assistants/access.ts';
 import type { Caller, Perform } from '../http/protocol/caller.ts';
 import { perform } from '../http/protocol/perform.ts';
 import { startRun } from '../http/protocol/run-commands.ts';
@@ -81,7 +81,7 @@ export function serveSocket(
 
   const start: Perform = async (who, params) => {
     const given = params['assistant_id'];
-    const key = typeof given === 'string' ? assistantKey(given) : undefined;
+    const key = typeof given === 'string' ? toAssistantId(given) : undefined;
     if (boundAssistant !== undefined && key !== undefined && key !== boundAssistant)
       throw new CommandProblem(
         'invalid_argument',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../kernel/json.ts';
+import { parseFlag } from '../query.ts';
+import { defined } from '../../kernel/json.ts';
 import { ASSISTANT_SORTS } from '../../projections/assistant-queries.ts';
 import {
   jsonObject,
@@ -12,6 +13,7 @@ import {
   selectOf,
   sortOrder,
   uuid,
+  withDefault,
 } from '../fields.ts';
 import { runConfig } from '../runs/schemas.ts';
 
@@ -21,10 +23,10 @@ const description = z
   .refine((text) => text.isWellFormed(), 'expected plain text, found a lone surrogate');
 
 /** Drops members given as null, which `optional` turns into undefined. */
-const config = runConfig.transform(
-  (given) =>
-    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JsonObject,
-);
+const config = runConfig.transform(defined);
+
+/** Name of an assistant that is created without one. */
+export const UNTITLED = 'Untitled';
 
 /** Content of an assistant's version, as clients send it. */
 const content = {
@@ -38,9 +40,10 @@ const content = {
 export const assistantCreate = z.object(
   {
     ...content,
+    name: withDefault(name, UNTITLED),
     graph_id: name,
     assistant_id: optional(uuid),
-    if_exists: optional(oneOf(['raise', 'do_nothing'])),
+    if_exists: withDefault(oneOf(['raise', 'do_nothing']), 'raise'),
   },
   'expected an object',
 );
@@ -53,9 +56,7 @@ const filters = { metadata: optional(jsonObject), graph_id: optional(name), name
 export const assistantSearch = z.object(
   {
     ...filters,
-    sort_by: oneOf(ASSISTANT_SORTS)
-      .nullish()
-      .transform((value) => value ?? 'created_at'),
+    sort_by: withDefault(oneOf(ASSISTANT_SORTS), 'created_at'),
     sort_order: sortOrder,
     limit: limit(10),
     offset,
@@ -87,9 +88,34 @@ export const versionSearch = z.object(
   'expected an object',
 );
 
+/** Levels of subgraphs to draw: `xray=true` means all levels, `xray=2` two. */
+const xray = z
+  .string()
+  .optional()
+  .transform((text = '', context): boolean | number => {
+    if (/^\d{1,6}$/.test(text) && Number(text) > 0) return Number(text);
+    const isNumber = /^-?\d{1,6}$/.test(text);
+    const flag = isNumber ? undefined : parseFlag(text);
+    if (flag !== undefined) return flag;
+    const message = isNumber ? 'expected true, false, or 1 or more levels' : 'expected true or false';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .meta({
+    type: ['boolean', 'integer'],
+    minimum: 1,
+    default: false,
+    description: 'True draws all subgraphs, a number so many levels of them.',
+  });
+export const drawingQuery = z.object({ xray });
+export const subgraphQuery = z.object({ recurse: withDefault(z.boolean(), false) });
+
+/** The version in a query, which a body precedes. */
+export const versionQuery = z.object({ version: optional(z.number()) });
+
 export const versionChoice = z.object(
   { version: z.int('expected a version number') },
   'expected an object with version',
 );
 
-export const assistantDeletion = z.object({ delete_threads: z.boolean().optional() });
+export const assistantDeletion = z.object({ delete_threads: withDefault(z.boolean(), false) });

@@ -1,5 +1,4 @@
 /** All operations of the API. */
-import { assistantOperations } from './assistants.ts';
 import type { Operation } from '../endpoint.ts';
 import { protocolOperations } from './protocol.ts';
 import { runOperations } from './runs.ts';
@@ -9,7 +8,6 @@ import { threadOperations } from './threads.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 
 export const OPERATIONS: readonly Operation[] = [
-  ...assistantOperations,
   ...threadOperations,
   ...threadStateOperations,
   ...runOperations,

@@ -7,9 +7,7 @@
 import type { Actor } from '../../auth/authenticate.ts';
 import type { CronOrder } from '../../actors/crons.ts';
 import type { Dispatched } from '../../actors/threads.ts';
-import { systemAssistantId } from '../../actors/assistants.ts';
 import { dueTime } from '../../kernel/clock.ts';
-import { isUuid } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../../projections/assistant-queries.ts';
 import { getRun, type RunRecord } from '../../projections/run-queries.ts';
@@ -34,6 +32,7 @@ import {
 import { checkStartCheckpoint, checkWebhook } from './checks.ts';
 import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { toRunKwargs } from './kwargs.ts';
+import { toAssistantId } from '../assistants/access.ts';
 import { checkServed } from '../assistants/served-graph.ts';
 import { check } from '../check.ts';
 import { runCreate, type RunCreate } from './schemas.ts';
@@ -249,7 +248,7 @@ export async function findAssistantToRun(
   given: string,
 ): Promise<AssistantRecord> {
   const { rows } = context.log;
-  const assistantId = isUuid(given) ? given.toLowerCase() : systemAssistantId(given);
+  const assistantId = toAssistantId(given);
   const found = await getAssistant(rows, assistantId);
   // A3 The handler is asked about missing assistants too: otherwise its call would reveal which ids exist.
   if (found?.system !== true) {

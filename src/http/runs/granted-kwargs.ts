@@ -2,7 +2,7 @@
 import { maskUrl } from '../../delivery/mask.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { RunKwargs } from '../../thread/events.ts';
-import { defined } from './kwargs.ts';
+import { defined } from '../../kernel/json.ts';
 import { runCreate } from './schemas.ts';
 import { DEFAULT_DURABILITY } from '../serializers.ts';
 

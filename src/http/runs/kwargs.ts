@@ -5,7 +5,7 @@
  * override both. A4 Clients can read kwargs: of the user they hold only the identity.
  */
 import type { Actor } from '../../auth/authenticate.ts';
-import { isObject, type JsonObject } from '../../kernel/json.ts';
+import { defined, isObject, type JsonObject } from '../../kernel/json.ts';
 import type { AssistantRecord } from '../../projections/assistant-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import { underRun } from './settings.ts';
@@ -81,6 +81,3 @@ function toConfigurable(
 
 const durabilityOf = (during: boolean | undefined): string | undefined =>
   during === undefined ? undefined : during ? 'async' : 'exit';
-
-/** Drops undefined members, which would otherwise hide those of the assistant. */
-export const defined = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;

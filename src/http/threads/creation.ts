@@ -10,7 +10,7 @@ import { threadStream, type Ttl } from '../../thread/events.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { noGraphId, notAuthorized } from '../replies.ts';
-import { defined } from '../runs/kwargs.ts';
+import { defined } from '../../kernel/json.ts';
 import type { Supersteps } from './state-schemas.ts';
 import { computeUpdate } from './state-update.ts';
 import { findThreadGraph } from './thread-graph.ts';
