@@ -21,8 +21,11 @@ const ARROWS: Record<string, readonly string[]> = {
   log: ['kernel', ...AGGREGATES],
   projections: ['kernel', ...AGGREGATES, 'log'],
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
-  effects: [...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts', 'protocol/subgraph-frames.ts'],
-  graphs: ['kernel', 'protocol/subgraph-frames.ts'],
+  effects: [
+    ...[...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts'],
+    ...['protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],
+  ],
+  graphs: ['kernel', 'protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],
   // Fault attribution is one rule for workers and server.
   workers: ['kernel', 'graphs', 'thread/fault.ts'],
   worker: ['kernel', 'graphs', 'workers'],

@@ -22,7 +22,7 @@ export const readLedger = async (
   { streamMode }: Modes,
 ): Promise<SubgraphLedger | undefined> =>
   streamMode.includes(LIFECYCLE)
-    ? openSubgraphLedger(await log.payloads.framesOfMode(runId, LIFECYCLE))
+    ? openSubgraphLedger(await log.payloads.framesNamed(runId, LIFECYCLE))
     : undefined;
 
 /** Returns no frames for a rolled-back run, whose frames are deleted. */

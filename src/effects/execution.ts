@@ -15,6 +15,7 @@ import type { EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Executing, Refusal } from '../thread/decide.ts';
 import type { Outcome, ThreadEvent } from '../thread/events.ts';
+import { withState } from '../protocol/stream-modes.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { CHARGED } from '../thread/fault.ts';
 import { toFailure } from './outcome.ts';
@@ -85,7 +86,7 @@ export function createExecution(options: ExecutionOptions): Execution {
   function framesWrite(frames: readonly Frame[]): PayloadWrite {
     const first = next;
     next += frames.length;
-    return { kind: 'frames', runId, threadId, first, frames };
+    return { kind: 'frames', runId, threadId, first, frames: frames.map(withState) };
   }
 
   /** `made` counts frames from graph code. `shifts`: where the ledger dropped or added frames. */

@@ -1,7 +1,8 @@
 /** Builds the order that the graph host executes, from the run's record and secret. */
-import type { RunOrder, StreamMode } from '../graphs/port.ts';
+import type { RunOrder } from '../graphs/port.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
+import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { RunSecret } from '../thread/secret.ts';
 
 /** State of the run that its thread adds to the order. */

@@ -7,22 +7,9 @@
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
+import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
-
-/** `messages` sends accumulated messages, `messages-tuple` message chunks, `lifecycle` starts and ends of subgraphs. */
-export type StreamMode =
-  | 'values'
-  | 'updates'
-  | 'messages'
-  | 'messages-tuple'
-  | 'custom'
-  | 'events'
-  | 'debug'
-  | 'tasks'
-  | 'checkpoints'
-  | 'tools'
-  | 'lifecycle';
 
 /** The `command` of the HTTP API, unchanged. */
 export interface GraphCommand {

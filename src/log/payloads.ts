@@ -11,6 +11,14 @@ export interface FrameText {
   readonly data: string;
 }
 
+export interface NewFrame extends FrameText {
+  /**
+   * The text repeats the state of its graph, so it may be stored as a difference from an earlier text of the thread.
+   * `whole` shows the state alone, `part` shows it within other data.
+   */
+  readonly state?: 'whole' | 'part' | undefined;
+}
+
 export interface StoredFrame extends FrameText {
   /** Dense from 0 within the run, across attempts (S1). */
   readonly id: number;
@@ -61,7 +69,7 @@ export interface AcceptedRequest {
 export type PayloadWrite =
   | { kind: 'grant-lease'; runId: string; attempt: number; leaseId: string }
   | { kind: 'end-lease'; runId: string }
-  | { kind: 'frames'; runId: string; threadId: string; first: number; frames: readonly FrameText[] }
+  | { kind: 'frames'; runId: string; threadId: string; first: number; frames: readonly NewFrame[] }
   /** The values that a run showed at its end and that no checkpoint holds, as JSON text; erased with its frames. */
   | { kind: 'untracked-values'; runId: string; threadId: string; data: string }
   /** `lastFrame`: of the run when it saved the checkpoint. */
@@ -181,8 +189,8 @@ export interface PayloadReader {
   ): Promise<string[]>;
   /** At most `limit` frames with ids above `after`, in order, and fewer when they are large; never none of some. */
   frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;
-  /** All frames of one stream mode, of every graph within the run, in order. For modes of few and short frames. */
-  framesOfMode(runId: string, mode: string): Promise<StoredFrame[]>;
+  /** All frames of a name, of every graph within the run, in order. For names of few and short frames. */
+  framesNamed(runId: string, name: string): Promise<StoredFrame[]>;
   /**
    * The highest frame id of the run when it saved this checkpoint of its root graph; undefined when it saved no such
    * one.

@@ -49,10 +49,10 @@ export function toEventText({ method, seq, eventId, namespace, node, at, data }:
 /** Builds the id of a marked event; clients parse the run id from it. */
 export const toNamedId = (runId: string, mark: string): string => `synth:${runId}:${mark}`;
 
-/** Splits a frame name such as `values|child:1|grandchild:2` into mode and namespace. */
-export const parseFrameName = (name: string): { mode: string; namespace: Namespace } => {
-  const [mode = '', ...namespace] = name.split('|');
-  return { mode, namespace };
+/** Splits a frame's event name such as `values|child:1|grandchild:2` into name and namespace. */
+export const parseFrameName = (event: string): { name: string; namespace: Namespace } => {
+  const [name = '', ...namespace] = event.split('|');
+  return { name, namespace };
 };
 
 export const namespaceKey = (namespace: Namespace): string => namespace.join('|');

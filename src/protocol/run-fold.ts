@@ -124,9 +124,9 @@ export function openRunFold({ graphId, modes, resumed = [] }: RunFacts): RunFold
     ];
   }
 
-  function fold(mode: string, namespace: Namespace, frame: Frame): Draft[] {
+  function fold(name: string, namespace: Namespace, frame: Frame): Draft[] {
     const { id, data } = frame;
-    switch (mode) {
+    switch (name) {
       case 'metadata':
         // Every attempt starts with a `metadata` frame, so a later one means that the attempt before was lost.
         if (id === 0) return begin();
@@ -165,8 +165,8 @@ export function openRunFold({ graphId, modes, resumed = [] }: RunFacts): RunFold
 
   return {
     frame(frame) {
-      const { mode, namespace } = parseFrameName(frame.event);
-      return withStarts(fold(mode, namespace, frame));
+      const { name, namespace } = parseFrameName(frame.event);
+      return withStarts(fold(name, namespace, frame));
     },
     end({ status, error, refusal, interrupts }) {
       const open =

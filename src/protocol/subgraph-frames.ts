@@ -1,8 +1,9 @@
 /** Frames of the stream mode `lifecycle`: one for a subgraph's start and one for its end. */
 import { namespaceKey, parseFrameName, type Namespace } from './event.ts';
+import { isNodeNamespace, type StreamMode } from './stream-modes.ts';
 import { openSubgraphs, type EndStatus, type Failure, type Subgraph } from './subgraphs.ts';
 
-export const LIFECYCLE = 'lifecycle';
+export const LIFECYCLE = 'lifecycle' satisfies StreamMode;
 
 interface FrameText {
   readonly event: string;
@@ -30,14 +31,11 @@ export interface SubgraphFrames {
   after(namespace: Namespace, mode: string, payload: unknown): readonly FrameText[];
 }
 
-/** Modes whose namespace names a node instead of a graph before langgraph 1.7. */
-const NODE_MODES: ReadonlySet<string> = new Set(['messages', 'tools']);
-
 export function openSubgraphFrames(): SubgraphFrames {
   const subgraphs = openSubgraphs();
   return {
     before(namespace, mode) {
-      if (namespace.length === 0 || NODE_MODES.has(mode)) return [];
+      if (namespace.length === 0 || isNodeNamespace(mode)) return [];
       const entered = subgraphs.enter(namespace);
       return entered === undefined ? [] : [toFrame(entered, subgraphs.callOf(namespace))];
     },
@@ -59,8 +57,8 @@ export function openSubgraphLedger(earlier: readonly FrameText[] = []): Subgraph
   const subgraphs = openSubgraphs();
 
   function admit(frame: FrameText): readonly FrameText[] {
-    const { mode, namespace } = parseFrameName(frame.event);
-    if (mode !== LIFECYCLE) return [frame];
+    const { name, namespace } = parseFrameName(frame.event);
+    if (name !== LIFECYCLE) return [frame];
     const { event, error } = JSON.parse(frame.data) as { event: Subgraph['status']; error?: Failure };
     if (event === 'started') return subgraphs.enter(namespace) === undefined ? [] : [frame];
     const key = namespaceKey(namespace);

@@ -4,10 +4,9 @@
  */
 import type { FrameText } from '../log/payloads.ts';
 import { namespaceKey, parseFrameName, startsWith, type Namespace } from '../protocol/event.ts';
-import { isBegunByTool, LIFECYCLE } from '../protocol/subgraph-frames.ts';
+import { isRunWide } from '../protocol/stream-modes.ts';
+import { isBegunByTool } from '../protocol/subgraph-frames.ts';
 
-/** Modes whose frames concern the whole run and always pass. */
-const RUN_MODES: ReadonlySet<string> = new Set(['metadata', 'error', LIFECYCLE]);
 /** The prebuilt agents name the node that executes tool calls `tools`. */
 const TOOLS_SEGMENT = /^tools:/;
 
@@ -31,9 +30,9 @@ export function openNamespaceFilter(
     !namespace.some((_, index) => index >= prefix.length && isSubagent(namespace.slice(0, index + 1)));
 
   function wants(frame: FrameText): boolean {
-    const { mode, namespace } = parseFrameName(frame.event);
+    const { name, namespace } = parseFrameName(frame.event);
     if (isBegunByTool(frame)) begunByTools.add(namespaceKey(namespace));
-    return RUN_MODES.has(mode) || wanted.some((prefix) => isWithin(namespace, prefix));
+    return isRunWide(name) || wanted.some((prefix) => isWithin(namespace, prefix));
   }
 
   earlier.forEach(wants);

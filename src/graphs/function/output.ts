@@ -1,7 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { FrameSink } from '../frame-sink.ts';
-import type { RunOrder, StreamMode } from '../port.ts';
+import { frameNameOf, type StreamMode } from '../../protocol/stream-modes.ts';
+import type { RunOrder } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
 import { toRunConfig } from '../run-config.ts';
 import { toWire } from '../wire.ts';
@@ -37,8 +38,8 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
     const head = JSON.stringify({ event: kind, name, run_id: runId, tags, metadata, parent_ids: [] });
     frames.push('events', `${head.slice(0, -1)},"data":${data}}`);
   };
-  const push = (mode: StreamMode, name: string, data: () => string): void => {
-    if (modes.has(mode)) frames.push(name, data());
+  const push = (mode: StreamMode, data: () => string): void => {
+    if (modes.has(mode)) frames.push(frameNameOf(mode), data());
   };
   /** A function's messages are complete when first seen, so the mode `messages` has only metadata and complete frames. */
   const completed = (state: () => string): void => {
@@ -52,7 +53,7 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
     frames.push('messages/complete', JSON.stringify(fresh));
   };
   const values = (state: () => string): void => {
-    push('values', 'values', state);
+    push('values', state);
     completed(state);
   };
   return {
@@ -67,21 +68,21 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
     update({ update, messages }, step) {
       const messageMetadata = { ...metadata, tags, langgraph_node: graphId, langgraph_step: step };
       for (const message of messages)
-        push('messages-tuple', 'messages', () => JSON.stringify([message, messageMetadata]));
-      push('updates', 'updates', () => JSON.stringify({ [graphId]: update }));
+        push('messages-tuple', () => JSON.stringify([message, messageMetadata]));
+      push('updates', () => JSON.stringify({ [graphId]: update }));
       debug.updated(update);
     },
     checkpoint: debug.checkpoint,
     custom(chunk) {
       if (!modes.has('custom') && !modes.has('events')) return;
       const text = JSON.stringify(toWire(chunk));
-      push('custom', 'custom', () => text);
+      push('custom', () => text);
       event('on_custom_event', 'custom', text);
     },
     paused(interrupt, taskId, state) {
       debug.ended(taskId, [interrupt]);
-      push('updates', 'updates', () => JSON.stringify({ __interrupt__: [interrupt] }));
-      push('values', 'values', state);
+      push('updates', () => JSON.stringify({ __interrupt__: [interrupt] }));
+      push('values', state);
     },
     ended(state, taskId) {
       debug.ended(taskId, []);

@@ -1,5 +1,6 @@
 /** Runs LangGraph.js graphs: binds saver and store, streams frames, reads the end. */
 import type { Ids } from '../../kernel/ids.ts';
+import { needsEvents, subgraphReadsOf } from '../../protocol/stream-modes.ts';
 import { openSubgraphFrames, type SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Attempt } from '../attempt.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
@@ -16,7 +17,7 @@ import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
-import { needsEvents, toInput, toOptions, type ChunkListener, type Needs } from './invocation.ts';
+import { toInput, toOptions, type ChunkListener, type Needs } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openStepEnds } from './step-ends.ts';
 import { openSaver } from './saver.ts';
@@ -54,15 +55,16 @@ export async function runLangGraph(
   const unheld = unheldChannels(graph);
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
   const subgraphs = extensions !== undefined || order.streamSubgraphs;
-  const lifecycle = order.streamModes.includes('lifecycle') ? openSubgraphFrames() : undefined;
+  const subgraphReads = subgraphReadsOf(order.streamModes);
+  const lifecycle = subgraphReads.length > 0 ? openSubgraphFrames() : undefined;
   const needs: Needs = {
     modes: [
       ...(extensions?.modes ?? (unheld.length > 0 ? ['values'] : [])),
-      ...(lifecycle !== undefined && subgraphs ? ['tasks'] : []),
+      ...(subgraphs ? subgraphReads : []),
     ],
     subgraphs,
     // A listener instead of `subgraphs: true`: streaming subgraphs removes their messages from the parent's stream.
-    listener: lifecycle !== undefined && !subgraphs ? listen(lifecycle, attempt) : undefined,
+    listener: lifecycle !== undefined && !subgraphs ? listen(lifecycle, subgraphReads, attempt) : undefined,
   };
   const options = {
     ...toOptions(await holdBehind(graph, saver, order), attempt.signal, needs),
@@ -102,9 +104,9 @@ export async function runLangGraph(
   return untracked === undefined ? end : { ...end, untracked };
 }
 
-function listen(lifecycle: SubgraphFrames, { frames }: Attempt): ChunkListener {
+function listen(lifecycle: SubgraphFrames, modes: readonly string[], { frames }: Attempt): ChunkListener {
   return {
-    modes: new Set(['tasks']),
+    modes: new Set(modes),
     push([namespace, mode, payload]) {
       for (const { event, data } of [
         ...lifecycle.before(namespace, mode),

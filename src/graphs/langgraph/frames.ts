@@ -1,6 +1,7 @@
 /** Converts the chunks and events of the runtime to frames. */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { chunkType, isMessage } from '../message-form.ts';
+import { formOf, libraryModesOf, type ChunkForm } from '../../protocol/stream-modes.ts';
 import type { SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Frame, RunOrder } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
@@ -9,8 +10,6 @@ import type { Chunk } from '../transformers.ts';
 import { toWire } from '../wire.ts';
 import { openAccumulated } from './accumulated-messages.ts';
 import { createDebugForm } from './debug-form.ts';
-
-import { toRuntimeModes } from './invocation.ts';
 
 /** Makes frames for the stream modes that the client requested. */
 export interface FrameMaker {
@@ -42,7 +41,7 @@ export interface FrameOptions {
 }
 
 export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameMaker {
-  const wanted = new Set(toRuntimeModes(order.streamModes));
+  const wanted = new Set(libraryModesOf(order.streamModes));
   const wantsEvents = order.streamModes.includes('events');
   const accumulated = order.streamModes.includes('messages') ? openAccumulated() : undefined;
   let shown: unknown;
@@ -53,25 +52,19 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
 
   const ofRun = (): Json => publicMetadata(options.metadata, order.config);
 
+  const toData: Record<ChunkForm, (payload: unknown) => Json> = {
+    message(payload) {
+      const [message, metadata] = payload as [unknown, unknown];
+      return [toMessageChunk(message), withPublicMetadata(toWire(metadata))];
+    },
+    debug: debug.entry,
+    task: debug.task,
+    checkpoint: debug.checkpoint,
+  };
   const toFrame = (namespace: readonly string[], mode: string, payload: unknown): Frame => {
-    const frame = (data: Json): Frame => ({
-      event: [mode, ...namespace].join('|'),
-      data: JSON.stringify(data),
-    });
-    switch (mode) {
-      case 'messages': {
-        const [message, metadata] = payload as [unknown, unknown];
-        return frame([toMessageChunk(message), withPublicMetadata(toWire(metadata))]);
-      }
-      case 'debug':
-        return frame(debug.entry(payload));
-      case 'tasks':
-        return frame(debug.task(payload));
-      case 'checkpoints':
-        return frame(debug.checkpoint(payload));
-      default:
-        return frame(toWire(payload));
-    }
+    const form = formOf(mode);
+    const data = form === undefined ? toWire(payload) : toData[form](payload);
+    return { event: [mode, ...namespace].join('|'), data: JSON.stringify(data) };
   };
 
   const chunk = (value: unknown): readonly Frame[] => {

@@ -1,7 +1,8 @@
 /** Converts a run order to the input and options of the runtime. */
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { Reviver } from '../codec.ts';
-import type { GraphCommand, RunOrder, StreamMode } from '../port.ts';
+import { libraryModesOf, readsOf } from '../../protocol/stream-modes.ts';
+import type { GraphCommand, RunOrder } from '../port.ts';
 import { toRunConfig } from '../run-config.ts';
 import type { Chunk } from '../transformers.ts';
 
@@ -24,29 +25,6 @@ export function toCommand({ goto, update, resume }: GraphCommand, reviver: Reviv
 const toTarget = (target: Json, reviver: Reviver): unknown =>
   isObject(target) ? reviver.send({ node: target['node'], args: target['input'] ?? null }) : target;
 
-type OwnMode = 'events' | 'messages' | 'lifecycle';
-const RUNTIME_MODES: Record<Exclude<StreamMode, OwnMode>, string> = {
-  values: 'values',
-  updates: 'updates',
-  'messages-tuple': 'messages',
-  custom: 'custom',
-  debug: 'debug',
-  tasks: 'tasks',
-  checkpoints: 'checkpoints',
-  tools: 'tools',
-};
-
-/** The runtime's names of the requested modes, without modes that this server implements itself. */
-export const toRuntimeModes = (modes: readonly StreamMode[]): string[] => [
-  ...new Set(modes.flatMap((mode) => (isOwnMode(mode) ? [] : [RUNTIME_MODES[mode]]))),
-];
-
-const isOwnMode = (mode: StreamMode): mode is OwnMode => !(mode in RUNTIME_MODES);
-
-/** True if a mode is derived from `streamEvents` instead of `stream`. */
-export const needsEvents = (modes: readonly StreamMode[]): boolean =>
-  modes.includes('events') || modes.includes('messages');
-
 /** Output that the server needs from the runtime in addition to the client's modes. */
 export interface Needs {
   readonly modes: readonly string[];
@@ -67,7 +45,7 @@ const STREAM_KEY = '__pregel_stream';
 /** Absent options must not be set: the runtime lets `undefined` override the graph's own default. */
 export function toOptions(order: RunOrder, signal: AbortSignal, needs: Needs): object {
   const { interruptBefore, interruptAfter, durability, context, config } = order;
-  const modes = [...toRuntimeModes(order.streamModes), ...needs.modes];
+  const modes = [...libraryModesOf(order.streamModes), ...needs.modes, ...readsOf(order.streamModes)];
   const runConfig = toRunConfig(order);
   return {
     ...runConfig,
@@ -75,12 +53,8 @@ export function toOptions(order: RunOrder, signal: AbortSignal, needs: Needs): o
     runId: order.runId,
     tags: [...(config.tags ?? [])],
     signal,
-    // The runtime requires at least one mode, and the mode `messages` reads complete messages from the values. Frames of
-    // modes that the client did not request are dropped.
-    streamMode:
-      modes.length === 0 || order.streamModes.includes('messages')
-        ? [...new Set([...modes, 'values'])]
-        : [...new Set(modes)],
+    // The runtime requires at least one mode. Chunks of modes that are only read become no frames.
+    streamMode: modes.length === 0 ? ['values'] : [...new Set(modes)],
     subgraphs: needs.subgraphs,
     // With `version: 'v2'` the runtime streams a chunk with the checkpoint's id before every state.
     ...(order.protocolFrames === true && { version: 'v2' }),

@@ -4,6 +4,7 @@ import type { AcceptedRequest } from '../../log/payloads.ts';
 import { lastStartedRun } from '../../projections/run-queries.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
+import { PROTOCOL_MODES } from '../../protocol/stream-modes.ts';
 import { createRun } from '../runs/creation.ts';
 import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
 import { check } from '../check.ts';
@@ -12,8 +13,6 @@ import { findAccepted } from '../runs/idempotency.ts';
 import type { Caller, Perform } from './caller.ts';
 import { findThread, waitingQuestions } from './state-commands.ts';
 
-/** Stream modes from which the channels of protocol events are computed. */
-const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
 /** Maximum tries of an input that meets concurrency conflicts. */
 const MAX_TRIES = 5;
 
@@ -26,7 +25,7 @@ async function create(
   const { run } = await createRun(
     context,
     actor,
-    { ...body, if_not_exists: 'create', stream_mode: MODES, stream_subgraphs: true },
+    { ...body, if_not_exists: 'create', stream_mode: PROTOCOL_MODES, stream_subgraphs: true },
     threadId,
     { protocol: 'v2', idempotencyKey, ...(ifHead !== undefined && { ifHead }) },
   );

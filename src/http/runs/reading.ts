@@ -1,6 +1,8 @@
 /** Determines from a request which frames of a run it reads, and from which id. */
 import type { StoredFrame } from '../../log/payloads.ts';
 import type { RunRecord } from '../../projections/run-queries.ts';
+import { parseFrameName } from '../../protocol/event.ts';
+import { isFrameOf } from '../../protocol/stream-modes.ts';
 import { LIFECYCLE } from '../../protocol/subgraph-frames.ts';
 import { openNamespaceFilter, parseNamespace } from '../../streams/namespace-filter.ts';
 import type { ServerContext } from '../context.ts';
@@ -47,7 +49,9 @@ export async function readingOf(
     within === undefined && modes === undefined
       ? undefined
       : // The namespace filter is stateful and must see every frame.
-        (frame) => within?.(frame) !== false && (modes === undefined || isOfModes(frame, modes));
+        (frame) =>
+          within?.(frame) !== false &&
+          (modes === undefined || isFrameOf(modes, parseFrameName(frame.event).name));
   return { after, opening, wants };
 }
 
@@ -84,15 +88,7 @@ async function filterFrom(
   after: number,
 ): Promise<Wants> {
   const hasLifecycle = after >= 0 && kwargs.streamMode.includes(LIFECYCLE);
-  const lifecycleFrames = hasLifecycle ? await log.payloads.framesOfMode(runId, LIFECYCLE) : [];
+  const lifecycleFrames = hasLifecycle ? await log.payloads.framesNamed(runId, LIFECYCLE) : [];
   const earlier = lifecycleFrames.filter(({ id }) => id <= after);
   return openNamespaceFilter(names.map(parseNamespace), earlier).wants;
-}
-
-function isOfModes({ event }: StoredFrame, modes: readonly string[]): boolean {
-  const [name = ''] = event.split('|');
-  if (name === 'metadata' || name === 'error') return true;
-  // Mode `messages-tuple` sends events named `messages`; mode `messages` sends `messages/…`.
-  if (name.startsWith('messages/')) return modes.includes('messages');
-  return modes.includes(name === 'messages' ? 'messages-tuple' : name);
 }

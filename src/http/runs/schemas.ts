@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STREAM_MODES } from '../../protocol/stream-modes.ts';
 import { THREAD_STREAM_MODES } from '../../streams/thread-stream.ts';
 import {
   command,
@@ -14,20 +15,6 @@ import {
   selectOf,
   uuid,
 } from '../fields.ts';
-
-export const STREAM_MODES = [
-  'values',
-  'updates',
-  'messages',
-  'messages-tuple',
-  'custom',
-  'events',
-  'debug',
-  'tasks',
-  'checkpoints',
-  'tools',
-  'lifecycle',
-] as const;
 
 const streamMode = oneOf(STREAM_MODES);
 const nodes = z.union(

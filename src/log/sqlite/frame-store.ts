@@ -11,7 +11,7 @@
  * When a sweep would cost more than twice the text, the text is stored whole and begins a chain. An anchor of 0 is the
  * row itself.
  */
-import type { PayloadReader, PayloadWrite, StoredFrame } from '../payloads.ts';
+import type { NewFrame, PayloadReader, PayloadWrite, StoredFrame } from '../payloads.ts';
 import { readTail, type FrameTail } from './frame-tail.ts';
 import type { Prepare } from './statements.ts';
 import { findOverlap } from './text-difference.ts';
@@ -25,8 +25,6 @@ const SHORTEST = 1024;
 const MANY = 8;
 /** What a row costs its reader besides its text. */
 const ROW = 64;
-/** Modes that show states: only these may begin a series or a chain, and `values` always may. */
-const SHOWING: ReadonlySet<string> = new Set(['values', 'checkpoints', 'debug', 'tasks', 'events']);
 /** S3 What one reader of a stream may hold, in characters. */
 const LARGEST_PAGE = 65_536;
 const NO_LIMIT = -1;
@@ -71,8 +69,9 @@ export function writeFrames(
   }
   tail.settle(runId);
   const insert = prepare('INSERT INTO frame_rows VALUES (?, ?, ?, ?, ?, ?)');
-  frames.forEach(({ event, data }, index) => {
-    const state = data.length < SHORTEST ? undefined : writeText(prepare, threadId, event, data);
+  frames.forEach((frame, index) => {
+    const { event, data } = frame;
+    const state = data.length < SHORTEST ? undefined : writeText(prepare, threadId, frame);
     insert.run(runId, first + index, event, state === undefined ? data : '', at, state ?? null);
   });
 }
@@ -80,10 +79,10 @@ export function writeFrames(
 export const createFrameReader = (
   prepare: Prepare,
   rowsOf: FrameTail['rowsOf'],
-): Pick<PayloadReader, 'frames' | 'framesOfMode' | 'lastFrame'> => ({
+): Pick<PayloadReader, 'frames' | 'framesNamed' | 'lastFrame'> => ({
   frames: async (runId, after, limit) =>
     readFrames(prepare, rowsOf, runId, { after, limit, largest: LARGEST_PAGE }),
-  framesOfMode: async (runId, mode) => readFramesOfMode(prepare, rowsOf, runId, mode),
+  framesNamed: async (runId, name) => readFramesNamed(prepare, rowsOf, runId, name),
   lastFrame: async (runId) => findLastFrame(prepare, rowsOf, runId),
 });
 
@@ -113,24 +112,24 @@ function readFrames(
   return page;
 }
 
-/** The mode is the frame's name up to the first bar. In order of ids. */
-function readFramesOfMode(
+/** A frame's name ends before the first bar of its event. In order of ids. */
+function readFramesNamed(
   prepare: Prepare,
   rowsOf: FrameTail['rowsOf'],
   runId: string,
-  mode: string,
+  name: string,
 ): StoredFrame[] {
-  const isOfMode = ({ event }: StoredFrame): boolean => event === mode || event.startsWith(`${mode}|`);
+  const isNamed = ({ event }: StoredFrame): boolean => event === name || event.startsWith(`${name}|`);
   const rows = prepare(
     `SELECT id, event, data, at, state FROM frame_rows
-     WHERE run_id = @runId AND (event = @mode OR substr(event, 1, length(@mode) + 1) = @mode || '|') ORDER BY id`,
-  ).all({ runId, mode }) as FrameRow[];
+     WHERE run_id = @runId AND (event = @name OR substr(event, 1, length(@name) + 1) = @name || '|') ORDER BY id`,
+  ).all({ runId, name }) as FrameRow[];
   return [
     ...rows.map(({ state, ...frame }) => ({
       ...frame,
       data: state === null ? frame.data : sweep(prepare, state).text,
     })),
-    ...readTail(prepare, rowsOf(runId), -1, NO_LIMIT).filter(isOfMode),
+    ...readTail(prepare, rowsOf(runId), -1, NO_LIMIT).filter(isNamed),
   ];
 }
 
@@ -178,7 +177,7 @@ export function forgetThreadFrames(prepare: Prepare, tail: FrameTail, threadId: 
 }
 
 /** The id of the row that stands for the text. */
-function writeText(prepare: Prepare, threadId: string, event: string, text: string): number {
+function writeText(prepare: Prepare, threadId: string, { event, data: text, state }: NewFrame): number {
   const insert = prepare(
     `INSERT INTO frame_states (thread_id, series, base, anchor, head, start, kept, data)
      VALUES (@threadId, @series, @base, @anchor, @head, @start, @kept, @data)`,
@@ -186,8 +185,8 @@ function writeText(prepare: Prepare, threadId: string, event: string, text: stri
   const whole = { base: null as number | null, anchor: 0, head: 0, start: 0, kept: 0, data: text };
   const put = (series: string, row = whole): number =>
     Number(insert.run({ threadId, series, ...row }).lastInsertRowid);
-  const [mode = '', ...path] = event.split('|');
-  if (!SHOWING.has(mode)) return put(ALONE);
+  if (state === undefined) return put(ALONE);
+  const [, ...path] = event.split('|');
   // The runtime gives a subgraph another id in every run, and its state goes on all the same.
   const series = path.map((step) => step.split(':', 1)[0]).join('|');
   const latest = prepare(
@@ -202,8 +201,8 @@ function writeText(prepare: Prepare, threadId: string, event: string, text: stri
       const data = text.slice(0, head) + text.slice(head + kept);
       return put(series, { base: latest.id, anchor: latest.anchor || latest.id, head, start, kept, data });
     }
-    // A text that shows no state would only end the chain of those that do.
-    if (mode !== 'values' && overlap === undefined && text.length < swept.text.length) return put(ALONE);
+    // A text that shows little of the state would only end the chain of those that show it.
+    if (state === 'part' && overlap === undefined && text.length < swept.text.length) return put(ALONE);
   }
   return put(series);
 }

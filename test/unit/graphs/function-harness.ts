@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/kernel/json.ts';
-import type { RunEnd, StreamMode } from '../../../src/graphs/port.ts';
+import type { RunEnd } from '../../../src/graphs/port.ts';
+import type { StreamMode } from '../../../src/protocol/stream-modes.ts';
 import { openBench, type Bench } from './harness.ts';
 
 export type State = Record<string, unknown> & { messages: JsonObject[] };

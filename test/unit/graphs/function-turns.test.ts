@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import type { Json } from '../../../src/kernel/json.ts';
-import type { StreamMode } from '../../../src/graphs/port.ts';
+import type { StreamMode } from '../../../src/protocol/stream-modes.ts';
 import { suite } from '../../support/suite.ts';
 import { plain, sources, success, survey, valuesOf, type Config, type State } from './function-harness.ts';
 import { contents, human } from './harness.ts';

@@ -1,6 +1,7 @@
 /** Frames that repeat the state: what is read is what was written, and what is stored is what changed. */
 import assert from 'node:assert/strict';
 import type { FrameText } from '../../../src/log/payloads.ts';
+import { withState } from '../../../src/protocol/stream-modes.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { batch } from '../../support/batches.ts';
 import { createRandom, seedFromEnv, type Random } from '../../support/random.ts';
@@ -26,7 +27,7 @@ const bytesOf = ({ behind }: TestLog): number =>
   ) as number;
 
 async function put({ log }: TestLog, runId: string, first: number, frames: FrameText[], threadId = 't') {
-  const payloads = [{ kind: 'frames', runId, threadId, first, frames } as const];
+  const payloads = [{ kind: 'frames', runId, threadId, first, frames: frames.map(withState) } as const];
   assert.equal((await log.commit(batch([], { payloads }))).kind, 'committed');
 }
 

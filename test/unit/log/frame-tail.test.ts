@@ -129,13 +129,13 @@ test('S1 frames of one mode are read in order, wherever they lie, and no other m
     for (let first = 0; first < 40; first += 4)
       await put(first, 'lifecycle', 'lifecycles', 'lifecycle|a:1|b', 'values|lifecycle');
     assert.ok(count(given, 'frame_rows') > 0 && count(given, 'frame_tail') > 0);
-    const found = await log.payloads.framesOfMode('r', 'lifecycle');
+    const found = await log.payloads.framesNamed('r', 'lifecycle');
     const expected = Array.from({ length: 40 }, (_, id) => id).filter((id) => id % 2 === 0);
     assert.deepEqual(
       found.map(({ id, event, data }) => [id, event, data]),
       expected.map((id) => [id, id % 4 === 0 ? 'lifecycle' : 'lifecycle|a:1|b', `${id % 4}`]),
     );
-    assert.deepEqual(await log.payloads.framesOfMode('q', 'lifecycle'), []);
+    assert.deepEqual(await log.payloads.framesNamed('q', 'lifecycle'), []);
     const [long] = [JSON.stringify({ text: 'x'.repeat(3000) })];
     await log.commit(
       batch([], {
@@ -150,7 +150,7 @@ test('S1 frames of one mode are read in order, wherever they lie, and no other m
         ],
       }),
     );
-    assert.equal((await log.payloads.framesOfMode('r', 'lifecycle')).at(-1)!.data, long);
+    assert.equal((await log.payloads.framesNamed('r', 'lifecycle')).at(-1)!.data, long);
   }));
 
 test('L3 given frames that were copied to their places, when their run is forgotten, then no table has them', () =>
