@@ -31,6 +31,7 @@ import { loadProject } from './load-project.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/crons/start.ts';
 import type { ServerContext } from './http/context.ts';
+import { openAbout } from './http/system/about.ts';
 import { createEdge } from './http/edge.ts';
 import { createInheritance } from './http/header-rules.ts';
 import type { InProcessClient } from './http/in-process-client.ts';
@@ -205,10 +206,11 @@ export async function wireServer(
         ...{ rows: log.rows, clock, loopDelay, readers: hub.readers },
         connections: async () => server?.connections() ?? 0,
       }),
-      describe: {
+      about: openAbout(log, {
+        ...{ version, http: config.http },
         apiKey: config.apiKeys !== undefined && handler === undefined,
         merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
-      },
+      }),
       requestLog: createRequestLog(onEntry, { all: options.logsRequests === true }),
       allowTruncate: config.allowTruncate,
       ...(enabled && { urlPolicy }),

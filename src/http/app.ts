@@ -24,17 +24,16 @@ import {
   wrongMethod,
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
+import { truncateEndpoints } from './system/truncate.ts';
 import { protocolRoutes } from './protocol/protocol.ts';
 import { runGroupRoutes } from './runs/groups.ts';
 import { runReadRoutes } from './runs/reads.ts';
 import { runRoutes } from './runs/create.ts';
-import { systemRoutes } from './system/system.ts';
 import { threadStateRoutes } from './threads/state.ts';
 import { threadStreamRoutes } from './threads/stream.ts';
 import { threadRoutes } from './threads/threads.ts';
 import { threadSearchRoutes } from './threads/search.ts';
 import { threadMaintenanceRoutes } from './threads/maintenance.ts';
-import { truncateRoutes } from './system/truncate.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply adds a listener to this signal.
@@ -56,7 +55,7 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.use('*', authenticateRequest(context));
 
   addEndpoints(app, context, ENDPOINTS);
-  app.route('/', systemRoutes(context));
+  if (context.allowTruncate) addEndpoints(app, context, truncateEndpoints);
   app.route('/', threadSearchRoutes(context));
   app.route('/', threadMaintenanceRoutes(context));
   app.route('/', threadRoutes(context));
@@ -66,8 +65,6 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', runGroupRoutes(context));
   app.route('/', runReadRoutes(context));
   app.route('/', protocolRoutes(context));
-
-  if (context.allowTruncate) app.route('/', truncateRoutes(context));
 
   const known = createKnownPaths(OPERATIONS);
   app.notFound((c) => {

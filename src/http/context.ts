@@ -23,11 +23,22 @@ import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Inherit } from './header-rules.ts';
+import type { Page } from './system/docs/page.ts';
 import type { Metrics } from './system/metrics.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestCounts } from './system/request-metrics.ts';
 import type { ThreadEvents } from '../streams/thread-events.ts';
 import type { Ttl } from '../thread/events.ts';
+
+/** What the server says about itself. */
+export interface AboutServer {
+  /** The OpenAPI document. */
+  document(): JsonObject;
+  /** The document as a page. */
+  docs(): Page;
+  /** Rejects when the log does not answer. */
+  checkLog(): Promise<void>;
+}
 
 export interface ServerContext {
   readonly log: EventLog;
@@ -58,8 +69,7 @@ export interface ServerContext {
   readonly http: HttpConfig;
   readonly metrics: Metrics;
   readonly requestCounts: RequestCounts;
-  /** Options of the OpenAPI document. */
-  readonly describe: { readonly apiKey: boolean; readonly merge: readonly JsonObject[] };
+  readonly about: AboutServer;
   /** Selects the request headers that a run gets in its `configurable`. */
   readonly inherit: Inherit;
   /** Time to live of threads that are created without one. */

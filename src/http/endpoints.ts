@@ -4,6 +4,7 @@ import { cronEndpoints } from './crons/crons.ts';
 import { assistantEndpoints } from './assistants/assistants.ts';
 import { assistantChangeEndpoints } from './assistants/changes.ts';
 import { assistantGraphEndpoints } from './assistants/graphs.ts';
+import { systemEndpoints } from './system/system.ts';
 import type { Endpoint } from './endpoint.ts';
 import { storeEndpoints } from './store/store.ts';
 import { webhookEndpoints } from './webhooks/webhooks.ts';
@@ -16,4 +17,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...assistantEndpoints,
   ...assistantChangeEndpoints,
   ...assistantGraphEndpoints,
+  ...systemEndpoints,
 ];

@@ -2,7 +2,6 @@
 import type { Operation } from '../endpoint.ts';
 import { protocolOperations } from './protocol.ts';
 import { runOperations } from './runs.ts';
-import { systemOperations } from './system.ts';
 import { threadStateOperations } from './thread-state.ts';
 import { threadOperations } from './threads.ts';
 import { ENDPOINTS } from '../endpoints.ts';
@@ -13,5 +12,4 @@ export const OPERATIONS: readonly Operation[] = [
   ...runOperations,
   ...ENDPOINTS,
   ...protocolOperations,
-  ...systemOperations,
 ];

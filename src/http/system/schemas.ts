@@ -1,6 +1,19 @@
 import { z } from 'zod';
-import { oneOf, optional } from '../fields.ts';
+import { oneOf, optional, withDefault } from '../fields.ts';
 
-export const okQuery = z.object({ check_db: z.boolean().optional() });
+export const okQuery = z.object({ check_db: withDefault(z.boolean(), false) });
 
-export const metricsQuery = z.object({ format: optional(oneOf(['prometheus', 'json'])) });
+export const metricsQuery = z.object({ format: withDefault(oneOf(['prometheus', 'json']), 'prometheus') });
+
+const flag = optional(z.boolean('expected true or false'));
+
+/** Runs and checkpoints are deleted only with their threads, so `runs` and `checkpointer` require `threads`. */
+export const truncate = z
+  .object(
+    { runs: flag, checkpointer: flag, threads: flag, assistants: flag, store: flag },
+    'expected an object',
+  )
+  .refine(
+    ({ runs, checkpointer, threads }) => threads === true || (runs !== true && checkpointer !== true),
+    'runs and checkpointer go with threads: expected threads to be true as well',
+  );

@@ -1,87 +1,140 @@
-/** Routes about the server itself: health, info, metrics, OpenAPI document and its page. */
-import { Hono } from 'hono';
-import type { Env, ServerContext } from '../context.ts';
-import { renderDocs } from './docs/page.ts';
-import { toJsonMetrics, toPrometheus } from './metrics.ts';
-import { describeServer } from '../openapi/served.ts';
-import { readQuery } from '../query.ts';
+/** Endpoints about the server itself: health, info, metrics, OpenAPI document and its page. */
+import { z } from 'zod';
+import type { ServerContext } from '../context.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { json, problem, text } from '../openapi/descriptions.ts';
 import { jsonReply, notWell } from '../replies.ts';
-import { check } from '../check.ts';
-import { metricsQuery } from './schemas.ts';
+import { toJsonMetrics, toPrometheus } from './metrics.ts';
+import { metricsQuery, okQuery } from './schemas.ts';
 
-export function systemRoutes(context: ServerContext): Hono<Env> {
-  const app = new Hono<Env>();
-  const { log } = context;
-  const { disabled } = context.http;
-  // Built on first request: building takes about 10 % of start-up time, and most servers never need it.
-  const document = once(() =>
-    describeServer({ ...context.describe, version: context.version, http: context.http }),
-  );
-  const docs = once(() => renderDocs(document()));
-  let poisoned: string | undefined;
-  log.onPoisoned((cause) => (poisoned = cause));
+const ok = z.object({ ok: z.literal(true), services: z.object({}).optional() });
 
-  const ok = async (url: string): Promise<Response> => {
-    const { check_db: wanted } = readQuery(url, { check_db: 'boolean' });
-    // `/ok` answers also with the group `meta` disabled, but without checking the log.
-    if (wanted === true && !disabled.has('meta'))
-      try {
-        if (poisoned !== undefined) throw new Error(poisoned);
-        await log.readAll(0, 1);
-      } catch (error) {
-        context.onFault(error, 'looking after the log');
-        throw notWell();
-      }
-    return jsonReply({ ok: true, services: {} });
-  };
-  app.get('/ok', (c) => ok(c.req.url));
-  app.get('/', (c) => ok(c.req.url));
+const info = z.object({
+  version: z.string(),
+  context: z.literal('js'),
+  flags: z.record(z.string(), z.boolean()),
+  host: z.object({
+    kind: z.string(),
+    project_id: z.string().nullable(),
+    host_revision_id: z.string().nullable(),
+    revision_id: z.string().nullable(),
+    tenant_id: z.string().nullable(),
+  }),
+  metadata: z.record(z.string(), z.unknown()),
+});
 
-  app.get('/info', (c) =>
-    c.json({
-      version: context.version,
-      context: 'js',
-      flags: {
-        assistants: !disabled.has('assistants'),
-        crons: !disabled.has('crons'),
-        strict_resume: true,
-        langsmith: false,
-        langsmith_tracing_replicas: false,
-        langsmith_tracing_session_on_runs: false,
-        join_checkpoint_id: true,
-        stream_namespaces: true,
-        state_select: true,
+const openapi = z.looseObject({ openapi: z.string() });
+
+const well = {
+  200: json(ok, 'The server is up'),
+  500: json(problem, 'With `check_db`: the log does not answer'),
+};
+
+export const systemEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/ok',
+    tag: 'system',
+    summary: 'Check that the server is up',
+    query: okQuery,
+    replies: well,
+    handle: ({ context, query }) => checkHealth(context, query.check_db),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/',
+    tag: 'system',
+    summary: 'Check that the server is up, like /ok',
+    query: okQuery,
+    replies: well,
+    handle: ({ context, query }) => checkHealth(context, query.check_db),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/info',
+    tag: 'system',
+    summary: 'Get version and features of the server',
+    replies: { 200: json(info, 'Version and features') },
+    handle({ context: { version, http } }) {
+      return jsonReply({
+        version,
+        context: 'js',
+        flags: {
+          assistants: !http.disabled.has('assistants'),
+          crons: !http.disabled.has('crons'),
+          strict_resume: true,
+          langsmith: false,
+          langsmith_tracing_replicas: false,
+          langsmith_tracing_session_on_runs: false,
+          join_checkpoint_id: true,
+          stream_namespaces: true,
+          state_select: true,
+        },
+        host: {
+          ...{ kind: 'self-hosted', project_id: null, host_revision_id: null },
+          ...{ revision_id: null, tenant_id: null },
+        },
+        metadata: {},
+      });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/metrics',
+    tag: 'system',
+    summary: 'Get metrics of the server',
+    query: metricsQuery,
+    replies: {
+      200: {
+        description: 'Numbers by name, as text for Prometheus unless `format` is `json`',
+        content: {
+          ...text('text/plain', '').content,
+          'application/json': z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])),
+        },
       },
-      host: {
-        ...{ kind: 'self-hosted', project_id: null, host_revision_id: null },
-        ...{ revision_id: null, tenant_id: null },
-      },
-      metadata: {},
-    }),
-  );
+    },
+    async handle({ context, query, c }) {
+      const metrics = await context.metrics.read();
+      if (query.format === 'json') return jsonReply(toJsonMetrics(metrics));
+      return c.body(toPrometheus(metrics), 200, {
+        'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+      });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/docs',
+    tag: 'system',
+    summary: 'Get the description of the API as a page',
+    replies: { 200: text('text/html', 'A page without scripts that loads nothing') },
+    handle({ context, c }) {
+      const { body, policy } = context.about.docs();
+      return c.body(body, 200, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policy,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/openapi.json',
+    tag: 'system',
+    summary: 'Get the description of the API',
+    replies: { 200: json(openapi, 'OpenAPI 3.1') },
+    handle: ({ context }) => jsonReply(context.about.document()),
+  }),
+];
 
-  app.get('/metrics', async (c) => {
-    const { format } = check(metricsQuery, readQuery(c.req.url, { format: 'text' }));
-    const metrics = await context.metrics.read();
-    if (format === 'json') return c.json(toJsonMetrics(metrics));
-    return c.body(toPrometheus(metrics), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
-  });
-
-  app.get('/openapi.json', (c) => c.json(document()));
-
-  app.get('/docs', (c) => {
-    const { body, policy } = docs();
-    return c.body(body, 200, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    });
-  });
-  return app;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+async function checkHealth({ http, about, onFault }: ServerContext, checksLog: boolean): Promise<Response> {
+  // `/ok` answers also with the group `meta` disabled, but without checking the log.
+  if (checksLog && !http.disabled.has('meta'))
+    try {
+      await about.checkLog();
+    } catch (error) {
+      onFault(error, 'checking the log');
+      throw notWell();
+    }
+  return jsonReply({ ok: true, services: {} });
 }

@@ -1,76 +1,83 @@
 /**
- * `POST /internal/truncate`: deletes all data, for tests during development. The route exists only if enabled, and
- * accepts only direct requests from the same machine.
+ * Deletes all data, for tests during development. The endpoint exists only if enabled, is not in the OpenAPI document,
+ * and accepts only direct requests from the same machine.
  *
  * D1 Deletes through the commands that clients use.
  */
-import { Hono } from 'hono';
+import { z } from 'zod';
 import { ownAssistants, someCrons, someItems, someThreads } from '../../projections/inventory.ts';
-import type { Env, ServerContext } from '../context.ts';
-import { noRoute } from '../replies.ts';
 import { check } from '../check.ts';
-import { truncate } from './truncate-schema.ts';
+import type { ServerContext } from '../context.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { json } from '../openapi/descriptions.ts';
+import { jsonReply, noRoute } from '../replies.ts';
+import { truncate } from './schemas.ts';
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 /** Headers of proxies and browsers: a forwarded request, or one of any web page, may come from elsewhere. */
 const INDIRECT_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin', 'sec-fetch-site'];
 
-export function truncateRoutes(context: ServerContext): Hono<Env> {
-  const app = new Hono<Env>();
-  const { log, threads, assistants, crons, store, clock, ids } = context;
+export const truncateEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/internal/truncate',
+    tag: 'system',
+    summary: 'Delete all data',
+    describedBody: truncate,
+    replies: { 200: json(z.object({ ok: z.literal(true) }), 'Deleted') },
+    async handle({ context, c }) {
+      const { log, assistants, clock, ids } = context;
+      const from = c.env.incoming?.socket.remoteAddress ?? '';
+      if (!LOOPBACK.test(from) || INDIRECT_HEADERS.some((name) => c.req.header(name) !== undefined))
+        throw noRoute();
+      const wanted = check(truncate, c.var.body ?? {});
+      if (wanted.threads === true) {
+        await deleteCrons(context);
+        await deleteThreads(context);
+        // Forgets idempotency keys, so that repeated requests are accepted again.
+        const payloads = [{ kind: 'forget-commands', before: clock.now() + 1, limit: NO_LIMIT } as const];
+        await log.commit({ commandId: ids.uuid(), appends: [], payloads });
+      }
+      if (wanted.assistants === true)
+        for (const assistantId of await ownAssistants(log.rows))
+          await assistants.dispatch(assistantId, { type: 'DeleteAssistant' });
+      if (wanted.store === true) await deleteItems(context);
+      return jsonReply({ ok: true });
+    },
+  }),
+];
 
-  async function deleteThreads(): Promise<void> {
-    for (;;) {
-      const found = someThreads(log.rows);
-      if (found.length === 0) return;
-      const done = await Promise.all(
-        found.map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
-      );
-      // This check prevents an endless loop over threads that cannot be deleted.
-      if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} threads cannot be deleted`);
-    }
+async function deleteThreads({ log, threads }: ServerContext): Promise<void> {
+  for (;;) {
+    const found = someThreads(log.rows);
+    if (found.length === 0) return;
+    const done = await Promise.all(
+      found.map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
+    );
+    // This check prevents an endless loop over threads that cannot be deleted.
+    if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} threads cannot be deleted`);
   }
+}
 
-  /** Deletes crons before threads, so that none starts a run in between. */
-  async function deleteCrons(): Promise<void> {
-    for (;;) {
-      const found = someCrons(log.rows);
-      if (found.length === 0) return;
-      const done = await Promise.all(found.map((cronId) => crons.dispatch(cronId, { type: 'DeleteCron' })));
-      if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} crons cannot be deleted`);
-    }
+/** Deletes crons before threads, so that none starts a run in between. */
+async function deleteCrons({ log, crons }: ServerContext): Promise<void> {
+  for (;;) {
+    const found = someCrons(log.rows);
+    if (found.length === 0) return;
+    const done = await Promise.all(found.map((cronId) => crons.dispatch(cronId, { type: 'DeleteCron' })));
+    if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} crons cannot be deleted`);
   }
+}
 
-  async function deleteItems(): Promise<void> {
-    for (;;) {
-      const found = someItems(log.rows);
-      if (found.length === 0) return;
-      const written = await store.write(
-        found.map(({ namespace, key }) => ({ kind: 'delete', namespace, key }) as const),
-        {},
-      );
-      if (!written.ok || written.changed === 0) throw new Error(`${found.length} items cannot be deleted`);
-    }
+async function deleteItems({ log, store }: ServerContext): Promise<void> {
+  for (;;) {
+    const found = someItems(log.rows);
+    if (found.length === 0) return;
+    const written = await store.write(
+      found.map(({ namespace, key }) => ({ kind: 'delete', namespace, key }) as const),
+      {},
+    );
+    if (!written.ok || written.changed === 0) throw new Error(`${found.length} items cannot be deleted`);
   }
-
-  app.post('/internal/truncate', async (c) => {
-    const from = c.env.incoming?.socket.remoteAddress ?? '';
-    if (!LOOPBACK.test(from) || INDIRECT_HEADERS.some((name) => c.req.header(name) !== undefined))
-      throw noRoute();
-    const wanted = check(truncate, c.var.body ?? {});
-    if (wanted.threads === true) {
-      await deleteCrons();
-      await deleteThreads();
-      // Forgets idempotency keys, so that repeated requests are accepted again.
-      const payloads = [{ kind: 'forget-commands', before: clock.now() + 1, limit: NO_LIMIT } as const];
-      await log.commit({ commandId: ids.uuid(), appends: [], payloads });
-    }
-    if (wanted.assistants === true)
-      for (const assistantId of await ownAssistants(log.rows))
-        await assistants.dispatch(assistantId, { type: 'DeleteAssistant' });
-    if (wanted.store === true) await deleteItems();
-    return c.json({ ok: true });
-  });
-  return app;
 }
