@@ -57,6 +57,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'dev.ts': ['*'],
   'file-watch.ts': ['kernel'],
   'wiring.ts': ['*'],
+  wiring: ['*'],
   // JavaScript functions of SQL queries, for main and reader thread.
   'open-store.ts': [...DOMAIN, 'sql-functions.ts'],
   'sql-functions.ts': ['kernel', 'item', 'auth', 'log', 'projections'],

@@ -1,0 +1,67 @@
+/** Collects what the routes of one server need. */
+import { openAuth } from '../auth/open-auth.ts';
+import type { UrlPolicy } from '../delivery/url-policy.ts';
+import type { ServerContext } from '../http/context.ts';
+import { createInheritance } from '../http/header-rules.ts';
+import { createRequestLog } from '../http/request-log.ts';
+import { openAbout } from '../http/system/about.ts';
+import { createMetrics } from '../http/system/metrics.ts';
+import { createRequestCounts } from '../http/system/request-metrics.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { watchLoopDelay } from '../kernel/loop-delay.ts';
+import type { Streams } from '../streams/open-streams.ts';
+import type { Assembly } from './assembly.ts';
+import type { WritePaths } from './write-paths.ts';
+
+/** Request bodies of maximum size that may be in memory at once. */
+const MAX_CONCURRENT_BODIES = 8;
+
+export interface Surroundings {
+  readonly urlPolicy: UrlPolicy | undefined;
+  readonly connections: () => Promise<number>;
+  readonly stopping: AbortSignal;
+}
+
+export function createContext(
+  assembly: Assembly,
+  { items: _, ...paths }: WritePaths,
+  { hub, ...streams }: Streams,
+  { urlPolicy, connections, stopping }: Surroundings,
+): ServerContext {
+  const { config, options, clock, ids, version, graphs, handler, custom, stops } = assembly;
+  const { onFault, onWarning, onEntry = () => undefined } = options;
+  const loopDelay = watchLoopDelay();
+  stops.push(() => loopDelay.stop());
+  const requestCounts = createRequestCounts(systemClock());
+  return {
+    ...paths,
+    ...streams,
+    ...{ clock, ids, version, graphs, requestCounts, onFault, stopping },
+    describer: graphs.describer,
+    defaultTtl: config.threadTtl.byDefault ?? undefined,
+    ...openAuth({
+      ...(handler && { handler }),
+      ...{ apiKeys: config.apiKeys, studioKeys: config.studioKeys, cache: config.authCache, clock },
+      onFault: (error) => onFault(error, 'auth'),
+      onWarning,
+    }),
+    unserved: new Map(config.unserved.map(({ id, reason }) => [id, reason])),
+    asksHandler: handler !== undefined,
+    http: config.http,
+    inherit: createInheritance(config.http.configurableHeaders),
+    metrics: createMetrics({
+      requests: requestCounts.read,
+      ...{ rows: paths.log.rows, clock, loopDelay, readers: hub.readers, connections },
+    }),
+    about: openAbout(paths.log, {
+      ...{ version, http: config.http },
+      apiKey: config.apiKeys !== undefined && handler === undefined,
+      merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
+    }),
+    requestLog: createRequestLog(onEntry, { all: options.logsRequests === true }),
+    allowTruncate: config.allowTruncate,
+    ...(urlPolicy && { urlPolicy }),
+    maxBodyBytes: config.maxBodyBytes,
+    bodyBudget: { most: MAX_CONCURRENT_BODIES * config.maxBodyBytes, held: 0 },
+  };
+}
