@@ -25,7 +25,6 @@ import {
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
 import { truncateEndpoints } from './system/truncate.ts';
-import { protocolRoutes } from './protocol/protocol.ts';
 import { runGroupRoutes } from './runs/groups.ts';
 import { runReadRoutes } from './runs/reads.ts';
 import { runRoutes } from './runs/create.ts';
@@ -64,7 +63,6 @@ export function createApp(context: ServerContext): Hono<Env> {
   app.route('/', runRoutes(context));
   app.route('/', runGroupRoutes(context));
   app.route('/', runReadRoutes(context));
-  app.route('/', protocolRoutes(context));
 
   const known = createKnownPaths(OPERATIONS);
   app.notFound((c) => {

@@ -5,6 +5,7 @@ import { assistantEndpoints } from './assistants/assistants.ts';
 import { assistantChangeEndpoints } from './assistants/changes.ts';
 import { assistantGraphEndpoints } from './assistants/graphs.ts';
 import { systemEndpoints } from './system/system.ts';
+import { protocolEndpoints } from './protocol/protocol.ts';
 import type { Endpoint } from './endpoint.ts';
 import { storeEndpoints } from './store/store.ts';
 import { webhookEndpoints } from './webhooks/webhooks.ts';
@@ -18,4 +19,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...assistantChangeEndpoints,
   ...assistantGraphEndpoints,
   ...systemEndpoints,
+  ...protocolEndpoints,
 ];

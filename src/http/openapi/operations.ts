@@ -1,6 +1,5 @@
 /** All operations of the API. */
 import type { Operation } from '../endpoint.ts';
-import { protocolOperations } from './protocol.ts';
 import { runOperations } from './runs.ts';
 import { threadStateOperations } from './thread-state.ts';
 import { threadOperations } from './threads.ts';
@@ -11,5 +10,4 @@ export const OPERATIONS: readonly Operation[] = [
   ...threadStateOperations,
   ...runOperations,
   ...ENDPOINTS,
-  ...protocolOperations,
 ];

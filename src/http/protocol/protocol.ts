@@ -1,8 +1,8 @@
-/** Routes of the stream protocol: commands about a thread and its protocol events. */
-import { Hono, type Context } from 'hono';
+/** Endpoints of the stream protocol: commands about a thread and its protocol events. */
+import { z } from 'zod';
 import { breathe } from '../../kernel/breathe.ts';
 import { isUuid } from '../../kernel/ids.ts';
-import { isObject, type Json } from '../../kernel/json.ts';
+import { isObject } from '../../kernel/json.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { MALFORMED, NO_THREAD, parseCommand, toError } from '../../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../../protocol/event.ts';
@@ -10,79 +10,116 @@ import { matches, problemOfChannels } from '../../protocol/filter.ts';
 import { parseSeq, toEventId } from '../../protocol/stream-cursor.ts';
 import type { ThreadReader } from '../../streams/thread-events.ts';
 import { authorise } from '../access.ts';
-import { perform } from './perform.ts';
-import type { Env, ServerContext } from '../context.ts';
-import { toIdempotencyKey } from '../runs/idempotency.ts';
-import { HttpProblem, needsUpgrade, switched } from '../replies.ts';
-import { resumeCursor } from './stream-cursor.ts';
-import { subscription, type SubscriptionParams } from './schemas.ts';
 import { check, pathUuid } from '../check.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { events, json, nothing, ONCE, problems } from '../openapi/descriptions.ts';
+import { HttpProblem, jsonReply, needsUpgrade, switched } from '../replies.ts';
+import { toIdempotencyKey } from '../runs/idempotency.ts';
 import { eventBlock, textReply } from '../sse.ts';
+import { perform } from './perform.ts';
+import { subscription, type SubscriptionParams } from './schemas.ts';
+import { resumeCursor } from './stream-cursor.ts';
 
 /** S3 Text that is buffered for one reader: a page's protocol events can be many times as large as its frames. */
 const MAX_TEXT_CHARS = 262_144;
 
-export function protocolRoutes(context: ServerContext): Hono<Env> {
-  const app = new Hono<Env>();
-  const threadIdOf = (c: Context<Env>): string => pathUuid(c.req.param('thread_id'), 'thread_id');
+const command = z.object({
+  id: z.int().min(0),
+  method: z.string(),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
 
-  app.post('/threads/:thread_id/commands', async (c) => {
-    const { actor, body = null } = c.var;
-    const command = parseCommand(body);
-    if (command === undefined)
-      return c.json(
-        toError(isObject(body) ? (body['id'] ?? null) : null, 'invalid_argument', MALFORMED),
-        400,
-      );
-    const given = c.req.param('thread_id');
-    if (!isUuid(given)) return c.json(toError(command.id, 'unknown_error', NO_THREAD));
-    const threadId = given.toLowerCase();
-    const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), actor, [
-      threadId,
-      command.method,
-      command.params,
-    ]);
-    return c.json(await perform({ context, actor, threadId, idempotencyKey }, command));
-  });
+const meta = z.object({ thread_id: z.string(), applied_through_seq: z.int() });
+const reply = z.union([
+  z.object({ type: z.literal('success'), id: z.int(), result: z.record(z.string(), z.unknown()), meta }),
+  z.object({ type: z.literal('error'), id: z.int().nullable(), error: z.string(), message: z.string() }),
+]);
 
+export const protocolEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/commands',
+    tag: 'protocol',
+    summary: 'Perform a command about a thread',
+    description:
+      '`run.start`, `input.respond`, `input.inject`, `state.get`, `state.listCheckpoints`, `state.fork`, ' +
+      '`agent.getTree`. The reply to a command that fails is an error with status 200.',
+    headers: ONCE,
+    describedBody: command,
+    rawParams: ['thread_id'],
+    replies: { 200: json(reply, 'The result, or an error'), 400: json(reply, 'The body is no command') },
+    async handle({ context, actor, params: { thread_id: given }, c }) {
+      const { body = null } = c.var;
+      const parsed = parseCommand(body);
+      if (parsed === undefined)
+        return jsonReply(
+          toError(isObject(body) ? (body['id'] ?? null) : null, 'invalid_argument', MALFORMED),
+          400,
+        );
+      if (!isUuid(given)) return jsonReply(toError(parsed.id, 'unknown_error', NO_THREAD));
+      const threadId = given.toLowerCase();
+      const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), actor, [
+        threadId,
+        parsed.method,
+        parsed.params,
+      ]);
+      return jsonReply(await perform({ context, actor, threadId, idempotencyKey }, parsed));
+    },
+  }),
   /** A3 The stream of a missing thread, and of one hidden from the caller, sends no events. */
-  app.post('/threads/:thread_id/stream/events', async (c) => {
-    const threadId = threadIdOf(c);
-    const body = (c.var.body ?? {}) as Json;
-    const problem = problemOfChannels(isObject(body) ? body['channels'] : undefined);
-    if (problem !== undefined) throw new HttpProblem(400, problem);
-    const wanted = check(subscription, body);
-    const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
-    const given = resumeCursor(wanted, c.req.header('last-event-id'));
-    const reader = context.threadEvents.read(threadId, {
-      after: await context.threadEvents.resume(threadId, given),
-      visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
-    });
-    const over = new AbortController();
-    const textOf = (event: ThreadEvent) => context.threadEvents.textOf(threadId, 'sse', event, toSse);
-    return textReply(pages(reader, wanted, textOf, over.signal), {
-      clock: context.clock,
-      over,
-      stopping: context.stopping,
-      expiresAt: c.var.actor.expiresAt,
-      outgoing: c.env.outgoing,
-      headers: {},
-    });
-  });
-
-  /** Upgrade requests reach this route too, through the middleware of every other request. */
-  app.get('/threads/:thread_id/stream/events', async (c) => {
-    const { upgrade } = c.env;
-    upgrade?.admit();
-    const threadId = threadIdOf(c);
-    if (upgrade === undefined) throw needsUpgrade();
-    const { filter } = await authorise(context, c.var.actor, 'threads:read', { thread_id: threadId });
-    upgrade.grant({ threadId, actor: c.var.actor, filter });
-    return switched();
-  });
-
-  return app;
-}
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/stream/events',
+    tag: 'protocol',
+    summary: 'Stream the protocol events of a thread',
+    description:
+      'Events of the past first, then new ones, until the client disconnects. The thread may be created later.',
+    headers: { 'Last-Event-ID': 'Id of the last event that arrived: the stream resumes after it.' },
+    describedBody: subscription,
+    replies: { 200: events('The events of the channels in the body'), ...problems(400) },
+    async handle({ context, actor, params: { thread_id: threadId }, c }) {
+      const body = c.var.body ?? {};
+      const problem = problemOfChannels(isObject(body) ? body['channels'] : undefined);
+      if (problem !== undefined) throw new HttpProblem(400, problem);
+      const wanted = check(subscription, body);
+      const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
+      const given = resumeCursor(wanted, c.req.header('last-event-id'));
+      const reader = context.threadEvents.read(threadId, {
+        after: await context.threadEvents.resume(threadId, given),
+        visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
+      });
+      const over = new AbortController();
+      const textOf = (event: ThreadEvent) => context.threadEvents.textOf(threadId, 'sse', event, toSse);
+      return textReply(pages(reader, wanted, textOf, over.signal), {
+        clock: context.clock,
+        over,
+        stopping: context.stopping,
+        expiresAt: actor.expiresAt,
+        outgoing: c.env.outgoing,
+        headers: {},
+      });
+    },
+  }),
+  /** Upgrade requests reach this endpoint too, through the middleware of every other request. */
+  endpoint({
+    method: 'get',
+    path: '/threads/{thread_id}/stream/events',
+    tag: 'protocol',
+    summary: 'Open a WebSocket for commands and protocol events of a thread',
+    rawParams: ['thread_id'],
+    replies: { 101: nothing('The connection is a WebSocket'), 426: nothing('The request was no upgrade') },
+    async handle({ context, actor, params, c }) {
+      const { upgrade } = c.env;
+      // Admitted before the id is checked: the socket then closes with a code that browsers can read.
+      upgrade?.admit();
+      const threadId = pathUuid(params.thread_id, 'thread_id');
+      if (upgrade === undefined) throw needsUpgrade();
+      const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
+      upgrade.grant({ threadId, actor, filter });
+      return switched();
+    },
+  }),
+];
 
 async function* pages(
   reader: ThreadReader,
