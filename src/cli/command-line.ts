@@ -3,17 +3,28 @@ import { Command, CommanderError } from 'commander';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
-import type { Host } from './host.ts';
+import type { Finish, Host } from './host.ts';
 import { addOpenapi } from './openapi.ts';
 import { addReplay } from './replay.ts';
 import { addServe } from './serve.ts';
+import { addVerify } from './verify.ts';
 
 const EXIT_CODES = `
 Exit codes:
-  0  done, or stopped by a signal after a clean stop
-  1  replay found a difference, or the stop failed
+  0  done or equal; for a server: stopped by a signal after a clean stop
+  1  a difference or problem was found, or the work failed
   2  wrong command, option, configuration or data directory
+  3  could not be tried: something that it needs is missing, unreadable or in use
   70 the disk failed; a restart decides what the last commit became`;
+
+type Add = (program: Command, host: Host, finish: Finish) => Command;
+
+/** Commands in the order of the help. */
+const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
+  ['Serve a project:', [addServe, addDev, addOpenapi]],
+  ['Look into the log:', [addReplay]],
+  ['Keep the log:', [addVerify]],
+];
 
 /**
  * Resolves with the exit code of a finished command, or with undefined when the command continues in the background.
@@ -32,10 +43,14 @@ export async function runCommandLine(args: readonly string[], host: Host): Promi
     .addHelpText('after', EXIT_CODES);
   let code: number | undefined = EXIT_OK;
   const finish = (of: number | undefined): void => void (code = of);
-  for (const add of [addServe, addDev, addReplay, addOpenapi]) {
-    const command = add(program, host, finish);
-    command.showHelpAfterError(`See "${PRODUCT} ${command.name()} --help".`);
+  for (const [group, adds] of GROUPS) {
+    program.commandsGroup(group);
+    for (const add of adds) {
+      const command = add(program, host, finish);
+      command.showHelpAfterError(`See "${PRODUCT} ${command.name()} --help".`);
+    }
   }
+  program.commandsGroup('Help:').helpCommand('help [command]', 'print help for a command');
   program.showHelpAfterError(`See "${PRODUCT} --help".`);
   try {
     await program.parseAsync(args, { from: 'user' });

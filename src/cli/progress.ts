@@ -61,9 +61,10 @@ export function progressText(
   const rate = sofar.ms < MIN_RATED_MS || sofar.done <= 0 ? undefined : (sofar.done * 1_000) / sofar.ms;
   const part =
     total === undefined || total === 0 ? '' : ` (${Math.floor((100 * Math.min(done, total)) / total)} %)`;
+  const of = total === undefined ? '' : ` of ${amountText(total, unit)}`;
+  const noun = unit === 'bytes' || phase.endsWith(unit) ? '' : ` ${unit}`;
   return [
-    `${phase}: ${amountText(done, unit)}${total === undefined ? '' : ` of ${amountText(total, unit)}`} ${unit === 'bytes' ? '' : unit}`.trimEnd() +
-      part,
+    `${phase}: ${amountText(done, unit)}${of}${noun}${part}`,
     ...(rate === undefined ? [] : [`${amountText(rate, unit)}/s`]),
     ...(rate === undefined || total === undefined || done >= total
       ? []

@@ -20,13 +20,12 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
     )
     .option('--to <position>', 'with --thread: the state of the thread after this position of the log')
     .option('--cron <id>', 'the slots of this cron')
-    .option('--verify', 'check that everything derived agrees with the log; exits 1 when it does not')
     .option('--all', 'list threads of stateless runs and of crons, too')
     .option('--ids', 'print ids whole')
     .addHelpText(
       'after',
       `\nExamples:\n  ${PRODUCT} replay\n  ${PRODUCT} replay --thread 01a20dad-6682\n` +
-        `  ${PRODUCT} replay --thread 01a20dad-6682 --to 42\n  ${PRODUCT} replay --data .platform --verify`,
+        `  ${PRODUCT} replay --thread 01a20dad-6682 --to 42\n  ${PRODUCT} replay --data /var/lib/my-project --all`,
     )
     .action(async ({ config, data, ...options }: ReplayOptions & DataOptions) => {
       const { storeAt } = await import('../open-store.ts');

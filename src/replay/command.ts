@@ -6,9 +6,6 @@ import { stateAt } from './state.ts';
 import { counted } from './text.ts';
 import { listThreads } from './threads.ts';
 import { cronTimelineOf, timelineOf, type Entry } from './timeline.ts';
-import { verify } from './verify.ts';
-
-const EXIT_DIFFERENT = 1;
 
 export interface ReplayOptions {
   /** Thread id, or a unique prefix. */
@@ -20,7 +17,6 @@ export interface ReplayOptions {
   readonly all?: boolean;
   /** Prints ids in full. */
   readonly ids?: boolean;
-  readonly verify?: boolean;
 }
 
 /** Output of the command. `columns`: width of the terminal, undefined for a file. */
@@ -45,7 +41,6 @@ export async function runReplay(
     return 0;
   };
   try {
-    if (options.verify) return await printVerified(history, json, output.print);
     if (options.cron !== undefined) {
       const entries = found(cronTimelineOf(history, options.cron), `cron ${options.cron}`);
       return give(entries, () => printTimeline(entries, `Cron ${options.cron}`, form));
@@ -67,14 +62,12 @@ export async function runReplay(
   }
 }
 
-function checkOptions({ thread, cron, to, verify: isVerified }: ReplayOptions): void {
+function checkOptions({ thread, cron, to }: ReplayOptions): void {
   if (thread !== undefined && !PREFIX.test(thread))
     throw new Error(`--thread: expected an id or its first characters, found "${thread}"`);
   if (cron !== undefined && !isUuid(cron)) throw new Error('--cron: expected a UUID');
   if (to !== undefined && !/^\d+$/.test(to)) throw new Error('--to: expected a position');
   if (to !== undefined && thread === undefined) throw new Error('--to: expected together with --thread');
-  if (isVerified && (thread ?? cron) !== undefined)
-    throw new Error('--verify: expected without --thread and --cron: it is about the whole log');
   if (cron !== undefined && thread !== undefined) throw new Error('--cron: expected without --thread');
 }
 
@@ -107,18 +100,4 @@ function found(entries: readonly Entry[], of: string): readonly Entry[] {
 function titleOf(thread: string, entries: readonly Entry[]): string {
   const runs = entries.filter(({ type }) => type === 'RunCreated').length;
   return `Thread ${thread}, ${counted(runs, 'run')}`;
-}
-
-async function printVerified(
-  history: History,
-  json: boolean,
-  print: (line: string) => void,
-): Promise<number> {
-  const { events, streams, finding } = await verify(history);
-  const ok = finding === undefined;
-  if (json) print(JSON.stringify({ ok, events, streams, ...(finding && { ...finding }) }));
-  else if (ok)
-    print(`verified: ${events} events in ${streams} streams, every row, snapshot and machine agrees`);
-  else print(`position ${finding.position ?? 'none'}: ${finding.problem}`);
-  return ok ? 0 : EXIT_DIFFERENT;
 }

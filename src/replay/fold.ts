@@ -1,7 +1,7 @@
 /** R2 Folds the state of a thread at any position. The machine checks every event as in live operation. */
 import type { Recorded } from '../log/events.ts';
 import type { ThreadEvent } from '../thread/events.ts';
-import { startMachine } from '../thread/machine.ts';
+import { canAll } from '../thread/machine.ts';
 import { evolve, initial, type ThreadState } from '../thread/state.ts';
 
 export interface Step {
@@ -18,7 +18,6 @@ export const isThreadEvent = (event: Recorded): event is Recorded<ThreadEvent> =
 /** Folds the events of one thread. A purged stream begins with its tombstone. */
 export function createFold(): { step(event: Recorded<ThreadEvent>): Step; readonly state: ThreadState } {
   let state: ThreadState = initial;
-  let machine = startMachine(initial);
   return {
     get state() {
       return state;
@@ -27,10 +26,7 @@ export function createFold(): { step(event: Recorded<ThreadEvent>): Step; readon
       const before = state;
       state = evolve(before, event);
       const tombstone = event.type === 'ThreadDeleted' && before.status === 'absent';
-      const impossible = !tombstone && !machine.can(event);
-      if (tombstone || impossible) machine = startMachine(state);
-      else machine.send(event);
-      return { event, before, after: state, impossible };
+      return { event, before, after: state, impossible: !tombstone && !canAll(before, [event]) };
     },
   };
 }

@@ -90,11 +90,11 @@ test('the executable runs an agent, survives kill -9 in a node, and replays its 
     assert.deepEqual(json.done, ['first', '3 x undefined', '3 x undefined', 'second', 'yes']);
     assert.equal(await second.end('SIGTERM'), 0, second.output());
     // And the log tells both runs, and is in order.
-    const replay = (...args: string[]) =>
-      programs.run({ ...machine, args: ['replay', '--data', join(dir, 'data'), ...args] });
-    const story = await replay('--thread', thread);
+    const run = (...args: string[]) =>
+      programs.run({ ...machine, args: [...args, '--data', join(dir, 'data')] });
+    const story = await run('replay', '--thread', thread);
     assert.match(story.output, /second/);
-    assert.equal((await replay('--verify')).code, 0);
+    assert.equal((await run('verify')).code, 0);
   });
 });
 

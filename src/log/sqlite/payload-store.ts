@@ -17,11 +17,11 @@ import { createHeldValues } from './held-values.ts';
 import { shownValues } from './shown-values.ts';
 import { readChannel } from './channel-store.ts';
 import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
-import { findCheckpoints } from './checkpoint-list.ts';
+import { findCheckpoint, findCheckpoints, type CheckpointRow } from './checkpoint-list.ts';
 import { writeCheckpoint } from './checkpoint-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
 import { findLastFrameAt, findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
-import { unpackCheckpoint, type PackedCheckpoint } from './checkpoint-text.ts';
+import { unpackCheckpoint } from './checkpoint-text.ts';
 import { forgetCommands, redactRuns } from './event-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
 import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
@@ -145,11 +145,6 @@ function purgeStream(prepare: Prepare, { stream, tombstone }: { stream: string; 
   prepare('DELETE FROM events WHERE stream = ? AND version < ?').run(stream, tombstone);
 }
 
-interface CheckpointRow extends PackedCheckpoint {
-  readonly ns: string;
-  readonly at: number;
-}
-
 const partsOf =
   (checkpointId: string) =>
   (text: string): unknown =>
@@ -195,9 +190,9 @@ export function createPayloadReader(
       ).get(threadId, ns) as CheckpointRow | undefined;
     const thread = findThread(prepare, threadId);
     const checkpoint = thread === undefined ? undefined : findName(prepare, thread, checkpointId);
-    if (checkpoint === undefined) return undefined;
-    return prepare('SELECT * FROM checkpoints WHERE checkpoint = ? AND ns = ?').get(checkpoint, ns) as
-      CheckpointRow | undefined;
+    return checkpoint === undefined
+      ? undefined
+      : findCheckpoint(prepare, { threadId, ns, checkpointId }, checkpoint);
   };
 
   const held = createHeldValues();

@@ -25,21 +25,38 @@ export function projectEach(
   });
 }
 
-/** Fills the empty tables: the rows that all events lead to. */
-function fill(db: Connection, projection: Projection, head: number, helper: RebuildHelper | undefined): void {
+/**
+ * Creates the tables in `db` and fills them with the rows that all events of `source` up to `head` lead to. Indexes and
+ * triggers follow the rows, and are left out when the tables are read once only. Call inside a transaction.
+ */
+export function createRows(
+  db: Connection,
+  source: Prepare,
+  projection: Projection,
+  options: {
+    readonly head: number;
+    readonly helper?: RebuildHelper | undefined;
+    readonly isQueried: boolean;
+  },
+): void {
+  const { head, helper, isQueried } = options;
+  db.exec(projection.ddl);
+  const triggers = projection.fill === undefined ? [] : takeTriggers(db);
   const indexes = takeIndexes(db, projection.tables);
   // Statements of its own: the tables that others were prepared for are gone.
   const prepare = createStatements(db);
   writeWindows({
     count: windowsUpTo(head),
-    make: createWindowMaker(prepare, projection, identitiesOf(db, projection.tables)),
+    make: createWindowMaker(source, projection, identitiesOf(db, projection.tables)),
     write: (packed) =>
       writePacked(prepare, packed, ({ op, table, key }) => {
         if (op !== 'put') indexes.restore(table, key);
       }),
     helper,
   });
-  indexes.restore();
+  if (isQueried) indexes.restore();
+  db.exec(projection.fill ?? '');
+  if (isQueried) for (const sql of triggers) db.exec(sql);
 }
 
 /**
@@ -113,11 +130,7 @@ function replaceRows(
     const tables = db.prepare("SELECT value FROM meta WHERE key = 'tables'").pluck().get() as
       string | undefined;
     for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
-    db.exec(projection.ddl);
-    const triggers = projection.fill === undefined ? [] : takeTriggers(db);
-    fill(db, projection, head, helper);
-    db.exec(projection.fill ?? '');
-    for (const sql of triggers) db.exec(sql);
+    createRows(db, createStatements(db), projection, { head, helper, isQueried: true });
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(projection.tables.join(','));
   })();

@@ -5,13 +5,13 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('command line');
 
-const COMMANDS = ['serve', 'dev', 'replay', 'openapi'];
+const COMMANDS = ['serve', 'dev', 'openapi', 'replay', 'verify'];
 
 test('help names every command and exit code, and each command has examples', async () => {
   const { code, out } = await runHere(['--help']);
   assert.equal(code, 0);
   for (const command of COMMANDS) assert.match(out, new RegExp(`^  ${command} `, 'm'));
-  for (const exit of ['0', '1', '2', '70']) assert.match(out, new RegExp(`^  ${exit} `, 'm'));
+  for (const exit of ['0', '1', '2', '3', '70']) assert.match(out, new RegExp(`^  ${exit} `, 'm'));
   for (const command of COMMANDS)
     for (const args of [
       [command, '--help'],
@@ -38,7 +38,7 @@ test('misspelt commands and options get a suggestion and exit code 2', async () 
     [['srve'], 'Did you mean serve?', 'rewound --help'],
     [['opnapi'], 'Did you mean openapi?', 'rewound --help'],
     [['serve', '--prot', '3'], 'Did you mean --port?', 'rewound serve --help'],
-    [['replay', '--verfy'], 'Did you mean --verify?', 'rewound replay --help'],
+    [['replay', '--jsn'], 'Did you mean --json?', 'rewound replay --help'],
     [['serve', '--port'], "'-p, --port <port>' argument missing", 'rewound serve --help'],
   ];
   for (const [args, suggestion, help] of wrong) {

@@ -52,10 +52,11 @@ test('R1 given no log, or a file of something else, when its past is opened, the
     assert.throws(open, /expected an event log of/);
   }));
 
-async function replay(...args: string[]): Promise<{ code: number; lines: string[] }> {
-  const { code, out } = await runHere(['replay', ...args]);
+async function here(...args: string[]): Promise<{ code: number; lines: string[] }> {
+  const { code, out } = await runHere(args);
   return { code: code!, lines: out.split('\n') };
 }
+const replay = (...args: string[]) => here('replay', ...args);
 
 test('R2 given a data directory, when replay is run on it, then threads, a timeline, a state and the verdict are printed', () =>
   withPast(async ({ dir, behind }) => {
@@ -85,11 +86,11 @@ test('R2 given a data directory, when replay is run on it, then threads, a timel
         runs: [{ run_id: 'a', status: 'running', attempt: 1 }],
       },
     );
-    const fine = await replay('--data', dir, '--verify');
+    const fine = await here('verify', '--data', dir);
     assert.deepEqual([fine.code, fine.lines.length], [0, 1]);
     assert.match(fine.lines[0]!, /^verified: 18 events in 3 streams/);
     behind((db) => db.exec('DELETE FROM deliveries'));
-    const damaged = await replay('--data', dir, '--verify', '--json');
+    const damaged = await here('verify', '--data', dir, '--json');
     assert.equal(damaged.code, 1);
     assert.match(damaged.lines[0]!, /"ok":false.*"position":18/);
   }));

@@ -1,0 +1,42 @@
+/** The `verify` command: checks that everything derived agrees with the log. R1 It imports no module with effects. */
+import type { Command } from 'commander';
+import { systemClock } from '../kernel/clock.ts';
+import { PRODUCT } from '../kernel/product.ts';
+import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
+import type { Finish, Host } from './host.ts';
+import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openProgress } from './progress.ts';
+
+export const addVerify = (program: Command, host: Host, finish: Finish): Command =>
+  withJsonOption(withDataOption(program.command('verify')), 'print {ok, events, streams, position, problem}')
+    .summary('check a log against its invariants')
+    .description(
+      'Checks the whole log: the file, every event against the state machines, every snapshot, row and payload ' +
+        'against the events. Changes nothing, and may run beside the server. Names the position of the first ' +
+        'difference and exits with 1.',
+    )
+    .addHelpText(
+      'after',
+      `\nExamples:\n  ${PRODUCT} verify\n  ${PRODUCT} verify --data /var/lib/my-project --json`,
+    )
+    .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
+      const { storeAt } = await import('../open-store.ts');
+      const { verify } = await import('../replay/verify.ts');
+      const history = storeAt(addressOfStore(options, host)).openPast();
+      const progress = openProgress(host, systemClock());
+      try {
+        const { events, streams, finding } = await verify(history, progress.report);
+        progress.clear();
+        const ok = finding === undefined;
+        if (json) host.print(JSON.stringify({ ok, events, streams, ...finding }));
+        else if (ok)
+          host.print(
+            `verified: ${events} events in ${streams} streams, every row, snapshot and machine agrees`,
+          );
+        else host.print(`position ${finding.position ?? 'none'}: ${finding.problem}`);
+        finish(ok ? EXIT_OK : EXIT_DIFFERENT);
+      } finally {
+        progress.clear();
+        history.close();
+      }
+    });
