@@ -1,32 +1,29 @@
 /**
- * The reactor that executes runs: claims runs that are due, hands them to the graph host and records their ends.
+ * The reactor that executes runs: hands claimed runs (claims.ts) to the graph host and records their ends.
  *
- * X1 A claim is an event that the thread's machine allows once. X3 Every execution ends with one terminal event or
- * requeues its run. X5 Pending runs are found by reading the log, so a lost wake-up delays a run but never loses it.
+ * X3 Every execution ends with one terminal event or requeues its run.
  */
-import type { InlineStart } from '../actors/inline-start.ts';
-import { newLedger, readLedger } from '../actors/last-frames.ts';
-import { falseWhenFull } from '../actors/log-failures.ts';
+import { newLedger } from '../actors/last-frames.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
-import { dueTime, type Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
 import type { Recorded } from '../log/events.ts';
 import type { EventLog, Notice } from '../log/log.ts';
-import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
-import type { RunRef } from '../thread/events.ts';
 import { isSuspect, trialMs } from '../thread/fault.ts';
 import { accountOf, activeOf, isLiving, isStepEnd, openRun, type ThreadState } from '../thread/state.ts';
+import { openClaims } from './claims.ts';
 import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { outcomeOf, untrackedOf } from './outcome.ts';
 import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
-import { openingOf, type Opening } from './opening.ts';
+import type { Opening } from './opening.ts';
 import { orderOf, type Standing } from './run-order.ts';
 import { openTrial } from './trial.ts';
 import { inputOf } from './unsaved-input.ts';
@@ -59,7 +56,7 @@ export interface Executor {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Poll interval: bounds the delay after a lost wake-up. */
+/** Interval of looking after runs whose notice may be lost. */
 const POLL_MS = 1_000;
 
 interface Running {
@@ -78,90 +75,16 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const { log, threads, store, graphs, clock, ids, onFault, permits, isRead } = options;
   const { runTimeoutMs, stopGraceMs, maxCharges } = options;
   const running = new Map<string, Running>();
-  /** No more runs are claimed. */
-  let draining = false;
-  /** No more runs are claimed and running graphs are aborted. */
+  /** Running graphs are aborted. */
   let stopping = false;
   /** Shutdown is over: runs that still execute record nothing more, and recovery at the next start handles them. */
   let closed = false;
-  let claiming: Promise<void> | undefined;
-  let again = false;
-  let cancelPoll: () => void = () => undefined;
-  /** Other due runs may exist, so a new run must not overtake them with an inline start. */
-  let backlog = true;
-  const trial = openTrial(clock, pump);
-  /** Token of this server process. */
-  const incarnation = ids.token();
   const commitInterval = createCommitInterval(options.lingerClock);
-  /** Runs whose inline start is being committed. */
-  const startingInline = new Map<string, Promise<void>>();
-
-  function pump(): void {
-    if (draining) return;
-    if (claiming !== undefined) {
-      again = true;
-      return;
-    }
-    again = false;
-    claiming = claim()
-      .catch((error: unknown) => onFault(error, 'claiming runs'))
-      .finally(() => {
-        claiming = undefined;
-        if (again) pump();
-      });
-  }
-
-  async function claim(): Promise<void> {
-    cancelPoll();
-    cancelPoll = clock.after(POLL_MS, pump);
-    const free = permits.free(running.size + startingInline.size);
-    backlog = free <= 0;
-    if (free > 0) {
-      const found = await claimableRuns(log.rows, dueTime(clock), free, trial.isFree);
-      backlog = found.length === free;
-      const waiting = found.filter(({ runId }) => !running.has(runId));
-      const started = await Promise.all(waiting.map((run) => start(run).catch(falseWhenFull)));
-      // Claims again only after a start succeeded: repeated failing claims would monopolise the event loop.
-      if (found.length === free && started.includes(true)) again = true;
-    }
-    const now = dueTime(clock);
-    const due = await nextDueRun(log.rows, now);
-    cancelPoll();
-    if (!draining) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
-  }
-
-  const opening = (run: RunRef, attempt: number, first: number): Opening =>
-    openingOf(run, { runId: run.runId, attempt, leaseId: ids.token() }, first, incarnation);
-
-  /** Starts an attempt. Returns false when the run cannot start. */
-  async function start({ runId, threadId }: RunRef): Promise<boolean> {
-    const run = await getRun(log.rows, runId);
-    if (run === undefined || draining) return false;
-    const first = (await log.payloads.lastFrame(runId)) + 1;
-    const attempt = opening({ runId, threadId }, run.attempt + 1, first);
-    const ledger = run.attempt === 0 ? undefined : await readLedger(log, runId, run.kwargs);
-    const started = await threads.dispatch(threadId, [attempt.command], { payloads: attempt.payloads });
-    if (started.ok) begin(run, { ...attempt, ledger }, started.state);
-    return started.ok;
-  }
-
-  /** Offers an inline start for a new run when no other run is due before it. */
-  function startInline(run: RunRef): InlineStart | undefined {
-    if (draining || backlog || permits.free(running.size + startingInline.size) <= 0) return undefined;
-    let settled: () => void = () => undefined;
-    startingInline.set(run.runId, new Promise((resolve) => (settled = resolve)));
-    const attempt = opening(run, 1, 0);
-    return {
-      settle(state) {
-        startingInline.delete(run.runId);
-        settled();
-        if (state === undefined) return pump();
-        const found = readRun(log.rows, run.runId);
-        if (found !== undefined) begin(found, attempt, state);
-      },
-      ...attempt,
-    };
-  }
+  const trial = openTrial(clock, () => claims.pump());
+  const claims = openClaims({
+    ...{ log, threads, clock, ids, permits, onFault, running, begin },
+    isTrialFree: () => trial.isFree,
+  });
 
   function begin(found: RunRecord, { lease, first, ledger }: Opening, state: ThreadState): void {
     const { runId, threadId, kwargs } = found;
@@ -195,7 +118,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
         running.delete(runId);
         trial.leave(runId);
         // An aborted attempt may have delayed the run's next attempt.
-        if (backlog || stop.signal.aborted) pump();
+        if (claims.hasBacklog || stop.signal.aborted) claims.pump();
       });
     const { attempt, leaseId } = lease;
     running.set(runId, { threadId, attempt, leaseId, stop, hurry, done, isOver: false });
@@ -251,38 +174,39 @@ export function startExecutor(options: ExecutorOptions): Executor {
       const reason = run && stopFor(event, run);
       if (reason !== undefined) run?.stop.abort(reason);
     }
-    if (events.some(mayStart)) pump();
+    if (events.some(mayStart)) claims.pump();
   }
 
   /** Tells whether this event may allow a run to start. Completed runs matter only while others wait. */
   function mayStart({ type, data }: Recorded): boolean {
     if (type === 'RunCreated') return !running.has(data.runId);
-    if (type === 'RunCompleted') return data.remaining > 0 || backlog;
+    if (type === 'RunCompleted') return data.remaining > 0 || claims.hasBacklog;
     return type === 'RunRequeued';
   }
 
-  const stops = [log.onCommitted(onNotice), threads.startInline(startInline), permits.onReleased(pump)];
+  const stops = [
+    log.onCommitted(onNotice),
+    threads.startInline(claims.startInline),
+    permits.onReleased(claims.pump),
+  ];
   let cancelWatch = clock.after(POLL_MS, watch);
-  pump();
+  claims.pump();
 
   /** Resolves when all claimed and running runs are over, after `ms` at the latest. */
   async function allDone(ms: number): Promise<void> {
-    const all = Promise.all([claiming, ...startingInline.values()]).then(() =>
-      Promise.all([...running.values()].map(({ done }) => done)),
-    );
+    const all = claims.settled().then(() => Promise.all([...running.values()].map(({ done }) => done)));
     await within(clock, ms, all);
   }
 
   return {
     async drain(ms) {
-      draining = true;
-      cancelPoll();
+      claims.end();
       await allDone(ms);
     },
     async stop(graceMs) {
-      draining = stopping = true;
+      claims.end();
+      stopping = true;
       for (const stop of stops) stop();
-      cancelPoll();
       cancelWatch();
       for (const { stop, hurry } of running.values()) {
         stop.abort('shutdown' satisfies StopReason);
