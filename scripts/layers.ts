@@ -23,9 +23,10 @@ const ARROWS: Record<string, readonly string[]> = {
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [
     ...[...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts'],
-    ...['protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],
+    ...['protocol/stream-modes.ts', 'protocol/subgraph-frames.ts', 'recording/order.ts'],
   ],
-  graphs: ['kernel', 'protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],
+  recording: ['kernel'],
+  graphs: ['kernel', 'recording', 'protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],
   // Fault attribution is one rule for workers and server.
   workers: ['kernel', 'graphs', 'thread/fault.ts'],
   worker: ['kernel', 'graphs', 'workers'],
@@ -73,7 +74,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   croner: ['cron/'],
   xstate: ['thread/machine.ts', 'actors/'],
   nanoid: ['kernel/'],
-  crypto: ['kernel/'],
+  crypto: ['kernel/', 'recording/'],
   timers: ['kernel/'],
   commander: ['cli/'],
 };
@@ -84,11 +85,11 @@ const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly stri
   'new Date()': { use: /\bnew Date\b(?!\s*\(\s*[^)\s])/g, in: ['kernel/'] },
   'performance.now': { use: /\bperformance\.now\b/g, in: ['kernel/'] },
   'process.hrtime': { use: /\bprocess\.hrtime\b/g, in: ['kernel/'] },
-  'Math.random': { use: /\bMath\.random\b/g, in: ['kernel/'] },
-  'crypto.*': { use: /(?<![\w$]|(?<!globalThis)\.)crypto\.\w/g, in: ['kernel/'] },
-  setTimeout: { use: /(?<![\w$]|(?<!globalThis)\.)setTimeout\b/g, in: ['kernel/'] },
+  'Math.random': { use: /\bMath\.random\b/g, in: ['kernel/', 'recording/'] },
+  'crypto.*': { use: /(?<![\w$]|(?<!globalThis)\.)crypto\.\w/g, in: ['kernel/', 'recording/'] },
+  setTimeout: { use: /(?<![\w$]|(?<!globalThis)\.)setTimeout\b/g, in: ['kernel/', 'recording/'] },
   setInterval: { use: /(?<![\w$]|(?<!globalThis)\.)setInterval\b/g, in: ['kernel/'] },
-  setImmediate: { use: /(?<![\w$]|(?<!globalThis)\.)setImmediate\b/g, in: ['kernel/', 'log/'] },
+  setImmediate: { use: /(?<![\w$]|(?<!globalThis)\.)setImmediate\b/g, in: ['kernel/', 'log/', 'recording/'] },
   'AbortSignal.timeout': { use: /\bAbortSignal\.timeout\b/g, in: ['kernel/'] },
   'process.argv': { use: /\bprocess\.argv\b/g, in: ['main.ts', 'kernel/worker.ts'] },
   'signal handlers': {

@@ -48,6 +48,14 @@ export interface Config {
     /** With `all`: maximum number of missed slots that start runs, the newest ones. */
     readonly catchUpLimit: number;
   };
+  readonly recording: {
+    /** Whether runs are recorded whose config does not say. */
+    readonly byDefault: boolean;
+    /** Limit of the compressed recording of one run. */
+    readonly maxBytes: number;
+    /** Environment variables whose values are kept. */
+    readonly env: readonly string[];
+  };
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;

@@ -179,6 +179,19 @@ const cronsBlock = z.looseObject(
   OBJECT,
 );
 
+export const recordingBlock = z.looseObject(
+  {
+    enabled: z.boolean('expected true or false').default(true),
+    max_bytes: z
+      .int('expected a whole number')
+      .min(1_024, 'expected at least 1024 bytes')
+      .max(1_073_741_824, 'expected at most 1073741824 bytes')
+      .default(8_388_608),
+    env: z.array(z.string('expected a name').meta({ form: 'names' }), 'expected a list of names').default([]),
+  },
+  'expected true, false or an object',
+);
+
 export const configFile = z.looseObject(
   {
     graphs: z
@@ -208,6 +221,13 @@ export const configFile = z.looseObject(
     webhooks: webhooksBlock.prefault({}).describe('What is sent at the end of runs.'),
     crons: cronsBlock.prefault({}).describe('Schedules.'),
     store: storeBlock.prefault({}).describe('Items that graphs keep beyond threads.'),
+    recording: z
+      .union([z.boolean(), recordingBlock], 'expected true, false or an object')
+      .default(false)
+      .meta({ form: '`true`, `false` or `{enabled, max_bytes, env}`' })
+      .describe(
+        'Keeps what models and tools answered, so that runs can be executed again offline. `max_bytes`: compressed bytes of one run. `env`: environment variables whose values are kept; of others only names are, except `TZ`, `LANG` and plain URLs. `recording` in the `config` of an assistant or run wins.',
+      ),
     checkpointer: checkpointerBlock.prefault({}).describe('Saved states of threads.'),
   },
   OBJECT,

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../kernel/json.ts';
 import { ConfigError, type Config, type Overrides } from './config.ts';
 import { toEmbeddingSpec } from './embedding-spec.ts';
 import { toExportSpec } from './export-spec.ts';
-import { configFile, type ConfigFile } from './file.ts';
+import { configFile, recordingBlock, type ConfigFile } from './file.ts';
 import { checkForeign } from './foreign.ts';
 import { toHttpConfig } from './http.ts';
 import { readJsonFile } from './json-file.ts';
@@ -146,6 +146,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
       catchUp: file.crons.catch_up,
       catchUpLimit: file.crons.catch_up_limit,
     },
+    recording: toRecording(file.recording),
     host: overrides.host ?? settings.read('PLATFORM_HOST'),
     port: readPort(),
     dataDir: readDataDir(),
@@ -182,6 +183,15 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     warnings,
   };
   return { config: Object.freeze(config), problems };
+}
+
+function toRecording(given: ConfigFile['recording']): Config['recording'] {
+  const {
+    enabled,
+    max_bytes: maxBytes,
+    env,
+  } = typeof given === 'boolean' ? recordingBlock.parse({ enabled: given }) : given;
+  return { byDefault: enabled, maxBytes, env };
 }
 
 const NOTHING: { readonly file: ConfigFile; readonly isWhole: boolean } = {

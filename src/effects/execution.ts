@@ -219,6 +219,8 @@ export function createExecution(options: ExecutionOptions): Execution {
         made += given.length;
         if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });
       },
+      record: (data) =>
+        writes.add({ payload: { kind: 'recording', runId, threadId, data }, size: data.length }),
     },
     async finish(outcome, untracked) {
       await close(

@@ -24,7 +24,7 @@ import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
 import type { Opening } from './opening.ts';
-import { orderOf, type Standing } from './run-order.ts';
+import { orderOf, recordingOf, type RecordingSettings, type Standing } from './run-order.ts';
 import { openTrial } from './trial.ts';
 import { inputOf } from './unsaved-input.ts';
 
@@ -45,6 +45,8 @@ export interface ExecutorOptions {
   readonly runTimeoutMs: number;
   /** X6 Charges after which a run ends with an error. */
   readonly maxCharges: number;
+  /** Absent: no run is recorded. */
+  readonly recording?: RecordingSettings;
   /** Time for a graph to obey a stop; after it the run ends without waiting for the graph. */
   readonly stopGraceMs: number;
 }
@@ -133,7 +135,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     hurry: AbortSignal,
   ): Promise<void> {
     const input = await inputOf(log.rows, run, head);
-    const order = orderOf(run, standing, input, parseSecret(await log.payloads.secret(run.runId)));
+    const secret = parseSecret(await log.payloads.secret(run.runId));
+    const order = orderOf(run, standing, input, secret, recordingOf(run, options.recording, ids));
     const limitMs = timeLimitOf(run, runTimeoutMs);
     const cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);

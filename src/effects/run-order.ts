@@ -1,6 +1,8 @@
 /** Builds the order that the graph host executes, from the run's record and secret. */
 import type { RunOrder } from '../graphs/port.ts';
 import { isObject, type Json } from '../kernel/json.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { RecordingOrder } from '../recording/order.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { RunSecret } from '../thread/secret.ts';
@@ -13,11 +15,30 @@ export interface Standing {
   readonly alone: boolean;
 }
 
+export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
+  /** Whether runs are recorded whose config does not say. */
+  readonly byDefault: boolean;
+}
+
+/** `recording` in the config of the run, or of its assistant, overrides the deployment's setting. */
+export function recordingOf(
+  { kwargs }: RunRecord,
+  settings: RecordingSettings | undefined,
+  ids: Pick<Ids, 'token'>,
+): RecordingOrder | undefined {
+  if (settings === undefined) return undefined;
+  const { byDefault, ...limits } = settings;
+  const { recording = byDefault } = kwargs.config;
+  return recording === true ? { ...limits, seed: ids.token() } : undefined;
+}
+
+/** `recording`: present when the run is recorded. */
 export function orderOf(
   run: RunRecord,
   { resume, alone }: Standing,
   input: Json,
   { user, inherited }: RunSecret,
+  recording?: RecordingOrder,
 ): RunOrder {
   const { kwargs } = run;
   const { tags, recursion_limit, configurable, metadata } = kwargs.config;
@@ -56,6 +77,7 @@ export function orderOf(
     ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
     protocolFrames: kwargs.protocol === 'v2',
     ...(user && { user }),
+    ...(recording && { recording }),
     ...(alone && { alone }),
   };
 }

@@ -16,6 +16,8 @@ export interface Reviver {
   send(fields: Record<string, unknown>): unknown;
   /** An empty instance of the library's `BaseStore`; absent if the library version has no stores. */
   store?(): object;
+  /** The library's config of the current task; absent if the library version does not tell it. */
+  readonly config?: () => unknown;
   /** Undefined if the library version has no stream transformers. */
   readonly transformers?: TransformerRun;
 }

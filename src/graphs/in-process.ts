@@ -21,6 +21,8 @@ import { toConfigurable } from './private-keys.ts';
 import { toRunConfig } from './run-config.ts';
 import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
+import { currentSession } from '../recording/session.ts';
+import { recordRun } from './recorded-run.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
 interface Entry {
@@ -75,13 +77,20 @@ export function openInProcessGraphs({
     throw new Error(`The graph "${graphId}" did not load: ${problem.reason}`);
   };
 
-  const runCompiled = async (entry: Entry, graph: CompiledGraph, order: RunOrder, attempt: Attempt) =>
-    runLangGraph(graph, await entry.library(graph), order, attempt, ids);
+  const runCompiled = async (entry: Entry, graph: CompiledGraph, order: RunOrder, attempt: Attempt) => {
+    const library = await entry.library(graph);
+    const session = currentSession();
+    if (session !== undefined) session.configOf = library.config;
+    return runLangGraph(graph, library, order, attempt, ids);
+  };
 
   const run = async (order: RunOrder, attempt: Attempt): Promise<RunEnd> => {
     const entry = find(order.graphId);
     const { source } = entry.graph;
     if (source.kind === 'graph') return runCompiled(entry, source.graph, order, attempt);
+    const session = currentSession();
+    // A plain function is one task; a factory or graph replaces this.
+    if (session !== undefined) session.configOf = () => wholeRun(order);
     if (entry.role === 'plain') return runFunction(source.fn, order, attempt, ids);
     if (entry.role === 'factory')
       return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
@@ -134,12 +143,20 @@ export function openInProcessGraphs({
       });
       await Promise.all(finding);
     },
-    run: (order, link, signal, onWork) =>
-      runAttempt(link, signal, clock, closing.signal, (attempt) => {
-        const work = link.begun().then(() => run(order, attempt));
+    run(order, link, signal, onWork) {
+      const { recording } = order;
+      const file = entries.get(order.graphId)?.graph.file;
+      const recorded =
+        recording === undefined || file === undefined
+          ? undefined
+          : recordRun({ order, recording, link, file, now: clock.now });
+      return runAttempt(recorded?.link ?? link, signal, clock, closing.signal, (attempt) => {
+        const execute = () => run(order, attempt);
+        const work = link.begun().then(() => (recorded === undefined ? execute() : recorded.inside(execute)));
         onWork?.(work);
         return work;
-      }),
+      });
+    },
     state: (order, checkpoints) =>
       ask(order, checkpoints, {
         plain: () => readFunctionState(order, checkpoints, ids),
@@ -160,6 +177,11 @@ export function openInProcessGraphs({
     close: async () => closing.abort(),
   };
 }
+
+/** The task config of a run that is one task. */
+const wholeRun = ({ graphId }: RunOrder): object => ({
+  metadata: { langgraph_step: 0, langgraph_node: graphId },
+});
 
 /** Loads a checkpoint's body without channel values. */
 const NO_VALUES: ChannelChoice = { names: [], written: false };

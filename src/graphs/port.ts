@@ -8,6 +8,7 @@
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
+import type { RecordingOrder } from '../recording/order.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
 
@@ -60,6 +61,8 @@ export interface RunOrder {
   readonly protocolFrames?: boolean;
   /** The authenticated user with all custom fields; it reaches graph code only (A4). */
   readonly user?: JsonObject;
+  /** Records what models, tools and the store answer, so that the run can be executed again offline. */
+  readonly recording?: RecordingOrder;
   /** The run gets a graph worker without other runs, because it may have crashed the server before (X6). */
   readonly alone?: true;
 }
@@ -135,6 +138,8 @@ export interface RunLink {
    * Await it before producing more (back-pressure).
    */
   emit(frames: readonly Frame[]): Promise<void>;
+  /** Adds a compressed part to the run's recording; resolves like `emit`. */
+  record(part: Uint8Array): Promise<void>;
 }
 
 /** A channel value under the version the graph runtime gave it; `data` is tagged JSON text (kernel/tagged.ts). */

@@ -113,6 +113,7 @@ function toReviver(graphs: Namespace, messages: Namespace): Reviver {
     ...(typeof graphs['BaseStore'] === 'function' && {
       store: () => new (graphs['BaseStore'] as Constructor)() as object,
     }),
+    ...(typeof graphs['getConfig'] === 'function' && { config: graphs['getConfig'] as () => unknown }),
     ...transformersOf(graphs),
     command: (fields: Fields) => new (graphs['Command'] as Constructor)(fields),
     send: ({ node, args, timeout }: Fields) =>

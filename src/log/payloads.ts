@@ -72,6 +72,8 @@ export type PayloadWrite =
   | { kind: 'frames'; runId: string; threadId: string; first: number; frames: readonly NewFrame[] }
   /** The values that a run showed at its end and that no checkpoint holds, as JSON text; erased with its frames. */
   | { kind: 'untracked-values'; runId: string; threadId: string; data: string }
+  /** A part of the run's recording, compressed; erased with the run's content. */
+  | { kind: 'recording'; runId: string; threadId: string; data: Uint8Array }
   /** `lastFrame`: of the run when it saved the checkpoint. */
   | {
       kind: 'checkpoint';
@@ -203,6 +205,8 @@ export interface PayloadReader {
   lastFrame(runId: string): Promise<number>;
   /** What the run showed at its end and no checkpoint holds: JSON text of an object. */
   untracked(runId: string): Promise<string | undefined>;
+  /** The parts of the run's recording in order; none when it was not recorded. */
+  recording(runId: string): Promise<Uint8Array[]>;
   secret(runId: string): Promise<string | undefined>;
   cronSecret(cronId: string): Promise<string | undefined>;
   body(deliveryId: string): Promise<string | undefined>;

@@ -71,7 +71,7 @@ export function startRuns(
   const executor = startExecutor({
     ...{ log, threads, store, clock, ids, onFault, permits, isRead },
     graphs: refuseUnmatched(graphs),
-    ...{ runTimeoutMs, stopGraceMs, maxCharges },
+    ...{ runTimeoutMs, stopGraceMs, maxCharges, recording: config.recording },
     lingerClock: systemClock(),
   });
   stops.push(() => executor.stop(shutdownGraceMs));

@@ -101,6 +101,10 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
         connection.send(TYPE.chunk, stream, { events: frames.map(({ event }) => event) }, data),
       );
     },
+    record(part) {
+      const data = Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('base64');
+      return sendOnCredit(data.length, () => connection.send(TYPE.post, stream, { m: 'record' }, [data]));
+    },
     credit(bytes, messages) {
       used = { bytes: used.bytes - bytes, messages: used.messages - messages };
       wake();

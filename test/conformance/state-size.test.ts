@@ -89,7 +89,13 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number, threadId =
     };
     const end = await host.run(
       order,
-      { checkpoints, store: NO_STORE, begun: async () => undefined, emit: async () => undefined },
+      {
+        checkpoints,
+        store: NO_STORE,
+        begun: async () => undefined,
+        emit: async () => undefined,
+        record: async () => undefined,
+      },
       signal,
     );
     assert.equal(end.kind, 'success');

@@ -26,6 +26,7 @@ import { forgetCommands, redactRuns } from './event-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
 import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
 import { readLastConfig } from './last-config.ts';
+import { forgetRecordings, forgetThreadRecordings, readRecording, writeRecording } from './recordings.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from './statements.ts';
@@ -79,6 +80,8 @@ function writePayload(
       return;
     case 'untracked-values':
       return writeUntracked(prepare, write);
+    case 'recording':
+      return writeRecording(prepare, write);
     case 'checkpoint':
       return writeCheckpoint(prepare, keys, write, at);
     case 'checkpoint-writes':
@@ -124,10 +127,10 @@ function writePayload(
       return;
     case 'redact-runs':
       redactRuns(prepare, write.stream, write.runIds);
-      return;
+      return forgetRecordings(prepare, write.runIds);
     case 'forget-thread-frames':
       forgetThreadFrames(prepare, tail, write.threadId);
-      return;
+      return forgetThreadRecordings(prepare, write.threadId);
     case 'forget-frames':
       return forgetFrames(prepare, tail, write);
     case 'purge-stream':
@@ -137,6 +140,7 @@ function writePayload(
       purgeCheckpoints(prepare, write.threadId);
       keys.forget();
       forgetThreadFrames(prepare, tail, write.threadId);
+      forgetThreadRecordings(prepare, write.threadId);
       purgeStream(prepare, write);
   }
 }
@@ -243,6 +247,7 @@ export function createPayloadReader(
     ...createFrameReader(prepare, rowsOf),
     lastFrameAt: async (run, checkpointId) => findLastFrameAt(prepare, run, checkpointId),
     untracked: async (runId) => readUntracked(prepare, runId),
+    recording: async (runId) => readRecording(prepare, runId),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),
     async body(deliveryId) {

@@ -2,11 +2,12 @@
 import type { Connection } from './connection.ts';
 import { CHECKPOINTS } from './checkpoint-tables.ts';
 import { FRAME_STATES, FRAMES } from './frame-tables.ts';
+import { RECORDINGS } from './recordings.ts';
 import { CRON_SECRETS } from './secrets.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-const SCHEMA_VERSION = 13;
+const SCHEMA_VERSION = 14;
 
 export const EVENTS = `
 CREATE TABLE events (
@@ -86,6 +87,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(FRAMES);
       db.exec(FRAME_STATES);
       db.exec(CHECKPOINTS);
+      db.exec(RECORDINGS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

@@ -47,7 +47,13 @@ export function preparePoolRun(
   let onBegun: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (onBegun = resolve));
   const checkpoints = createMemoryCheckpoints();
-  const link = { checkpoints, store: NO_STORE, begun: async () => undefined, emit: async () => onBegun() };
+  const link = {
+    checkpoints,
+    store: NO_STORE,
+    begun: async () => undefined,
+    emit: async () => onBegun(),
+    record: async () => undefined,
+  };
   const order = toOrder(threadId, { graphId, input: { ...input } });
   return {
     begun,

@@ -1,0 +1,186 @@
+/**
+ * Records one attempt at a run: environment, versions, the checkpoints it starts from, what the item store answers, and
+ * everything that the interceptors of `recording/` see.
+ *
+ * A4 Secrets of the user and of inherited headers are kept by name only; their texts are masked everywhere else.
+ */
+import { findPackageJSON } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { PRODUCT, VERSION } from '../kernel/product.ts';
+import { interceptDispatchers } from '../recording/dispatchers.ts';
+import { interceptNodeHttp } from '../recording/node-http.ts';
+import { nameOutside } from '../recording/outside.ts';
+import type { RecordingOrder } from '../recording/order.ts';
+import type { StartPart } from '../recording/parts.ts';
+import { interceptRandomness } from '../recording/randomness.ts';
+import { openRecorder, type Recorder } from '../recording/recorder.ts';
+import { MASK } from '../recording/request.ts';
+import { insideSession } from '../recording/session.ts';
+import type { LoadedCheckpoint, RunLink, RunOrder } from './port.ts';
+
+export interface RecordedRun {
+  readonly link: RunLink;
+  /** Runs `work`, and everything asynchronous that it starts, under the recorder. */
+  inside<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface RecordedRunOptions {
+  readonly order: RunOrder;
+  readonly recording: RecordingOrder;
+  readonly link: RunLink;
+  /** Absolute path of the graph's file. */
+  readonly file: string;
+  readonly now: () => number;
+}
+
+export function recordRun({ order, recording, link, file, now }: RecordedRunOptions): RecordedRun {
+  const { attempt } = order;
+  const secrets = secretsOf(order);
+  const recorder = openRecorder({
+    ...{ attempt, seed: recording.seed, maxBytes: recording.maxBytes, now, secrets: secrets.texts },
+    // A refused part also refuses the attempt's checkpoints, which ends it with that error.
+    write: (part) => void link.record(part).catch(() => undefined),
+  });
+  recorder.add({
+    ...{ kind: 'start', attempt, seed: recording.seed, at: now() },
+    env: keptEnvironment(process.env, recording.env),
+    secrets: { ...(secrets.user && { user: secrets.user }), inherited: secrets.inherited },
+    versions: versionsFor(file),
+  });
+  nameOutside();
+  interceptNodeHttp();
+  interceptRandomness();
+  return {
+    link: recordReads(link, recorder, attempt),
+    inside: (work) =>
+      insideSession(recorder, async () => {
+        interceptDispatchers();
+        try {
+          return await work();
+        } finally {
+          recorder.end();
+        }
+      }),
+  };
+}
+
+function recordReads(link: RunLink, recorder: Recorder, attempt: number): RunLink {
+  const { checkpoints, store } = link;
+  const saved = new Set<string>();
+  const noted = new Set<string>();
+  const note = (ns: string, asked: string | undefined, found: LoadedCheckpoint | undefined): void => {
+    const key = JSON.stringify([ns, asked]);
+    // What the attempt saved itself, re-execution saves again.
+    if (noted.has(key) || (found !== undefined && saved.has(found.checkpointId))) return;
+    noted.add(key);
+    recorder.add({
+      ...{ kind: 'loaded', attempt, ns, checkpointId: found?.checkpointId ?? null },
+      ...(asked !== undefined && { asked }),
+      writes: (found?.writes ?? []) as unknown as Json[],
+    });
+  };
+  return {
+    ...link,
+    checkpoints: {
+      async load(ns, checkpointId, choice) {
+        const found = await checkpoints.load(ns, checkpointId, choice);
+        note(ns, checkpointId, found);
+        return found;
+      },
+      list: (query) => checkpoints.list(query),
+      save(checkpoint) {
+        saved.add(checkpoint.checkpointId);
+        return checkpoints.save(checkpoint);
+      },
+      saveWrites: (ns, id, writes) => checkpoints.saveWrites(ns, id, writes),
+    },
+    store: {
+      async batch(requests) {
+        const answers = await store.batch(requests);
+        recorder.stored(requests as unknown as Json, answers as unknown as Json);
+        return answers;
+      },
+    },
+  };
+}
+
+/** Members of the authenticated user that are no secrets. */
+const OPEN_MEMBERS: ReadonlySet<string> = new Set([
+  ...['identity', 'display_name', 'is_authenticated', 'permissions', 'kind'],
+]);
+/** Shorter texts are no secrets, and masking them would change unrelated text. */
+const MIN_SECRET_LENGTH = 6;
+
+interface Secrets {
+  readonly texts: readonly string[];
+  /** The user with masks in place of its secrets. */
+  readonly user?: JsonObject;
+  readonly inherited: readonly string[];
+}
+
+export function secretsOf({ user, config }: Pick<RunOrder, 'user' | 'config'>): Secrets {
+  const texts = new Set<string>();
+  const mask = (value: Json): Json => {
+    if (typeof value === 'string') {
+      if (value.length >= MIN_SECRET_LENGTH) texts.add(value);
+      return MASK;
+    }
+    if (Array.isArray(value)) return value.map(mask);
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mask(member ?? null)]))
+      : value;
+  };
+  const masked =
+    user &&
+    Object.fromEntries(
+      Object.entries(user).map(([key, value]) => [
+        key,
+        OPEN_MEMBERS.has(key) ? (value ?? null) : mask(value ?? null),
+      ]),
+    );
+  for (const value of Object.values(config.inherited ?? {})) mask(value);
+  // Longest first: a secret that contains another is masked whole.
+  const sorted = [...texts].sort((a, b) => b.length - a.length);
+  return { texts: sorted, ...(masked && { user: masked }), inherited: Object.keys(config.inherited ?? {}) };
+}
+
+const KEPT_VARIABLES: ReadonlySet<string> = new Set(['TZ', 'LANG']);
+
+/** A URL without user info and query. */
+const PLAIN_URL = /^https?:\/\/[^\s@?#]+$/;
+
+/** All names; values only where they are known to be no secrets. */
+export const keptEnvironment = (
+  env: NodeJS.ProcessEnv,
+  allowed: readonly string[],
+): Record<string, string | null> =>
+  Object.fromEntries(
+    Object.entries(env).map(([name, value = '']) => [
+      name,
+      KEPT_VARIABLES.has(name) || allowed.includes(name) || PLAIN_URL.test(value) ? value : null,
+    ]),
+  );
+
+const LIBRARIES = ['@langchain/langgraph', '@langchain/core', 'langchain', 'deepagents'];
+
+/** Versions of this program, Node and the libraries that the project of `file` uses. */
+export function versionsFor(file: string): StartPart['versions'] {
+  const from = pathToFileURL(file);
+  const libraries = LIBRARIES.flatMap((name): [string, string][] => {
+    const manifest = tryFind(name, from);
+    if (manifest === undefined) return [];
+    return [[name, String((JSON.parse(readFileSync(manifest, 'utf8')) as JsonObject)['version'])]];
+  });
+  return { [PRODUCT]: VERSION, node: process.versions.node, ...Object.fromEntries(libraries) };
+}
+
+/** The package's manifest; undefined when the project does not have the package. */
+function tryFind(name: string, from: URL): string | undefined {
+  try {
+    return findPackageJSON(name, from);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * Intercepts `fetch` and undici: wraps the dispatchers that Node and npm's undici share under global symbols. Handlers
+ * exist in two forms, of undici up to 7 (`onHeaders`, `onData`) and of later versions (`onResponseStart`, …).
+ */
+import type { RecordedAnswer, RecordedFailure } from './parts.ts';
+import { fromRecordedBytes } from './parts.ts';
+import { currentSession, inTransport, isInTransport, type Exchange, type ReplaySession } from './session.ts';
+
+interface Options {
+  readonly origin?: string | URL;
+  readonly path: string;
+  readonly method: string;
+  readonly body?: unknown;
+  readonly headers?: unknown;
+  readonly upgrade?: unknown;
+}
+type Handler = Record<string, ((...args: any[]) => any) | undefined>;
+interface Dispatcher {
+  dispatch(options: Options, handler: Handler): boolean;
+}
+
+const SYMBOLS = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
+const wrappers = new WeakSet<object>();
+
+/** Wraps the global dispatchers. Call it again after user code has loaded: that may have set others. */
+export function interceptDispatchers(): void {
+  // Node creates its dispatchers at the first use of this global.
+  void globalThis.Response;
+  const shared = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
+  for (const symbol of SYMBOLS) {
+    const inner = shared[symbol];
+    if (inner === undefined || wrappers.has(inner)) continue;
+    const wrapper = wrap(inner);
+    wrappers.add(wrapper);
+    shared[symbol] = wrapper;
+  }
+}
+
+function wrap(inner: Dispatcher): Dispatcher {
+  const dispatch = (options: Options, handler: Handler): boolean => {
+    const session = currentSession();
+    if (session === undefined || isInTransport() || options.upgrade || options.method === 'CONNECT')
+      return inner.dispatch(options, handler);
+    const request = {
+      method: options.method,
+      url: new URL(options.path, options.origin).href,
+      contentType: headerOf(options.headers, 'content-type'),
+    };
+    if (session.mode === 'replay') {
+      void replay(session, request, options, handler, () =>
+        inTransport(() => inner.dispatch(options, handler)),
+      );
+      return true;
+    }
+    const exchange = session.open(request);
+    if (exchange === undefined) return inTransport(() => inner.dispatch(options, handler));
+    const observed = { ...options, body: observeBody(options.body, exchange) };
+    return inTransport(() => inner.dispatch(observed, observe(handler, exchange)));
+  };
+  // Other members (`close`, `destroy`, events) are those of the dispatcher itself.
+  return new Proxy(inner, {
+    get(target, name) {
+      if (name === 'dispatch') return dispatch;
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Headers are a list of alternating names and values, an object, or an iterable of pairs. */
+function headerOf(headers: unknown, name: string): string | undefined {
+  const pairs: [unknown, unknown][] = [];
+  if (Array.isArray(headers) && !Array.isArray(headers[0]))
+    for (let at = 0; at + 1 < headers.length; at += 2) pairs.push([headers[at], headers[at + 1]]);
+  else if (typeof headers === 'object' && headers !== null)
+    pairs.push(
+      ...((Symbol.iterator in headers
+        ? [...(headers as Iterable<[unknown, unknown]>)]
+        : Object.entries(headers)) as [unknown, unknown][]),
+    );
+  const found = pairs.find(([key]) => String(key).toLowerCase() === name);
+  return found && String(found[1]);
+}
+
+const isStream = (body: unknown): body is AsyncIterable<Uint8Array | string> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+
+const toBytes = (chunk: Uint8Array | string): Uint8Array =>
+  typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+
+function observeBody(body: unknown, exchange: Exchange): unknown {
+  if (typeof body === 'string' || body instanceof Uint8Array) exchange.sent(toBytes(body));
+  if (!isStream(body)) return body;
+  return (async function* () {
+    for await (const chunk of body) {
+      exchange.sent(toBytes(chunk));
+      yield chunk;
+    }
+  })();
+}
+
+async function readBody(body: unknown): Promise<Uint8Array> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return toBytes(body);
+  const chunks: Uint8Array[] = [];
+  if (isStream(body)) for await (const chunk of body) chunks.push(toBytes(chunk));
+  return Buffer.concat(chunks);
+}
+
+const HOOKS = [
+  ...[
+    'onConnect',
+    'onHeaders',
+    'onData',
+    'onComplete',
+    'onError',
+    'onUpgrade',
+    'onBodySent',
+    'onRequestSent',
+  ],
+  ...['onResponseStarted', 'onRequestStart', 'onRequestUpgrade', 'onResponseStart', 'onResponseData'],
+  ...['onResponseEnd', 'onResponseError'],
+];
+
+/** A handler that tells the exchange what it passes on. */
+function observe(handler: Handler, exchange: Exchange): Handler {
+  const seen: Handler = {
+    onHeaders(status: number, raw: readonly Uint8Array[], _resume: unknown, statusText?: string) {
+      if (status >= 200) exchange.answered(status, statusText, pairsOf(raw));
+    },
+    onData: (chunk: Uint8Array) => exchange.received(chunk),
+    onComplete: () => exchange.ended(),
+    onError: (error: unknown) => exchange.ended(toFailure(error)),
+    onResponseStart(_: unknown, status: number, headers: Headers, statusText?: string) {
+      if (status >= 200) exchange.answered(status, statusText, listOf(headers));
+    },
+    onResponseData: (_: unknown, chunk: Uint8Array) => exchange.received(chunk),
+    onResponseEnd: () => exchange.ended(),
+    onResponseError: (_: unknown, error: unknown) => exchange.ended(toFailure(error)),
+  };
+  return Object.fromEntries(
+    HOOKS.filter((name) => typeof handler[name] === 'function').map((name) => [
+      name,
+      (...args: unknown[]) => {
+        seen[name]?.(...args);
+        return handler[name]!(...args) as unknown;
+      },
+    ]),
+  );
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+type Pairs = RecordedAnswer['headers'];
+
+const pairsOf = (raw: readonly Uint8Array[]): Pairs =>
+  Array.from({ length: raw.length / 2 }, (_, index) => [
+    Buffer.from(raw[2 * index]!).toString('latin1'),
+    Buffer.from(raw[2 * index + 1]!).toString('latin1'),
+  ]);
+const listOf = (headers: Headers): Pairs =>
+  Object.entries(headers).flatMap(([name, value = []]) =>
+    (typeof value === 'string' ? [value] : value).map((each) => [name, each] as const),
+  );
+
+export function toFailure(error: unknown): RecordedFailure {
+  const { name = 'Error', message = String(error), code } = (error ?? {}) as Partial<RecordedFailure>;
+  return { name, message, ...(typeof code === 'string' && { code }) };
+}
+
+export const fromFailure = ({ name, message, code }: RecordedFailure): Error =>
+  Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
+
+async function replay(
+  session: ReplaySession,
+  request: Parameters<ReplaySession['reply']>[0],
+  { body }: Options,
+  handler: Handler,
+  send: () => void,
+): Promise<void> {
+  const call = openHandler(handler);
+  try {
+    call.started();
+    const reply = session.reply(request, await readBody(body));
+    if (reply.kind === 'live') return send();
+    if (reply.kind === 'answer') {
+      call.head(reply.answer);
+      for (const chunk of reply.answer.chunks) {
+        // Consumers see the chunks one by one, as they arrived.
+        await new Promise<void>((resolve) => globalThis.setImmediate(resolve));
+        if (call.aborted()) return;
+        call.data(fromRecordedBytes(chunk));
+      }
+    }
+    if (reply.failure !== undefined) call.failed(fromFailure(reply.failure));
+    else call.completed();
+  } catch (error) {
+    call.failed(error as Error);
+  }
+}
+
+interface Call {
+  started(): void;
+  aborted(): boolean;
+  head(answer: RecordedAnswer): void;
+  data(chunk: Buffer): void;
+  completed(): void;
+  failed(error: Error): void;
+}
+
+/** Calls a handler of either form. A handler that was aborted gets its abort reason as error, and nothing after it. */
+function openHandler(handler: Handler): Call {
+  let abortedBy: { readonly reason: Error } | undefined;
+  let isOver = false;
+  const isNew = typeof handler['onRequestStart'] === 'function';
+  const controller = {
+    ...{ paused: false, aborted: false, reason: null as Error | null, rawHeaders: [], rawTrailers: [] },
+    pause: () => undefined,
+    resume: () => undefined,
+    abort(reason?: Error) {
+      abortedBy ??= { reason: reason ?? new DOMException('This operation was aborted', 'AbortError') };
+      controller.aborted = true;
+      controller.reason = abortedBy.reason;
+      fail(abortedBy.reason);
+    },
+  };
+  function fail(error: Error): void {
+    if (isOver) return;
+    isOver = true;
+    if (isNew) handler['onResponseError']?.(controller, error);
+    else handler['onError']?.(error);
+  }
+  return {
+    started() {
+      if (isNew) handler['onRequestStart']!(controller, {});
+      else handler['onConnect']?.(controller.abort, null);
+    },
+    aborted: () => abortedBy !== undefined,
+    head({ status, statusText = '', headers }) {
+      if (isOver) return;
+      const raw = headers.flat().map((text) => Buffer.from(text, 'latin1'));
+      if (isNew) handler['onResponseStart']?.(controller, status, toHeaders(headers), statusText);
+      else handler['onHeaders']?.(status, raw, controller.resume, statusText);
+    },
+    data(chunk) {
+      if (isOver) return;
+      if (isNew) handler['onResponseData']?.(controller, chunk);
+      else handler['onData']?.(chunk);
+    },
+    completed() {
+      if (isOver) return;
+      isOver = true;
+      if (isNew) handler['onResponseEnd']?.(controller, {});
+      else handler['onComplete']?.([]);
+    },
+    failed: fail,
+  };
+}
+
+function toHeaders(pairs: Pairs): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of pairs) {
+    const key = name.toLowerCase();
+    const known = headers[key];
+    headers[key] = known === undefined ? value : [...(Array.isArray(known) ? known : [known]), value];
+  }
+  return headers;
+}

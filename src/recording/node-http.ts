@@ -1,0 +1,135 @@
+/**
+ * Intercepts `node:http` and `node:https` (axios, node-fetch, got) where an agent assigns a request to a socket.
+ * Re-execution gives the request a stream that answers it, so Node's own parser reads the recorded answer.
+ */
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import { Duplex } from 'node:stream';
+import { fromRecordedBytes, type RecordedAnswer } from './parts.ts';
+import { fromFailure, toFailure } from './dispatchers.ts';
+import {
+  currentSession,
+  inTransport,
+  isInTransport,
+  type Exchange,
+  type OutgoingRequest,
+  type ReplaySession,
+} from './session.ts';
+
+type Chunk = Uint8Array | string;
+type Write = (chunk?: Chunk | (() => void) | null, ...rest: any[]) => any;
+interface AgentMethods {
+  addRequest(request: ClientRequest, ...rest: unknown[]): void;
+}
+
+let isInstalled = false;
+
+export function interceptNodeHttp(): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  const agent = http.Agent.prototype as unknown as AgentMethods;
+  const { addRequest } = agent;
+  agent.addRequest = function (request, ...rest) {
+    const session = currentSession();
+    if (session === undefined || isInTransport()) return addRequest.call(this, request, ...rest);
+    const outgoing = describe(request);
+    if (session.mode === 'replay') return answer(session, outgoing, request);
+    const exchange = session.open(outgoing);
+    if (exchange !== undefined) observe(request, exchange);
+    inTransport(() => addRequest.call(this, request, ...rest));
+  };
+}
+
+function describe(request: ClientRequest): OutgoingRequest {
+  const type = request.getHeader('content-type');
+  const host = request.getHeader('host') ?? request.host;
+  return {
+    method: request.method,
+    url: `${request.protocol}//${String(host)}${request.path}`,
+    ...(type !== undefined && { contentType: String(type) }),
+  };
+}
+
+/** Calls `onChunk` with everything that is written to the request. */
+function observeBody(request: ClientRequest, onChunk: (chunk: Uint8Array) => void): void {
+  const methods = request as unknown as { write: Write; end: Write };
+  for (const name of ['write', 'end'] as const) {
+    const original = methods[name].bind(request);
+    methods[name] = (chunk, ...rest) => {
+      if (typeof chunk === 'string')
+        onChunk(Buffer.from(chunk, typeof rest[0] === 'string' ? (rest[0] as BufferEncoding) : 'utf8'));
+      else if (chunk instanceof Uint8Array) onChunk(chunk);
+      return original(chunk, ...rest) as unknown;
+    };
+  }
+}
+
+function observe(request: ClientRequest, exchange: Exchange): void {
+  observeBody(request, exchange.sent);
+  request.prependOnceListener('response', (response: IncomingMessage) => {
+    exchange.answered(response.statusCode ?? 0, response.statusMessage, pairsOf(response.rawHeaders));
+    const push = response.push.bind(response);
+    response.push = (chunk: Chunk | null, ...rest) => {
+      if (chunk === null) exchange.ended();
+      else exchange.received(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      return push(chunk, ...rest);
+    };
+    response.once('error', (error) => exchange.ended(toFailure(error)));
+  });
+  request.once('error', (error) => exchange.ended(toFailure(error)));
+}
+
+const pairsOf = (raw: readonly string[]): RecordedAnswer['headers'] =>
+  Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index]!, raw[2 * index + 1]!]);
+
+/** The parser of the answer knows its end by the end of the stream. */
+const FRAMING: ReadonlySet<string> = new Set([
+  'transfer-encoding',
+  'content-length',
+  'connection',
+  'keep-alive',
+]);
+
+function answer(session: ReplaySession, outgoing: OutgoingRequest, request: ClientRequest): void {
+  const sent: Uint8Array[] = [];
+  observeBody(request, (chunk) => void sent.push(chunk.slice()));
+  const socket = new AnsweringSocket(() => {
+    try {
+      const reply = session.reply(outgoing, Buffer.concat(sent));
+      if (reply.kind === 'live') throw new Error('only fetch and undici can go on with the real network');
+      if (reply.kind === 'answer') socket.answer(reply.answer);
+      if (reply.failure !== undefined) socket.destroy(fromFailure(reply.failure));
+      else socket.push(null);
+    } catch (error) {
+      socket.destroy(error as Error);
+    }
+  });
+  request.once('finish', () => globalThis.setImmediate(socket.onRequest));
+  (request as unknown as { onSocket(socket: Duplex): void }).onSocket(socket);
+}
+
+class AnsweringSocket extends Duplex {
+  readonly encrypted = true;
+  readonly onRequest: () => void;
+  constructor(onRequest: () => void) {
+    super({ allowHalfOpen: true });
+    this.onRequest = onRequest;
+  }
+  override _read(): void {}
+  override _write(_: unknown, __: unknown, done: () => void): void {
+    done();
+  }
+  answer({ status, statusText = '', headers, chunks }: RecordedAnswer): void {
+    const lines = headers
+      .filter(([name]) => !FRAMING.has(name.toLowerCase()))
+      .map(([name, value]) => `${name}: ${value}\r\n`);
+    this.push(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join('')}connection: close\r\n\r\n`, 'latin1');
+    for (const chunk of chunks) this.push(fromRecordedBytes(chunk));
+  }
+  // The request calls these methods of a socket.
+  setTimeout = (): this => this;
+  setNoDelay = (): this => this;
+  setKeepAlive = (): this => this;
+  ref = (): this => this;
+  unref = (): this => this;
+  destroySoon = (): void => void this.destroy();
+}

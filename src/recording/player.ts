@@ -1,0 +1,140 @@
+/**
+ * Answers the requests of a re-executed run from its recording. An answer belongs to the task that asked: of the task's
+ * unused answers the first with the request's digest is taken, so that parallel requests find their own.
+ */
+import type {
+  CutPart,
+  ExchangePart,
+  LoadedPart,
+  RecordedRequest,
+  RecordingPart,
+  StartPart,
+  StorePart,
+  TaskKey,
+  UnrecordedPart,
+} from './parts.ts';
+import { randomOf } from './recorder.ts';
+import type { Random } from './random.ts';
+import { digestOf, toRecordedRequest, withoutIds } from './request.ts';
+import { taskKeyOf, type Reply, type ReplaySession } from './session.ts';
+
+/** The run asked for something that its recording does not have. */
+export interface RequestDifference {
+  readonly task: TaskKey;
+  /** Absent when the recording has no request left for the task. */
+  readonly recorded?: RecordedRequest;
+  readonly found: RecordedRequest;
+}
+
+export interface PlayerOptions {
+  readonly parts: readonly RecordingPart[];
+  /** `url`: a request whose body differs gets the recorded answer of its URL. */
+  readonly match: 'exact' | 'url';
+  /** Requests that the recording does not have go to the real network. */
+  readonly live: boolean;
+  /** Bodies that replace those of recorded answers, by the number of the exchange, from 1. */
+  readonly answers: ReadonlyMap<number, string>;
+  readonly realNow: () => number;
+  /** The first difference ends the re-execution. */
+  readonly onDifference: (difference: RequestDifference) => void;
+  /** Graph code wanted a socket or a child process. */
+  readonly onClosed: (what: string, task: TaskKey) => void;
+}
+
+export interface Player extends ReplaySession {
+  readonly start: StartPart | undefined;
+  /** Recorded exchanges in order, numbered from 1. */
+  readonly exchanges: readonly ExchangePart[];
+  readonly unrecorded: readonly UnrecordedPart[];
+  readonly cut: CutPart | undefined;
+  /** The recorded read of a checkpoint; undefined when there was none. */
+  loaded(ns: string, asked: string | undefined): LoadedPart | undefined;
+  /** The recorded answers of a batch of the item store; undefined when there are none left. */
+  stored(requests: unknown): StorePart['answers'] | undefined;
+}
+
+export class NoAnswer extends Error {
+  override readonly name = 'NoRecordedAnswer';
+}
+
+export function openPlayer(options: PlayerOptions): Player {
+  const { parts } = options;
+  const of = <K extends RecordingPart['kind']>(kind: K) =>
+    parts.filter((part): part is Extract<RecordingPart, { kind: K }> => part.kind === kind);
+  const start = of('start')[0];
+  const exchanges = of('exchange');
+  const seed = start?.seed ?? '';
+  const randoms = new Map<string, Random>();
+  const unused = latestByTask(exchanges);
+  const batches = latestByTask(of('store'));
+  let clock = { recorded: start?.at ?? options.realNow(), real: options.realNow() };
+
+  const player: Player = {
+    mode: 'replay',
+    configOf: undefined,
+    ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0] },
+    random: () => (start === undefined ? undefined : randomOf(player.configOf?.(), seed, randoms)),
+    now: () => clock.recorded + (options.realNow() - clock.real),
+    reply(request, body): Reply {
+      const task = taskKeyOf(player.configOf?.());
+      const found = toRecordedRequest({ ...request, body }, []);
+      const left = unused.get(task) ?? [];
+      const digest = digestOf(found);
+      const index = left.findIndex((each) => each.digest === digest);
+      const taken = index >= 0 ? index : options.match === 'url' ? findUrl(left, found) : -1;
+      const exchange = left[taken];
+      if (exchange === undefined) {
+        if (options.live) return { kind: 'live' };
+        // Requests outside of tasks, such as those of tracing, are no part of the run.
+        if (task !== '') options.onDifference({ task, found, ...(left[0] && { recorded: left[0].request }) });
+        throw new NoAnswer(`the recording has no answer for ${found.method} ${found.url}`);
+      }
+      left.splice(taken, 1);
+      const last = exchange.answer?.chunks.at(-1)?.at ?? 0;
+      clock = { recorded: Math.max(exchange.at + last, player.now()), real: options.realNow() };
+      return toReply(exchange, options.answers.get(exchanges.indexOf(exchange) + 1));
+    },
+    closed(what) {
+      const task = taskKeyOf(player.configOf?.());
+      if (options.live) return;
+      options.onClosed(what, task);
+      throw new NoAnswer(`${what} is not recorded, and the network is closed`);
+    },
+    loaded: (ns, asked) => of('loaded').find((each) => each.ns === ns && each.asked === asked),
+    stored(requests) {
+      const left = batches.get(taskKeyOf(player.configOf?.())) ?? [];
+      const wanted = withoutIds(JSON.stringify(requests));
+      const index = left.findIndex((each) => withoutIds(JSON.stringify(each.requests)) === wanted);
+      return left.splice(index < 0 ? left.length : index, 1)[0]?.answers;
+    },
+  };
+  return player;
+}
+
+/** A task that a later attempt repeated has the answers of that attempt only. */
+function latestByTask<T extends { readonly task: TaskKey; readonly attempt: number }>(
+  parts: readonly T[],
+): Map<TaskKey, T[]> {
+  const byTask = new Map<TaskKey, T[]>();
+  for (const part of parts) {
+    const known = byTask.get(part.task);
+    if (known === undefined || known[0]!.attempt < part.attempt) byTask.set(part.task, [part]);
+    else known.push(part);
+  }
+  return byTask;
+}
+
+const findUrl = (left: readonly ExchangePart[], { method, url }: RecordedRequest): number =>
+  left.findIndex(({ request }) => request.method === method && withoutIds(request.url) === withoutIds(url));
+
+function toReply({ answer, failure }: ExchangePart, instead: string | undefined): Reply {
+  if (answer === undefined)
+    return { kind: 'failure', failure: failure ?? { name: 'Error', message: 'no answer was recorded' } };
+  if (instead === undefined) return { kind: 'answer', answer, ...(failure && { failure }) };
+  // The replaced body is text, whatever the recorded one was.
+  const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
+  return {
+    kind: 'answer',
+    answer: { ...answer, headers, chunks: [{ encoding: 'utf8', data: instead, at: 0 }] },
+  };
+}

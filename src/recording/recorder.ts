@@ -1,0 +1,155 @@
+/**
+ * Records one attempt at a run. Requests outside of tasks, such as those of tracing, are recorded without a task; those
+ * to tracing services are left out.
+ */
+import type { Json } from '../kernel/json.ts';
+import {
+  packPart,
+  toRecordedBytes,
+  type ExchangePart,
+  type RecordedAnswer,
+  type RecordingPart,
+} from './parts.ts';
+import { seededRandom, type Random } from './random.ts';
+import { digestOf, maskBytes, maskText, toRecordedRequest } from './request.ts';
+import { taskKeyOf, type RecordingSession } from './session.ts';
+
+export interface RecorderOptions {
+  readonly attempt: number;
+  readonly seed: string;
+  readonly maxBytes: number;
+  /** Texts that must not be stored. */
+  readonly secrets: readonly string[];
+  readonly now: () => number;
+  readonly write: (part: Uint8Array) => void;
+}
+
+export interface Recorder extends RecordingSession {
+  add(part: RecordingPart): void;
+  /** Records a batch of the item store. */
+  stored(requests: Json, answers: Json): void;
+  /** Writes the exchanges that have not ended. */
+  end(): void;
+}
+
+/** Response headers that may hold secrets. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'www-authenticate']);
+
+export function openRecorder(options: RecorderOptions): Recorder {
+  const { attempt, secrets, now, maxBytes } = options;
+  let bytes = 0;
+  /** Uncompressed bytes of exchanges that have not ended. */
+  let pending = 0;
+  let isCut = false;
+  const open = new Set<() => void>();
+  const randoms = new Map<string, Random>();
+
+  function cut(): void {
+    if (isCut) return;
+    isCut = true;
+    options.write(packPart({ kind: 'cut', attempt, maxBytes }));
+  }
+
+  function add(part: RecordingPart): void {
+    if (isCut) return;
+    const packed = packPart(part);
+    if (bytes + packed.length > maxBytes) return cut();
+    bytes += packed.length;
+    options.write(packed);
+  }
+
+  const recorder: Recorder = {
+    mode: 'record',
+    configOf: undefined,
+    add,
+    random: () => randomOf(recorder.configOf?.(), options.seed, randoms),
+    open(request) {
+      if (isCut || isTracing(request.url)) return undefined;
+      const task = taskKeyOf(recorder.configOf?.());
+      const at = now();
+      const sent: Uint8Array[] = [];
+      const chunks: (RecordedAnswer['chunks'][number] & object)[] = [];
+      let head: Omit<RecordedAnswer, 'chunks'> | undefined;
+      let held = 0;
+
+      function hold(size: number): void {
+        held += size;
+        pending += size;
+        if (pending > MAX_HELD_FACTOR * maxBytes) cut();
+      }
+
+      function end(failure?: ExchangePart['failure']): void {
+        if (!open.delete(unfinished)) return;
+        pending -= held;
+        const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, secrets);
+        add({
+          ...{ kind: 'exchange', attempt, task, request: recorded, digest: digestOf(recorded), at },
+          ...(head !== undefined && { answer: { ...head, chunks } }),
+          ...(failure !== undefined && { failure }),
+        });
+      }
+      const unfinished = (): void => end(head === undefined ? UNANSWERED : BROKEN_OFF);
+      open.add(unfinished);
+
+      return {
+        sent(chunk) {
+          sent.push(chunk.slice());
+          hold(chunk.length);
+        },
+        answered(status, statusText, headers) {
+          head = {
+            status,
+            ...(statusText !== undefined && { statusText }),
+            headers: headers
+              .filter(([name]) => !LEFT_OUT.has(name.toLowerCase()))
+              .map(([name, value]) => [name, maskText(value, secrets)]),
+          };
+        },
+        received(chunk) {
+          chunks.push({ at: now() - at, ...maskBytes(toRecordedBytes(chunk), secrets) });
+          hold(chunk.length);
+        },
+        ended: end,
+      };
+    },
+    stored(requests, answers) {
+      add({ kind: 'store', attempt, task: taskKeyOf(recorder.configOf?.()), requests, answers });
+    },
+    unrecorded(what) {
+      add({ kind: 'unrecorded', attempt, task: taskKeyOf(recorder.configOf?.()), what });
+    },
+    end() {
+      for (const unfinished of open) unfinished();
+    },
+  };
+  return recorder;
+}
+
+const UNANSWERED = { name: 'Error', message: 'no answer came before the attempt ended' };
+const BROKEN_OFF = { name: 'Error', message: 'the answer was not read to its end' };
+
+/** Bytes in memory per byte of the limit: answers compress well. */
+const MAX_HELD_FACTOR = 8;
+
+/** The random source of the current task, which goes on where the task's last call left it. */
+export function randomOf(config: unknown, seed: string, known: Map<string, Random>): Random | undefined {
+  const task = taskKeyOf(config);
+  if (task === '') return undefined;
+  let random = known.get(task);
+  if (random === undefined) known.set(task, (random = seededRandom(`${seed} ${task}`)));
+  return random;
+}
+
+const TRACING_VARIABLES = ['LANGSMITH_ENDPOINT', 'LANGCHAIN_ENDPOINT', 'LANGCHAIN_BASE_URL'];
+
+/** True for requests to the tracing service of the graph library. */
+export function isTracing(url: string): boolean {
+  const { hostname, origin } = new URL(url);
+  return (
+    /(^|\.)smith\.langchain\.com$/.test(hostname) ||
+    TRACING_VARIABLES.some((name) => {
+      const value = process.env[name];
+      return value !== undefined && URL.canParse(value) && new URL(value).origin === origin;
+    })
+  );
+}

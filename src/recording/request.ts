@@ -1,0 +1,71 @@
+/**
+ * Recorded form of a request: secrets and query values that look like keys are masked. The digest leaves out what
+ * differs in every execution: ids and times.
+ */
+import { createHash } from 'node:crypto';
+import type { RecordedBytes, RecordedRequest } from './parts.ts';
+import { toRecordedBytes } from './parts.ts';
+
+export const MASK = '<secret>';
+
+const SECRET_PARAMETER = /key|token|secret|sig|password|passwd|auth|credential|code/i;
+
+/** The URL without user info; the values of query parameters whose names look secret are masked. */
+export function maskUrl(text: string): string {
+  const url = new URL(text);
+  url.username = url.password = '';
+  for (const name of new Set(url.searchParams.keys()))
+    if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, MASK);
+  return url.href;
+}
+
+export interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly contentType?: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** `secrets`: texts that must not be stored. */
+export function toRecordedRequest(
+  { method, url, contentType, body }: Request,
+  secrets: readonly string[],
+): RecordedRequest {
+  const bytes = toRecordedBytes(body);
+  return {
+    method,
+    url: maskText(maskUrl(url), secrets),
+    ...(contentType !== undefined && { contentType }),
+    ...(body.length > 0 && { body: maskBytes(bytes, secrets) }),
+  };
+}
+
+export const maskBytes = <T extends RecordedBytes>(bytes: T, secrets: readonly string[]): T =>
+  bytes.encoding === 'utf8' ? { ...bytes, data: maskText(bytes.data, secrets) } : bytes;
+
+export const maskText = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g;
+/** Boundary that the built-in `FormData` draws for each request. */
+const BOUNDARY = /-+formdata-undici-\d+/g;
+
+/** The text with its ids numbered in order of appearance, and without times and boundaries. */
+export function withoutIds(text: string): string {
+  const ids = new Map<string, number>();
+  const numbered = text.replace(UUID, (id) => {
+    const known = ids.get(id) ?? ids.size;
+    ids.set(id, known);
+    return `<id ${known}>`;
+  });
+  return numbered.replace(TIME, '<time>').replace(BOUNDARY, '<boundary>');
+}
+
+/** Equal for requests that differ in ids and times only. */
+export function digestOf({ method, url, body }: RecordedRequest): string {
+  const text = body === undefined ? '' : body.encoding === 'utf8' ? withoutIds(body.data) : body.data;
+  return createHash('sha256')
+    .update(`${method} ${withoutIds(url)}\n${text}`, 'utf8')
+    .digest('base64url');
+}
