@@ -40,8 +40,20 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   replay: DOMAIN,
+  // R1 Executes graphs, but with nothing that could store or send what they do.
+  reexecution: [...DOMAIN, 'replay', 'recording', 'graphs', 'effects/run-order.ts'],
   cli: [
-    ...['kernel', 'config', 'replay', 'graphs', 'http', 'log', 'load-export.ts', 'open-store.ts'],
+    ...[
+      'kernel',
+      'config',
+      'replay',
+      'reexecution',
+      'graphs',
+      'http',
+      'log',
+      'load-export.ts',
+      'open-store.ts',
+    ],
     ...['logger.ts', 'serve.ts', 'dev.ts', 'running-server.ts'],
   ],
   'main.ts': ['*'],
@@ -81,7 +93,7 @@ const PACKAGES: Record<string, readonly string[]> = {
 
 /** Globals that only these paths (and the examples) may use. */
 const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly string[] }> = {
-  'Date.now': { use: /\bDate\.now\b/g, in: ['kernel/'] },
+  'Date.now': { use: /\bDate\.now\b/g, in: ['kernel/', 'recording/'] },
   'new Date()': { use: /\bnew Date\b(?!\s*\(\s*[^)\s])/g, in: ['kernel/'] },
   'performance.now': { use: /\bperformance\.now\b/g, in: ['kernel/'] },
   'process.hrtime': { use: /\bprocess\.hrtime\b/g, in: ['kernel/'] },

@@ -34,6 +34,8 @@ export interface PlayerOptions {
   readonly live: boolean;
   /** Bodies that replace those of recorded answers, by the number of the exchange, from 1. */
   readonly answers: ReadonlyMap<number, string>;
+  /** The attempt that executed a step of the root graph; undefined when the log does not tell. */
+  attemptOf(step: number): number | undefined;
   readonly realNow: () => number;
   /** The first difference ends the re-execution. */
   readonly onDifference: (difference: RequestDifference) => void;
@@ -61,9 +63,9 @@ export function openPlayer(options: PlayerOptions): Player {
   const { parts } = options;
   const of = <K extends RecordingPart['kind']>(kind: K) =>
     parts.filter((part): part is Extract<RecordingPart, { kind: K }> => part.kind === kind);
-  const start = of('start')[0];
+  const starts = of('start');
+  const [start] = starts;
   const exchanges = of('exchange');
-  const seed = start?.seed ?? '';
   const randoms = new Map<string, Random>();
   const unused = latestByTask(exchanges);
   const batches = latestByTask(of('store'));
@@ -73,7 +75,12 @@ export function openPlayer(options: PlayerOptions): Player {
     mode: 'replay',
     configOf: undefined,
     ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0] },
-    random: () => (start === undefined ? undefined : randomOf(player.configOf?.(), seed, randoms)),
+    random() {
+      const config = player.configOf?.();
+      const attempt = options.attemptOf(Number.parseInt(taskKeyOf(config), 10));
+      const { seed } = starts.find((each) => each.attempt === attempt) ?? start ?? {};
+      return seed === undefined ? undefined : randomOf(config, seed, randoms);
+    },
     now: () => clock.recorded + (options.realNow() - clock.real),
     reply(request, body): Reply {
       const task = taskKeyOf(player.configOf?.());

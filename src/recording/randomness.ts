@@ -37,8 +37,7 @@ export function interceptRandomness(): void {
     source.fill(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
     return array;
   };
-  crypto.getRandomValues = web.getRandomValues.bind(globalThis.crypto) as typeof crypto.getRandomValues;
-  // Named imports of built-in modules see the new functions.
+  // `getRandomValues` of `node:crypto` calls the patched one; named imports of built-in modules see the new functions.
   syncBuiltinESMExports();
 }
 

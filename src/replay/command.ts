@@ -1,6 +1,7 @@
 /** Runs the `replay` command. R1 It opens the log read-only and imports no module with effects. */
 import { isUuid } from '../kernel/ids.ts';
 import type { History } from '../log/sqlite/history.ts';
+import { findThread } from './find-thread.ts';
 import { printState, printThreads, printTimeline, type Form } from './print.ts';
 import { stateAt } from './state.ts';
 import { counted } from './text.ts';
@@ -63,27 +64,10 @@ export async function runReplay(
 }
 
 function checkOptions({ thread, cron, to }: ReplayOptions): void {
-  if (thread !== undefined && !PREFIX.test(thread))
-    throw new Error(`--thread: expected an id or its first characters, found "${thread}"`);
   if (cron !== undefined && !isUuid(cron)) throw new Error('--cron: expected a UUID');
   if (to !== undefined && !/^\d+$/.test(to)) throw new Error('--to: expected a position');
   if (to !== undefined && thread === undefined) throw new Error('--to: expected together with --thread');
   if (cron !== undefined && thread !== undefined) throw new Error('--cron: expected without --thread');
-}
-
-/** Id prefix as the thread list prints it, with or without the ellipsis. */
-const PREFIX = /^[0-9a-f][0-9a-f-]{3,35}…?$/i;
-const MAX_NAMED = 5;
-
-async function findThread(history: History, given: string): Promise<string> {
-  const prefix = given.replace('…', '').toLowerCase();
-  if (isUuid(prefix)) return prefix;
-  const ids = await history.views.threadIds(prefix, MAX_NAMED);
-  const [id] = ids;
-  if (id === undefined) throw new Error(`--thread: found no thread whose id begins with ${prefix}`);
-  if (ids.length > 1)
-    throw new Error(`--thread: found several threads that begin with ${prefix}: ${ids.join(', ')}`);
-  return id;
 }
 
 async function positionIn(history: History, to: string): Promise<number> {

@@ -1,6 +1,7 @@
 /** Named questions that replay asks of a log. */
 import type { RowReader } from '../rows.ts';
 import type { Prepare } from './statements.ts';
+import { readPlacedWrites, type PlacedWrite, type WriteChoice } from './placed-writes.ts';
 import { readTasks, type TaskOutline } from './write-store.ts';
 
 export interface ListedRow {
@@ -28,6 +29,8 @@ export interface PastViews {
   /** Crons that the thread belongs to, or whose runs it has. */
   cronIds(threadId: string): Promise<string[]>;
   tasks(threadId: string): Promise<TaskOutline[]>;
+  /** Writes on the thread's checkpoints, those of one run or on one checkpoint, in the order in which they were saved. */
+  writes(threadId: string, of: WriteChoice): Promise<PlacedWrite[]>;
 }
 
 export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
@@ -66,5 +69,6 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
         .pluck()
         .all({ threadId }) as string[],
     tasks: async (threadId) => readTasks(prepare, threadId),
+    writes: async (threadId, of) => readPlacedWrites(prepare, threadId, of),
   };
 }

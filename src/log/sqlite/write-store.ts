@@ -21,7 +21,7 @@ const MAX_LEANING = 256;
 /** The channel that has a graph's input until its first step is done. */
 const INPUT = '__start__';
 
-interface LeaningRow {
+export interface LeaningRow {
   readonly head: number;
   readonly start: number;
   readonly kept: number;

@@ -1,0 +1,151 @@
+/** Reads from a log everything that one run was made of and left behind. Opens nothing for writing (R1). */
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Recorded } from '../log/events.ts';
+import type { CheckpointFilter, StoredCheckpoint, StoredFrame, WriteText } from '../log/payloads.ts';
+import type { History } from '../log/sqlite/history.ts';
+import { readRun, type RunRecord } from '../projections/run-queries.ts';
+import { unpackPart, type RecordingPart } from '../recording/parts.ts';
+import { createFold } from '../replay/fold.ts';
+import { readWhole } from '../replay/timeline.ts';
+import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
+import { activeOf } from '../thread/state.ts';
+
+/** A checkpoint with its place in the history of the run. */
+export interface RunCheckpoint {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly metadata: JsonObject;
+  /** Stored text of every channel's value, by channel. */
+  readonly channels: ReadonlyMap<string, string>;
+  /** Channels whose values were saved with this checkpoint. */
+  readonly changed: ReadonlySet<string>;
+}
+
+export interface RunWrite extends WriteText {
+  readonly ns: string;
+  readonly checkpointId: string;
+}
+
+/** What a run left behind, in the order in which it was saved. */
+export interface RunTrace {
+  readonly checkpoints: readonly RunCheckpoint[];
+  readonly writes: readonly RunWrite[];
+  readonly frames: readonly { readonly event: string; readonly data: string }[];
+  /** Undefined while the run is open. */
+  readonly outcome: Outcome | undefined;
+}
+
+export interface RunData {
+  readonly run: RunRecord;
+  /** Head checkpoint before the first attempt. */
+  readonly base: string | null;
+  readonly parts: readonly RecordingPart[];
+  readonly trace: RunTrace;
+  /** Later runs wrote on the run's last checkpoint: some of the run's own writes there are replaced. */
+  readonly isContinued: boolean;
+  /** The attempt that saved the root checkpoint of a step. */
+  attemptOf(step: number): number | undefined;
+  /** A checkpoint of the thread from before the run; without an id the newest of the namespace. */
+  before(ns: string, checkpointId: string | undefined): Promise<StoredCheckpoint | undefined>;
+  /** The same, newest first. */
+  listBefore(query: CheckpointFilter): Promise<StoredCheckpoint[]>;
+  /** The writes that the checkpoint had before the run, as far as later runs have not replaced them. */
+  writesBefore(checkpoint: StoredCheckpoint): Promise<WriteText[]>;
+}
+
+/** Throws when the log does not have the run. */
+export async function readRunData(history: History, threadId: string, runId: string): Promise<RunData> {
+  const run = readRun(history.rows, runId, { threadId });
+  if (run === undefined) throw new Error(`--run: thread ${threadId} has no run ${runId}`);
+  const events = readWhole(history, threadStream(threadId)) as Recorded<ThreadEvent>[];
+  const outline = [...(await history.payloads.outline(threadId))].reverse();
+  const own = outline.filter((each) => each.runId === runId);
+  const firstOwn = outline.findIndex((each) => each.runId === runId);
+  const earlier = firstOwn < 0 ? outline : outline.slice(0, firstOwn);
+  const writes = await history.views.writes(threadId, { runId });
+  const last = own.findLast(({ ns }) => ns === '')?.checkpointId;
+  const attempts = new Map(
+    events.flatMap(({ type, data }) =>
+      type === 'CheckpointSaved' && data.runId === runId && data.ns === ''
+        ? [[data.step, data.attempt] as const]
+        : [],
+    ),
+  );
+  const isEarlier = new Set(earlier.map(({ ns, checkpointId }) => `${ns} ${checkpointId}`));
+  const started = events.flatMap(({ type, data }) => (type === 'RunStarted' ? [data.runId] : []));
+  const later = new Set(started.slice(started.indexOf(runId)));
+  return {
+    run,
+    base: baseOf(events, runId),
+    parts: (await history.payloads.recording(runId)).map(unpackPart),
+    trace: {
+      checkpoints: await readCheckpoints(history, threadId, own),
+      writes,
+      frames: await readFrames(history, runId),
+      outcome: run.outcome ?? undefined,
+    },
+    isContinued: outline.some((each) => each.runId !== runId && each.parentId === last && last !== undefined),
+    attemptOf: (step) => attempts.get(step),
+    async before(ns, checkpointId) {
+      const id = checkpointId ?? earlier.findLast((each) => each.ns === ns)?.checkpointId;
+      return id === undefined ? undefined : history.payloads.checkpoint(threadId, ns, id);
+    },
+    async listBefore(query) {
+      const all = await history.payloads.checkpoints(threadId, query);
+      return all.filter(({ ns, checkpointId }) => isEarlier.has(`${ns} ${checkpointId}`));
+    },
+    async writesBefore({ ns, checkpointId }) {
+      const all = await history.views.writes(threadId, { ns, checkpointId });
+      return all.filter((write) => !later.has(write.runId));
+    },
+  };
+}
+
+function baseOf(events: readonly Recorded<ThreadEvent>[], runId: string): string | null {
+  const fold = createFold();
+  for (const event of events) {
+    const { after } = fold.step(event);
+    const active = activeOf(after);
+    if (active?.runId === runId) return active.base;
+  }
+  throw new Error(`--run: run ${runId} never started`);
+}
+
+async function readCheckpoints(
+  history: History,
+  threadId: string,
+  own: readonly { readonly ns: string; readonly checkpointId: string }[],
+): Promise<RunCheckpoint[]> {
+  const versions = new Map<string, ReadonlyMap<string, string>>();
+  const checkpoints: RunCheckpoint[] = [];
+  for (const { ns, checkpointId } of own) {
+    const stored = await history.payloads.checkpoint(threadId, ns, checkpointId);
+    if (stored === undefined) continue;
+    const before = versions.get(`${ns} ${stored.parentId}`) ?? new Map<string, string>();
+    const after = new Map(stored.blobs.map(({ channel, version }) => [channel, version]));
+    versions.set(`${ns} ${checkpointId}`, after);
+    checkpoints.push({
+      ...{ ns, checkpointId, parentId: stored.parentId, metadata: stored.metadata },
+      channels: new Map(stored.blobs.map(({ channel, data }) => [channel, data])),
+      changed: new Set([...after].flatMap(([name, version]) => (before.get(name) === version ? [] : [name]))),
+    });
+  }
+  return checkpoints;
+}
+
+const FRAMES_PER_PAGE = 1_000;
+
+async function readFrames(history: History, runId: string): Promise<StoredFrame[]> {
+  const frames: StoredFrame[] = [];
+  for (;;) {
+    const page = await history.payloads.frames(runId, frames.at(-1)?.id ?? -1, FRAMES_PER_PAGE);
+    if (page.length === 0) return frames;
+    frames.push(...page);
+  }
+}
+
+export const parseStored = (text: string): Json => JSON.parse(text) as Json;
+
+/** Node path of a namespace: `a:1f0…|b:2e9…` becomes `a|b`. */
+export const pathOf = (ns: string): string => ns.replace(/:[^|]+/g, '');
