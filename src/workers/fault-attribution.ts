@@ -4,6 +4,7 @@
  */
 import type { LostAttempt, RunEnd } from '../graphs/port.ts';
 import { attribute } from '../thread/fault.ts';
+import type { Exit } from './spawn.ts';
 
 /**
  * `crash`: the process died. `memory`: it exceeded its limit. `stuck`: killed because a run did not stop. `ended`: the
@@ -22,6 +23,20 @@ export const memoryEnd = (memoryMb: number): WorkerEnd => ({
   error: 'WorkerHeapLimit',
   message: `The process of the graph used more memory than its ${memoryMb} MB (PLATFORM_WORKER_MEMORY_MB)`,
 });
+
+/** `lastWords`: the end of the worker's standard error output. */
+export function endOfExit({ code, signal, error }: Exit, lastWords: string, memoryMb: number): WorkerEnd {
+  if (error !== undefined) {
+    const message = `The process of the graph could not be started: ${error.message}`;
+    return { by: 'crash', error: 'WorkerCrashed', message };
+  }
+  const output = lastWords.trim();
+  // V8 prints one of these messages and aborts when its heap is full.
+  if (/heap out of memory|Reached heap limit/.test(output)) return memoryEnd(memoryMb);
+  const how = signal === null ? `with exit code ${code ?? 'unknown'}` : `by ${signal}`;
+  const suffix = output === '' ? '' : `; its last output: ${output.slice(-500)}`;
+  return { by: 'crash', error: 'WorkerCrashed', message: `The process of the graph ended ${how}${suffix}` };
+}
 
 export interface BegunRun {
   /** The run saved a checkpoint in this worker. */

@@ -14,14 +14,14 @@ import {
 import type { SourceReport } from '../graphs/schemas/source-report.ts';
 import { Unloadable } from '../graphs/unloadable.ts';
 import { createHeartbeatReader, type Heartbeat } from './heartbeat.ts';
-import { fatesOf, memoryEnd, type WorkerEnd } from './fault-attribution.ts';
+import { endOfExit, fatesOf, type WorkerEnd } from './fault-attribution.ts';
 import { answerCall } from './calls.ts';
 import { openConnection } from './connection.ts';
 import type { Message } from './frame.ts';
 import { openLoading, type Loading } from './loading.ts';
 import { PROTOCOL, TYPE, type Welcome } from './messages.ts';
 import { openRunJob, type Job, type KnownHead } from './run-job.ts';
-import type { Exit, WorkerProcess } from './spawn.ts';
+import type { WorkerProcess } from './spawn.ts';
 import { fromWireError } from './wire-error.ts';
 
 export interface WorkerOptions {
@@ -117,20 +117,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     }),
   );
   process.lifeline.on('error', () => undefined);
-  void process.exited.then((exit) => end(endOf(exit)));
-
-  function endOf({ code, signal, error }: Exit): WorkerEnd {
-    if (error !== undefined) {
-      const message = `The process of the graph could not be started: ${error.message}`;
-      return { by: 'crash', error: 'WorkerCrashed', message };
-    }
-    const output = options.lastWords().trim();
-    // V8 prints one of these messages and aborts when its heap is full.
-    if (/heap out of memory|Reached heap limit/.test(output)) return memoryEnd(options.memoryMb);
-    const how = signal === null ? `with exit code ${code ?? 'unknown'}` : `by ${signal}`;
-    const suffix = output === '' ? '' : `; its last output: ${output.slice(-500)}`;
-    return { by: 'crash', error: 'WorkerCrashed', message: `The process of the graph ended ${how}${suffix}` };
-  }
+  void process.exited.then((exit) => end(endOfExit(exit, options.lastWords(), options.memoryMb)));
 
   function begunRuns(): Job[] {
     return [...jobs.values()].filter(({ begun, runId }) => begun && runId !== undefined);

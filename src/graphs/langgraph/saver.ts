@@ -2,49 +2,35 @@
  * The checkpoint saver of one attempt for LangGraph.js, backed by the server's `CheckpointStore`. It matches the library's
  * `BaseCheckpointSaver` by shape, so any copy of the library accepts it.
  *
- * P3 A checkpoint stores the channels that changed since its parent and refers to the rest by version. A version is a
- *    counter with a random suffix, so forks and runs after a rollback never reuse a (channel, version) pair.
  * X2 A refused write ends the attempt through `fail`. It must not reject into the runtime, which handles failed saves
  *    late: the unhandled rejection would end the Node process.
  */
-import { toTimestamp } from '../../kernel/clock.ts';
-import type { Ids } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { encode } from '../codec.ts';
 import { LocatedFailure, shortenNote } from '../failure.ts';
 import { listInPieces } from '../history-pages.ts';
-import type { ChannelBlob, LoadedCheckpoint, PendingWrite } from '../port.ts';
-import { ERROR, INTERRUPT, RESUME, SENDS } from '../state-port.ts';
+import type { PendingWrite } from '../port.ts';
+import { ERROR, INTERRUPT, RESUME } from '../state-port.ts';
 import { UnstorableValue } from '../shapes.ts';
-import { nextVersion } from '../versions.ts';
 import { toWire } from '../wire.ts';
-import { isForRuntime, openResumeNotes, rootTaskOf, usesResumeValue } from './resume-notes.ts';
-import { readDeltaHistory, unwrapSnapshot } from './delta-history.ts';
-import { holdBreakpoints, isOnlyHeld, withoutHold } from './held-breakpoints.ts';
+import { openCheckpointForm, type FormOptions } from './checkpoint-form.ts';
+import { openResumeNotes, rootTaskOf, usesResumeValue } from './resume-notes.ts';
+import { readDeltaHistory } from './delta-history.ts';
+import { isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import { openLastCheckpoint } from './last-checkpoint.ts';
 import type { AttemptStore } from '../attempt.ts';
 import { isIn, namespaceIn } from './other-threads.ts';
-import type { Checkpoint, CheckpointTuple, Saver, SaverConfig, Write } from './saver-contract.ts';
+import type { Checkpoint, Saver, SaverConfig, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
-export interface SaverOptions {
-  readonly threadId: string;
+export interface SaverOptions extends FormOptions {
   readonly store: AttemptStore;
   /** Called when a root checkpoint is put (step-ends.ts). */
   readonly openStepEnd?: () => () => number;
-  readonly decode: (text: string) => unknown;
-  readonly ids: Ids;
   readonly runId: string;
-  /** Added to the metadata of every checkpoint. */
-  readonly metadata: JsonObject;
   /** The channels that form the state of the root graph. */
   readonly valueChannels: readonly string[];
   readonly fail: (error: unknown) => void;
-  /**
-   * Checkpoints carry the time of their commit. The graph's process may have another clock, and clients compare states
-   * with events, whose times are the server's.
-   */
-  readonly showsCommitTimes?: boolean;
 }
 
 /** Indices of special channels, whose writes replace each other; other writes have their index in the task's list. */
@@ -56,9 +42,8 @@ const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
 ]);
 
 export function openSaver(options: SaverOptions): Saver {
-  const { threadId, store, decode, ids } = options;
-  /** Blobs of values that the runtime gives no version, by namespace and channel. */
-  const unversioned = new Map<string, Map<string, ChannelBlob>>();
+  const { threadId, store, ids } = options;
+  const { locate, toTuple, toBlobs } = openCheckpointForm(options);
   const last = openLastCheckpoint();
   let hasFailed = false;
   const refuse = (error: unknown): void => {
@@ -69,90 +54,6 @@ export function openSaver(options: SaverOptions): Saver {
   const notes = openResumeNotes(options.runId);
   /** The id of the root checkpoint that was read last; tasks start from it until one is saved. */
   let read: string | undefined;
-
-  const locate = (config: SaverConfig, id: string | null): SaverConfig => ({
-    configurable: {
-      thread_id: config.configurable?.thread_id ?? threadId,
-      checkpoint_ns: config.configurable?.checkpoint_ns ?? '',
-      ...(id === null ? {} : { checkpoint_id: id }),
-    },
-  });
-
-  const toTuple = async (config: SaverConfig, loaded: LoadedCheckpoint): Promise<CheckpointTuple> => {
-    const { ns, checkpointId, parentId } = loaded;
-    const { prefix } = namespaceIn(threadId, config);
-    // Bodies are stored without channel values. A plain function's body lacks the runtime's fields, hence the defaults.
-    const stored = decode(loaded.body) as Partial<Checkpoint>;
-    const body: Omit<Checkpoint, 'channel_values'> = {
-      v: 4,
-      id: checkpointId,
-      channel_versions: Object.fromEntries(loaded.blobs.map(({ channel, version }) => [channel, version])),
-      versions_seen: {},
-      ...stored,
-      // Graph code can save checkpoints itself with any `ts`, so an invalid one is replaced.
-      ts: options.showsCommitTimes !== true && isTime(stored.ts) ? stored.ts : toTimestamp(loaded.at),
-    };
-    const checkpoint: Checkpoint = {
-      ...(body as Checkpoint),
-      channel_values: Object.fromEntries(loaded.blobs.map(({ channel, data }) => [channel, decode(data)])),
-    };
-    const defaults = loaded.blobs.filter(
-      ({ channel }) => !Object.hasOwn(checkpoint.channel_versions, channel),
-    );
-    unversioned.set(ns, new Map(defaults.map((blob) => [blob.channel, blob])));
-    if (checkpoint.v < 4 && parentId !== null) await addSends(ns, parentId, checkpoint);
-    const place = { configurable: { ...config.configurable, checkpoint_ns: ns.slice(prefix.length) } };
-    return {
-      config: locate(place, checkpointId),
-      checkpoint: holdBreakpoints(checkpoint, loaded.metadata, options.metadata),
-      metadata: loaded.metadata,
-      ...(parentId === null ? {} : { parentConfig: locate(place, parentId) }),
-      pendingWrites: loaded.writes
-        .filter(isForRuntime)
-        .map(({ taskId, channel, data }) => [taskId, channel, decode(data)]),
-    };
-  };
-
-  /** Checkpoints older than format 4 store the `Send` packets of a step as writes of the parent. */
-  const addSends = async (ns: string, parentId: string, checkpoint: Checkpoint): Promise<void> => {
-    const parent = await store.load(ns, parentId);
-    const sends = (parent?.writes ?? []).filter(({ channel }) => channel === SENDS);
-    checkpoint.channel_values[SENDS] = sends.map(({ data }) => decode(data));
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_versions[SENDS] = versions.sort().at(-1) ?? nextVersion(undefined, ids);
-  };
-
-  const blobsOf = (
-    ns: string,
-    { channel_values: values, channel_versions: versions }: Checkpoint,
-    changed: Record<string, string | number>,
-  ): { blobs: ChannelBlob[]; channelVersions: Record<string, string> } => {
-    const blobs: ChannelBlob[] = [];
-    const channelVersions = Object.fromEntries(
-      Object.entries(versions).map(([channel, version]) => [channel, String(version)]),
-    );
-    const known = unversioned.get(ns) ?? new Map<string, ChannelBlob>();
-    for (const [channel, value] of Object.entries(values)) {
-      if (value === undefined) continue;
-      const version = channelVersions[channel];
-      if (version !== undefined) {
-        if (Object.hasOwn(changed, channel))
-          blobs.push({ channel, version, data: encode(unwrapSnapshot(value)) });
-        continue;
-      }
-      // A channel's default value has no version but belongs to the state, so it gets a version here.
-      const data = encode(unwrapSnapshot(value));
-      let blob = known.get(channel);
-      if (blob?.data !== data) {
-        blob = { channel, version: nextVersion(undefined, ids), data };
-        known.set(channel, blob);
-        blobs.push(blob);
-      }
-      channelVersions[channel] = blob.version;
-    }
-    unversioned.set(ns, known);
-    return { blobs, channelVersions };
-  };
 
   const save = async (
     config: SaverConfig,
@@ -169,7 +70,7 @@ export function openSaver(options: SaverOptions): Saver {
     if (ns === '') last.saved({ config, checkpoint, metadata: stored, parentId });
     const saved = {
       ...{ ns, checkpointId: checkpoint.id, parentId, body: encode(body), metadata: stored, step, source },
-      ...blobsOf(ns, checkpoint, changed),
+      ...toBlobs(ns, checkpoint, changed),
       valueChannels: ns === '' ? options.valueChannels : Object.keys(values).filter(isStateChannel),
     };
     await store.save(saved, ns === '' ? options.openStepEnd?.() : undefined);
@@ -275,4 +176,3 @@ const nodeOf = (taskPath: string): string | undefined => /^~__pregel_pull, (.+)$
 
 /** True for channels of a subgraph's state. Its schema is not available here, so only runtime channels are excluded. */
 const isStateChannel = (channel: string): boolean => !channel.startsWith('__') && !channel.includes(':');
-const isTime = (text: unknown): text is string => typeof text === 'string' && !Number.isNaN(Date.parse(text));
