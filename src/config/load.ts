@@ -4,13 +4,13 @@ import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import { isObject, type JsonObject } from '../kernel/json.ts';
 import { ConfigError, type Config, type Overrides } from './config.ts';
-import { toEmbeddingSpec } from './embedding-spec.ts';
 import { toExportSpec } from './export-spec.ts';
-import { configFile, recordingBlock, type ConfigFile } from './file.ts';
+import { configFile, type ConfigFile } from './file.ts';
 import { checkForeign } from './foreign.ts';
 import { toHttpConfig } from './http.ts';
 import { readJsonFile } from './json-file.ts';
 import { keyWarnings } from './known-keys.ts';
+import { toAuthConfig, toGraphs, toRecording, toStoreConfig, toThreadTtl } from './sections.ts';
 import { createSettings, type Environment } from './settings.ts';
 import { toStoreFolder } from './store-address.ts';
 import { toWebhooksConfig } from './webhooks.ts';
@@ -20,8 +20,6 @@ const NAMES = ['platform.json', 'langgraph.json'];
 
 /** Created beside the configuration file. */
 const DATA_FOLDER = '.platform';
-
-const PYTHON = /\.(py|pyx|pyd|pyi)$/;
 
 export interface Reading {
   /** The usable part: a wrong setting has its default or is left out. */
@@ -65,15 +63,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
   for (const [index, dependency] of file.dependencies.entries())
     if (dependency.startsWith('.') && !existsSync(join(dir, dependency)))
       warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
-  const all = Object.entries(file.graphs).map(([id, spec]) => ({
-    id,
-    ...toExportSpec(typeof spec === 'string' ? spec : spec.path, dir),
-    ...(typeof spec !== 'string' && spec.description !== undefined && { description: spec.description }),
-  }));
-  const graphs = all.filter(({ file }) => !PYTHON.test(file));
-  const unserved = all
-    .filter(({ file }) => PYTHON.test(file))
-    .map((graph) => ({ ...graph, reason: 'it is Python, which is not supported yet' }));
+  const { graphs, unserved } = toGraphs(file.graphs, dir);
   for (const { id, file, reason } of unserved)
     warnings.push(`${path}: graphs.${id} (${file}) is not served: ${reason}`);
   // Skipped if a graph's entry is wrong, because that is reported already.
@@ -98,50 +88,26 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
       return inProject;
     }
   };
-  const threadTtl = file.checkpointer.ttl;
+  const isStudioOff = file.auth === undefined || file.auth.disable_studio_auth;
   const apiKeys = settings.read('PLATFORM_API_KEY');
   const studioKeys = settings.read('PLATFORM_STUDIO_KEY');
-  const studioOff = file.auth === undefined || file.auth.disable_studio_auth;
-  if (studioKeys !== undefined && studioOff)
+  if (studioKeys !== undefined && isStudioOff)
     warnings.push('PLATFORM_STUDIO_KEY has no effect: there is no auth handler, or it is disabled there');
   if (apiKeys !== undefined && file.auth !== undefined)
     warnings.push(`PLATFORM_API_KEY has no effect: the auth handler of ${path} decides who may call`);
-  const cache = file.auth?.cache;
   const config: Config = {
     configFile: path,
     ...(typeof file.env === 'string' && { envFile: resolve(dir, file.env) }),
     ...{ graphs, unserved },
-    ...(file.auth && { auth: toExportSpec(file.auth.path, dir) }),
-    ...(file.auth?.openapi && { authOpenapi: toOpenapi(file.auth.openapi) }),
+    ...(file.auth && toAuthConfig(file.auth, dir)),
     http: toHttpConfig(file.http, settings, warnings, (spec) => toExportSpec(spec, dir)),
     allowTruncate: settings.read('PLATFORM_ALLOW_TRUNCATE'),
     log: { level: settings.read('LOG_LEVEL'), json: settings.read('LOG_JSON') },
     webhooks: toWebhooksConfig(file.webhooks, !file.http.disable_webhooks, {
       ...{ settings, env, path, problems },
     }),
-    threadTtl: {
-      byDefault:
-        threadTtl.default_ttl === undefined
-          ? null
-          : {
-              strategy: threadTtl.strategy === 'keep_latest' ? 'keep-latest' : 'delete',
-              minutes: threadTtl.default_ttl,
-            },
-      sweepIntervalMinutes: threadTtl.sweep_interval_minutes,
-      sweepLimit: threadTtl.sweep_limit,
-    },
-    store: {
-      refreshOnRead: file.store.ttl.refresh_on_read,
-      defaultTtl: file.store.ttl.default_ttl ?? null,
-      sweepIntervalMinutes: file.store.ttl.sweep_interval_minutes ?? null,
-      ...(file.store.index && {
-        index: {
-          dims: file.store.index.dims,
-          embed: toEmbeddingSpec(file.store.index.embed, dir, path),
-          fields: file.store.index.fields,
-        },
-      }),
-    },
+    threadTtl: toThreadTtl(file.checkpointer.ttl),
+    store: toStoreConfig(file.store, dir, path),
     crons: {
       catchUp: file.crons.catch_up,
       catchUpLimit: file.crons.catch_up_limit,
@@ -151,14 +117,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     port: readPort(),
     dataDir: readDataDir(),
     ...(apiKeys !== undefined && { apiKeys }),
-    ...(studioKeys !== undefined && !studioOff && { studioKeys }),
-    ...(cache !== undefined && {
-      authCache: {
-        keys: cache.cache_keys.map((name) => name.toLowerCase()),
-        ttlMs: 1000 * cache.ttl_seconds,
-        maxEntries: cache.max_size,
-      },
-    }),
+    ...(studioKeys !== undefined && !isStudioOff && { studioKeys }),
     maxBodyBytes: settings.read('PLATFORM_MAX_BODY_BYTES') ?? file.http.max_body_bytes,
     patience: {
       headersMs: 1000 * settings.read('PLATFORM_HEADERS_TIMEOUT_SECS'),
@@ -185,15 +144,6 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
   return { config: Object.freeze(config), problems };
 }
 
-function toRecording(given: ConfigFile['recording']): Config['recording'] {
-  const {
-    enabled,
-    max_bytes: maxBytes,
-    env,
-  } = typeof given === 'boolean' ? recordingBlock.parse({ enabled: given }) : given;
-  return { byDefault: enabled, maxBytes, env };
-}
-
 const NOTHING: { readonly file: ConfigFile; readonly isWhole: boolean } = {
   file: configFile.parse({ graphs: {} }),
   isWhole: false,
@@ -218,17 +168,6 @@ function parseSound(raw: unknown, path: string, problems: string[]): typeof NOTH
   const graphs = isObject(raw['graphs']) ? without(raw['graphs'], wrongGraphs) : {};
   const sound = configFile.safeParse({ ...without(raw, wrong), graphs });
   return sound.success ? { file: sound.data, isWhole: !wrong.has('graphs') } : NOTHING;
-}
-
-/** OpenAPI documents keep security schemes under `components`. */
-function toOpenapi({
-  securitySchemes,
-  security,
-  paths,
-}: NonNullable<NonNullable<ConfigFile['auth']>['openapi']>): JsonObject {
-  return JSON.parse(
-    JSON.stringify({ ...(securitySchemes && { components: { securitySchemes } }), security, paths }),
-  ) as JsonObject;
 }
 
 function findFile(path: string): string {
