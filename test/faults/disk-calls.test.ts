@@ -10,7 +10,7 @@ import { isSync, straceLacking } from './disk/strace.ts';
 const test = suite('disk calls');
 
 test(
-  'every group of commits has one sync; whichever call fails or is the last one, what was acknowledged is there and asking again does it once (L1, L4, P2)',
+  'L1 L4 P2 one sync per group of commits; acknowledged commits survive whichever disk call fails',
   () =>
     withTempDir(async (dir) => {
       const whole = await play(join(dir, 'whole', 'data'));

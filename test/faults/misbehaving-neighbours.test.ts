@@ -61,7 +61,7 @@ const withServer = (
     await assertVerified(join(dir, 'data'));
   });
 
-test('given a run that spins, when it is cancelled or its time is over, then it ends, and a run of the same worker goes on from its last checkpoint without a lost attempt (X4)', () =>
+test('X4 a spinning run ends when cancelled or timed out; its neighbour goes on without a lost attempt', () =>
   withServer({ PLATFORM_WORKERS: '1', PLATFORM_MAX_ATTEMPTS: '1' }, async (server, dir) => {
     const gate = join(dir, 'gate');
     const neighbour = await start(server, 'waits', { gate });

@@ -22,7 +22,7 @@ test('given one seed, when it is lived twice, then both lives are the same to th
 });
 
 test(
-  'L1 L2 L4 D3 X1 X2 X3 X5 P1 P2 S1 S2 W1 W2 W3 A4 given crashes, lost answers and wake-ups, stale leases and bad graphs, receivers and clocks, when many lives are simulated, then every invariant holds after every step and all comes to its end',
+  'L1 L2 L4 D3 X1 X2 X3 X5 P1 P2 S1 S2 W1 W2 W3 A4 simulated lives keep every invariant and end',
   async () => {
     const { steps, faults, failed } = await simulate(FIRST, SEEDS);
     assert.equal(failed, undefined, failed && describeFailure(failed));

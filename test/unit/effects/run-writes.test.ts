@@ -87,7 +87,7 @@ const writesOn = (ns: string, checkpointId: string): RunWrite => ({
   size: 1,
 });
 
-test('given a thread that nobody looks back into, when checkpoints are committed together, then the newest of each namespace is stored, with every value it has', () =>
+test("of a temporary thread's joint checkpoints the newest of each namespace is stored, with all values", () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const writes = open(lent, true);
@@ -124,7 +124,7 @@ test('given a graph that reads back what it wrote before, when its checkpoints a
     assert.equal((await lent.log.payloads.checkpoints(THREAD, { ns: '' })).length, 2);
   }));
 
-test('given a run that nobody reads, when it writes step by step, then its writes wait for each other, for the one who needs them, and for their end no longer than a moment', () =>
+test('writes of a run without readers wait for each other, for an urgent one and briefly for their end', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const heard = noticesOf(lent.log);
@@ -169,7 +169,7 @@ test('X5 the end of a step asks for a commit at once, and takes with it what lin
     writes.end();
   }));
 
-test('given frames that somebody reads, when they come soon after others, then those of all runs wait for one commitInterval, and for what is urgent no longer than it does', () =>
+test('frames of all runs wait for one commit interval, urgent writes no longer than it', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const heard = noticesOf(lent.log);

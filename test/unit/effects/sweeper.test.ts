@@ -76,7 +76,7 @@ test('given far more threads of stateless runs than one bite, when their time is
     await sweeper.stop();
   }));
 
-test('S2 given a reader in the middle of an old run, when rounds pass, then the frames of it and of the next one are kept until he has read them, and go then, though one round fails', () =>
+test('S2 frames that a reader is in the middle of are kept until it has read them', () =>
   withThreads(async (lent) => {
     const { log, clock, done } = lent;
     const left = (): Promise<number[]> =>

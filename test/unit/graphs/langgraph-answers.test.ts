@@ -56,7 +56,7 @@ test('given a question that waits, when a run without an answer goes on, then no
   assert.equal((await bench.state()).interrupts[0]?.value, 'b?');
 });
 
-test('X5 given the process dies while a node works that was answered, when the run is repeated, then the answer is given again, also if it is false, 0 or empty', async () => {
+test('X5 a run repeated after the process died gives a used resume value again, also false, 0 or empty', async () => {
   for (const answer of [false, 0, '', 'yes']) {
     let dies = true;
     const slow = new StateGraph(Log)

@@ -71,7 +71,7 @@ test('given a node that calls a graph at the root of another thread and asks, wh
   assert.deepEqual(values, await local.invoke(new Command({ resume: 'yes' }), inThread('t')));
 });
 
-test('X5 given a node that answers a graph in another thread, when the process dies and the run is repeated, then the answer of the run itself is still given', async () => {
+test('X5 a repeated run keeps its own resume value though its node resumed a graph in another thread', async () => {
   const child = new StateGraph(State)
     .addNode('k', () => ({ log: [String(interrupt('of the child?'))] }))
     .addEdge('__start__', 'k')

@@ -35,7 +35,7 @@ async function writeFrames(log: EventLog, from: number, count: number): Promise<
   }
 }
 
-test('L1 given a reader that stays while the write-ahead log outgrows its limit, when it leaves, then nothing was refused meanwhile and the file is back within the limit', () =>
+test('L1 the write-ahead log outgrows its limit while a reader stays and shrinks when it leaves', () =>
   withLog(async ({ log, dir }) => {
     await writeFrames(log, 0, 1);
     const reader = new Database(join(dir, LOG_FILE), { readonly: true });

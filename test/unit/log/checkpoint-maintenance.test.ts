@@ -157,7 +157,7 @@ function startLife({ log }: TestLog, random: Random) {
   };
 }
 
-test('P3 L3 given checkpoints that share their values, when some are removed or copied at random, then the others read as before and nothing is left of those', async () => {
+test('P3 L3 checkpoints that share values read as before when others are removed or copied', async () => {
   const first = seedFromEnv();
   let erased = 0;
   let leaning = 0;

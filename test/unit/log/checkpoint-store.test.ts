@@ -14,7 +14,7 @@ const save = (count: number, body: string): PayloadWrite => ({
   },
 });
 
-test('P3 given a text of more pieces than a difference may have, when it is saved between others, then it is kept as it is, nothing leans on it, and all read as they were (X4)', () =>
+test('P3 X4 a text of too many pieces for a difference is stored whole, and all others read as before', () =>
   withLog(async ({ log, behind }) => {
     // A name in it may be one long row of quotes.
     const long = JSON.stringify({ id: '"'.repeat(60_000) });

@@ -9,7 +9,7 @@ import { withLog } from '../../support/with-log.ts';
 
 const test = suite('log/sqlite, a lock of somebody else');
 
-test('L4 given another program with a transaction in the file, when commits are asked for, then they wait for its end in their order, and the thread does not', () =>
+test("L4 commits wait in order for another program's transaction without blocking the thread", () =>
   withLog(
     async ({ log, dir }) => {
       const [first] = committed(await log.commit(batch([append('a', 0, 'x')])));
