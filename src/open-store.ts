@@ -2,9 +2,11 @@
  * The store at an address: the only place that knows which engine an address names. An address is a folder with a
  * SQLite log; `config` refuses others.
  */
+import { backUp, type BackedUp, type BackupOptions } from './log/sqlite/backup.ts';
 import { openHistory, type History } from './log/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './log/sqlite/log.ts';
 import type { EventLog } from './log/log.ts';
+import { restore, type Restored, type RestoreOptions } from './log/sqlite/restore.ts';
 import { projection, projectionModule } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 
@@ -15,6 +17,10 @@ export interface Store {
   openLog(options: OpenLogOptions): EventLog;
   /** R1 Opens the log read-only, beside a running server too. Throws when there is none. */
   openPast(): History;
+  /** Copies the log into one file, beside a running server too. */
+  backUp(file: string, options: BackupOptions): Promise<BackedUp>;
+  /** Puts a backup in the place of the log. Throws `BackupDamaged` and `DataDirectoryBusy`. */
+  restore(file: string, options: RestoreOptions): Restored;
 }
 
 export const storeAt = (address: string): Store => ({
@@ -26,4 +32,6 @@ export const storeAt = (address: string): Store => ({
       ...options,
     }),
   openPast: () => openHistory(address, projection, sqlFunctions),
+  backUp: (file, options) => backUp(address, file, options),
+  restore: (file, options) => restore(file, address, options),
 });

@@ -1,11 +1,13 @@
 /** Defines the command line, one file per command. The library handles `--help`, `--version` and misspelt names. */
 import { Command, CommanderError } from 'commander';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
+import { addBackup } from './backup.ts';
 import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
 import { addOpenapi } from './openapi.ts';
 import { addReplay } from './replay.ts';
+import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addVerify } from './verify.ts';
 
@@ -23,7 +25,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addServe, addDev, addOpenapi]],
   ['Look into the log:', [addReplay]],
-  ['Keep the log:', [addVerify]],
+  ['Keep the log:', [addBackup, addRestore, addVerify]],
 ];
 
 /**

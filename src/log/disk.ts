@@ -1,5 +1,14 @@
 /** Tells a disk that takes nothing from a path that is wrong: the first may be better when the process comes again. */
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /** The log cannot be opened because nothing can be written where it lies. */
@@ -57,6 +66,18 @@ export function makePrivate(file: string): void {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Makes renames in the folder durable. */
+export function syncFolder(dir: string): void {
+  // Windows opens no folders.
+  if (process.platform === 'win32') return;
+  const fd = openSync(dir, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -99,9 +99,20 @@ export function prepareSchema(db: Connection): void {
 export function assertSchema(db: Connection): void {
   const application = db.pragma('application_id', { simple: true }) as number;
   const version = db.pragma('user_version', { simple: true }) as number;
+  assertVersion(db.name, application, version);
+}
+
+/** The same from the first 100 bytes of a file (sqlite.org/fileformat2.html). */
+export function assertHeader(header: Buffer, file: string): void {
+  const isDatabase = header.length === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0';
+  if (!isDatabase) throw new Error(`${file}: expected a SQLite database`);
+  assertVersion(file, header.readInt32BE(68), header.readInt32BE(60));
+}
+
+function assertVersion(file: string, application: number, version: number): void {
   if (application === APPLICATION_ID && version === SCHEMA_VERSION) return;
   throw new Error(
-    `${db.name}: found a file of ${describeSchema(application, version)}, expected an event log of ` +
+    `${file}: found a file of ${describeSchema(application, version)}, expected an event log of ` +
       `${describeSchema(APPLICATION_ID, SCHEMA_VERSION)}; move the folder away, or use the version of the program that wrote it`,
   );
 }

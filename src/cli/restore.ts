@@ -1,0 +1,62 @@
+/** The `restore` command: puts a backup in the place of a log. */
+import type { Command } from 'commander';
+import { systemClock } from '../kernel/clock.ts';
+import { PRODUCT } from '../kernel/product.ts';
+import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import type { Finish, Host } from './host.ts';
+import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openProgress } from './progress.ts';
+
+interface RestoreCommandOptions extends DataOptions {
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+export const addRestore = (program: Command, host: Host, finish: Finish): Command =>
+  withJsonOption(
+    withDataOption(program.command('restore'), 'folder to restore into, .platform of the project by default')
+      .argument('<file>', `what "${PRODUCT} backup" wrote`)
+      .option('--force', 'move a log that is there already into a folder beside it'),
+    'print {position, aside}',
+  )
+    .summary('put a backup in the place of the log')
+    .description(
+      'Checks the digest of a backup, then makes it the log of a folder. Writes nothing when the backup is damaged, ' +
+        'when the folder has a log already (see --force), or when a server uses it. The next server goes on where ' +
+        'the backup was taken, with open runs, crons and owed webhooks.',
+    )
+    .addHelpText(
+      'after',
+      `\nExamples:\n  ${PRODUCT} restore monday.backup --data /var/lib/my-project\n` +
+        `  ${PRODUCT} restore monday.backup --force`,
+    )
+    .action(async (file: string, { force = false, json = false, ...options }: RestoreCommandOptions) => {
+      const { storeAt } = await import('../open-store.ts');
+      const clock = systemClock();
+      const progress = openProgress(host, clock);
+      const address = addressOfStore(options, host);
+      try {
+        const store = storeAt(address);
+        const restored = store.restore(file, { force, now: clock.now(), onProgress: progress.report });
+        progress.clear();
+        const { position, aside } = restored;
+        if (json) host.print(JSON.stringify({ position, aside: aside ?? null }));
+        else host.print(`restored into ${address}, up to position ${position}`);
+        if (!json && aside !== undefined) host.print(`the log that was there is in ${aside}`);
+      } catch (error) {
+        throw toCommandError(error);
+      } finally {
+        progress.clear();
+      }
+      finish(EXIT_OK);
+    });
+
+function toCommandError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const codes: Readonly<Record<string, number>> = {
+    BackupDamaged: EXIT_DIFFERENT,
+    DataDirectoryBusy: EXIT_UNTRIED,
+  };
+  const code = codes[error.name];
+  return code === undefined ? error : new CommandFailed(code, error.message, { cause: error });
+}
