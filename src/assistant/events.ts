@@ -26,6 +26,14 @@ export type AssistantEvent = {
   [K in keyof AssistantEventMap]: { readonly type: K; readonly data: AssistantEventMap[K] };
 }[keyof AssistantEventMap];
 
+/** The types of events that this program can read. */
+export const ASSISTANT_EVENTS: Readonly<Record<AssistantEvent['type'], true>> = {
+  AssistantCreated: true,
+  AssistantUpdated: true,
+  AssistantVersionSet: true,
+  AssistantDeleted: true,
+};
+
 export const assistantStream = (assistantId: string): string => `assistant-${assistantId}`;
 
 export const isAssistantStream = (stream: string): boolean => stream.startsWith('assistant-');

@@ -51,5 +51,14 @@ export type CronEvent = {
   [K in keyof CronEventMap]: { readonly type: K; readonly data: CronEventMap[K] };
 }[keyof CronEventMap];
 
+/** The types of events that this program can read. */
+export const CRON_EVENTS: Readonly<Record<CronEvent['type'], true>> = {
+  CronCreated: true,
+  CronUpdated: true,
+  CronFired: true,
+  CronSlotPassed: true,
+  CronDeleted: true,
+};
+
 export const cronStream = (cronId: string): string => `cron-${cronId}`;
 export const isCronStream = (stream: string): boolean => stream.startsWith('cron-');

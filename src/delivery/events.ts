@@ -31,5 +31,16 @@ export type DeliveryEvent = {
   [K in keyof DeliveryEventMap]: { readonly type: K; readonly data: DeliveryEventMap[K] };
 }[keyof DeliveryEventMap];
 
+/** The types of events that this program can read. */
+export const DELIVERY_EVENTS: Readonly<Record<DeliveryEvent['type'], true>> = {
+  WebhookOwed: true,
+  WebhookDelivered: true,
+  WebhookAttemptFailed: true,
+  WebhookRedeliveryRequested: true,
+  WebhookBodyErased: true,
+  WebhookOrphaned: true,
+  WebhookForgotten: true,
+};
+
 export const deliveryStream = (deliveryId: string): string => `delivery-${deliveryId}`;
 export const isDeliveryStream = (stream: string): boolean => stream.startsWith('delivery-');

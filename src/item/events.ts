@@ -32,6 +32,13 @@ export type ItemEvent = {
   [K in keyof ItemEventMap]: { readonly type: K; readonly data: ItemEventMap[K] };
 }[keyof ItemEventMap];
 
+/** The types of events that this program can read. */
+export const ITEM_EVENTS: Readonly<Record<ItemEvent['type'], true>> = {
+  ItemPut: true,
+  ItemRefreshed: true,
+  ItemDeleted: true,
+};
+
 /** Derives an item's id from namespace and key, without revealing them. */
 export const itemIdOf = (namespace: Namespace, key: string): string =>
   fingerprint(JSON.stringify([namespace, key]));

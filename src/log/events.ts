@@ -1,10 +1,10 @@
 /** Every fact there is, and how it looks once recorded. */
-import type { AssistantEvent } from '../assistant/events.ts';
-import type { CronEvent } from '../cron/events.ts';
-import type { DeliveryEvent } from '../delivery/events.ts';
-import type { ItemEvent } from '../item/events.ts';
+import { ASSISTANT_EVENTS, type AssistantEvent } from '../assistant/events.ts';
+import { CRON_EVENTS, type CronEvent } from '../cron/events.ts';
+import { DELIVERY_EVENTS, type DeliveryEvent } from '../delivery/events.ts';
+import { ITEM_EVENTS, type ItemEvent } from '../item/events.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { ThreadEvent } from '../thread/events.ts';
+import { THREAD_EVENTS, type ThreadEvent } from '../thread/events.ts';
 import { upcast, type Upcasters } from '../thread/upcast.ts';
 
 export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent | ItemEvent | CronEvent;
@@ -33,39 +33,11 @@ export class UnreadableEvent extends Error {
 }
 
 const TYPES: Record<DomainEvent['type'], true> = {
-  ThreadCreated: true,
-  ThreadCopied: true,
-  ThreadUpdated: true,
-  ThreadPruned: true,
-  RunCreated: true,
-  RunStarted: true,
-  RunBegun: true,
-  RunRequeued: true,
-  RunCancelRequested: true,
-  CheckpointSaved: true,
-  StateUpdated: true,
-  RunCompleted: true,
-  RunDeleted: true,
-  ThreadDeleted: true,
-  AssistantCreated: true,
-  AssistantUpdated: true,
-  AssistantVersionSet: true,
-  AssistantDeleted: true,
-  WebhookOwed: true,
-  WebhookDelivered: true,
-  WebhookAttemptFailed: true,
-  WebhookRedeliveryRequested: true,
-  WebhookBodyErased: true,
-  WebhookOrphaned: true,
-  WebhookForgotten: true,
-  ItemPut: true,
-  ItemRefreshed: true,
-  ItemDeleted: true,
-  CronCreated: true,
-  CronUpdated: true,
-  CronFired: true,
-  CronSlotPassed: true,
-  CronDeleted: true,
+  ...THREAD_EVENTS,
+  ...ASSISTANT_EVENTS,
+  ...DELIVERY_EVENTS,
+  ...ITEM_EVENTS,
+  ...CRON_EVENTS,
 };
 
 const KNOWN: ReadonlyMap<string, DomainEvent['type']> = new Map(

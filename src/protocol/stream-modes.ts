@@ -14,7 +14,7 @@ interface StreamModeRow {
   readonly form?: 'message' | 'task' | 'checkpoint' | 'debug';
   /** Modes of the library that are read for it without becoming its frames. */
   readonly reads?: readonly string[];
-  /** The same, of all subgraphs, even if the client did not ask for subgraphs. */
+  /** Modes of the library that are read for it of all subgraphs, even if the client did not ask for subgraphs. */
   readonly subgraphReads?: readonly string[];
   /** Its frames are made of the library's `streamEvents` instead of `stream`. */
   readonly needsEvents?: true;

@@ -233,4 +233,22 @@ export type ThreadEvent = {
   [K in keyof ThreadEventMap]: { readonly type: K; readonly data: ThreadEventMap[K] };
 }[keyof ThreadEventMap];
 
+/** The types of events that this program can read. */
+export const THREAD_EVENTS: Readonly<Record<ThreadEvent['type'], true>> = {
+  ThreadCreated: true,
+  ThreadCopied: true,
+  ThreadUpdated: true,
+  ThreadPruned: true,
+  RunCreated: true,
+  RunStarted: true,
+  RunBegun: true,
+  RunRequeued: true,
+  RunCancelRequested: true,
+  CheckpointSaved: true,
+  StateUpdated: true,
+  RunCompleted: true,
+  RunDeleted: true,
+  ThreadDeleted: true,
+};
+
 export const threadStream = (threadId: string): string => `thread-${threadId}`;

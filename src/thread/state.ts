@@ -70,8 +70,6 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
   switch (event.type) {
     case 'ThreadUpdated':
       return { ...state, metadata: event.data.metadata, ...(event.data.ttl && { ttl: event.data.ttl }) };
-    case 'ThreadPruned':
-      return state;
     case 'RunDeleted':
       return { ...state, head: event.data.head };
     case 'RunCreated': {
@@ -124,6 +122,9 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       return { ...state, head: event.data.head };
     case 'RunCompleted':
       return settle(state, event.data.runId, event.data.head);
+    default:
+      // Every other event changes rows alone.
+      return state;
   }
 }
 
