@@ -42,12 +42,15 @@ const ARROWS: Record<string, readonly string[]> = {
   replay: DOMAIN,
   // R1 Executes graphs, but with nothing that could store or send what they do.
   reexecution: [...DOMAIN, 'replay', 'recording', 'graphs', 'effects/run-order.ts'],
+  // Importing writes; the files that export use the domain alone.
+  archive: [...DOMAIN, 'actors'],
   cli: [
     ...[
       'kernel',
       'config',
       'replay',
       'reexecution',
+      'archive',
       'graphs',
       'http',
       'log',

@@ -11,6 +11,10 @@ const host: Host = {
   columns: process.stdout.columns,
   errorColumns: process.stderr.columns,
   print: (line) => console.log(line),
+  writeOut: (bytes) =>
+    new Promise((resolve, reject) =>
+      process.stdout.write(bytes, (error) => (error ? reject(error) : resolve())),
+    ),
   printError: (line) => console.error(line),
   writeError: (text) => void process.stderr.write(text),
   onStopSignal(listener) {

@@ -5,8 +5,10 @@
 import { backUp, type BackedUp, type BackupOptions } from './log/sqlite/backup.ts';
 import { openHistory, type History } from './log/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './log/sqlite/log.ts';
+import { openThreadSource } from './log/sqlite/thread-source.ts';
 import type { EventLog } from './log/log.ts';
 import { restore, type Restored, type RestoreOptions } from './log/sqlite/restore.ts';
+import type { ThreadSource } from './log/thread-source.ts';
 import { projection, projectionModule } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 
@@ -21,6 +23,8 @@ export interface Store {
   backUp(file: string, options: BackupOptions): Promise<BackedUp>;
   /** Puts a backup in the place of the log. Throws `BackupDamaged` and `DataDirectoryBusy`. */
   restore(file: string, options: RestoreOptions): Restored;
+  /** R1 Opens one thread for an export, beside a running server too. Throws when there is no log. */
+  openSource(threadId: string): ThreadSource;
 }
 
 export const storeAt = (address: string): Store => ({
@@ -34,4 +38,5 @@ export const storeAt = (address: string): Store => ({
   openPast: () => openHistory(address, projection, sqlFunctions),
   backUp: (file, options) => backUp(address, file, options),
   restore: (file, options) => restore(file, address, options),
+  openSource: (threadId) => openThreadSource(address, threadId),
 });

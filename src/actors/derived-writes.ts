@@ -39,6 +39,8 @@ export interface DerivedWrites {
   readonly appends: readonly Append[];
 }
 
+export const NOTHING_DERIVED: DerivedWrites = { payloads: [], appends: [] };
+
 /** UUIDv5 namespace of delivery ids: a retried commit of a run's end yields the same delivery id. */
 const DELIVERY_ID_NAMESPACE = 'a4f0e6d2-4f6b-5c57-9d39-0d1f5f0f3c11';
 

@@ -14,7 +14,7 @@ import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
 import { commit, CONFLICT, untilCommitted, type Loaded } from './aggregate.ts';
-import { derivedWrites, type WebhookPolicy } from './derived-writes.ts';
+import { derivedWrites, NOTHING_DERIVED, type WebhookPolicy } from './derived-writes.ts';
 import { startableRun, type InlineStart, type InlineStarter } from './inline-start.ts';
 import {
   loadThread,
@@ -45,6 +45,11 @@ export interface DispatchOptions {
   readonly extraAppends?: readonly Append[];
   /** The commit is tried even on a full disk (log/log.ts). */
   readonly isVital?: boolean;
+  /**
+   * The first events happened elsewhere, at these times (log/log.ts). Nothing is derived from any of the events: whatever
+   * they caused was caused there.
+   */
+  readonly past?: { readonly times: readonly number[] };
   /** X2 Refused as `lease-stale` if this is not the run's lease at commit time. */
   readonly lease?: Lease;
   /** Refused as `thread-changed` if the stream has another version. Absent: any version. */
@@ -116,16 +121,24 @@ export function createThreads(options: ThreadsOptions): Threads {
     { events, after }: Decided & { ok: true },
     options: DispatchOptions,
   ): Promise<Batch & { readonly payloads: readonly PayloadWrite[] }> {
-    const { payloads = [], extraAppends = [], lease } = options;
+    const { payloads = [], extraAppends = [], lease, past } = options;
     const isLed = lease !== undefined;
-    const derived = await derivedWrites(events, version, { log, clock, webhooks, isLed });
+    const derived =
+      past === undefined
+        ? await derivedWrites(events, version, { log, clock, webhooks, isLed })
+        : NOTHING_DERIVED;
     const own = typeof payloads === 'function' ? payloads(events) : payloads;
     const snapshot = after as unknown as Json;
     return {
       commandId,
       repeatable: options.commandId !== undefined,
       ...(options.isVital && { isVital: true }),
-      appends: [{ stream, expected: version, events, snapshot }, ...extraAppends, ...derived.appends],
+      ...(past && { isPast: true }),
+      appends: [
+        { stream, expected: version, events, snapshot, ...past },
+        ...extraAppends,
+        ...derived.appends,
+      ],
       payloads: [...own, ...derived.payloads],
       ...(lease && { lease }),
     };

@@ -4,6 +4,7 @@ import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { addBackup } from './backup.ts';
 import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
+import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
 import { addOpenapi } from './openapi.ts';
 import { addReplay } from './replay.ts';
@@ -25,6 +26,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addServe, addDev, addOpenapi]],
   ['Look into the log:', [addReplay]],
+  ['Carry a thread:', [addExport]],
   ['Keep the log:', [addBackup, addRestore, addVerify]],
 ];
 

@@ -19,6 +19,11 @@ export interface Append {
   /** The version the decision was made on: 0 for a stream that must not exist yet. */
   readonly expected: number;
   readonly events: readonly DomainEvent[];
+  /**
+   * Times of the first events that happened before they came to this log, milliseconds since 1970. The others happen in
+   * the commit.
+   */
+  readonly times?: readonly number[];
   /** The stream's folded state after these events: where the next reader starts. */
   readonly snapshot?: Json;
 }
@@ -35,6 +40,8 @@ export interface Batch {
   readonly repeatable?: boolean;
   /** Small, and needed for the server to start or to come to rest: tried on a full disk too, as deletions are. */
   readonly isVital?: boolean;
+  /** The batch brings what happened elsewhere: listeners are not told of its events and frames. */
+  readonly isPast?: boolean;
   readonly appends: readonly Append[];
   readonly payloads?: readonly PayloadWrite[];
   readonly lease?: Lease;

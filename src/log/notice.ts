@@ -5,7 +5,8 @@ import type { StoredFrame } from './payloads.ts';
 /** Of the batches of one commit, in their order. */
 export function noticeOf(committed: readonly { readonly batch: Batch; readonly receipt: Receipt }[]): Notice {
   const frames = new Map<string, StoredFrame[]>();
-  for (const { batch, receipt } of committed)
+  const told = committed.filter(({ batch }) => !batch.isPast);
+  for (const { batch, receipt } of told)
     for (const write of batch.payloads ?? []) {
       if (write.kind !== 'frames') continue;
       const of = frames.get(write.runId) ?? [];
@@ -14,5 +15,5 @@ export function noticeOf(committed: readonly { readonly batch: Batch; readonly r
         of.push({ id: write.first + index, event, data, at: receipt.at }),
       );
     }
-  return { events: committed.flatMap(({ receipt }) => receipt.events), frames };
+  return { events: told.flatMap(({ receipt }) => receipt.events), frames };
 }

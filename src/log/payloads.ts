@@ -69,7 +69,15 @@ export interface AcceptedRequest {
 export type PayloadWrite =
   | { kind: 'grant-lease'; runId: string; attempt: number; leaseId: string }
   | { kind: 'end-lease'; runId: string }
-  | { kind: 'frames'; runId: string; threadId: string; first: number; frames: readonly NewFrame[] }
+  /** `times`: when the frames were committed, if not in this commit, milliseconds since 1970. */
+  | {
+      kind: 'frames';
+      runId: string;
+      threadId: string;
+      first: number;
+      frames: readonly NewFrame[];
+      times?: readonly number[];
+    }
   /** The values that a run showed at its end and that no checkpoint holds, as JSON text; erased with its frames. */
   | { kind: 'untracked-values'; runId: string; threadId: string; data: string }
   /** A part of the run's recording, compressed; erased with the run's content. */
@@ -81,6 +89,16 @@ export type PayloadWrite =
       runId: string;
       checkpoint: CheckpointText;
       lastFrame?: number;
+      /** When it was saved, if not in this commit: milliseconds since 1970. */
+      at?: number;
+    }
+  /** Values of channels whose checkpoints are written by themselves. */
+  | {
+      kind: 'channel-values';
+      threadId: string;
+      runId: string;
+      ns: string;
+      values: readonly ChannelText[];
     }
   | {
       kind: 'checkpoint-writes';

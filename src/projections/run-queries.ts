@@ -1,4 +1,5 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
+import { breathe } from '../kernel/breathe.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
 import type { Bound, RunKwargs, RunRef } from '../thread/events.ts';
@@ -32,9 +33,25 @@ export function readRun(
     where.clauses.push('runs.thread_id = @thread');
     where.params['thread'] = options.threadId;
   }
+  if (options.threadId !== undefined) where.clauses.push('threads.temporary < 2');
   whereAllowed(where, 'threads.metadata', options.filter);
   const row = rows.get<RunRow>(`SELECT ${RUN} ${FROM} WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
+}
+
+/** Ids looked up at once. */
+const PAGE_IDS = 500;
+
+/** Those of the ids that runs of this log have. */
+export async function takenRuns(rows: RowReader, runIds: readonly string[]): Promise<string[]> {
+  const taken: string[] = [];
+  for (let first = 0; first < runIds.length; first += PAGE_IDS) {
+    const ids = JSON.stringify(runIds.slice(first, first + PAGE_IDS));
+    const sql = 'SELECT run_id FROM runs WHERE run_id IN (SELECT value FROM json_each(@ids))';
+    taken.push(...rows.all<{ run_id: string }>(sql, { ids }).map((row) => row.run_id));
+    await breathe();
+  }
+  return taken;
 }
 
 /** What the thread's runs that wait or execute were created with. */

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '20';
+export const VERSION = '21';
 
 export const TABLES = [
   'threads',
@@ -32,6 +32,7 @@ CREATE TABLE threads (
   head TEXT,
   interrupts TEXT NOT NULL,
   error TEXT,
+  -- 1: of a stateless run. 2: its import is not complete.
   temporary INTEGER NOT NULL,
   -- Whose state this is when the run that left it is not among the thread's, and since when.
   bound_graph_id TEXT,
@@ -44,6 +45,7 @@ CREATE TABLE threads (
 CREATE INDEX threads_expiring ON threads (expires_at) WHERE expires_at IS NOT NULL;
 ${INDEX_DDL}
 CREATE INDEX threads_temporary ON threads (updated_at) WHERE temporary = 1;
+CREATE INDEX threads_arriving ON threads (thread_id) WHERE temporary = 2;
 
 CREATE TABLE runs (
   run_id TEXT NOT NULL UNIQUE,

@@ -139,6 +139,12 @@ export async function expiredThreads(
   return found.map((row) => row.thread_id);
 }
 
+/** Threads whose import ended before all of it had come. */
+export const arrivingThreads = (rows: RowReader): string[] =>
+  rows
+    .all<{ thread_id: string }>('SELECT thread_id FROM threads WHERE temporary = 2')
+    .map((row) => row.thread_id);
+
 /** Threads whose time is over and that nothing holds, longest over first. */
 export async function outlivedThreads(
   rows: RowReader,
@@ -147,7 +153,7 @@ export async function outlivedThreads(
 ): Promise<{ threadId: string; ttl: ThreadTtl }[]> {
   return rows
     .all<ThreadRow>(
-      `SELECT * FROM threads WHERE expires_at <= @now AND status <> 'busy'
+      `SELECT * FROM threads WHERE expires_at <= @now AND status <> 'busy' AND temporary <> 2
        ORDER BY expires_at, thread_id LIMIT @limit`,
       { now, limit },
     )

@@ -8,6 +8,8 @@ import { cancelReasonOf, runEndOf, withoutOrigin, type RunEnd, type RunStatus } 
 import type { metadataColumns } from './metadata-pairs.ts';
 
 export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
+/** Of the column `temporary`: the thread's import is not complete. */
+const ARRIVING = 2;
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
 /** `columns`: what makes the columns of metadata. */
@@ -19,22 +21,23 @@ export function projectThread(
   const { threadId } = event.data;
   switch (event.type) {
     case 'ThreadCreated': {
-      const { metadata, temporary, ttl } = event.data;
+      const { metadata, temporary, ttl, arriving } = event.data;
       return [
         created(event, {
           ...columns(metadata),
-          temporary: temporary ? 1 : 0,
+          temporary: arriving ? ARRIVING : temporary ? 1 : 0,
           ...(ttl && armed(ttl, at)),
         }),
       ];
     }
     case 'ThreadCopied': {
-      const { metadata, head, graph, ttl } = event.data;
+      const { metadata, head, graph, ttl, arriving } = event.data;
       return [
         created(event, {
           ...columns(metadata),
           head,
           state_updated_at: head === null ? null : at,
+          ...(arriving && { temporary: ARRIVING }),
           ...(graph && boundTo({ ...graph, at })),
           ...(ttl && armed(ttl, at)),
         }),
@@ -43,6 +46,12 @@ export function projectThread(
     case 'ThreadUpdated': {
       const { metadata, ttl } = event.data;
       return [thread(threadId, { ...columns(metadata), ...(ttl && armed(ttl, at)), updated_at: at })];
+    }
+    case 'ThreadImported': {
+      const { metadata, ttl, past } = event.data;
+      if (past) return [thread(threadId, { ...columns(metadata), updated_at: at })];
+      const timer = ttl === undefined ? NO_TTL : armed(ttl, at);
+      return [thread(threadId, { ...columns(metadata), temporary: 0, ...timer, updated_at: at })];
     }
     case 'ThreadPruned': {
       const { disarms, runs = [], stays } = event.data;

@@ -37,6 +37,10 @@ export function summarise(event: Recorded, around: Around, step?: Step): string 
       return `thread copied from ${event.data.from}`;
     case 'ThreadUpdated':
       return `thread updated${metadataText(event.data.metadata)}`;
+    case 'ThreadImported': {
+      const { program, exportedAt } = event.data.origin;
+      return `thread imported from a file that version ${program} exported at ${toTimestamp(exportedAt)}`;
+    }
     case 'ThreadPruned':
       return `thread pruned to ${event.data.kept.length} checkpoints`;
     case 'ThreadDeleted':

@@ -15,6 +15,7 @@ import type {
   Ttl,
 } from './events.ts';
 import { completed, endAll, requeued } from './end-facts.ts';
+import { decideImport, type ImportCommand } from './import-decide.ts';
 import { afterDeath, whyOver, type Verdict } from './fault.ts';
 import { cancelOutcome, stopOf, stopReason } from './run-end.ts';
 import {
@@ -70,6 +71,7 @@ export type ThreadCommand =
       /** Token of the server process that died. */
       incarnation?: string;
     }
+  | ImportCommand
   | { type: 'DeleteThread' };
 
 /** X2 An executor presents these with every write. */
@@ -110,6 +112,10 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
     const { type: _, ...data } = command;
     const fact: ThreadEvent = { type: 'ThreadCopied', data };
     return can([fact]) ? accept(fact) : refuse({ code: 'thread-exists' });
+  }
+  if (command.type === 'ImportEvents' || command.type === 'FinishImport') {
+    const facts = decideImport(command, state, can);
+    return typeof facts === 'string' ? refuse({ code: facts }) : accept(...facts);
   }
   if (!isLiving(state)) return refuse({ code: 'thread-missing' });
   const { threadId } = state;
@@ -189,9 +195,9 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
     case 'DeleteThread': {
       const active = activeOf(state);
       const open = active ? [...state.queue, active] : state.queue;
-      const facts = [
+      const facts: ThreadEvent[] = [
         ...endAll(state, open, { kind: 'cancelled', reason: 'The thread was deleted.' }),
-        { type: 'ThreadDeleted', data: { threadId } } as const,
+        { type: 'ThreadDeleted', data: { threadId, ...(state.arriving && { unseen: true as const }) } },
       ];
       return can(facts) ? accept(...facts) : refuse({ code: 'thread-missing' });
     }

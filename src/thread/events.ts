@@ -124,9 +124,30 @@ export interface Standing {
   readonly error: Json;
 }
 
+/** The exported file that a thread came from. */
+export interface ImportOrigin {
+  /** The thread's id in the file. */
+  readonly threadId: string;
+  /** Version of the program that wrote the file. */
+  readonly program: string;
+  /** Milliseconds since 1970. */
+  readonly exportedAt: number;
+  /** SHA-256 of the file, in hex. */
+  readonly digest: string;
+}
+
 export interface ThreadEventMap {
-  /** `temporary`: the thread of a stateless run, visible to clients only through that run. */
-  ThreadCreated: { threadId: string; metadata: JsonObject; temporary: boolean; ttl?: Ttl };
+  /**
+   * `temporary`: the thread of a stateless run, visible to clients only through that run. `arriving`: the thread comes
+   * from an exported file and stays invisible until `ThreadImported`.
+   */
+  ThreadCreated: {
+    threadId: string;
+    metadata: JsonObject;
+    temporary: boolean;
+    ttl?: Ttl;
+    arriving?: true;
+  };
   /** A new thread with another thread's current checkpoints; both have the same `head`. */
   ThreadCopied: {
     threadId: string;
@@ -135,6 +156,18 @@ export interface ThreadEventMap {
     head: string | null;
     graph: GraphBinding | null;
     ttl?: Ttl;
+    arriving?: true;
+  };
+  /**
+   * All of an exported thread has arrived: it can be seen from here on. `metadata` is its whole metadata, a present
+   * `ttl` starts the timer. `past`: an earlier import, which the file of a later one told of; it changes nothing more.
+   */
+  ThreadImported: {
+    threadId: string;
+    metadata: JsonObject;
+    ttl?: Ttl;
+    origin: ImportOrigin;
+    past?: true;
   };
   /** `metadata` is the whole object after the change. A present `ttl` restarts the timer. */
   ThreadUpdated: { threadId: string; metadata: JsonObject; ttl?: Ttl };
@@ -225,8 +258,11 @@ export interface ThreadEventMap {
     left: { readonly runId: string | null; readonly outcome: Outcome } | null;
     stays?: Standing;
   };
-  /** The stream's tombstone: all earlier events are purged in the same commit (L3). */
-  ThreadDeleted: { threadId: string };
+  /**
+   * The stream's tombstone: all earlier events are purged in the same commit (L3). `unseen`: the thread was still
+   * arriving, so its id is not taken.
+   */
+  ThreadDeleted: { threadId: string; unseen?: true };
 }
 
 export type ThreadEvent = {
@@ -238,6 +274,7 @@ export const THREAD_EVENTS: Readonly<Record<ThreadEvent['type'], true>> = {
   ThreadCreated: true,
   ThreadCopied: true,
   ThreadUpdated: true,
+  ThreadImported: true,
   ThreadPruned: true,
   RunCreated: true,
   RunStarted: true,

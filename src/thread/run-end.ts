@@ -111,6 +111,8 @@ export const stopReason = {
   /** Value of `cancel_reason` for a run whose input another run absorbed. */
   taken: 'taken: Cancelled through the API.',
   cancelMany: (action: CancelAction): string => `${action} requested via POST /runs/cancel`,
+  /** The run was open in the exported file of its thread. */
+  imported: 'imported',
   disconnect: 'client disconnected from the run stream (on_disconnect=cancel)',
   superseded: (runId: string, strategy: CancelAction): string =>
     `superseded by run ${runId} (multitask_strategy=${strategy})`,

@@ -29,6 +29,8 @@ interface LivingFields {
   readonly threadId: string;
   readonly metadata: JsonObject;
   readonly temporary: boolean;
+  /** The thread's import is not complete: clients do not see it. */
+  readonly arriving?: true;
   /** Head checkpoint of the root namespace. */
   readonly head: string | null;
   readonly queue: readonly QueuedRun[];
@@ -46,7 +48,8 @@ export type ThreadState =
       readonly action: CancelAction;
     } & Stop &
       LivingFields)
-  | { readonly status: 'deleted'; readonly threadId: string };
+  /** `unseen`: it never was complete, so its id can be imported again. */
+  | { readonly status: 'deleted'; readonly threadId: string; readonly unseen?: true };
 
 export type LivingThread = Exclude<ThreadState, { status: 'absent' | 'deleted' }>;
 
@@ -58,18 +61,29 @@ export const initial: ThreadState = { status: 'absent' };
 /** Total and pure: the thread machine decides whether an event can happen, `evolve` only applies it. */
 export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
   if (event.type === 'ThreadCreated') {
-    const { threadId, metadata, temporary, ttl } = event.data;
-    return { status: 'idle', threadId, metadata, temporary, head: null, queue: [], ...(ttl && { ttl }) };
+    const { threadId, metadata, temporary } = event.data;
+    const more = optionalFieldsOf(event.data);
+    return { status: 'idle', threadId, metadata, temporary, head: null, queue: [], ...more };
   }
   if (event.type === 'ThreadCopied') {
-    const { threadId, metadata, head, ttl } = event.data;
-    return { status: 'idle', threadId, metadata, temporary: false, head, queue: [], ...(ttl && { ttl }) };
+    const { threadId, metadata, head } = event.data;
+    const more = optionalFieldsOf(event.data);
+    return { status: 'idle', threadId, metadata, temporary: false, head, queue: [], ...more };
   }
-  if (event.type === 'ThreadDeleted') return { status: 'deleted', threadId: event.data.threadId };
+  if (event.type === 'ThreadDeleted') {
+    const { threadId, unseen } = event.data;
+    return { status: 'deleted', threadId, ...(unseen && { unseen }) };
+  }
   if (!isLiving(state)) return state;
   switch (event.type) {
     case 'ThreadUpdated':
       return { ...state, metadata: event.data.metadata, ...(event.data.ttl && { ttl: event.data.ttl }) };
+    case 'ThreadImported': {
+      const { metadata, ttl, past } = event.data;
+      if (past) return { ...state, metadata };
+      const { arriving: _, ttl: __, ...rest } = state;
+      return { ...rest, temporary: false, metadata, ...(ttl && { ttl }) } as ThreadState;
+    }
     case 'RunDeleted':
       return { ...state, head: event.data.head };
     case 'RunCreated': {
@@ -167,11 +181,17 @@ export function openRun(state: ThreadState, runId: string): QueuedRun | undefine
 }
 
 /** Members come before spreads, here and in `evolve`: V8 takes microseconds to add a member to a copy. */
-const livingFieldsOf = ({ threadId, metadata, temporary, head, queue, ttl }: LivingThread): LivingFields => ({
-  threadId,
-  metadata,
-  temporary,
-  head,
-  queue,
+const livingFieldsOf = (thread: LivingThread): LivingFields => ({
+  threadId: thread.threadId,
+  metadata: thread.metadata,
+  temporary: thread.temporary,
+  head: thread.head,
+  queue: thread.queue,
+  ...optionalFieldsOf(thread),
+});
+
+/** No spread for a thread without any, which is nearly every one. */
+const optionalFieldsOf = ({ ttl, arriving }: Pick<LivingFields, 'ttl' | 'arriving'>) => ({
   ...(ttl && { ttl }),
+  ...(arriving && { arriving }),
 });

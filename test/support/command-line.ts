@@ -18,6 +18,7 @@ export async function runHere(
     env: { ...env },
     cwd: process.cwd(),
     print: (line) => void out.push(line),
+    writeOut: async (bytes) => void out.push(Buffer.from(bytes).toString('latin1')),
     printError: (line) => void err.push(line),
     writeError: (text) => void err.push(text),
     onStopSignal: () => undefined,

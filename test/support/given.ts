@@ -17,15 +17,25 @@ export const THREAD = '01980000-0000-7000-8000-000000000001';
 export const SUCCESS: Outcome = { kind: 'success', next: [], interrupts: {} };
 const KWARGS = { input: null, config: {}, streamMode: ['values'], streamSubgraphs: false } as const;
 
+const ORIGIN = { threadId: THREAD, program: '0.0.0', exportedAt: 0, digest: '' };
+
 /** Facts with what matters to the machine given and the rest filled in. */
 export const fact = {
   created: (metadata: JsonObject = {}, temporary = false, threadId = THREAD): ThreadEvent => ({
     type: 'ThreadCreated',
     data: { threadId, metadata, temporary },
   }),
+  arriving: (): ThreadEvent => ({
+    type: 'ThreadCreated',
+    data: { threadId: THREAD, metadata: {}, temporary: false, arriving: true },
+  }),
   copied: (from: string, head: string | null = null, threadId = THREAD): ThreadEvent => ({
     type: 'ThreadCopied',
     data: { threadId, from, metadata: {}, head, graph: null },
+  }),
+  imported: (metadata: JsonObject = {}): ThreadEvent => ({
+    type: 'ThreadImported',
+    data: { threadId: THREAD, metadata, origin: ORIGIN },
   }),
   pruned: (...kept: string[]): ThreadEvent => ({
     type: 'ThreadPruned',
@@ -170,6 +180,14 @@ export const ask = {
     ...{ runId, verdict, maxCharges, reason: 'lost', error: 'Lost' },
   }),
   deleteThread: (): ThreadCommand => ({ type: 'DeleteThread' }),
+  importEvents: (events: readonly ThreadEvent[], isLast = false): ThreadCommand => ({
+    type: 'ImportEvents',
+    ...{ events, isLast },
+  }),
+  finishImport: (metadata: JsonObject = {}): ThreadCommand => ({
+    type: 'FinishImport',
+    ...{ threadId: THREAD, metadata, origin: ORIGIN },
+  }),
 };
 
 export interface Outlook {

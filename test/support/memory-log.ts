@@ -36,11 +36,13 @@ export function createMemoryLog(options: {
       if (versionOf(stream) !== expected)
         return { kind: 'version-conflict', stream, actual: versionOf(stream) };
     const at = options.now();
-    const recorded = appends.flatMap(({ stream, expected, events: facts, snapshot }) => {
+    const recorded = appends.flatMap(({ stream, expected, events: facts, times, snapshot }) => {
       const version = expected + facts.length;
       versions.set(stream, version);
       if (snapshot !== undefined) snapshots.set(stream, { version, state: structuredClone(snapshot) });
-      return facts.map((fact, index) => record(fact, stream, expected + index + 1, at, commandId));
+      return facts.map((fact, index) =>
+        record(fact, stream, expected + index + 1, times?.[index] ?? at, commandId),
+      );
     });
     events.push(...recorded);
     for (const write of payloads) keep(write);

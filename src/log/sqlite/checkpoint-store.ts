@@ -38,7 +38,7 @@ type CheckpointWrite = Extract<PayloadWrite, { kind: 'checkpoint' }>;
 export function writeCheckpoint(
   prepare: Prepare,
   keys: CheckpointKeys,
-  { threadId, runId, checkpoint, lastFrame }: CheckpointWrite,
+  { threadId, runId, checkpoint, lastFrame, at: savedAt }: CheckpointWrite,
   at: number,
 ): void {
   const { ns, checkpointId, parentId, body } = checkpoint;
@@ -50,7 +50,7 @@ export function writeCheckpoint(
   });
   writeRow(prepare, keys, {
     ...{ threadId, runId, ns, checkpointId, parentId },
-    at,
+    at: savedAt ?? at,
     lastFrame: lastFrame ?? null,
     text,
   });
@@ -61,6 +61,16 @@ export function writeCheckpoint(
     if (value !== undefined && parentId !== null)
       leanWrites(prepare, { ns, parent: keys.name(thread, parentId) }, value);
   }
+}
+
+export function writeValues(
+  prepare: Prepare,
+  keys: CheckpointKeys,
+  { threadId, runId, ns, values }: Extract<PayloadWrite, { kind: 'channel-values' }>,
+): void {
+  const thread = keys.thread(threadId);
+  const run = keys.name(thread, runId);
+  for (const value of values) writeChannel(prepare, keys, { thread, ns }, value, run);
 }
 
 export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheckpoint): void {

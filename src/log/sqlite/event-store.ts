@@ -40,12 +40,13 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: n
   const { commandId } = batch;
   const recorded: Recorded[] = [];
   let position = head;
-  for (const { stream, expected, events, snapshot } of batch.appends) {
+  for (const { stream, expected, events, times, snapshot } of batch.appends) {
     for (const [index, event] of events.entries()) {
       position += 1;
       const version = expected + index + 1;
       const { type, data } = event;
-      const fact = { type, data, meta: { position, stream, version, at, commandId } } as Recorded;
+      const meta = { position, stream, version, at: times?.[index] ?? at, commandId };
+      const fact = { type, data, meta } as Recorded;
       insertEvent(prepare, fact);
       recorded.push(fact);
     }

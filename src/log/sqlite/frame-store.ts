@@ -29,7 +29,7 @@ const ROW = 64;
 const LARGEST_PAGE = 65_536;
 const NO_LIMIT = -1;
 /** What leans on nothing, and nothing on it. No series is called so: the names in one end before a colon. */
-const ALONE = ':';
+export const ALONE = ':';
 
 type FramesWrite = Extract<PayloadWrite, { kind: 'frames' }>;
 
@@ -57,14 +57,16 @@ interface Swept {
 export function writeFrames(
   prepare: Prepare,
   tail: FrameTail,
-  { runId, threadId, first, frames }: FramesWrite,
+  { runId, threadId, first, frames, times }: FramesWrite,
   at: number,
   isLast: boolean,
 ): void {
   if (first === 0) prepare('INSERT OR IGNORE INTO frame_runs VALUES (?, ?)').run(threadId, runId);
   const isSmall = frames.length < MANY && frames.every(({ data }) => data.length < SHORTEST);
   if (isSmall && !isLast) {
-    frames.forEach(({ event, data }, index) => tail.add(runId, { id: first + index, event, data, at }));
+    frames.forEach(({ event, data }, index) =>
+      tail.add(runId, { id: first + index, event, data, at: times?.[index] ?? at }),
+    );
     return;
   }
   tail.settle(runId);
@@ -72,7 +74,8 @@ export function writeFrames(
   frames.forEach((frame, index) => {
     const { event, data } = frame;
     const state = data.length < SHORTEST ? undefined : writeText(prepare, threadId, frame);
-    insert.run(runId, first + index, event, state === undefined ? data : '', at, state ?? null);
+    const text = state === undefined ? data : '';
+    insert.run(runId, first + index, event, text, times?.[index] ?? at, state ?? null);
   });
 }
 
@@ -175,6 +178,9 @@ export function forgetThreadFrames(prepare: Prepare, tail: FrameTail, threadId: 
   for (const table of ['frame_runs', 'frame_states', 'untracked_values'])
     prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
 }
+
+/** The whole text of a row of `frame_states`. */
+export const readFrameText = (prepare: Prepare, id: number): string => sweep(prepare, id).text;
 
 /** The id of the row that stands for the text. */
 function writeText(prepare: Prepare, threadId: string, { event, data: text, state }: NewFrame): number {

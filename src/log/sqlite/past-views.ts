@@ -14,7 +14,7 @@ export interface ListedRow {
   readonly error: string | null;
   readonly runs: number;
   readonly events: number;
-  /** 1: the thread of a stateless run, or one that a cron made and only its runs used. */
+  /** 1: the thread of a stateless run or of an incomplete import, or one that a cron made and only its runs used. */
   readonly is_side: number;
 }
 
@@ -44,7 +44,7 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
              (SELECT graph_id FROM runs WHERE runs.thread_id = threads.thread_id LIMIT 1)) AS graph_id,
            (SELECT count(*) FROM runs WHERE runs.thread_id = threads.thread_id) AS runs,
            (SELECT count(*) FROM events WHERE stream = 'thread-' || threads.thread_id) AS events,
-           temporary = 1 OR (
+           temporary <> 0 OR (
              EXISTS (SELECT 1 FROM runs WHERE runs.thread_id = threads.thread_id)
              AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.thread_id = threads.thread_id
                AND json_type(runs.metadata, '$.cron_id') IS NOT 'text')

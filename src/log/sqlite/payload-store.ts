@@ -18,7 +18,7 @@ import { shownValues } from './shown-values.ts';
 import { readChannel } from './channel-store.ts';
 import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
 import { findCheckpoint, findCheckpoints, type CheckpointRow } from './checkpoint-list.ts';
-import { writeCheckpoint } from './checkpoint-store.ts';
+import { writeCheckpoint, writeValues } from './checkpoint-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
 import { findLastFrameAt, findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
 import { unpackCheckpoint } from './checkpoint-text.ts';
@@ -84,6 +84,8 @@ function writePayload(
       return writeRecording(prepare, write);
     case 'checkpoint':
       return writeCheckpoint(prepare, keys, write, at);
+    case 'channel-values':
+      return writeValues(prepare, keys, write);
     case 'checkpoint-writes':
       return writeWrites(prepare, keys, write);
     case 'secret':

@@ -1,0 +1,60 @@
+/** Joins the writes of a file's records into batches of bounded size. */
+import type { PayloadWrite } from '../log/payloads.ts';
+
+/** In characters of content: a commit of so many takes some ten milliseconds. */
+const MAX_BATCH_CHARACTERS = 1024 * 1024;
+
+export interface PayloadBatches {
+  /** Returns a batch that is full, and goes on with the next one. */
+  add(write: PayloadWrite, size: number): readonly PayloadWrite[] | undefined;
+  /** The rest. */
+  take(): readonly PayloadWrite[];
+}
+
+export function openBatches(): PayloadBatches {
+  let batch: PayloadWrite[] = [];
+  let size = 0;
+  const take = (): PayloadWrite[] => {
+    const full = batch;
+    [batch, size] = [[], 0];
+    return full;
+  };
+  return {
+    add(write, characters) {
+      const last = batch.at(-1);
+      const both = last && joined(last, write);
+      if (both === undefined) batch.push(write);
+      else batch[batch.length - 1] = both;
+      size += characters;
+      return size < MAX_BATCH_CHARACTERS ? undefined : take();
+    },
+    take,
+  };
+}
+
+/**
+ * One write that does what two in a row do. Values that come with their checkpoint are stored once with what tasks wrote
+ * before (P3), which values by themselves are not.
+ */
+function joined(first: PayloadWrite, second: PayloadWrite): PayloadWrite | undefined {
+  if (first.kind === 'channel-values') {
+    if (second.kind === 'channel-values' && first.runId === second.runId && first.ns === second.ns)
+      return { ...first, values: [...first.values, ...second.values] };
+    if (second.kind !== 'checkpoint' || first.runId !== second.runId) return undefined;
+    const { checkpoint } = second;
+    if (first.ns !== checkpoint.ns) return undefined;
+    return { ...second, checkpoint: { ...checkpoint, blobs: first.values } };
+  }
+  if (first.kind === 'checkpoint-writes' && second.kind === 'checkpoint-writes') {
+    const isSame =
+      first.runId === second.runId && first.ns === second.ns && first.checkpointId === second.checkpointId;
+    return isSame ? { ...first, writes: [...first.writes, ...second.writes] } : undefined;
+  }
+  if (first.kind === 'frames' && second.kind === 'frames' && first.runId === second.runId)
+    return {
+      ...first,
+      frames: [...first.frames, ...second.frames],
+      times: [...(first.times ?? []), ...(second.times ?? [])],
+    };
+  return undefined;
+}

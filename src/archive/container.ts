@@ -1,0 +1,120 @@
+/**
+ * The file around the records: a line that names the format, the records as one zstd stream, and a last line with the
+ * SHA-256 of all bytes before it. So each flipped bit and each missing byte is found before a record is read.
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { openSha256 } from '../kernel/digest.ts';
+import { PRODUCT } from '../kernel/product.ts';
+import { ExportRefused } from './refusal.ts';
+
+const MAGIC = `${PRODUCT}-export `;
+const FIRST_LINE = new RegExp(`^${MAGIC}([1-9]\\d{0,5})\\n`);
+const MAX_FIRST_LINE_BYTES = 64;
+const LAST_LINE = /^\nsha256 ([0-9a-f]{64})\n$/;
+const LAST_LINE_BYTES = 73;
+const CHUNK_BYTES = 256 * 1024;
+/** 8 MiB: texts of a thread repeat those of the steps before. */
+const WINDOW_LOG = 23;
+
+const lastLine = (digest: string): string => `\nsha256 ${digest}\n`;
+
+/** The bytes of the file. */
+export async function* toContainer(format: number, records: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = openSha256();
+  const first = Buffer.from(`${MAGIC}${format}\n`);
+  hash.update(first);
+  yield first;
+  const params = {
+    [constants.ZSTD_c_compressionLevel]: 3,
+    [constants.ZSTD_c_windowLog]: WINDOW_LOG,
+  };
+  const compressed = createZstdCompress({ params, chunkSize: CHUNK_BYTES });
+  // An error of either side ends the loop below.
+  pipeline(Readable.from(records, { objectMode: true }), compressed, () => undefined);
+  for await (const chunk of compressed as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  yield Buffer.from(lastLine(hash.hex()));
+}
+
+/** A file whose digest is right. */
+export interface Container {
+  readonly format: number;
+  /** SHA-256 in hex. */
+  readonly digest: string;
+  readonly fileBytes: number;
+  /** The records' bytes, from the beginning. Throws `ExportRefused` beyond `maxBytes` of them. */
+  content(): AsyncGenerator<Buffer>;
+  close(): Promise<void>;
+}
+
+export interface ContainerOptions {
+  /** What messages call the file; its path by default. */
+  readonly name?: string;
+  /** Of the records, unpacked. */
+  readonly maxBytes?: number;
+}
+
+/** Reads all of the file once. Throws `ExportRefused` when it is foreign or damaged. */
+export async function openContainer(path: string, options: ContainerOptions = {}): Promise<Container> {
+  const { name = path, maxBytes = Infinity } = options;
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const first = await readAt(file, 0, Math.min(size, MAX_FIRST_LINE_BYTES));
+    const found = FIRST_LINE.exec(first.toString('latin1'));
+    if (found === null)
+      throw new ExportRefused(`${name} is not an exported thread: its first line is not "${MAGIC}1"`);
+    const end = size - LAST_LINE_BYTES;
+    const last = end < found[0].length ? '' : (await readAt(file, end, LAST_LINE_BYTES)).toString('latin1');
+    const digest = LAST_LINE.exec(last)?.[1];
+    if (digest === undefined)
+      throw new ExportRefused(`${name} is cut off or damaged: its last line is not its SHA-256`);
+    const hash = openSha256();
+    for await (const chunk of bytesOf(file, 0, end)) hash.update(chunk);
+    if (hash.hex() !== digest)
+      throw new ExportRefused(`${name} is damaged: its SHA-256 is not the one in its last line`);
+
+    async function* content(): AsyncGenerator<Buffer> {
+      const unpacked = createZstdDecompress({ chunkSize: CHUNK_BYTES });
+      pipeline(Readable.from(bytesOf(file, found![0].length, end)), unpacked, () => undefined);
+      let bytes = 0;
+      try {
+        for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+          bytes += chunk.length;
+          if (bytes > maxBytes)
+            throw new ExportRefused(`${name} is larger than ${maxBytes} bytes when it is unpacked`);
+          yield chunk;
+        }
+      } catch (error) {
+        if (error instanceof ExportRefused) throw error;
+        throw new ExportRefused(`${name} is damaged: ${(error as Error).message}`);
+      }
+    }
+
+    return {
+      ...{ format: Number(found[1]), digest, fileBytes: size, content },
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function* bytesOf(file: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < to;) {
+    const chunk = await readAt(file, at, Math.min(CHUNK_BYTES, to - at));
+    if (chunk.length === 0) return;
+    at += chunk.length;
+    yield chunk;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The shapes of a thread's events. A log reads its events back without a check, so those of a file are checked before
+ * they come in: a file may be made by anybody.
+ */
+import { z } from 'zod';
+import type { Json } from '../kernel/json.ts';
+import type { ThreadEvent, ThreadEventMap } from '../thread/events.ts';
+import { name, object, time, uuid } from './records.ts';
+
+const json = z.unknown() as unknown as z.ZodType<Json>;
+const text = z.string();
+const count = z.int().min(0);
+const names = z.array(text);
+const ttl = z.strictObject({ strategy: z.enum(['delete', 'keep-latest']), minutes: z.number().positive() });
+const key = z.strictObject({ ns: name, checkpointId: name });
+const graph = z.strictObject({ graphId: name, assistantId: name });
+const standing = z.strictObject({
+  bound: graph.extend({ at: time }).nullable(),
+  status: z.enum(['idle', 'interrupted', 'error']),
+  interrupts: object,
+  error: json,
+});
+const saved = z.strictObject({
+  ...{ checkpointId: name, parentId: name.nullable(), ns: name },
+  ...{ step: z.int(), source: name },
+});
+const stop = { reason: text, cancelReason: text.optional() };
+const action = z.enum(['interrupt', 'rollback']);
+
+const outcome = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('success'), next: names, interrupts: object }),
+  z.strictObject({
+    kind: z.literal('error'),
+    ...{ error: text, message: text },
+    origin: z
+      .strictObject({ node: text.optional(), step: z.int().optional(), stack: text.optional() })
+      .optional(),
+    refusal: z
+      .strictObject({
+        reason: z.enum(['not_pending', 'empty_map', 'ambiguous']),
+        ...{ interruptIds: names, pendingIds: names },
+      })
+      .optional(),
+  }),
+  z.strictObject({ kind: z.literal('timeout'), message: text }),
+  z.strictObject({ kind: z.literal('cancelled'), ...stop, next: names.optional() }),
+  z.strictObject({ kind: z.literal('rolled-back'), ...stop }),
+]);
+
+const kwargs = z.strictObject({
+  input: json,
+  command: object.optional(),
+  config: object,
+  context: json.optional(),
+  streamMode: names,
+  streamSubgraphs: z.boolean(),
+  interruptBefore: json.optional(),
+  interruptAfter: json.optional(),
+  durability: text.optional(),
+  checkpointDuring: z.boolean().optional(),
+  resumable: z.boolean().optional(),
+  feedbackKeys: names.optional(),
+  onCompletion: z.enum(['delete', 'keep']).optional(),
+  madeWith: z.strictObject({ configurable: object, context: json.optional() }).optional(),
+  strictResume: z.boolean().optional(),
+  protocol: z.literal('v2').optional(),
+});
+
+const thread = { threadId: uuid };
+const run = { threadId: uuid, runId: uuid };
+const attempt = { ...run, attempt: count };
+const arriving = z.literal(true).optional();
+
+const DATA: { readonly [K in keyof ThreadEventMap]: z.ZodType<unknown> } = {
+  ThreadCreated: z.strictObject({
+    ...thread,
+    metadata: object,
+    temporary: z.boolean(),
+    ttl: ttl.optional(),
+    arriving,
+  }),
+  ThreadCopied: z.strictObject({
+    ...{ ...thread, from: uuid, metadata: object, head: name.nullable(), graph: graph.nullable() },
+    ...{ ttl: ttl.optional(), arriving },
+  }),
+  ThreadImported: z.strictObject({
+    ...{ ...thread, metadata: object, ttl: ttl.optional(), past: z.literal(true).optional() },
+    origin: z.strictObject({ threadId: uuid, program: name, exportedAt: time, digest: name }),
+  }),
+  ThreadUpdated: z.strictObject({ ...thread, metadata: object, ttl: ttl.optional() }),
+  ThreadPruned: z.strictObject({
+    ...{ ...thread, kept: z.array(key), disarms: z.boolean() },
+    ...{ runs: z.array(uuid).optional(), stays: standing.optional() },
+  }),
+  RunCreated: z.strictObject({
+    ...{ ...run, assistantId: name, graphId: name },
+    strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
+    ...{ metadata: object, kwargs, threadMetadata: object, notBefore: time },
+  }),
+  RunStarted: z.strictObject({ ...attempt, leaseId: name, incarnation: name.optional() }),
+  RunBegun: z.strictObject(attempt),
+  RunRequeued: z.strictObject({
+    ...{ ...attempt, reason: text, lost: z.boolean(), deaths: count, charges: count },
+    incarnation: name.optional(),
+  }),
+  RunCancelRequested: z.strictObject({ ...run, action, ...stop }),
+  CheckpointSaved: z.strictObject({ ...attempt, ...saved.shape }),
+  StateUpdated: z.strictObject({
+    ...{ ...thread, updateId: name, checkpoints: z.array(saved), head: name.nullable() },
+    ...{ next: names, interrupts: object },
+  }),
+  RunCompleted: z.strictObject({
+    ...{ ...attempt, outcome, remaining: count, head: name.nullable() },
+    rearm: z.number().positive().optional(),
+  }),
+  RunDeleted: z.strictObject({
+    ...{ ...run, kept: z.array(key), head: name.nullable() },
+    left: z.strictObject({ runId: uuid.nullable(), outcome }).nullable(),
+    stays: standing.optional(),
+  }),
+  ThreadDeleted: z.strictObject({ ...thread, unseen: z.literal(true).optional() }),
+};
+
+/** Returns the event, or in words what is wrong with it. `data`: of the type's newest version. */
+export function toThreadEvent(type: string, data: unknown): ThreadEvent | string {
+  if (!Object.hasOwn(DATA, type)) return `${type} is no event of a thread`;
+  const { success, data: read, error } = DATA[type as keyof ThreadEventMap].safeParse(data);
+  if (success) return { type, data: read } as ThreadEvent;
+  const [issue] = error.issues;
+  return `${type}.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown problem'}`;
+}
+
+/** SQLite's own functions refuse JSON that is nested deeper than 1,000. */
+const MAX_DEPTH = 800;
+
+/** Iterative, because deep values overflow the stack. */
+export function isTooDeep(root: unknown): boolean {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value as object) : [],
+    );
+  }
+  return false;
+}

@@ -1,0 +1,184 @@
+/**
+ * Reads a whole file before anything of it is written, and checks what a log relies on: the thread's machine allows its
+ * events in their order, and every payload that an event speaks of is there. Holds ids only, never contents.
+ */
+import { readData, knownType } from '../log/events.ts';
+import { threadStream, type CheckpointKey, type ThreadEvent } from '../thread/events.ts';
+import { startMachine } from '../thread/machine.ts';
+import { evolve, initial, isLiving, type LivingThread, type ThreadState } from '../thread/state.ts';
+import { isTooDeep, toThreadEvent } from './event-schema.ts';
+import { kindOf } from './kinds.ts';
+import type { ExportedFile, ReadRecord } from './read.ts';
+import type { Header } from './records.ts';
+import type { ExportRefused } from './refusal.ts';
+
+export interface Inspected {
+  readonly header: Header;
+  readonly threadId: string;
+  readonly runIds: ReadonlySet<string>;
+  /** The event that makes the thread. */
+  readonly first: PastEvent;
+  /** Of all records, unpacked. */
+  readonly bytes: number;
+  /** State after the last event. */
+  readonly state: LivingThread;
+}
+
+/** An event of the file, in its newest shape. */
+export interface PastEvent {
+  readonly event: ThreadEvent;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export async function inspect(file: ExportedFile, onBytes?: (bytes: number) => void): Promise<Inspected> {
+  let bytes = 0;
+  const count = (done: number): void => {
+    bytes = done;
+    onBytes?.(done);
+  };
+  let header: Header | undefined;
+  let first: PastEvent | undefined;
+  const payloads = checkPayloads(file.refusal);
+  const history = checkHistory(file.refusal);
+  for await (const record of file.records(count)) {
+    if (record.kind === 'header') header = record.head;
+    else if (record.kind === 'payload') payloads.take(record, header!.thread.id);
+    else {
+      const past = readEvent(record, header!.thread.id, file.refusal);
+      first ??= past;
+      history.take(past.event, record.head.version, record.text.length);
+    }
+  }
+  if (header === undefined || first === undefined) throw file.refusal('it has no events');
+  const { state, runIds, needed } = history.end();
+  payloads.end(runIds, needed);
+  return { header, threadId: header.thread.id, runIds, first, bytes, state };
+}
+
+/** Also turns an event of an earlier version of the program into what this version knows. */
+export function readEvent(
+  { head, text }: Extract<ReadRecord, { kind: 'event' }>,
+  threadId: string,
+  refusal: (reason: string) => ExportRefused,
+): PastEvent {
+  const { stream, type: stored, schema, version, at } = head;
+  const where = `event ${version}`;
+  if (stream !== threadStream(threadId)) throw refusal(`${where} belongs to ${stream}, not to the thread`);
+  const type = knownType(stored);
+  if (type === undefined) throw refusal(`${where} has the type ${stored}, which this version does not know`);
+  let event: ThreadEvent | string;
+  try {
+    const data: unknown = JSON.parse(text);
+    if (isTooDeep(data)) throw new Error('it is nested too deep');
+    event = toThreadEvent(type, readData(type, schema, data));
+  } catch (error) {
+    throw refusal(`${where}: ${(error as Error).message}`);
+  }
+  if (typeof event === 'string') throw refusal(`${where}: ${event}`);
+  if (event.data.threadId !== threadId) throw refusal(`${where} is of another thread`);
+  return { event, at };
+}
+
+/** Events between two moments without an open run come in one commit (import.ts). */
+const MAX_UNRESTED_CHARACTERS = 64 * 1024 * 1024;
+
+const keyOf = ({ ns, checkpointId }: CheckpointKey): string => JSON.stringify([ns, checkpointId]);
+
+/** Checkpoints that have to be there, each with the run that saved it; undefined for none in particular. */
+type Needed = Map<string, string | undefined>;
+
+function checkHistory(refusal: (reason: string) => ExportRefused) {
+  const machine = startMachine(initial);
+  const runIds = new Set<string>();
+  const needed: Needed = new Map();
+  let state: ThreadState = initial;
+  let version = 0;
+  let unrested = 0;
+
+  function forgetRun(runId: string): void {
+    for (const [key, savedBy] of needed) if (savedBy === runId) needed.delete(key);
+  }
+
+  /** What `verify` expects of a log with these events. */
+  function note(event: ThreadEvent): void {
+    switch (event.type) {
+      case 'RunCreated':
+        return void runIds.add(event.data.runId);
+      case 'CheckpointSaved':
+        return void needed.set(keyOf(event.data), event.data.runId);
+      case 'StateUpdated':
+        for (const saved of event.data.checkpoints) needed.set(keyOf(saved), undefined);
+        return;
+      case 'ThreadPruned':
+        needed.clear();
+        for (const key of event.data.kept) needed.set(keyOf(key), undefined);
+        return;
+      case 'RunDeleted':
+        return forgetRun(event.data.runId);
+      case 'RunCompleted':
+        if (event.data.outcome.kind === 'rolled-back') forgetRun(event.data.runId);
+    }
+  }
+
+  return {
+    take(event: ThreadEvent, stated: number, characters: number): void {
+      version += 1;
+      if (stated !== version) throw refusal(`event ${stated} comes where event ${version} was expected`);
+      const isFirst = event.type === 'ThreadCreated' || event.type === 'ThreadCopied';
+      if (isFirst !== (version === 1) || !machine.can(event))
+        throw refusal(`event ${version}: ${event.type} cannot happen in "${state.status}"`);
+      if (event.type === 'RunCreated' && runIds.has(event.data.runId))
+        throw refusal(`event ${version}: run ${event.data.runId} is there already`);
+      machine.send(event);
+      state = evolve(state, event);
+      note(event);
+      unrested = state.status === 'idle' ? 0 : unrested + characters;
+      if (unrested > MAX_UNRESTED_CHARACTERS)
+        throw refusal(`its runs leave no moment without an open run in ${unrested} characters of events`);
+    },
+    end(): { state: LivingThread; runIds: Set<string>; needed: Needed } {
+      machine.stop();
+      if (!isLiving(state)) throw refusal('its thread is deleted');
+      if (state.head !== null) needed.set(keyOf({ ns: '', checkpointId: state.head }), undefined);
+      return { state, runIds, needed };
+    },
+  };
+}
+
+function checkPayloads(refusal: (reason: string) => ExportRefused) {
+  const saved = new Set<string>();
+  /** Runs of kinds that are found by the run alone, with the frame that comes next. */
+  const frames = new Map<string, number>();
+
+  return {
+    take({ of, thread, head, content }: Extract<ReadRecord, { kind: 'payload' }>, threadId: string): void {
+      if (thread !== threadId) throw refusal(`a ${of} is of another thread`);
+      if (kindOf(of).isOfRun && !frames.has(head.run)) frames.set(head.run, 0);
+      if (of === 'checkpoint') saved.add(keyOf({ ns: String(head['ns']), checkpointId: String(head['id']) }));
+      if (of === 'frame') {
+        const next = frames.get(head.run)!;
+        if (head['id'] !== next)
+          throw refusal(`run ${head.run} has a frame ${String(head['id'])} where ${next} was expected`);
+        frames.set(head.run, next + 1);
+      }
+      if (typeof content !== 'string') return;
+      if (!isJson(content) || (of === 'frame' && content.includes('\n')))
+        throw refusal(`the text of a ${of} is no JSON${of === 'frame' ? ' on one line' : ''}`);
+    },
+    end(runIds: ReadonlySet<string>, needed: Needed): void {
+      for (const runId of frames.keys())
+        if (!runIds.has(runId)) throw refusal(`it has contents of run ${runId}, but not the run`);
+      for (const key of needed.keys()) if (!saved.has(key)) throw refusal(`its checkpoint ${key} is missing`);
+    },
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+/** Versions of the packages that graphs are made with, as they are installed beside the graphs' files. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isObject } from '../kernel/json.ts';
+
+const NAMES = [
+  '@langchain/langgraph',
+  '@langchain/langgraph-checkpoint',
+  '@langchain/core',
+  'langchain',
+  'deepagents',
+] as const;
+
+/** Of packages that several files have in different versions, that of the first. */
+export function findLibraries(files: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of NAMES)
+    for (const folder of new Set(files.map((file) => dirname(file)))) {
+      const version = versionIn(folder, name);
+      if (version === undefined) continue;
+      found[name] = version;
+      break;
+    }
+  return found;
+}
+
+/** Looks into the folder and those above it, as Node does. */
+function versionIn(folder: string, name: string): string | undefined {
+  try {
+    const text = readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8');
+    const parsed: unknown = JSON.parse(text);
+    if (isObject(parsed) && typeof parsed['version'] === 'string') return parsed['version'];
+  } catch {
+    // Not here.
+  }
+  const above = dirname(folder);
+  return above === folder ? undefined : versionIn(above, name);
+}

@@ -1,0 +1,45 @@
+/** Writes an exported thread into a file of its own. */
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+
+/** Nothing was written. */
+export class FileRefused extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'FileRefused';
+  }
+}
+
+/**
+ * The file is its owner's alone (0600), and appears whole or not at all. Returns its size in bytes. Throws `FileRefused`
+ * when it cannot be made, or exists and may not be replaced.
+ */
+export async function writeFile(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  { replace }: { readonly replace: boolean },
+): Promise<number> {
+  if (!replace && existsSync(path))
+    throw new FileRefused(`${path} exists already: name another file, or replace it with --force`);
+  const part = `${path}.${process.pid}.part`;
+  const file = await open(part, 'wx', 0o600).catch((error: Error) => {
+    throw new FileRefused(`${path} cannot be written: ${error.message}`, { cause: error });
+  });
+  try {
+    let bytes = 0;
+    try {
+      for await (const chunk of chunks) {
+        await file.writeFile(chunk);
+        bytes += chunk.length;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
+    return bytes;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}

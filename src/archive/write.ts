@@ -1,0 +1,219 @@
+/** Writes one thread as the bytes of an exported file, in bounded memory. */
+import { assistantStream, type AssistantEvent } from '../assistant/events.ts';
+import { breathe } from '../kernel/breathe.ts';
+import { VERSION } from '../kernel/product.ts';
+import { upcasters, type Recorded } from '../log/events.ts';
+import type { SourceText, ThreadSource } from '../log/thread-source.ts';
+import { threadStream, type ThreadEvent } from '../thread/events.ts';
+import { schemaVersionOf } from '../thread/upcast.ts';
+import { toContainer } from './container.ts';
+import { kindOf } from './kinds.ts';
+import { FORMAT, type AssistantInfo, type Body, type Header } from './records.ts';
+import { createWindow } from './window.ts';
+
+export interface ExportRequest {
+  readonly threadId: string;
+  /** Milliseconds since 1970. */
+  readonly exportedAt: number;
+  /** Versions of packages that the graphs used. */
+  readonly libraries: Readonly<Record<string, string>>;
+  /** Tells whether an assistant's configuration may be in the file; all may by default. */
+  readonly mayTell?: (assistantId: string) => Promise<boolean>;
+  readonly onBytes?: (bytes: number) => void;
+}
+
+export class NothingToExport extends Error {
+  constructor(threadId: string) {
+    super(`thread ${threadId} does not exist here`);
+    this.name = 'NothingToExport';
+  }
+}
+
+const PAGE_EVENTS = 500;
+const CHUNK_BYTES = 256 * 1024;
+
+/** Yields the file. Throws `NothingToExport` before the first byte for a thread that is missing or still arriving. */
+export async function* exportThread(source: ThreadSource, request: ExportRequest): AsyncGenerator<Buffer> {
+  const about = await describe(source, request);
+  yield* toContainer(FORMAT, joined(toBytes(records(source, request, about)), request.onBytes));
+}
+
+/** What is read of the thread before the first record. */
+interface About {
+  readonly header: Header;
+  /** Of the thread itself; one that was deleted may have had the id before. */
+  readonly firstVersion: number;
+}
+
+async function describe(
+  source: ThreadSource,
+  { threadId, exportedAt, libraries, mayTell = async () => true }: ExportRequest,
+): Promise<About> {
+  const used = new Map<string, { readonly graph: string; readonly positions: number[] }>();
+  let first: number | undefined;
+  let isArriving = false;
+  for await (const event of eventsOf(source, threadId, 1)) {
+    const { type, data, meta } = event;
+    if (type === 'ThreadDeleted') first = undefined;
+    if (type === 'ThreadCreated' || type === 'ThreadCopied') {
+      first = meta.version;
+      isArriving = data.arriving === true;
+    }
+    if (type === 'ThreadImported' && !data.past) isArriving = false;
+    if (type !== 'RunCreated') continue;
+    const known = used.get(data.assistantId) ?? { graph: data.graphId, positions: [] };
+    used.set(data.assistantId, known);
+    known.positions.push(meta.position);
+  }
+  if (first === undefined || isArriving) throw new NothingToExport(threadId);
+  const assistants: AssistantInfo[] = [];
+  for (const [id, { graph, positions }] of used) {
+    const versions = (await mayTell(id)) ? await versionsOf(source, id, positions) : [];
+    assistants.push({ id, graph, versions });
+  }
+  return {
+    header: {
+      kind: 'header',
+      ...{ program: VERSION, exportedAt, thread: { id: threadId } },
+      graphs: [...new Set(assistants.map(({ graph }) => graph))],
+      ...{ assistants, libraries: { ...libraries } },
+    },
+    firstVersion: first,
+  };
+}
+
+/** The versions that were current when the runs at these positions were created; empty for a deleted assistant. */
+async function versionsOf(
+  source: ThreadSource,
+  assistantId: string,
+  positions: readonly number[],
+): Promise<AssistantInfo['versions']> {
+  const stream = assistantStream(assistantId);
+  const changes: (AssistantEvent & { readonly meta: { readonly position: number } })[] = [];
+  for (let from = 1; ;) {
+    const page = await source.readStream(stream, from, PAGE_EVENTS);
+    changes.push(...(page as unknown as typeof changes));
+    if (page.length < PAGE_EVENTS) break;
+    from = page.at(-1)!.meta.version + 1;
+  }
+  const found = new Map<number, AssistantInfo['versions'][number]>();
+  for (const position of positions) {
+    const current = changes.findLast(({ meta }) => meta.position < position);
+    if (current === undefined || current.type === 'AssistantDeleted') continue;
+    const { graphId: graph, name, config, context } = current.data;
+    const version = current.type === 'AssistantCreated' ? 1 : current.data.version;
+    found.set(version, { version, graph, name, config, context });
+  }
+  return [...found.values()];
+}
+
+async function* eventsOf(
+  source: ThreadSource,
+  threadId: string,
+  from: number,
+): AsyncGenerator<Recorded<ThreadEvent>> {
+  for (let next = from; ;) {
+    const page = await source.readStream(threadStream(threadId), next, PAGE_EVENTS);
+    yield* page as Recorded<ThreadEvent>[];
+    if (page.length < PAGE_EVENTS) return;
+    next = page.at(-1)!.meta.version + 1;
+  }
+}
+
+interface OutRecord {
+  readonly head: { readonly kind: string; readonly [member: string]: unknown };
+  /** Absent in a record without a body. */
+  readonly text?: SourceText;
+  readonly bytes?: Uint8Array;
+}
+
+/** Payloads come before the events that speak of them: an import has both when the events make the thread visible. */
+async function* records(
+  source: ThreadSource,
+  { threadId }: ExportRequest,
+  { header, firstVersion }: About,
+): AsyncGenerator<OutRecord> {
+  yield { head: header };
+  for await (const payload of source.payloads()) {
+    const head = { kind: payload.kind, thread: threadId, ...kindOf(payload.kind).toHead(payload) };
+    yield payload.kind === 'recording' ? { head, bytes: payload.bytes } : { head, text: payload.text };
+  }
+  for await (const event of eventsOf(source, threadId, firstVersion)) {
+    const { type, meta } = event;
+    const { stream, at } = meta;
+    const data = JSON.stringify(toCarried(event).data);
+    const head = { kind: 'event', stream, version: meta.version - firstVersion + 1, type };
+    yield {
+      head: { ...head, schema: schemaVersionOf(type, upcasters), at },
+      text: { data, whole: () => data },
+    };
+  }
+}
+
+/** A4 A webhook's URL may be a secret, and deliveries do not come along. */
+function toCarried(event: ThreadEvent): ThreadEvent {
+  if (event.type !== 'RunCreated' || event.data.kwargs.webhook === undefined) return event;
+  const { webhook: _, ...kwargs } = event.data.kwargs;
+  return { type: event.type, data: { ...event.data, kwargs } };
+}
+
+/** The bytes of the records, and the last one. */
+async function* toBytes(all: AsyncIterable<OutRecord>): AsyncGenerator<Buffer> {
+  const texts = createWindow<string | number, number>();
+  const counts: Record<string, number> = {};
+  let ordinal = -1;
+  for await (const { head, text, bytes } of all) {
+    ordinal += 1;
+    counts[head.kind] = (counts[head.kind] ?? 0) + 1;
+    if (bytes !== undefined) {
+      yield toLine({ ...head, encoding: 'bytes', bytes: bytes.length } satisfies Body & object);
+      yield Buffer.from(bytes);
+      yield END_OF_BODY;
+      continue;
+    }
+    if (text === undefined) {
+      yield toLine(head);
+      continue;
+    }
+    const { splice, key = ordinal } = text;
+    const base = splice && texts.get(splice.base);
+    const isSpliced = splice !== undefined && base !== undefined;
+    const data = splice === undefined || isSpliced ? text.data : text.whole();
+    texts.add(key, ordinal, isSpliced ? data.length + splice.kept : data.length);
+    const content = Buffer.from(data, 'utf8');
+    const form: Body = {
+      ...{ encoding: 'json', bytes: content.length },
+      ...(isSpliced && {
+        splice: { of: base, head: splice.head, start: splice.start, kept: splice.kept },
+      }),
+    };
+    yield toLine({ ...head, ...form });
+    yield content;
+    yield END_OF_BODY;
+  }
+  yield toLine({ kind: 'end', counts });
+}
+
+const END_OF_BODY = Buffer.from('\n');
+const toLine = (head: object): Buffer => Buffer.from(`${JSON.stringify(head)}\n`, 'utf8');
+
+/** Joins small pieces: each chunk is a job of a thread of its own in the compression. */
+async function* joined(
+  pieces: AsyncIterable<Buffer>,
+  onBytes?: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  let total = 0;
+  for await (const piece of pieces) {
+    parts.push(piece);
+    size += piece.length;
+    if (size < CHUNK_BYTES) continue;
+    onBytes?.((total += size));
+    yield Buffer.concat(parts);
+    // Reading is synchronous: the server answers in between.
+    await breathe();
+    [parts, size] = [[], 0];
+  }
+  yield Buffer.concat(parts);
+}

@@ -1,0 +1,104 @@
+/** The `export` command: writes one thread into a file. R1 It imports no module with effects. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ConfigError } from '../config/config.ts';
+import { readConfig } from '../config/load.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { PRODUCT } from '../kernel/product.ts';
+import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED, EXIT_USAGE } from './exit-codes.ts';
+import type { Finish, Host } from './host.ts';
+import {
+  addressOfStore,
+  withDataOption,
+  withOutputOption,
+  withThreadOption,
+  type DataOptions,
+} from './options.ts';
+import { amountText, openProgress } from './progress.ts';
+
+interface ExportOptions extends DataOptions {
+  readonly thread?: string;
+  readonly output?: string;
+  readonly force?: boolean;
+}
+
+const STANDARD_OUTPUT = '-';
+
+export const addExport = (program: Command, host: Host, finish: Finish): Command =>
+  withOutputOption(
+    withThreadOption(withDataOption(program.command('export')), 'the thread to export'),
+    'the new file, or "-" for standard output',
+  )
+    .summary('write one thread into a file')
+    .description(
+      'Writes one thread into one file: its events, checkpoints, frames and recordings. Secrets, webhooks and ' +
+        'crons stay behind. Changes nothing, and may run beside the server. "import" takes the file in elsewhere.',
+    )
+    .option('--force', 'replace the file if it exists')
+    .addHelpText(
+      'after',
+      `\nExit codes: 0 written, 1 failed, 2 wrong option or unknown thread, 3 the log or the file cannot be opened\n` +
+        `\nExamples:\n  ${PRODUCT} export --thread 01a20dad-6682 --output thread.${PRODUCT}\n` +
+        `  ${PRODUCT} export --data /var/lib/my-project --thread 01a20dad-6682 --output - > thread.${PRODUCT}`,
+    )
+    .action(async (options: ExportOptions) => {
+      await run(options, host);
+      finish(EXIT_OK);
+    });
+
+async function run({ thread, output, force = false, ...options }: ExportOptions, host: Host): Promise<void> {
+  if (thread === undefined || output === undefined)
+    throw new CommandFailed(EXIT_USAGE, 'export: expected --thread and --output');
+  const { storeAt } = await import('../open-store.ts');
+  const { exportThread, NothingToExport } = await import('../archive/write.ts');
+  const { findLibraries } = await import('../archive/libraries.ts');
+  const { FileRefused, writeFile } = await import('../archive/to-file.ts');
+  const { findThread } = await import('../replay/find-thread.ts');
+  const store = storeAt(addressOfStore(options, host));
+  const history = orUntried(store.openPast);
+  const threadId = await findThread(history, thread).finally(() => history.close());
+  const source = store.openSource(threadId);
+  const clock = systemClock();
+  const progress = openProgress(host, clock);
+  try {
+    const total = await source.size();
+    const chunks = exportThread(source, {
+      ...{ threadId, exportedAt: clock.now(), libraries: findLibraries(graphFiles(options, host)) },
+      onBytes: (done) =>
+        progress.report({ phase: 'exporting', done, total: Math.max(done, total), unit: 'bytes' }),
+    });
+    if (output === STANDARD_OUTPUT) {
+      for await (const chunk of chunks) await host.writeOut(chunk);
+      return;
+    }
+    const path = resolve(host.cwd, output);
+    const bytes = await writeFile(path, chunks, { replace: force }).catch((error: Error) => {
+      if (error instanceof NothingToExport) throw error;
+      const code = error instanceof FileRefused ? EXIT_UNTRIED : EXIT_DIFFERENT;
+      throw new CommandFailed(code, `export: ${error.message}`, { cause: error });
+    });
+    progress.clear();
+    host.print(`exported thread ${threadId}: ${output}, ${amountText(bytes, 'bytes')}`);
+  } finally {
+    progress.clear();
+    source.close();
+  }
+}
+
+function orUntried<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw new CommandFailed(EXIT_UNTRIED, (error as Error).message, { cause: error });
+  }
+}
+
+/** None without a project: the data folder says nothing of it. */
+function graphFiles(options: DataOptions, { env, cwd }: Host): string[] {
+  try {
+    return readConfig(options, env, cwd).config.graphs.map(({ file }) => file);
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}
