@@ -27,8 +27,11 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
     )
     .option('--to <position>', 'with --thread: the state of the thread after this position of the log')
     .option('--cron <id>', 'the slots of this cron')
-    .option('--execute', 'execute a run again, offline, and compare it with the log; exits 1 when it differs')
-    .option('--run <id>', 'with --execute: the run, when the thread has several')
+    .option(
+      '--execute',
+      'execute runs again, offline, and compare them with the log; exits 1 when one differs, 3 when one could not be tried',
+    )
+    .option('--run <id>', 'with --thread: one run of it')
     .option(
       '--match <how>',
       'exact: another request ends it; url: the recorded answer of the URL goes on',

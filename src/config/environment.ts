@@ -246,6 +246,10 @@ export const environment = z.object({
   PLATFORM_STOP_GRACE_SECS: number({ max: MAX_SECS, decimals: true })
     .default(1.5)
     .describe('Seconds after which a graph that ignores its signal is abandoned.'),
+  PLATFORM_RECORDING: flag()
+    .optional()
+    .meta({ byDefault: '`recording`' })
+    .describe('Records all runs, or none, whatever the file says.'),
   PLATFORM_ALLOW_TRUNCATE: flag()
     .default(false)
     .describe('Serves `POST /internal/truncate` to loopback, for tests.'),

@@ -112,7 +112,7 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
       catchUp: file.crons.catch_up,
       catchUpLimit: file.crons.catch_up_limit,
     },
-    recording: toRecording(file.recording),
+    recording: toRecording(file.recording, settings.read('PLATFORM_RECORDING')),
     host: overrides.host ?? settings.read('PLATFORM_HOST'),
     port: readPort(),
     dataDir: readDataDir(),

@@ -73,11 +73,11 @@ export const toStoreConfig = (
   }),
 });
 
-export function toRecording(given: ConfigFile['recording']): Config['recording'] {
-  const {
-    enabled,
-    max_bytes: maxBytes,
-    env,
-  } = typeof given === 'boolean' ? recordingBlock.parse({ enabled: given }) : given;
-  return { byDefault: enabled, maxBytes, env };
+/** `enabled`: the setting of the environment, which wins. */
+export function toRecording(
+  given: ConfigFile['recording'],
+  enabled: boolean | undefined,
+): Config['recording'] {
+  const block = typeof given === 'boolean' ? recordingBlock.parse({ enabled: given }) : given;
+  return { byDefault: enabled ?? block.enabled, maxBytes: block.max_bytes, env: block.env };
 }

@@ -5,7 +5,11 @@ import { currentSession } from './session.ts';
 export const realNow: () => number = globalThis.Date.now;
 
 /** Replaces `Date`. For the process of a re-execution only. */
+let isInstalled = false;
+
 export function interceptClock(): void {
+  if (isInstalled) return;
+  isInstalled = true;
   const Real = globalThis.Date;
   const now = (): number => {
     const session = currentSession();

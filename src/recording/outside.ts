@@ -23,7 +23,11 @@ export function nameOutside(): void {
 }
 
 /** Closes network and child processes for re-executed runs. For the process of a re-execution only. */
+let isClosed = false;
+
 export function closeOutside(): void {
+  if (isClosed) return;
+  isClosed = true;
   const check = (what: string): void => {
     const session = currentSession();
     if (session?.mode === 'replay' && !isInTransport()) session.closed(what);

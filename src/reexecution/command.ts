@@ -11,6 +11,8 @@ import { unpackPart } from '../recording/parts.ts';
 import { findThread } from '../replay/find-thread.ts';
 import { reexecute, type Reexecution } from './execute.ts';
 import { toHar } from './har.ts';
+import { openSandbox } from './sandbox.ts';
+import type { RunRef } from '../thread/events.ts';
 import { printReexecution } from './print.ts';
 
 export interface ReexecuteOptions {
@@ -44,33 +46,76 @@ export async function runReexecution(
 ): Promise<number> {
   const history = open();
   try {
-    if (options.thread === undefined) throw new Error('--thread: expected with --execute and --har');
-    const threadId = await findThread(history, options.thread);
-    const runId = await findRun(history, threadId, options.run);
-    if (options.har !== undefined) {
-      const parts = (await history.payloads.recording(runId)).map(unpackPart);
-      writeFileSync(options.har, JSON.stringify(toHar(parts), null, 2), { mode: 0o600 });
-      print(`${options.har}: ${parts.filter(({ kind }) => kind === 'exchange').length} exchanges`);
-      return EXIT_CODES.equal;
-    }
+    const runs = await chosenRuns(history, options);
+    if (options.har !== undefined) return await writeHar(history, options.har, runs, print);
     if (options.inspect === true) await waitForDebugger(print);
     const clock = systemClock();
-    const result = await reexecute(history, {
-      ...{ threadId, runId, clock, ids: randomIds(clock) },
-      graphOf: (graphId) => graphs.find(({ id }) => id === graphId),
-      match: matchOf(options.match),
-      live: options.live ?? false,
-      answers: answersOf(options.answer ?? []),
-      env: options.env === undefined ? {} : parseEnv(readFileSync(options.env)),
-      set: membersOf(options.set ?? []),
-      ...{ from: options.from, stubs: options.stub ?? [] },
-      pauses: { before: options.break, onPause: () => pause(options.inspect === true) },
-    });
-    report(result, options, print);
-    return EXIT_CODES[result.verdict];
+    const env = options.env === undefined ? {} : parseEnv(readFileSync(options.env));
+    const sandbox = openSandbox({ graphs, clock, ids: randomIds(clock), env });
+    const results: Reexecution[] = [];
+    for (const run of runs) {
+      const result = await reexecute(history, run, sandbox, {
+        ...{ match: matchOf(options.match), live: options.live ?? false },
+        ...{ answers: answersOf(options.answer ?? []), set: membersOf(options.set ?? []) },
+        ...{ from: options.from, stubs: options.stub ?? [] },
+        pauses: { before: options.break, onPause: () => pause(options.inspect === true) },
+      });
+      report(result, options, print);
+      results.push(result);
+    }
+    return summarise(results, options, print);
   } finally {
     history.close();
   }
+}
+
+/** One of several different makes the whole different, and one that was not tried makes it untried. */
+function summarise(
+  results: readonly Reexecution[],
+  { json }: ReexecuteOptions,
+  print: (line: string) => void,
+): number {
+  const count = (verdict: Reexecution['verdict']): number =>
+    results.filter((each) => each.verdict === verdict).length;
+  if (results.length > 1 && json !== true)
+    print(`${count('equal')} equal, ${count('different')} different, ${count('untried')} not tried`);
+  if (count('different') > 0) return EXIT_CODES.different;
+  return count('untried') > 0 ? EXIT_CODES.untried : EXIT_CODES.equal;
+}
+
+/** The run that is named, all ended runs of the thread, or those of all threads. */
+async function chosenRuns(history: History, options: ReexecuteOptions): Promise<RunRef[]> {
+  const threadIds =
+    options.thread === undefined
+      ? (await history.views.threads()).map(({ thread_id: threadId }) => threadId)
+      : [await findThread(history, options.thread)];
+  if (options.thread === undefined && options.run !== undefined)
+    throw new Error('--run: expected together with --thread');
+  const runs: RunRef[] = [];
+  for (const threadId of threadIds) {
+    const ids = await listRuns(history.rows, { threadId, limit: 1_000_000, offset: 0 });
+    const chosen = options.run === undefined ? ids.reverse() : [findRun(ids, threadId, options.run)];
+    runs.push(...chosen.map((runId) => ({ threadId, runId })));
+  }
+  const single = SINGLE.filter((name) => [options[name] ?? []].flat().length > 0);
+  if (runs.length !== 1 && single.length > 0)
+    throw new Error(`--${single[0]}: expected one run (--thread, --run), found ${runs.length}`);
+  return runs;
+}
+
+/** Options that are about one run. */
+const SINGLE = ['har', 'from', 'set', 'answer', 'break', 'stub', 'inspect'] as const;
+
+async function writeHar(
+  history: History,
+  file: string,
+  [run]: readonly RunRef[],
+  print: (line: string) => void,
+): Promise<number> {
+  const parts = (await history.payloads.recording(run!.runId)).map(unpackPart);
+  writeFileSync(file, JSON.stringify(toHar(parts), null, 2), { mode: 0o600 });
+  print(`${file}: ${parts.filter(({ kind }) => kind === 'exchange').length} exchanges`);
+  return EXIT_CODES.equal;
 }
 
 /** Prints the verdict, and what came of an edited or paused run. */
@@ -82,13 +127,7 @@ function report(result: Reexecution, options: ReexecuteOptions, print: (line: st
   if (isEdited && result.values !== undefined) print(`values: ${JSON.stringify(result.values, null, 2)}`);
 }
 
-async function findRun(history: History, threadId: string, given: string | undefined): Promise<string> {
-  const ids = await listRuns(history.rows, { threadId, limit: 1_000_000, offset: 0 });
-  if (given === undefined) {
-    const [only, ...others] = ids;
-    if (only !== undefined && others.length === 0) return only;
-    throw new Error(`--run: expected one of ${ids.length} runs of thread ${threadId}: ${ids.join(', ')}`);
-  }
+function findRun(ids: readonly string[], threadId: string, given: string): string {
   const prefix = given.replace('…', '').toLowerCase();
   const found = ids.filter((id) => id.startsWith(prefix));
   if (found.length === 1) return found[0]!;

@@ -2,11 +2,13 @@
  * Compares what a run left in the log with what its re-execution saved: step by step its writes and checkpoints, then its
  * frames and its end. Parallel tasks are compared as sets; ids are matched one to one.
  */
-import type { Json } from '../kernel/json.ts';
-import { firstDifference, normalFormOf, openIdMap, type IdMap, type NormalForm } from './normal-form.ts';
+import { SENDS } from '../graphs/state-port.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { firstDifference, normalFormOf, openIdMap, type IdMap } from './normal-form.ts';
 import type { Divergence } from './divergence.ts';
 import { compareFrames } from './frames.ts';
-import { parseStored, pathOf, type RunCheckpoint, type RunTrace, type RunWrite } from './run-data.ts';
+import { compareWrites } from './writes.ts';
+import { keyOf, parseStored, pathOf, type RunCheckpoint, type RunTrace, type RunWrite } from './run-data.ts';
 
 export interface Comparison {
   readonly divergence: Divergence | undefined;
@@ -22,8 +24,8 @@ export interface CompareOptions {
   readonly isPartial: boolean;
   /** The recorded run was stopped: what follows its last checkpoint is no difference. */
   readonly isStopped: boolean;
-  /** Later runs replaced some writes of the run on its last checkpoint. */
-  readonly isContinued: boolean;
+  /** Keys of checkpoints on which later runs replaced writes of the run. */
+  readonly replaced: ReadonlySet<string>;
   /** Attempts of the recorded run: frames of an attempt that broke off are repeated. */
   readonly attempts: number;
   /** False when the re-execution took another way to the same states. */
@@ -43,9 +45,10 @@ export function compareTraces(options: CompareOptions): Comparison {
     if (a === undefined && isStopped) break;
     if (b === undefined && isPartial) break;
     const isLast = index >= Math.min(expected.length, actual.length) - 1;
-    const writes = compareSets(a?.writes ?? [], b?.writes ?? [], ids, {
+    const writes = compareWrites(a?.writes ?? [], b?.writes ?? [], ids, {
       mayLack: isLast && (isPartial || isStopped),
-      mayAdd: isLast && (isStopped || options.isContinued),
+      sends: (a ?? b)!.sends,
+      mayAdd: (isLast && isStopped) || a?.on.some((key) => options.replaced.has(key)) === true,
     });
     if (writes !== undefined) return end({ what: 'write', step: stepOf(a ?? b), ...writes });
     counts.writes += a?.writes.length ?? 0;
@@ -74,6 +77,15 @@ export function compareTraces(options: CompareOptions): Comparison {
 interface Step {
   readonly checkpoint: RunCheckpoint | undefined;
   readonly writes: readonly RunWrite[];
+  /** Keys of the checkpoints that the writes are on. */
+  readonly on: readonly string[];
+  /** Nodes that the step before asked for, in order. */
+  readonly sends: readonly string[];
+}
+
+interface PlacedStep extends Step {
+  /** Node path of the graph. */
+  readonly path: string;
 }
 
 /**
@@ -81,42 +93,45 @@ interface Step {
  * other side, whatever order parallel subgraphs had.
  */
 function toSteps({ checkpoints, writes }: RunTrace): Step[] {
-  const ofCheckpoint = new Map<string, RunWrite[]>();
-  for (const write of writes) {
-    const key = `${write.ns} ${write.checkpointId}`;
-    ofCheckpoint.set(key, [...(ofCheckpoint.get(key) ?? []), write]);
-  }
-  const isOwn = new Set(checkpoints.map(({ ns, checkpointId }) => `${ns} ${checkpointId}`));
-  const steps: (Step & { readonly path: string; readonly order: number })[] = [];
-  const counts = new Map<string, number>();
+  const byCheckpoint = Map.groupBy(writes, keyOf);
+  const own = new Set(checkpoints.map(keyOf));
   // Writes on checkpoints of earlier runs come first: they are those of the first step.
-  const first = writes.filter(({ ns, checkpointId }) => !isOwn.has(`${ns} ${checkpointId}`));
-  if (first.length > 0) steps.push({ checkpoint: undefined, writes: first, path: '', order: -1 });
-  const before = new Map<string, string>();
+  const on = [...byCheckpoint.keys()].filter((key) => !own.has(key));
+  const first = on.flatMap((key) => byCheckpoint.get(key) ?? []);
+  const steps: PlacedStep[] = [{ checkpoint: undefined, writes: first, on, path: '', sends: [] }];
+  const last = new Map<string, RunCheckpoint>();
+  const place = (ns: string, checkpoint: RunCheckpoint | undefined): void => {
+    const previous = last.get(ns);
+    const key = previous && keyOf(previous);
+    steps.push({
+      ...{ checkpoint, path: pathOf(ns), on: key === undefined ? [] : [key], sends: sendsOf(previous) },
+      writes: key === undefined ? [] : (byCheckpoint.get(key) ?? []),
+    });
+  };
   for (const checkpoint of checkpoints) {
-    const path = pathOf(checkpoint.ns);
-    const order = counts.get(path) ?? 0;
-    counts.set(path, order + 1);
-    const previous = before.get(checkpoint.ns);
-    before.set(checkpoint.ns, checkpoint.checkpointId);
-    const own = previous === undefined ? [] : (ofCheckpoint.get(`${checkpoint.ns} ${previous}`) ?? []);
-    steps.push({ checkpoint, writes: own, path, order });
+    place(checkpoint.ns, checkpoint);
+    last.set(checkpoint.ns, checkpoint);
   }
   // Writes on the last checkpoint of each graph have no checkpoint after them.
-  for (const [ns, checkpointId] of before) {
-    const own = ofCheckpoint.get(`${ns} ${checkpointId}`) ?? [];
-    if (own.length > 0) steps.push({ checkpoint: undefined, writes: own, path: pathOf(ns), order: Infinity });
-  }
+  for (const ns of last.keys()) place(ns, undefined);
   return sortedByGraph(steps);
+}
+
+function sendsOf(checkpoint: RunCheckpoint | undefined): string[] {
+  const text = checkpoint?.channels.get(SENDS);
+  const sends = text === undefined ? [] : parseStored(text);
+  return Array.isArray(sends)
+    ? sends.map((send) => (isObject(send) && isObject(send['v']) ? String(send['v']['node']) : ''))
+    : [];
 }
 
 /**
  * In the order of the root graph's steps: between two of them the steps of subgraphs, by path. Parallel subgraphs of one
  * path are ordered by content, because their order is free.
  */
-function sortedByGraph(steps: readonly (Step & { readonly path: string; readonly order: number })[]): Step[] {
+function sortedByGraph(steps: readonly PlacedStep[]): Step[] {
   const sorted: Step[] = [];
-  let inner: (Step & { readonly path: string; readonly order: number })[] = [];
+  let inner: PlacedStep[] = [];
   const flush = (): void => {
     const form = new Map(inner.map((step) => [step, formOfStep(step)]));
     inner.sort(
@@ -148,74 +163,16 @@ const formOfStep = ({ checkpoint, writes }: Step): string =>
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const stepOf = (step: Step | undefined): number => {
+const stepOf = (step: Pick<Step, 'checkpoint'> | undefined): number => {
   const given = step?.checkpoint?.metadata['step'];
   return typeof given === 'number' ? given : Number.MAX_SAFE_INTEGER;
 };
-
-const nodeOf = (write: RunWrite): string => {
-  const name = /^~__pregel_(?:pull|push), (?:\d+, )?(.+?)(?:, .*)?$/s.exec(write.taskPath ?? '')?.[1];
-  const path = pathOf(write.ns);
-  return [path, name ?? ''].filter((part) => part !== '').join('|');
-};
-
-function compareSets(
-  recorded: readonly RunWrite[],
-  found: readonly RunWrite[],
-  ids: IdMap,
-  { mayLack, mayAdd }: { readonly mayLack: boolean; readonly mayAdd: boolean },
-): Omit<Divergence, 'what' | 'step'> | undefined {
-  const left = found.map(toWriteForm);
-  const unmatched: WriteForm[] = [];
-  for (const write of recorded.map(toWriteForm)) {
-    const index = left.findIndex((each) => each.form.text === write.form.text);
-    if (index < 0) {
-      unmatched.push(write);
-      continue;
-    }
-    const [other] = left.splice(index, 1);
-    const isUnique = !left.some((each) => each.form.text === write.form.text);
-    const conflict = isUnique ? ids.match(write.form.ids, other!.form.ids) : undefined;
-    if (conflict !== undefined) return { ...placeOf(write), ...conflict };
-  }
-  const a = unmatched[0];
-  if (a !== undefined && !(mayLack && left.length === 0)) {
-    const b =
-      left.find((each) => each.place === a.place) ??
-      left.find((each) => each.write.channel === a.write.channel);
-    const difference = b && firstDifference(parseStored(a.write.data), parseStored(b.write.data));
-    return difference === undefined
-      ? { ...placeOf(a), recorded: parseStored(a.write.data), found: undefined }
-      : { ...placeOf(a), ...difference };
-  }
-  const extra = left[0];
-  if (a !== undefined || extra === undefined || mayAdd) return undefined;
-  return { ...placeOf(extra), recorded: undefined, found: parseStored(extra.write.data) };
-}
-
-interface WriteForm {
-  readonly write: RunWrite;
-  readonly form: NormalForm;
-  /** Node, channel and index. */
-  readonly place: string;
-}
-
-function toWriteForm(write: RunWrite): WriteForm {
-  const place = JSON.stringify([nodeOf(write), write.channel, write.idx]);
-  const { text, ids } = normalFormOf([nodeOf(write), write.channel, write.idx, parseStored(write.data)]);
-  return { write, place, form: { text, ids } };
-}
-
-const placeOf = ({ write }: WriteForm): { node: string; channel: string } => ({
-  node: nodeOf(write),
-  channel: write.channel,
-});
 
 /** Members of a checkpoint's metadata that say where in the run it stands. */
 const PLACE = ['source', 'step'] as const;
 
 function compareCheckpoints(a: RunCheckpoint, b: RunCheckpoint, ids: IdMap): Divergence | undefined {
-  const step = stepOf({ checkpoint: a, writes: [] });
+  const step = stepOf({ checkpoint: a });
   const node = pathOf(a.ns);
   const place = { what: 'checkpoint', step, ...(node !== '' && { node }) } as const;
   const [placeA, placeB] = [a, b].map(({ ns, metadata }) => [

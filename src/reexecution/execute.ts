@@ -6,40 +6,27 @@
  * run's link keeps everything in memory.
  */
 import { orderOf } from '../effects/run-order.ts';
-import { openInProcessGraphs } from '../graphs/in-process.ts';
-import { loadGraphs, type GraphSpec } from '../graphs/loader.ts';
 import type { RunEnd, RunOrder } from '../graphs/port.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { History } from '../log/sqlite/history.ts';
-import { interceptClock, realNow } from '../recording/clock.ts';
-import { interceptDispatchers } from '../recording/dispatchers.ts';
-import { interceptNodeHttp } from '../recording/node-http.ts';
-import { closeOutside } from '../recording/outside.ts';
+import { realNow } from '../recording/clock.ts';
 import { openPlayer, type Player, type RequestDifference } from '../recording/player.ts';
-import { interceptRandomness } from '../recording/randomness.ts';
 import { MASK } from '../recording/request.ts';
 import { insideSession } from '../recording/session.ts';
-import type { Outcome } from '../thread/events.ts';
+import type { Outcome, RunRef } from '../thread/events.ts';
 import { compareTraces, type Comparison } from './compare.ts';
 import { readRunData, type RunData, type RunTrace } from './run-data.ts';
+import type { Sandbox } from './sandbox.ts';
 import { openScratchLink } from './scratch-link.ts';
 import { continueBehind, type Pauses } from './pauses.ts';
 
 export interface ReexecutionOptions {
-  readonly threadId: string;
-  readonly runId: string;
-  /** The graph's place in the project; `undefined` when the configuration does not name it. */
-  graphOf(graphId: string): GraphSpec | undefined;
   /** `url`: a request whose body differs gets the recorded answer of its URL. */
   readonly match: 'exact' | 'url';
   /** Requests that the recording does not have go to the real network. */
   readonly live: boolean;
   /** Bodies that replace those of recorded answers, by the number of the exchange, from 1. */
   readonly answers: ReadonlyMap<number, string>;
-  /** Variables that override those of the recording. */
-  readonly env: Readonly<Record<string, string>>;
   /** Members that replace those of the run's input, or of the state that it starts from. */
   readonly set: JsonObject;
   /** Id of the run's checkpoint to start from. */
@@ -47,8 +34,6 @@ export interface ReexecutionOptions {
   /** Nodes whose writes are taken from the log. */
   readonly stubs: readonly string[];
   readonly pauses: Pauses;
-  readonly clock: Clock;
-  readonly ids: Ids;
 }
 
 export interface Reexecution {
@@ -69,8 +54,13 @@ export interface Reexecution {
   readonly values?: Json;
 }
 
-export async function reexecute(history: History, options: ReexecutionOptions): Promise<Reexecution> {
-  const data = await readRunData(history, options.threadId, options.runId);
+export async function reexecute(
+  history: History,
+  { threadId, runId }: RunRef,
+  sandbox: Sandbox,
+  options: ReexecutionOptions,
+): Promise<Reexecution> {
+  const data = await readRunData(history, threadId, runId);
   const { run } = data;
   let request: RequestDifference | undefined;
   const closed: string[] = [];
@@ -94,44 +84,29 @@ export async function reexecute(history: History, options: ReexecutionOptions): 
   };
   const untried = (reasons: readonly string[]): Reexecution => ({ ...base, verdict: 'untried', reasons });
 
-  const spec = options.graphOf(run.graphId);
   const reasons = reasonsAgainst(data, player, options);
-  if (spec === undefined) reasons.push(`the configuration has no graph "${run.graphId}"`);
-  if (spec === undefined || reasons.length > 0) return untried(reasons);
-
-  setEnvironment(process.env, player, options.env);
-  interceptRandomness();
-  interceptClock();
-  interceptNodeHttp();
-  closeOutside();
-  interceptDispatchers();
-  const loaded = await insideSession(player, () => loadGraphs([spec]));
-  const [problem] = loaded.problems;
-  if (problem !== undefined) return untried([`the graph "${run.graphId}" does not load: ${problem.reason}`]);
-  // User code may have set dispatchers of its own.
-  interceptDispatchers();
-  const graphs = openInProcessGraphs({ ...loaded, ids: options.ids, clock: options.clock });
+  if (reasons.length > 0) return untried(reasons);
+  const { clock } = sandbox;
+  const graphs = await sandbox.open(player, run.graphId);
+  if (typeof graphs === 'string') return untried([graphs]);
   const started = startOf(data, options);
   const scratch = openScratchLink({
-    ...{ data: started.data, player, now: options.clock.now },
+    ...{ data: started.data, player, now: clock.now, isMoved: options.from !== undefined },
     onStore: (requests) => {
       closed.push(`the item store: ${JSON.stringify(requests).slice(0, 200)}`);
       end();
     },
   });
   const order = toOrder(started.data, player, started, options);
-  const outcome = toOutcome(
-    await insideSession(player, () =>
-      continueBehind({ graphs, order, scratch, signal: stop.signal, trace: data.trace, ...options }),
-    ),
+  const { end: ended, isPaused } = await insideSession(player, () =>
+    continueBehind({ graphs, order, scratch, signal: stop.signal, trace: data.trace, ...options }),
   );
-  await graphs.close();
-
+  const outcome = toOutcome(ended);
   const found: RunTrace = { ...scratch.trace(), outcome };
   const isStopped = wasStopped(data.trace.outcome);
   const comparison = compareTraces({
-    ...{ recorded: started.data.trace, found, isStopped, isContinued: data.isContinued },
-    isPartial: request !== undefined || closed.length > 0 || outcome === undefined,
+    ...{ recorded: started.data.trace, found, isStopped, replaced: data.replaced },
+    isPartial: request !== undefined || closed.length > 0 || outcome === undefined || isPaused,
     attempts: run.attempt,
     withFrames: options.from === undefined && options.stubs.length === 0,
   });
@@ -139,8 +114,7 @@ export async function reexecute(history: History, options: ReexecutionOptions): 
   return {
     ...{ ...base, comparison, values: valuesOf(found, order) },
     ...(outcome && { outcome }),
-    // The cause comes first: a request differs because a value before it did.
-    ...(comparison.divergence === undefined && request !== undefined && { request }),
+    ...(request !== undefined && { request }),
     reasons: closed,
     verdict: isDifferent ? 'different' : closed.length > 0 ? 'untried' : 'equal',
   };
@@ -168,23 +142,6 @@ const placeOfTask = (task: string): string => {
   const [step, node] = task.split(' ');
   return task === '' ? 'the run, outside of its nodes' : `node ${node}, step ${step}`;
 };
-
-const PLACEHOLDER = 'placeholder';
-
-/** Variables that the process has win over the recording, and those of `given` over both. */
-function setEnvironment(
-  env: NodeJS.ProcessEnv,
-  { start }: Player,
-  given: Readonly<Record<string, string>>,
-): void {
-  for (const [name, value] of Object.entries(start?.env ?? {}))
-    if (value !== null && env[name] !== value && KEPT.has(name)) env[name] = value;
-    else env[name] ??= value ?? PLACEHOLDER;
-  Object.assign(env, given);
-}
-
-/** Variables that change results, so that the recorded value wins. */
-const KEPT: ReadonlySet<string> = new Set(['TZ', 'LANG']);
 
 interface Start {
   readonly data: RunData;

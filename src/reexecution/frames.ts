@@ -9,8 +9,8 @@ import { parseStored, type RunTrace } from './run-data.ts';
 
 type Frames = RunTrace['frames'];
 
-/** First frame of every attempt. */
-const ATTEMPT = 'metadata';
+/** Frames of the server: the first of every attempt, and the last of a run that failed. */
+const OF_SERVER: ReadonlySet<string> = new Set(['metadata', 'error']);
 
 /** `attempts`: of the recorded run. An attempt that broke off leaves frames that a later one repeats. */
 export function compareFrames(recorded: Frames, found: Frames, attempts: number): Divergence | undefined {
@@ -33,7 +33,7 @@ export function compareFrames(recorded: Frames, found: Frames, attempts: number)
 function group(frames: Frames): Map<string, Json[][]> {
   const groups = new Map<string, Map<string, Json[]>>();
   for (const { event, data } of frames) {
-    if (event === ATTEMPT) continue;
+    if (OF_SERVER.has(event)) continue;
     const value = parseStored(data);
     const mode = event.replace(/:[^|]+/g, '');
     const tasks = groups.get(mode) ?? new Map<string, Json[]>();

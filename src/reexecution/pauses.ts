@@ -5,7 +5,7 @@
 import type { PendingWrite, RunEnd, RunOrder } from '../graphs/port.ts';
 import type { Json } from '../kernel/json.ts';
 import type { InProcessGraphs } from '../graphs/in-process.ts';
-import { pathOf, type RunTrace, type RunWrite } from './run-data.ts';
+import type { RunTrace, RunWrite } from './run-data.ts';
 import type { ScratchLink } from './scratch-link.ts';
 
 export interface Pauses {
@@ -26,14 +26,21 @@ export interface PausedRun {
   readonly pauses: Pauses;
 }
 
-export async function continueBehind(paused: PausedRun): Promise<RunEnd> {
+export interface PausedEnd {
+  readonly end: RunEnd;
+  /** The run was left at its pause. */
+  readonly isPaused: boolean;
+}
+
+export async function continueBehind(paused: PausedRun): Promise<PausedEnd> {
   const { graphs, order, scratch, signal, stubs, pauses } = paused;
   const nodes = [...new Set([...stubs, ...(pauses.before === undefined ? [] : [pauses.before])])];
-  if (nodes.length === 0) return graphs.run(order, scratch.link, signal);
+  if (nodes.length === 0) return { end: await graphs.run(order, scratch.link, signal), isPaused: false };
   const breakpoints = { interruptBefore: nodes };
   let end = await graphs.run({ ...order, ...breakpoints }, scratch.link, signal);
   while (end.kind === 'success' && end.next.some((node) => nodes.includes(node))) {
-    if (pauses.before !== undefined && end.next.includes(pauses.before) && !pauses.onPause()) return end;
+    if (pauses.before !== undefined && end.next.includes(pauses.before) && !pauses.onPause())
+      return { end, isPaused: true };
     const stubbed = await stub(
       paused,
       end.next.filter((node) => stubs.includes(node)),
@@ -42,7 +49,7 @@ export async function continueBehind(paused: PausedRun): Promise<RunEnd> {
     end = await graphs.run({ ...rest, ...breakpoints, input: null, resume: true }, scratch.link, signal);
     if (stubbed === 0 && pauses.before === undefined) break;
   }
-  return end;
+  return { end, isPaused: false };
 }
 
 /** Writes what the nodes wrote in the recorded run; returns the number of tasks. */
@@ -61,7 +68,7 @@ async function stub({ graphs, order, scratch, trace }: PausedRun, nodes: readonl
   for (const { id, name, path } of state.tasks) {
     if (!nodes.includes(name)) continue;
     const own = trace.writes.filter(
-      (write) => write.checkpointId === recorded?.checkpointId && write.ns === '' && isOf(write, name, path),
+      (write) => write.checkpointId === recorded?.checkpointId && write.ns === '' && isOf(write, path),
     );
     if (own.length === 0)
       throw new Error(`--stub: the log has no writes of ${name} in step ${Number(step) + 1}`);
@@ -75,6 +82,9 @@ async function stub({ graphs, order, scratch, trace }: PausedRun, nodes: readonl
   return count;
 }
 
-/** A task's path in the log is its path in the state, joined. */
-const isOf = ({ taskPath = '', ns }: RunWrite, name: string, path: readonly Json[]): boolean =>
-  pathOf(ns) === '' && (taskPath.includes(`, ${name}`) || taskPath.includes(path.map(String).join(', ')));
+/** The library formats a task's path as `~`, then its parts, numbers with ten digits. */
+const isOf = ({ taskPath = '' }: RunWrite, path: readonly Json[]): boolean => {
+  const [kind, place] = path;
+  const part = typeof place === 'number' ? String(place).padStart(10, '0') : String(place);
+  return `${taskPath}, `.startsWith(`~${String(kind)}, ${part}, `);
+};

@@ -7,7 +7,7 @@ import { readRun, type RunRecord } from '../projections/run-queries.ts';
 import { unpackPart, type RecordingPart } from '../recording/parts.ts';
 import { createFold } from '../replay/fold.ts';
 import { readWhole } from '../replay/timeline.ts';
-import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
+import { threadStream, type CheckpointKey, type Outcome, type ThreadEvent } from '../thread/events.ts';
 import { activeOf } from '../thread/state.ts';
 
 /** A checkpoint with its place in the history of the run. */
@@ -42,8 +42,8 @@ export interface RunData {
   readonly base: string | null;
   readonly parts: readonly RecordingPart[];
   readonly trace: RunTrace;
-  /** Later runs wrote on the run's last checkpoint: some of the run's own writes there are replaced. */
-  readonly isContinued: boolean;
+  /** Keys of checkpoints that later runs wrote on (`keyOf`): some writes of the run there are replaced. */
+  readonly replaced: ReadonlySet<string>;
   /** The attempt that saved the root checkpoint of a step. */
   attemptOf(step: number): number | undefined;
   /** A checkpoint of the thread from before the run; without an id the newest of the namespace. */
@@ -64,7 +64,6 @@ export async function readRunData(history: History, threadId: string, runId: str
   const firstOwn = outline.findIndex((each) => each.runId === runId);
   const earlier = firstOwn < 0 ? outline : outline.slice(0, firstOwn);
   const writes = await history.views.writes(threadId, { runId });
-  const last = own.findLast(({ ns }) => ns === '')?.checkpointId;
   const attempts = new Map(
     events.flatMap(({ type, data }) =>
       type === 'CheckpointSaved' && data.runId === runId && data.ns === ''
@@ -72,7 +71,7 @@ export async function readRunData(history: History, threadId: string, runId: str
         : [],
     ),
   );
-  const isEarlier = new Set(earlier.map(({ ns, checkpointId }) => `${ns} ${checkpointId}`));
+  const isEarlier = new Set(earlier.map(keyOf));
   const started = events.flatMap(({ type, data }) => (type === 'RunStarted' ? [data.runId] : []));
   const later = new Set(started.slice(started.indexOf(runId)));
   return {
@@ -85,7 +84,11 @@ export async function readRunData(history: History, threadId: string, runId: str
       frames: await readFrames(history, runId),
       outcome: run.outcome ?? undefined,
     },
-    isContinued: outline.some((each) => each.runId !== runId && each.parentId === last && last !== undefined),
+    replaced: new Set(
+      (await history.views.writers(threadId)).flatMap((writer) =>
+        writer.runId !== runId && later.has(writer.runId) ? [keyOf(writer)] : [],
+      ),
+    ),
     attemptOf: (step) => attempts.get(step),
     async before(ns, checkpointId) {
       const id = checkpointId ?? earlier.findLast((each) => each.ns === ns)?.checkpointId;
@@ -93,7 +96,7 @@ export async function readRunData(history: History, threadId: string, runId: str
     },
     async listBefore(query) {
       const all = await history.payloads.checkpoints(threadId, query);
-      return all.filter(({ ns, checkpointId }) => isEarlier.has(`${ns} ${checkpointId}`));
+      return all.filter((each) => isEarlier.has(keyOf(each)));
     },
     async writesBefore({ ns, checkpointId }) {
       const all = await history.views.writes(threadId, { ns, checkpointId });
@@ -144,6 +147,8 @@ async function readFrames(history: History, runId: string): Promise<StoredFrame[
     frames.push(...page);
   }
 }
+
+export const keyOf = ({ ns, checkpointId }: CheckpointKey): string => `${ns} ${checkpointId}`;
 
 export const parseStored = (text: string): Json => JSON.parse(text) as Json;
 

@@ -17,11 +17,13 @@ export interface ScratchOptions {
   readonly data: RunData;
   readonly player: Player;
   readonly now: () => number;
+  /** The run starts from a checkpoint of its own, which its recording does not tell. */
+  readonly isMoved: boolean;
   /** The item store was asked for something that the recording does not have. */
   readonly onStore: (requests: readonly StoreRequest[]) => void;
 }
 
-export function openScratchLink({ data, player, now, onStore }: ScratchOptions): ScratchLink {
+export function openScratchLink({ data, player, now, isMoved, onStore }: ScratchOptions): ScratchLink {
   const saved: (NewCheckpoint & { readonly at: number })[] = [];
   const writes: RunWrite[] = [];
   const frames: { event: string; data: string }[] = [];
@@ -49,7 +51,7 @@ export function openScratchLink({ data, player, now, onStore }: ScratchOptions):
   };
 
   async function loadEarlier(ns: string, asked: string | undefined): Promise<LoadedCheckpoint | undefined> {
-    const noted = player.loaded(ns, asked);
+    const noted = isMoved ? undefined : player.loaded(ns, asked);
     if (noted?.checkpointId === null) return undefined;
     const id = noted?.checkpointId ?? asked ?? (ns === '' ? data.base : undefined);
     if (id === null) return undefined;

@@ -35,7 +35,7 @@ export async function withProject<T>(
   return withPrograms(async (programs) => {
     const config = ['langgraph.json', 'platform.json'].map((file) => join(folder, file)).find(existsSync)!;
     // Graphs that leave a mark there wait for ever until it is there.
-    const env = { PROJECT_MARK: join(programs.dir, 'mark') };
+    const env = { PROJECT_MARK: join(programs.dir, 'mark'), PLATFORM_RECORDING: 'true' };
     const start = (): Promise<ServerProgram> =>
       programs.serve({ args: ['--config', config], cwd: folder, env });
     let server = await start();

@@ -1,7 +1,13 @@
 /** Named questions that replay asks of a log. */
 import type { RowReader } from '../rows.ts';
 import type { Prepare } from './statements.ts';
-import { readPlacedWrites, type PlacedWrite, type WriteChoice } from './placed-writes.ts';
+import {
+  readPlacedWrites,
+  readWriters,
+  type PlacedWrite,
+  type WriteChoice,
+  type Writer,
+} from './placed-writes.ts';
 import { readTasks, type TaskOutline } from './write-store.ts';
 
 export interface ListedRow {
@@ -31,6 +37,8 @@ export interface PastViews {
   tasks(threadId: string): Promise<TaskOutline[]>;
   /** Writes on the thread's checkpoints, those of one run or on one checkpoint, in the order in which they were saved. */
   writes(threadId: string, of: WriteChoice): Promise<PlacedWrite[]>;
+  /** Which runs have writes on which checkpoints of the thread. */
+  writers(threadId: string): Promise<Writer[]>;
 }
 
 export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
@@ -69,6 +77,7 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
         .pluck()
         .all({ threadId }) as string[],
     tasks: async (threadId) => readTasks(prepare, threadId),
+    writers: async (threadId) => readWriters(prepare, threadId),
     writes: async (threadId, of) => readPlacedWrites(prepare, threadId, of),
   };
 }

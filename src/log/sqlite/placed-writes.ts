@@ -38,3 +38,12 @@ export function readPlacedWrites(prepare: Prepare, threadId: string, choice: Wri
     ...{ idx: row.idx, channel: row.channel, data: fill(row) },
   }));
 }
+
+export interface Writer extends CheckpointKey {
+  readonly runId: string;
+}
+
+export const readWriters = (prepare: Prepare, threadId: string): Writer[] =>
+  prepare(
+    `SELECT DISTINCT ns, checkpoint_id AS checkpointId, run_id AS runId FROM checkpoint_writes WHERE thread_id = ?`,
+  ).all(threadId) as Writer[];
