@@ -6,6 +6,7 @@ import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
+import { addInit } from './init.ts';
 import { addOpenapi } from './openapi.ts';
 import { addReplay } from './replay.ts';
 import { addRestore } from './restore.ts';
@@ -24,7 +25,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 
 /** Commands in the order of the help. */
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
-  ['Serve a project:', [addServe, addDev, addOpenapi]],
+  ['Serve a project:', [addInit, addDev, addServe, addOpenapi]],
   ['Look into the log:', [addReplay]],
   ['Carry a thread:', [addExport]],
   ['Keep the log:', [addBackup, addRestore, addVerify]],

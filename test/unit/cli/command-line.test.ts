@@ -5,7 +5,10 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('command line');
 
-const COMMANDS = ['serve', 'dev', 'openapi', 'replay', 'export', 'backup', 'restore', 'verify'];
+const COMMANDS = [
+  ...['init', 'dev', 'serve', 'openapi', 'replay'],
+  ...['export', 'backup', 'restore', 'verify'],
+];
 
 test('help names every command and exit code, and each command has examples', async () => {
   const { code, out } = await runHere(['--help']);
