@@ -8,7 +8,6 @@ import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createKnownPaths } from './known-paths.ts';
-import { OPERATIONS } from './openapi/operations.ts';
 import { pathOf, pluralPath, withoutPrefix } from './paths.ts';
 import {
   HttpProblem,
@@ -25,14 +24,6 @@ import {
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
 import { truncateEndpoints } from './system/truncate.ts';
-import { runGroupRoutes } from './runs/groups.ts';
-import { runReadRoutes } from './runs/reads.ts';
-import { runRoutes } from './runs/create.ts';
-import { threadStateRoutes } from './threads/state.ts';
-import { threadStreamRoutes } from './threads/stream.ts';
-import { threadRoutes } from './threads/threads.ts';
-import { threadSearchRoutes } from './threads/search.ts';
-import { threadMaintenanceRoutes } from './threads/maintenance.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply adds a listener to this signal.
@@ -55,16 +46,8 @@ export function createApp(context: ServerContext): Hono<Env> {
 
   addEndpoints(app, context, ENDPOINTS);
   if (context.allowTruncate) addEndpoints(app, context, truncateEndpoints);
-  app.route('/', threadSearchRoutes(context));
-  app.route('/', threadMaintenanceRoutes(context));
-  app.route('/', threadRoutes(context));
-  app.route('/', threadStateRoutes(context));
-  app.route('/', threadStreamRoutes(context));
-  app.route('/', runRoutes(context));
-  app.route('/', runGroupRoutes(context));
-  app.route('/', runReadRoutes(context));
 
-  const known = createKnownPaths(OPERATIONS);
+  const known = createKnownPaths(ENDPOINTS);
   app.notFound((c) => {
     const { path } = c.req;
     const methods = known.methodsOf(path);

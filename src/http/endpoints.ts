@@ -1,23 +1,41 @@
-/** All endpoints of the API. */
-import { cronChangeEndpoints } from './crons/changes.ts';
-import { cronEndpoints } from './crons/crons.ts';
+/** All endpoints of the API, in the order of the OpenAPI document. */
 import { assistantEndpoints } from './assistants/assistants.ts';
 import { assistantChangeEndpoints } from './assistants/changes.ts';
 import { assistantGraphEndpoints } from './assistants/graphs.ts';
-import { systemEndpoints } from './system/system.ts';
-import { protocolEndpoints } from './protocol/protocol.ts';
+import { cronChangeEndpoints } from './crons/changes.ts';
+import { cronEndpoints } from './crons/crons.ts';
 import type { Endpoint } from './endpoint.ts';
+import { protocolEndpoints } from './protocol/protocol.ts';
+import { runCreationEndpoints } from './runs/create.ts';
+import { runEndEndpoints } from './runs/ends.ts';
+import { runGroupEndpoints } from './runs/groups.ts';
+import { runReadEndpoints } from './runs/reads.ts';
 import { storeEndpoints } from './store/store.ts';
+import { systemEndpoints } from './system/system.ts';
+import { threadMaintenanceEndpoints } from './threads/maintenance.ts';
+import { threadSearchEndpoints } from './threads/search.ts';
+import { threadStateEndpoints } from './threads/state.ts';
+import { threadStreamEndpoints } from './threads/stream.ts';
+import { threadEndpoints } from './threads/threads.ts';
 import { webhookEndpoints } from './webhooks/webhooks.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...cronEndpoints,
+  ...assistantChangeEndpoints,
+  ...assistantEndpoints,
+  ...assistantGraphEndpoints,
+  ...threadEndpoints,
+  ...threadSearchEndpoints,
+  ...threadMaintenanceEndpoints,
+  ...threadStateEndpoints,
+  ...threadStreamEndpoints,
+  ...runCreationEndpoints,
+  ...runReadEndpoints,
+  ...runEndEndpoints,
+  ...runGroupEndpoints,
   ...cronChangeEndpoints,
+  ...cronEndpoints,
   ...webhookEndpoints,
   ...storeEndpoints,
-  ...assistantEndpoints,
-  ...assistantChangeEndpoints,
-  ...assistantGraphEndpoints,
-  ...systemEndpoints,
   ...protocolEndpoints,
+  ...systemEndpoints,
 ];

@@ -1,5 +1,5 @@
 import * as assert from 'node:assert/strict';
-import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { ENDPOINTS } from '../../src/http/endpoints.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type Answer } from '../support/with-server.ts';
 import {
@@ -34,7 +34,7 @@ function seen({ status, headers, text }: Answer, it: Things): unknown {
 
 test('A3 given the things of another user, when any operation is asked for them, then it answers as for missing ones and nothing happens', () =>
   withServer(AUTH, async (s) => {
-    const known = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    const known = ENDPOINTS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     assert.deepEqual([...Object.keys(REQUESTS), ...OTHERS].sort(), known.sort());
     const hers = await setUp(s);
     const before = await s.events();

@@ -1,5 +1,5 @@
 import * as assert from 'node:assert/strict';
-import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { ENDPOINTS } from '../../src/http/endpoints.ts';
 import { isPublic } from '../../src/http/access.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
@@ -55,7 +55,7 @@ async function requestsOf(s: TestServer) {
     'PUT /store/items': { ...item, value: { new: 1 } },
     'DELETE /store/items': item,
   };
-  return OPERATIONS.filter(({ method, path }) => !isPublic(method.toUpperCase(), path)).flatMap(
+  return ENDPOINTS.filter(({ method, path }) => !isPublic(method.toUpperCase(), path)).flatMap(
     ({ method: lower, path, body }) => {
       const method = lower.toUpperCase();
       const filled = path

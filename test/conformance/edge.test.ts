@@ -5,7 +5,7 @@ import { Client } from '@langchain/langgraph-sdk';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Config } from '../../src/config/config.ts';
 import { GROUPS } from '../../src/config/http.ts';
-import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { ENDPOINTS } from '../../src/http/endpoints.ts';
 import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -143,7 +143,7 @@ test('given groups that are switched off, when any of their routes is asked for,
     );
     for (const [group, ours] of groups) {
       await s.restart(http(s, { disabled: new Set([group] as never) }));
-      const gone = OPERATIONS.filter(({ path }) => ours.test(path));
+      const gone = ENDPOINTS.filter(({ path }) => ours.test(path));
       for (const { method, path } of gone) {
         const at = path.replace(/\{\w+\}/g, MISSING);
         const write = method === 'get' ? undefined : {};

@@ -1,6 +1,6 @@
 /** Junk in every place of every operation: no 5xx, no fault, and refusals that say what was wrong. */
 import * as assert from 'node:assert/strict';
-import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { ENDPOINTS } from '../../src/http/endpoints.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
@@ -144,7 +144,7 @@ async function attack(s: TestServer, headers: Record<string, string>): Promise<v
     return { ...ids, namespace: 'x' };
   }
 
-  for (const operation of OPERATIONS) {
+  for (const operation of ENDPOINTS) {
     const things = await newThings();
     const fill = (more: Record<string, string> = {}): string =>
       operation.path.replace(/\{(\w+)\}/g, (_, name: string) => more[name] ?? things[name]!);

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { z } from 'zod';
 import { PUBLIC_ROUTES } from '../../src/http/access.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
-import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { ENDPOINTS } from '../../src/http/endpoints.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, MISSING, say } from './scene.ts';
@@ -23,7 +23,7 @@ const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()}
 
 test('given the router, when its routes are held against the description, then neither has what the other lacks', () =>
   withServer({}, async (s) => {
-    assert.deepEqual(routesOf(s), OPERATIONS.map(nameOf).map(shapeOf).sort());
+    assert.deepEqual(routesOf(s), ENDPOINTS.map(nameOf).map(shapeOf).sort());
     const { json } = await s.request('GET', '/openapi.json');
     const described = Object.entries<object>(json.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -54,7 +54,7 @@ test('given /openapi.json, when it is validated, then it is OpenAPI 3.1 and ever
         assert.equal(operation.responses[401] === undefined, open, where);
         assert.ok(operation.responses[422].content['application/json'], where);
       }
-    assert.equal(ids.size, OPERATIONS.length);
+    assert.equal(ids.size, ENDPOINTS.length);
     assert.equal(json.paths['/runs'].post.requestBody.required, true);
     assert.equal(json.paths['/threads'].post.requestBody.required, false);
     const { properties } = json.paths['/threads'].post.requestBody.content['application/json'].schema;
@@ -71,7 +71,7 @@ const described = new Set<string>();
 async function assertDescribed(s: TestServer, name: string, path: string, body?: unknown): Promise<any> {
   const [method = ''] = name.split(' ');
   const { status, headers, json, text } = await s.request(method, path, body);
-  const operation = OPERATIONS.find((each) => nameOf(each) === name);
+  const operation = ENDPOINTS.find((each) => nameOf(each) === name);
   const common: Record<number, z.ZodType> = { 422: z.strictObject({ detail: z.string() }) };
   const reply = operation?.replies[status];
   assert.ok(reply ?? common[status], `${name} answered ${status}: ${text}`);
@@ -188,7 +188,7 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, `DELETE ${at}`, url);
     await assertDescribed(s, `GET ${at}`, `/threads/${MISSING}`);
     // Streams are text to this description, and sockets have no reply.
-    const missed = OPERATIONS.filter(
+    const missed = ENDPOINTS.filter(
       ({ replies }) =>
         replies[200] === undefined || replies[200].content?.['text/event-stream'] === undefined,
     ).map(nameOf);

@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { ENDPOINTS } from '../../src/http/endpoints.ts';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
@@ -125,7 +125,7 @@ test('given the page of the description, when it is read, then it needs nothing 
     const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link);
     const ids = new Set([...text.matchAll(/id="([^"]*)"/g)].map(([, id]) => `#${id}`));
     for (const link of links) assert.ok(link === 'openapi.json' || ids.has(link), link);
-    for (const { method, path, summary } of OPERATIONS) {
+    for (const { method, path, summary } of ENDPOINTS) {
       assert.ok(text.includes(`<span class="m ${method}">${method}</span> <code>${path}</code>`), path);
       assert.ok(text.includes(summary), summary);
     }

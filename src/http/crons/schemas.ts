@@ -15,7 +15,7 @@ import {
   time,
   withDefault,
 } from '../fields.ts';
-import { runCreate } from '../runs/schemas.ts';
+import { multitaskStrategy, runCreate, streamModes } from '../runs/schemas.ts';
 
 const schedule = z.string('expected a cron expression').superRefine((text, context) => {
   const problem = findScheduleProblem(text);
@@ -28,21 +28,24 @@ const timezone = z.string('expected the IANA name of a time zone').superRefine((
 });
 
 /** Members of a run's request that apply to a run without a connected client. */
-const payload = runCreate.pick({
-  input: true,
-  config: true,
-  context: true,
-  webhook: true,
-  interrupt_before: true,
-  interrupt_after: true,
-  stream_mode: true,
-  stream_subgraphs: true,
-  stream_resumable: true,
-  durability: true,
-  checkpoint_during: true,
-  multitask_strategy: true,
-  feedback_keys: true,
-}).shape;
+const payload = {
+  ...runCreate.pick({
+    input: true,
+    config: true,
+    context: true,
+    webhook: true,
+    interrupt_before: true,
+    interrupt_after: true,
+    stream_resumable: true,
+    durability: true,
+    checkpoint_during: true,
+    feedback_keys: true,
+  }).shape,
+  // A patch changes only what it names, so these have no default here.
+  stream_mode: optional(streamModes),
+  stream_subgraphs: optional(z.boolean('expected true or false')),
+  multitask_strategy: optional(multitaskStrategy),
+};
 export const PAYLOAD_KEYS = Object.keys(payload);
 
 const common = {

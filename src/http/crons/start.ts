@@ -11,10 +11,12 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { getAssistant } from '../../projections/assistant-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { parseSecret } from '../../thread/secret.ts';
+import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';
 import { orderOf } from './content.ts';
 import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
 import { createRun } from '../runs/creation.ts';
+import { runCreate } from '../runs/schemas.ts';
 
 export function createCronStart(context: ServerContext): StartCronRun {
   const { rows, payloads } = context.log;
@@ -42,7 +44,10 @@ export function createCronStart(context: ServerContext): StartCronRun {
       ...(content.onRunCompleted === 'keep' && { on_completion: 'keep' }),
     };
     try {
-      await createRun(context, await makerOf(cronId), body, content.threadId ?? undefined, { slot: order });
+      const request = check(runCreate, body);
+      await createRun(context, await makerOf(cronId), request, content.threadId ?? undefined, {
+        slot: order,
+      });
       return { kind: 'started' };
     } catch (error) {
       if (error instanceof ConcurrencyConflict) return { kind: 'conflict' };

@@ -2,9 +2,9 @@
 import type { HttpConfig } from '../../config/http.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { PUBLIC_ROUTES } from '../access.ts';
+import { ENDPOINTS } from '../endpoints.ts';
 import { groupOf } from '../groups.ts';
 import { createDocument, type DocumentOptions } from './document.ts';
-import { OPERATIONS } from './operations.ts';
 
 export interface Served extends Pick<DocumentOptions, 'version' | 'apiKey' | 'merge'> {
   readonly http: Pick<HttpConfig, 'disabled' | 'mountPrefix'>;
@@ -12,7 +12,7 @@ export interface Served extends Pick<DocumentOptions, 'version' | 'apiKey' | 'me
 
 export function describeServer({ http, ...rest }: Served): JsonObject {
   const { disabled, mountPrefix } = http;
-  const operations = OPERATIONS.filter(({ path }) => {
+  const operations = ENDPOINTS.filter(({ path }) => {
     const group = groupOf(path);
     return group === undefined || !disabled.has(group);
   });

@@ -16,6 +16,7 @@ import { events, json, nothing, ONCE, problems } from '../openapi/descriptions.t
 import { HttpProblem, jsonReply, needsUpgrade, switched } from '../replies.ts';
 import { toIdempotencyKey } from '../runs/idempotency.ts';
 import { eventBlock, textReply } from '../sse.ts';
+import { streamingReply } from '../streaming-reply.ts';
 import { perform } from './perform.ts';
 import { subscription, type SubscriptionParams } from './schemas.ts';
 import { resumeCursor } from './stream-cursor.ts';
@@ -88,16 +89,9 @@ export const protocolEndpoints: readonly Endpoint[] = [
         after: await context.threadEvents.resume(threadId, given),
         visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
       });
-      const over = new AbortController();
+      const streamed = streamingReply({ context, actor, c });
       const textOf = (event: ThreadEvent) => context.threadEvents.textOf(threadId, 'sse', event, toSse);
-      return textReply(pages(reader, wanted, textOf, over.signal), {
-        clock: context.clock,
-        over,
-        stopping: context.stopping,
-        expiresAt: actor.expiresAt,
-        outgoing: c.env.outgoing,
-        headers: {},
-      });
+      return textReply(pages(reader, wanted, textOf, streamed.over.signal), streamed);
     },
   }),
   /** Upgrade requests reach this endpoint too, through the middleware of every other request. */

@@ -6,6 +6,7 @@ import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { PROTOCOL_MODES } from '../../protocol/stream-modes.ts';
 import { createRun } from '../runs/creation.ts';
+import { runCreate } from '../runs/schemas.ts';
 import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
 import { check } from '../check.ts';
 import { forkParams, injectParams, respondParams, startParams } from './schemas.ts';
@@ -25,7 +26,12 @@ async function create(
   const { run } = await createRun(
     context,
     actor,
-    { ...body, if_not_exists: 'create', stream_mode: PROTOCOL_MODES, stream_subgraphs: true },
+    check(runCreate, {
+      ...body,
+      if_not_exists: 'create',
+      stream_mode: PROTOCOL_MODES,
+      stream_subgraphs: true,
+    }),
     threadId,
     { protocol: 'v2', idempotencyKey, ...(ifHead !== undefined && { ifHead }) },
   );

@@ -1,89 +1,150 @@
-/** Routes that create a run, on a thread or stateless, and return it, stream it or wait for its end. */
-import { Hono, type Context } from 'hono';
-import { cancelAbandoned } from './abandon.ts';
-import type { Env, ServerContext } from '../context.ts';
-import { toIdempotencyKey } from './idempotency.ts';
-import { createRun, shownRun, type Created } from './creation.ts';
-import { pathUuid } from '../check.ts';
+/** Endpoints that create a run, on a thread or stateless, and return it, stream it or wait for its end. */
+import { endpoint, type Endpoint, type EndpointRequest } from '../endpoint.ts';
+import { events, json, ONCE, problems, RUN_HEADERS } from '../openapi/descriptions.ts';
+import { jsonReply } from '../replies.ts';
+import { waitReply } from '../sse.ts';
 import type { StreamingReply } from '../streaming-body.ts';
+import { streamingReply } from '../streaming-reply.ts';
+import { cancelAbandoned } from './abandon.ts';
+import { createRun, shownRun, type Created } from './creation.ts';
+import { toIdempotencyKey } from './idempotency.ts';
 import { readingOfNew } from './reading.ts';
 import { runReply } from './reply.ts';
-import { waitReply } from '../sse.ts';
-import { toRun } from '../serializers.ts';
+import { runCreate, streamQuery, type RunCreate, type StreamQuery } from './schemas.ts';
+import { run, runResult, toRun } from './shapes.ts';
 
-export function runRoutes(context: ServerContext): Hono<Env> {
-  const app = new Hono<Env>();
-  const { streams } = context;
+const createdReply = json(run, 'The run, pending', { 'Content-Location': RUN_HEADERS['Content-Location'] });
+const streamedReply = events('The frames of the run', RUN_HEADERS);
+const waitedReply = json(runResult, 'The result, when the run has ended', RUN_HEADERS);
 
-  /** `startsAtOnce` is false for replies that show the run, so that its status in them is `pending`. */
-  const create = (c: Context<Env>, threadId: string | undefined, startsAtOnce: boolean): Promise<Created> =>
-    createRun(context, c.var.actor, c.var.body, threadId, {
-      startsAtOnce,
-      // The key does not depend on the kind of reply: a client that waited may retry with a stream.
-      idempotencyKey: toIdempotencyKey(c.req.header('idempotency-key'), c.var.actor, [
-        threadId ?? null,
-        c.var.body ?? {},
-      ]),
-    });
+export const runCreationEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/runs',
+    tag: 'runs',
+    summary: 'Start a run in the background',
+    headers: ONCE,
+    body: runCreate,
+    replies: { 200: createdReply, ...problems(404, 409) },
+    handle: (request) => start(request, request.params.thread_id, onThread),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/runs/stream',
+    tag: 'runs',
+    summary: 'Start a run and stream it',
+    headers: ONCE,
+    query: streamQuery,
+    body: runCreate,
+    replies: { 200: streamedReply, ...problems(404, 409) },
+    handle: (request) => stream(request, request.params.thread_id, onThread),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/runs/wait',
+    tag: 'runs',
+    summary: 'Start a run and wait for its end',
+    headers: ONCE,
+    body: runCreate,
+    replies: { 200: waitedReply, ...problems(404, 409) },
+    async handle(request) {
+      const created = await create(request, request.params.thread_id, true);
+      return wait(request, created, onThread(created), onThread(created));
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs',
+    tag: 'stateless runs',
+    summary: 'Start a stateless run in the background',
+    headers: ONCE,
+    body: runCreate,
+    replies: { 200: createdReply, ...problems(404) },
+    handle: (request) => start(request, undefined, stateless),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/stream',
+    tag: 'stateless runs',
+    summary: 'Start a stateless run and stream it',
+    headers: ONCE,
+    query: streamQuery,
+    body: runCreate,
+    replies: { 200: streamedReply, ...problems(404) },
+    handle: (request) => stream(request, undefined, stateless),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/wait',
+    tag: 'stateless runs',
+    summary: 'Start a stateless run and wait for its end',
+    headers: ONCE,
+    body: runCreate,
+    replies: { 200: waitedReply, ...problems(404) },
+    async handle(request) {
+      const created = await create(request, undefined, true);
+      // The official server also names the thread in `Content-Location` and not in `Location`.
+      return wait(request, created, onThread(created), stateless(created));
+    },
+  }),
+];
 
-  /** `named` becomes `Content-Location`, the run's path; `location` is where a client resumes a broken reply. */
-  function holdReply(
-    c: Context<Env>,
-    { run, request }: Created,
-    named: string,
-    location: string,
-  ): StreamingReply {
-    return {
-      clock: context.clock,
-      over: new AbortController(),
-      ...(request.on_disconnect === 'cancel' && { onLeave: () => cancelAbandoned(context, run) }),
-      stopping: context.stopping,
-      expiresAt: c.var.actor.expiresAt,
-      outgoing: c.env.outgoing,
-      headers: { 'content-location': named, location },
-    };
-  }
+type Request = Pick<EndpointRequest<string, unknown, RunCreate>, 'context' | 'actor' | 'body' | 'c'>;
 
-  /** Creates the run and streams it. An invalid query throws before the run is created. */
-  async function stream(
-    c: Context<Env>,
-    threadId: string | undefined,
-    baseOf: (created: Created) => string,
-  ): Promise<Response> {
-    const reading = readingOfNew(c.req.url);
-    const created = await create(c, threadId, true);
-    const base = baseOf(created);
-    return runReply(context, created.run, reading, holdReply(c, created, base, `${base}/stream`));
-  }
+const onThread = ({ run: { threadId, runId } }: Created): string => `/threads/${threadId}/runs/${runId}`;
+const stateless = ({ run: { runId } }: Created): string => `/runs/${runId}`;
 
-  function wait(c: Context<Env>, created: Created, named: string, base = named): Response {
-    const reply = holdReply(c, created, named, `${base}/join`);
-    const { signal } = reply.over;
-    return waitReply(async () => streams.result(await streams.ended(created.run.runId, signal)), reply);
-  }
-
-  const threadIdOf = (c: Context<Env>): string => pathUuid(c.req.param('thread_id'), 'thread_id');
-  const onThread = ({ run }: Created): string => `/threads/${run.threadId}/runs/${run.runId}`;
-  const stateless = ({ run }: Created): string => `/runs/${run.runId}`;
-
-  app.post('/threads/:thread_id/runs', async (c) => {
-    const created = await create(c, threadIdOf(c), false);
-    return c.json(toRun(await shownRun(context, created)), 200, { 'content-location': onThread(created) });
+/** `startsAtOnce` is false for replies that show the run, so that its status in them is `pending`. */
+const create = (
+  { context, actor, body, c }: Request,
+  threadId: string | undefined,
+  startsAtOnce: boolean,
+): Promise<Created> =>
+  createRun(context, actor, body, threadId, {
+    startsAtOnce,
+    // The key does not depend on the kind of reply: a client that waited may retry with a stream.
+    idempotencyKey: toIdempotencyKey(c.req.header('idempotency-key'), actor, [
+      threadId ?? null,
+      c.var.body ?? {},
+    ]),
   });
-  app.post('/threads/:thread_id/runs/stream', (c) => stream(c, threadIdOf(c), onThread));
-  app.post('/threads/:thread_id/runs/wait', async (c) => {
-    const created = await create(c, threadIdOf(c), true);
-    return wait(c, created, onThread(created));
-  });
-  app.post('/runs', async (c) => {
-    const created = await create(c, undefined, false);
-    return c.json(toRun(await shownRun(context, created)), 200, { 'content-location': stateless(created) });
-  });
-  app.post('/runs/stream', (c) => stream(c, undefined, stateless));
-  app.post('/runs/wait', async (c) => {
-    const created = await create(c, undefined, true);
-    // The official server also names the thread in `Content-Location` and not in `Location`.
-    return wait(c, created, onThread(created), stateless(created));
-  });
-  return app;
+
+async function start(
+  request: Request,
+  threadId: string | undefined,
+  pathOf: (created: Created) => string,
+): Promise<Response> {
+  const created = await create(request, threadId, false);
+  const shown = toRun(await shownRun(request.context, created));
+  return jsonReply(shown, 200, { 'content-location': pathOf(created) });
 }
+
+async function stream(
+  request: Request & { readonly query: StreamQuery },
+  threadId: string | undefined,
+  pathOf: (created: Created) => string,
+): Promise<Response> {
+  const created = await create(request, threadId, true);
+  const path = pathOf(created);
+  const reply = openReply(request, created, path, `${path}/stream`);
+  return runReply(request.context, created.run, readingOfNew(request.query), reply);
+}
+
+function wait(request: Request, created: Created, named: string, base: string): Response {
+  const { streams } = request.context;
+  const reply = openReply(request, created, named, `${base}/join`);
+  const { signal } = reply.over;
+  return waitReply(async () => streams.result(await streams.ended(created.run.runId, signal)), reply);
+}
+
+/** `named` becomes `Content-Location`, the run's path; `location` is where a client resumes a broken reply. */
+const openReply = (
+  request: Request,
+  { run: created, request: { on_disconnect: onDisconnect } }: Created,
+  named: string,
+  location: string,
+): StreamingReply =>
+  streamingReply(request, {
+    headers: { 'content-location': named, location },
+    ...(onDisconnect === 'cancel' && { onLeave: () => cancelAbandoned(request.context, created) }),
+  });

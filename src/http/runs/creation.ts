@@ -1,5 +1,5 @@
 /**
- * Creates a run from a request's body, for all routes, commands and crons that create runs.
+ * Creates a run from a request, for all routes, commands and crons that create runs.
  *
  * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user and inherited headers go into the
  * run's secret row; kwargs, which clients can read, never hold them.
@@ -8,7 +8,7 @@ import type { Actor } from '../../auth/authenticate.ts';
 import type { CronOrder } from '../../actors/crons.ts';
 import type { Dispatched } from '../../actors/threads.ts';
 import { dueTime } from '../../kernel/clock.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../../projections/assistant-queries.ts';
 import { getRun, type RunRecord } from '../../projections/run-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
@@ -34,9 +34,8 @@ import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { toRunKwargs } from './kwargs.ts';
 import { toAssistantId } from '../assistants/access.ts';
 import { checkServed } from '../assistants/served-graph.ts';
-import { check } from '../check.ts';
-import { runCreate, type RunCreate } from './schemas.ts';
-import { toKwargs } from '../serializers.ts';
+import type { RunCreate } from './schemas.ts';
+import { toKwargs } from './shapes.ts';
 
 /** Maximum tries of an answer that meets concurrency conflicts. */
 const MAX_TRIES = 5;
@@ -63,11 +62,11 @@ export interface Created {
 export async function createRun(
   context: ServerContext,
   actor: Actor,
-  body: Json | undefined,
+  request: RunCreate,
   threadId?: string,
   extras: RunExtras = {},
 ): Promise<Created> {
-  const accept = await prepareRun(context, actor, body, threadId, extras);
+  const accept = await prepareRun(context, actor, request, threadId, extras);
   return accept();
 }
 
@@ -82,11 +81,10 @@ export async function shownRun({ log }: ServerContext, { run }: Created): Promis
 export async function prepareRun(
   context: ServerContext,
   actor: Actor,
-  body: Json | undefined,
+  checked: RunCreate,
   threadId?: string,
   { protocol, ifHead, idempotencyKey, slot, startsAtOnce = false }: RunExtras = {},
 ): Promise<() => Promise<Created>> {
-  const checked = check(runCreate, body ?? {});
   const asked = slot ? { ...checked, metadata: { ...checked.metadata, cron_id: slot.cron.cronId } } : checked;
   const earlier = idempotencyKey && (await findAccepted(context.log, idempotencyKey));
   if (earlier !== undefined) {

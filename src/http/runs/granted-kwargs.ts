@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import { defined } from '../../kernel/json.ts';
 import { runCreate } from './schemas.ts';
-import { DEFAULT_DURABILITY } from '../serializers.ts';
+import { DEFAULT_DURABILITY } from './shapes.ts';
 
 /** Members of `kwargs` that a handler may change, by their wire names. */
 const changeable = runCreate.pick({

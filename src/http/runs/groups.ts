@@ -1,68 +1,79 @@
-/** Routes that create or cancel many runs in one request. */
-import { Hono } from 'hono';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+/** Endpoints that create or cancel many runs in one request. */
+import { z } from 'zod';
+import type { JsonObject } from '../../kernel/json.ts';
 import { runsToCancel } from '../../projections/run-queries.ts';
 import { stopReason } from '../../thread/run-end.ts';
 import { authorise } from '../access.ts';
-import type { Env, ServerContext } from '../context.ts';
-import { partOf, toIdempotencyKey } from './idempotency.ts';
-import { readQuery } from '../query.ts';
-import { noContent, noRun, refused } from '../replies.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { json, nothing, ONCE, problems } from '../openapi/descriptions.ts';
+import { jsonReply, noContent, noRun, refused } from '../replies.ts';
 import { prepareRun, shownRun, type Created } from './creation.ts';
-import { check } from '../check.ts';
+import { partOf, toIdempotencyKey } from './idempotency.ts';
 import { cancelMany, cancelManyQuery, runBatch } from './schemas.ts';
-import { toRun } from '../serializers.ts';
+import { run, toRun } from './shapes.ts';
 
-export function runGroupRoutes(context: ServerContext): Hono<Env> {
-  const app = new Hono<Env>();
-  const { log, threads } = context;
-
-  app.post('/runs/batch', async (c) => {
-    check(runBatch, c.var.body ?? []);
-    const accept: (() => Promise<Created>)[] = [];
-    // All runs are checked before the first is accepted: an invalid batch creates nothing.
-    const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), c.var.actor, [
-      'batch',
-      c.var.body ?? [],
-    ]);
-    for (const [index, body] of (c.var.body as Json[]).entries())
-      accept.push(
-        await prepareRun(context, c.var.actor, body, undefined, {
-          idempotencyKey: idempotencyKey && partOf(idempotencyKey, index),
-        }),
-      );
-    const created: JsonObject[] = [];
-    for (const next of accept) created.push(toRun(await shownRun(context, await next())));
-    return c.json(created);
-  });
-
-  app.post('/runs/cancel', async (c) => {
-    const { action = 'interrupt' } = check(cancelManyQuery, readQuery(c.req.url, { action: 'text' }));
-    const { status, thread_id: threadId, run_ids: runIds } = check(cancelMany, c.var.body ?? {});
-    const { filter } = await authorise(context, c.var.actor, 'threads:update', {
-      ...(threadId !== undefined && { thread_id: threadId }),
-      action,
-      metadata: { ...(runIds !== undefined && { run_ids: runIds }), status: status ?? 'pending' },
-    });
-    const found = await runsToCancel(
-      log.rows,
-      {
-        ...(threadId !== undefined && { threadId }),
-        ...(runIds !== undefined ? { runIds } : { status: status ?? 'all' }),
-      },
-      filter,
-    );
-    for (const { runId, threadId: at } of found) {
-      const done = await threads.dispatch(at, [
-        { type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
+export const runGroupEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/runs/batch',
+    tag: 'stateless runs',
+    summary: 'Start many stateless runs in the background',
+    description: 'If one run is refused, none is started.',
+    headers: ONCE,
+    body: runBatch,
+    replies: { 200: json(z.array(run), 'The runs, in the order of the request'), ...problems(404) },
+    async handle({ context, actor, body, c }) {
+      const accept: (() => Promise<Created>)[] = [];
+      const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), actor, [
+        'batch',
+        c.var.body ?? [],
       ]);
-      // A run that has ended meanwhile is no error.
-      if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);
-    }
-    // A missing run is reported only after the others are cancelled.
-    if (runIds !== undefined && found.length < new Set(runIds).size) throw noRun();
-    return noContent();
-  });
-
-  return app;
-}
+      // All runs are checked before the first is accepted: an invalid batch creates nothing.
+      for (const [index, request] of body.entries())
+        accept.push(
+          await prepareRun(context, actor, request, undefined, {
+            idempotencyKey: idempotencyKey && partOf(idempotencyKey, index),
+          }),
+        );
+      const created: JsonObject[] = [];
+      for (const next of accept) created.push(toRun(await shownRun(context, await next())));
+      return jsonReply(created);
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/cancel',
+    tag: 'runs',
+    summary: 'Cancel many runs',
+    description: 'With `run_ids`, runs that exist are cancelled even if others are missing.',
+    query: cancelManyQuery,
+    body: cancelMany,
+    replies: { 204: nothing('The runs are being cancelled'), ...problems(404) },
+    async handle({ context, actor, query: { action }, body }) {
+      const { status, thread_id: threadId, run_ids: runIds } = body;
+      const { filter } = await authorise(context, actor, 'threads:update', {
+        ...(threadId !== undefined && { thread_id: threadId }),
+        action,
+        metadata: { ...(runIds !== undefined && { run_ids: runIds }), status: status ?? 'pending' },
+      });
+      const found = await runsToCancel(
+        context.log.rows,
+        {
+          ...(threadId !== undefined && { threadId }),
+          ...(runIds !== undefined ? { runIds } : { status: status ?? 'all' }),
+        },
+        filter,
+      );
+      for (const { runId, threadId: at } of found) {
+        const done = await context.threads.dispatch(at, [
+          { type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
+        ]);
+        // A run that has ended meanwhile is no error.
+        if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);
+      }
+      // A missing run is reported only after the others are cancelled.
+      if (runIds !== undefined && found.length < new Set(runIds).size) throw noRun();
+      return noContent();
+    },
+  }),
+];

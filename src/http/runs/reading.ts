@@ -6,36 +6,25 @@ import { isFrameOf } from '../../protocol/stream-modes.ts';
 import { LIFECYCLE } from '../../protocol/subgraph-frames.ts';
 import { openNamespaceFilter, parseNamespace } from '../../streams/namespace-filter.ts';
 import type { ServerContext } from '../context.ts';
-import { readQuery } from '../query.ts';
 import type { RunReading } from './reply.ts';
-import { check } from '../check.ts';
-import { joinStreamQuery, streamQuery } from './schemas.ts';
+import type { JoinStreamQuery, StreamQuery } from './schemas.ts';
 
 /** `Last-Event-ID` by which clients ask for the whole run. */
 const BEGINNING = '-1';
 
 type Wants = (frame: StoredFrame) => boolean;
 
-/** Reading of a run that the request creates. Throws a 422 for an invalid query; call it before creating the run. */
-export function readingOfNew(url: string): RunReading {
-  const { namespace } = check(streamQuery, readQuery(url, { namespace: 'texts' }));
-  return { after: -1, wants: namespace && openNamespaceFilter(namespace.map(parseNamespace)).wants };
-}
-
-export const joinStreamOptions = (url: string) =>
-  check(
-    joinStreamQuery,
-    readQuery(url, {
-      ...{ cancel_on_disconnect: 'boolean', stream_mode: 'list' },
-      ...{ namespace: 'texts', checkpoint_id: 'text' },
-    }),
-  );
+/** Reading of a run that the request creates. */
+export const readingOfNew = ({ namespace }: StreamQuery): RunReading => ({
+  after: -1,
+  wants: namespace && openNamespaceFilter(namespace.map(parseNamespace)).wants,
+});
 
 /** Reading of an existing run. `lastId` is the id of the last frame that the client has. */
 export async function readingOf(
   context: ServerContext,
   run: RunRecord,
-  { stream_mode: modes, namespace: names, checkpoint_id: checkpointId }: ReturnType<typeof joinStreamOptions>,
+  { stream_mode: modes, namespace: names, checkpoint_id: checkpointId }: JoinStreamQuery,
   lastId: string | undefined,
 ): Promise<RunReading> {
   const shown = lastId === undefined || lastId === BEGINNING ? checkpointId : undefined;

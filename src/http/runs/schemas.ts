@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { STREAM_MODES } from '../../protocol/stream-modes.ts';
-import { THREAD_STREAM_MODES } from '../../streams/thread-stream.ts';
 import {
   command,
   json,
@@ -14,9 +13,12 @@ import {
   ownMetadata,
   selectOf,
   uuid,
+  withDefault,
 } from '../fields.ts';
+import { queryKinds } from '../query.ts';
 
 const streamMode = oneOf(STREAM_MODES);
+type StreamMode = z.output<typeof streamMode>;
 const nodes = z.union(
   [z.literal('*'), list(name, 1000, 'expected a list of node names')],
   'expected "*" or a list of node names',
@@ -48,6 +50,14 @@ export const runConfig = z.looseObject(
   'expected an object',
 );
 
+/** One mode or a list; an empty list counts as none. */
+export const streamModes = z.union(
+  [streamMode, list(streamMode, 100, 'expected a list of stream modes')],
+  `expected one of ${STREAM_MODES.join(', ')}, or a list of them`,
+);
+
+export const multitaskStrategy = oneOf(['reject', 'enqueue', 'interrupt', 'rollback']);
+
 /** Body of every request that creates a run. Unknown members are ignored. */
 export const runCreate = z.object(
   {
@@ -66,21 +76,13 @@ export const runCreate = z.object(
     webhook: optional(z.string('expected a URL')),
     interrupt_before: optional(nodes),
     interrupt_after: optional(nodes),
-    stream_mode: z
-      .union(
-        [streamMode, list(streamMode, 100, 'expected a list of stream modes')],
-        `expected one of ${STREAM_MODES.join(', ')}, or a list of them`,
-      )
-      .nullish()
-      .transform((mode) => [
-        ...new Set(mode == null || mode.length === 0 ? ['values' as const] : [mode].flat()),
-      ]),
-    stream_subgraphs: optional(z.boolean('expected true or false')),
-    on_disconnect: optional(oneOf(['cancel', 'continue'])),
+    stream_mode: withDefault(streamModes, 'values').transform((mode): StreamMode[] => [
+      ...new Set(mode.length === 0 ? ['values' as const] : [mode].flat()),
+    ]),
+    stream_subgraphs: withDefault(z.boolean('expected true or false'), false),
+    on_disconnect: withDefault(oneOf(['cancel', 'continue']), 'continue'),
     on_completion: optional(z.string('expected "delete" or "keep"')),
-    multitask_strategy: oneOf(['reject', 'enqueue', 'interrupt', 'rollback'])
-      .nullish()
-      .transform((value) => value ?? 'enqueue'),
+    multitask_strategy: withDefault(multitaskStrategy, 'enqueue'),
     if_not_exists: optional(oneOf(['reject', 'create'])),
     after_seconds: optional(
       z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000, 'expected at most 31536000'),
@@ -159,12 +161,14 @@ export const cancelMany = z
     },
   );
 
-export const cancelManyQuery = z.object({ action: optional(oneOf(['interrupt', 'rollback'])) });
+const action = withDefault(oneOf(['interrupt', 'rollback']), 'interrupt');
+
+export const cancelManyQuery = z.object({ action });
 
 export const cancelQuery = z
   .object({
-    wait: z.boolean().nullish(),
-    action: optional(oneOf(['interrupt', 'rollback'])),
+    wait: withDefault(z.boolean(), false),
+    action,
     /** `taken` means that another run has absorbed the run's input. */
     reason: optional(oneOf(['taken'])),
   })
@@ -174,17 +178,25 @@ export const cancelQuery = z
   });
 
 export const joinQuery = z.object({
-  cancel_on_disconnect: z.boolean().nullish(),
+  cancel_on_disconnect: withDefault(z.boolean(), false),
   stream_mode: optional(list(streamMode, 100, 'expected a list of stream modes')),
 });
 
+export type JoinQuery = z.output<typeof joinQuery>;
+
 /** Query of requests that stream a run. */
 export const streamQuery = z.object({
-  namespace: optional(list(z.string('expected a namespace'), 100, 'expected namespaces')).meta({
+  namespace: optional(
+    list(z.string('expected a namespace'), 100, 'expected namespaces').register(queryKinds, {
+      kind: 'texts',
+    }),
+  ).meta({
     description:
       'Repeated: only frames of these graphs within the run, each without the subagents that its tool calls begin. Segments are joined by `|`, the empty one is the run itself.',
   }),
 });
+
+export type StreamQuery = z.output<typeof streamQuery>;
 
 export const joinStreamQuery = joinQuery.extend({
   ...streamQuery.shape,
@@ -194,10 +206,4 @@ export const joinStreamQuery = joinQuery.extend({
   }),
 });
 
-const threadStreamModes = optional(list(oneOf(THREAD_STREAM_MODES), 100, 'expected a list of stream modes'));
-
-/** Clients send either name; `stream_modes` has priority. */
-export const threadStreamQuery = z.object({
-  stream_modes: threadStreamModes,
-  stream_mode: threadStreamModes,
-});
+export type JoinStreamQuery = z.output<typeof joinStreamQuery>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { THREAD_STREAM_MODES } from '../../streams/thread-stream.ts';
 import { THREAD_SORTS } from '../../projections/thread-conditions.ts';
 import { supersteps } from './state-schemas.ts';
 import type { Ttl } from '../../thread/events.ts';
@@ -14,15 +15,16 @@ import {
   selectOf,
   sortOrder,
   uuid,
+  withDefault,
 } from '../fields.ts';
 
 /** Maximum time to live, about 190 years. */
 const MAX_TTL_MINUTES = 100_000_000;
 const MINUTES = `expected a number of minutes above 0 and at most ${MAX_TTL_MINUTES}`;
 const minutes = z.number(MINUTES).positive(MINUTES).max(MAX_TTL_MINUTES, MINUTES);
-const pruning = oneOf(['delete', 'keep_latest'])
-  .nullish()
-  .transform((value): Ttl['strategy'] => (value === 'keep_latest' ? 'keep-latest' : 'delete'));
+const pruning = withDefault(oneOf(['delete', 'keep_latest']), 'delete').transform((value): Ttl['strategy'] =>
+  value === 'keep_latest' ? 'keep-latest' : 'delete',
+);
 
 /** Time to live: minutes, or an object with minutes and the strategy at expiry. */
 const ttl = z.union(
@@ -38,7 +40,7 @@ const ttl = z.union(
 export const threadCreate = z.object({
   thread_id: optional(uuid),
   metadata: optional(ownMetadata),
-  if_exists: optional(oneOf(['raise', 'do_nothing'])),
+  if_exists: withDefault(oneOf(['raise', 'do_nothing']), 'raise'),
   supersteps: optional(supersteps),
   ttl: optional(ttl),
 });
@@ -87,9 +89,7 @@ export const threadSearch = z.object({
   metadata: optional(jsonObject),
   values: optional(jsonObject),
   status,
-  sort_by: oneOf(THREAD_SORTS)
-    .nullish()
-    .transform((value) => value ?? 'updated_at'),
+  sort_by: withDefault(oneOf(THREAD_SORTS), 'updated_at'),
   sort_order: sortOrder,
   limit: limit(10),
   offset,
@@ -115,3 +115,11 @@ export const threadSearch = z.object({
 export const threadConditions = threadSearch.pick({ ids: true, metadata: true, values: true, status: true });
 
 export type ThreadSearchBody = z.output<typeof threadSearch>;
+
+const threadStreamModes = optional(list(oneOf(THREAD_STREAM_MODES), 100, 'expected a list of stream modes'));
+
+/** Clients send either name; `stream_modes` has priority. */
+export const threadStreamQuery = z.object({
+  stream_modes: threadStreamModes,
+  stream_mode: threadStreamModes,
+});

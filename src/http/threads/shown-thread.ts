@@ -2,7 +2,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { JsonText } from '../../kernel/json-text.ts';
 import type { EventLog } from '../../log/log.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
-import { toThread } from '../serializers.ts';
+import { toThread } from './shapes.ts';
 
 /** Renders a thread for replies: its row, the config of its last run, and its values unless `values` is false. */
 export async function shownThread(

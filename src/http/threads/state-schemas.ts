@@ -69,7 +69,7 @@ const before = z
     return given.configurable ? given.configurable.checkpoint_id : given.checkpoint_id;
   });
 
-export const historyQuery = (byDefault: number) =>
+const historySearch = (byDefault: number) =>
   z.object(
     {
       limit: limit(byDefault),
@@ -80,6 +80,10 @@ export const historyQuery = (byDefault: number) =>
     },
     'expected an object',
   );
+
+export const historyQuery = historySearch(10);
+export const historyBody = historySearch(1);
+export type HistorySearch = z.output<typeof historyBody>;
 
 const update = z.object(
   { values: optional(json), command: optional(command), as_node: name },

@@ -1,12 +1,13 @@
-/** Routes that read a thread's current and earlier states and update its state between runs. */
-import { Hono } from 'hono';
+/** Endpoints that read a thread's current and earlier states and update its state between runs. */
+import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { StateOrder } from '../../graphs/port.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
-import type { Env, ServerContext } from '../context.ts';
-import { readQuery } from '../query.ts';
-import { findReadable } from './readable-thread.ts';
+import type { ServerContext } from '../context.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { jsonObject } from '../fields.ts';
+import { json, nothing, problems } from '../openapi/descriptions.ts';
 import {
   jsonReply,
   noCheckpoint,
@@ -18,20 +19,22 @@ import {
   refused,
   stateBusy,
 } from '../replies.ts';
-import { check, pathUuid } from '../check.ts';
+import { findReadable } from './readable-thread.ts';
+import { selectMembers, toPart } from './state-part.ts';
 import {
+  historyBody,
   historyQuery,
   stateChoice,
   statePatch,
   stateQuery,
   stateUpdate,
   type CheckpointChoice,
+  type HistorySearch,
   type StateChoice,
 } from './state-schemas.ts';
-import { selectMembers, toPart } from './state-part.ts';
+import { checkpoint, emptyState, threadState, toCheckpoint, toState } from './state-shapes.ts';
 import { updateState } from './state-update.ts';
 import { checkpointsOf, findThreadGraph, type ThreadGraph } from './thread-graph.ts';
-import { emptyState, toCheckpoint, toState } from '../serializers.ts';
 
 interface CheckpointRef {
   readonly ns: string;
@@ -41,124 +44,165 @@ interface CheckpointRef {
 /** Loads a checkpoint without its values, to test whether it exists. */
 const NO_VALUES = { names: [], written: false };
 
-export function threadStateRoutes(context: ServerContext): Hono<Env> {
-  const app = new Hono<Env>();
+const STATE = { 200: json(threadState, 'The state'), ...problems(404) };
+const HISTORY = { 200: json(z.array(threadState), 'The states, newest first'), ...problems(404) };
 
-  async function readState(actor: Actor, threadId: string, place: CheckpointRef, choice: StateChoice) {
-    const { thread, ifStillReadable } = await findReadable(context, actor, threadId);
-    const checkpoints = checkpointsOf(context, threadId);
-    const { ns, checkpointId } = place;
-    if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId, NO_VALUES)) === undefined)
-      throw noCheckpoint(checkpointId);
-    const graph =
-      thread.head === null ? undefined : await findThreadGraph(context, actor, threadId, thread.metadata);
-    if (graph === undefined) return selectMembers(emptyState, choice.select);
-    const asked = context.graphs.state(toOrder(threadId, graph, place, choice), checkpoints);
-    return selectMembers(toState(threadId, await ifStillReadable(asked)), choice.select);
-  }
+export const threadStateEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/threads/{thread_id}/state',
+    tag: 'threads',
+    summary: 'Get the state of a thread',
+    query: stateChoice,
+    replies: STATE,
+    handle: async ({ context, actor, params, query }) =>
+      jsonReply(await readState(context, actor, params.thread_id, { ns: '' }, query)),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/threads/{thread_id}/state/{checkpoint_id}',
+    tag: 'threads',
+    summary: 'Get the state at a checkpoint',
+    query: stateChoice,
+    replies: STATE,
+    async handle({ context, actor, params: { thread_id: threadId, checkpoint_id: checkpointId }, query }) {
+      return jsonReply(await readState(context, actor, threadId, { ns: '', checkpointId }, query));
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/state/checkpoint',
+    tag: 'threads',
+    summary: 'Get the state at a checkpoint or of a subgraph',
+    description:
+      'Without `checkpoint_id` the newest state of the namespace; without a checkpoint the state of the thread.',
+    body: stateQuery,
+    replies: STATE,
+    async handle({ context, actor, params, body: { checkpoint: wanted, ...choice } }) {
+      return jsonReply(await readState(context, actor, params.thread_id, toCheckpointRef(wanted), choice));
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/state',
+    tag: 'threads',
+    summary: 'Update the state of a thread',
+    description:
+      'As if the node `as_node` had returned `values`. Only between runs; the status of the thread follows the new head.',
+    body: stateUpdate,
+    replies: {
+      200: json(
+        z.object({ checkpoint, configurable: jsonObject, checkpoint_id: z.string().nullable() }),
+        'The new checkpoint',
+      ),
+      ...problems(400, 404, 409),
+    },
+    async handle({ context, actor, params: { thread_id: threadId }, body }) {
+      await findReadable(context, actor, threadId);
+      const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId });
+      const thread = await getThread(context.log.rows, threadId, granted.filter);
+      // The caller may read the thread, so the reply is 403 and not 404 (A3).
+      if (thread === undefined) throw notAuthorized();
+      if (thread.status === 'busy') throw stateBusy();
+      const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
+      if (graph === undefined) throw noGraphId(threadId);
+      const place = toCheckpointRef({ checkpoint_id: body.checkpoint_id, ...body.checkpoint });
+      const update = {
+        values: body.values ?? null,
+        ...(body.as_node !== undefined && { asNode: body.as_node }),
+      };
+      const updated = await updateState(context, actor, {
+        threadId,
+        graph,
+        ...place,
+        supersteps: [[update]],
+      });
+      // Clients read the new checkpoint under any of these names.
+      const created = toCheckpoint(threadId, updated);
+      const { checkpoint_map: map = null, ...where } = created ?? {};
+      const configurable = map === null ? where : { ...where, checkpoint_map: map };
+      return jsonReply({ checkpoint: created, configurable, checkpoint_id: updated.id });
+    },
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/threads/{thread_id}/state',
+    tag: 'threads',
+    summary: 'Change the metadata of a thread',
+    body: statePatch,
+    replies: { 204: nothing('Changed'), ...problems(404) },
+    async handle({ context, actor, params: { thread_id: threadId }, body }) {
+      const granted = await authorise(context, actor, 'threads:update', {
+        thread_id: threadId,
+        metadata: body.metadata ?? {},
+      });
+      const thread = await getThread(context.log.rows, threadId, granted.filter);
+      if (thread === undefined) throw noThread(threadId);
+      const metadata = grantedMetadata(granted, thread.metadata);
+      const done = await context.threads.dispatch(threadId, [{ type: 'UpdateThread', metadata }]);
+      if (!done.ok) throw refused(done.refusal, threadId);
+      return noContent();
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/threads/{thread_id}/history',
+    tag: 'threads',
+    summary: 'List the states of a thread',
+    query: historyQuery,
+    replies: HISTORY,
+    handle: async ({ context, actor, params, query }) =>
+      jsonReply(await readHistory(context, actor, params.thread_id, query)),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/threads/{thread_id}/history',
+    tag: 'threads',
+    summary: 'Search the states of a thread',
+    body: historyBody,
+    replies: HISTORY,
+    handle: async ({ context, actor, params, body }) =>
+      jsonReply(await readHistory(context, actor, params.thread_id, body)),
+  }),
+];
 
-  app.get('/threads/:thread_id/state', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    return jsonReply(await readState(c.var.actor, threadId, { ns: '' }, readChoice(c.req.url)));
-  });
-
-  app.get('/threads/:thread_id/state/:checkpoint_id', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const checkpointId = pathUuid(c.req.param('checkpoint_id'), 'checkpoint_id');
-    const place = { ns: '', checkpointId };
-    return jsonReply(await readState(c.var.actor, threadId, place, readChoice(c.req.url)));
-  });
-
-  app.post('/threads/:thread_id/state/checkpoint', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const { checkpoint, ...choice } = check(stateQuery, c.var.body ?? {});
-    return jsonReply(await readState(c.var.actor, threadId, toCheckpointRef(checkpoint), choice));
-  });
-
-  app.post('/threads/:thread_id/state', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const body = check(stateUpdate, c.var.body ?? {});
-    await findReadable(context, c.var.actor, threadId);
-    const granted = await authorise(context, c.var.actor, 'threads:update', { thread_id: threadId });
-    const thread = await getThread(context.log.rows, threadId, granted.filter);
-    // The caller may read the thread, so the reply is 403 and not 404 (A3).
-    if (thread === undefined) throw notAuthorized();
-    if (thread.status === 'busy') throw stateBusy();
-    const graph = await findThreadGraph(context, c.var.actor, threadId, thread.metadata);
-    if (graph === undefined) throw noGraphId(threadId);
-    const place = toCheckpointRef({ checkpoint_id: body.checkpoint_id, ...body.checkpoint });
-    const update = {
-      values: body.values ?? null,
-      ...(body.as_node !== undefined && { asNode: body.as_node }),
-    };
-    const updated = await updateState(context, c.var.actor, {
-      threadId,
-      graph,
-      ...place,
-      supersteps: [[update]],
-    });
-    // Clients read the new checkpoint under any of these names.
-    const checkpoint = toCheckpoint(threadId, updated);
-    const { checkpoint_map: map = null, ...where } = checkpoint ?? {};
-    const configurable = map === null ? where : { ...where, checkpoint_map: map };
-    return c.json({ checkpoint, configurable, checkpoint_id: updated.id });
-  });
-
-  app.patch('/threads/:thread_id/state', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const body = check(statePatch, c.var.body ?? {});
-    const granted = await authorise(context, c.var.actor, 'threads:update', {
-      thread_id: threadId,
-      metadata: body.metadata ?? {},
-    });
-    const thread = await getThread(context.log.rows, threadId, granted.filter);
-    if (thread === undefined) throw noThread(threadId);
-    const metadata = grantedMetadata(granted, thread.metadata);
-    const done = await context.threads.dispatch(threadId, [{ type: 'UpdateThread', metadata }]);
-    if (!done.ok) throw refused(done.refusal, threadId);
-    return noContent();
-  });
-
-  async function history(actor: Actor, threadId: string, query: ReturnType<typeof readHistory>) {
-    const { thread, ifStillReadable } = await findReadable(context, actor, threadId);
-    const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
-    if (thread.head === null || graph === undefined) return [];
-    const { limit, before, metadata, checkpoint, select } = query;
-    const asked = context.graphs.history(
-      {
-        ...toOrder(threadId, graph, toCheckpointRef(checkpoint), { select, subgraphs: false }),
-        limit,
-        ...(before !== undefined && { before }),
-        ...(metadata !== undefined && { metadata }),
-      },
-      checkpointsOf(context, threadId),
-    );
-    const states = await ifStillReadable(asked);
-    if (states === 'too-large') throw pageTooLarge('The states that are asked for', 'Ask for fewer.');
-    return states.map((state) => selectMembers(toState(threadId, state), select));
-  }
-
-  app.get('/threads/:thread_id/history', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    const given = readQuery(c.req.url, {
-      limit: 'number',
-      before: 'text',
-      metadata: 'json',
-      checkpoint: 'json',
-      select: 'list',
-    });
-    return jsonReply(await history(c.var.actor, threadId, readHistory(given, 10)));
-  });
-
-  app.post('/threads/:thread_id/history', async (c) => {
-    const threadId = pathUuid(c.req.param('thread_id'), 'thread_id');
-    return jsonReply(await history(c.var.actor, threadId, readHistory(c.var.body ?? {}, 1)));
-  });
-
-  return app;
+async function readState(
+  context: ServerContext,
+  actor: Actor,
+  threadId: string,
+  place: CheckpointRef,
+  choice: StateChoice,
+) {
+  const { thread, ifStillReadable } = await findReadable(context, actor, threadId);
+  const checkpoints = checkpointsOf(context, threadId);
+  const { ns, checkpointId } = place;
+  if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId, NO_VALUES)) === undefined)
+    throw noCheckpoint(checkpointId);
+  const graph =
+    thread.head === null ? undefined : await findThreadGraph(context, actor, threadId, thread.metadata);
+  if (graph === undefined) return selectMembers(emptyState, choice.select);
+  const asked = context.graphs.state(toOrder(threadId, graph, place, choice), checkpoints);
+  return selectMembers(toState(threadId, await ifStillReadable(asked)), choice.select);
 }
 
-const readHistory = (given: unknown, byDefault: number) => check(historyQuery(byDefault), given);
+async function readHistory(context: ServerContext, actor: Actor, threadId: string, query: HistorySearch) {
+  const { thread, ifStillReadable } = await findReadable(context, actor, threadId);
+  const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
+  if (thread.head === null || graph === undefined) return [];
+  const { limit, before, metadata, checkpoint, select } = query;
+  const asked = context.graphs.history(
+    {
+      ...toOrder(threadId, graph, toCheckpointRef(checkpoint), { select, subgraphs: false }),
+      limit,
+      ...(before !== undefined && { before }),
+      ...(metadata !== undefined && { metadata }),
+    },
+    checkpointsOf(context, threadId),
+  );
+  const states = await ifStillReadable(asked);
+  if (states === 'too-large') throw pageTooLarge('The states that are asked for', 'Ask for fewer.');
+  return states.map((state) => selectMembers(toState(threadId, state), select));
+}
 
 /** The checkpoint that a client names. Without an id, `checkpoint_map` may hold the id for the namespace. */
 function toCheckpointRef(choice: Partial<CheckpointChoice> | undefined): CheckpointRef {
@@ -167,9 +211,6 @@ function toCheckpointRef(choice: Partial<CheckpointChoice> | undefined): Checkpo
   const checkpointId = id ?? (typeof mapped === 'string' && mapped !== '' ? mapped : undefined);
   return { ns, ...(checkpointId !== undefined && { checkpointId }) };
 }
-
-const readChoice = (url: string): StateChoice =>
-  check(stateChoice, readQuery(url, { subgraphs: 'boolean', select: 'list' }));
 
 function toOrder(
   threadId: string,

@@ -6,7 +6,7 @@ import { writeJson, type JsonText } from '../../kernel/json-text.ts';
 import type { RunRecord } from '../../projections/run-queries.ts';
 import type { Outcome } from '../../thread/events.ts';
 import { cancelReasonOf, runEndOf } from '../../thread/run-end.ts';
-import { toRun } from '../serializers.ts';
+import { toRun } from '../runs/shapes.ts';
 
 /** The run record with the run's end. `sentAt` (ms) is the time of the commit, so that every attempt is equal (W2). */
 export function renderDelivery(
