@@ -97,8 +97,8 @@ function stageFirst(plan: Plan, journal: Journal): StagedCheckpoint | undefined 
 
 const toReplay = (plan: Plan) =>
   plan.kind === 'continue'
-    ? { done: plan.record.done, answers: plan.record.answers, silentAnswers: plan.silentAnswers }
-    : { done: 0, answers: [], silentAnswers: 0 };
+    ? { done: plan.record.done, resumeValues: plan.record.answers, silentResumes: plan.silentResumes }
+    : { done: 0, resumeValues: [], silentResumes: 0 };
 
 async function callOnce(fn: GraphFunction, start: Record<string, unknown>, call: Call): Promise<Outcome> {
   try {

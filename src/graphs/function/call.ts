@@ -1,7 +1,7 @@
 /**
  * Calls the user's function and iterates its updates. After each resume and each crash the function is called again with
  * the same state. Earlier work is recognised by counting: the first `done` updates are skipped, `interrupt()` returns the
- * recorded answers in order, and the writer emits nothing until the replay is over.
+ * recorded resume values in order, and the writer emits nothing until the replay is over.
  */
 import type { RunOrder } from '../port.ts';
 import type { GraphStore } from '../store.ts';
@@ -9,8 +9,8 @@ import { toRunConfig } from '../run-config.ts';
 
 export interface Replay {
   readonly done: number;
-  readonly answers: readonly unknown[];
-  readonly silentAnswers: number;
+  readonly resumeValues: readonly unknown[];
+  readonly silentResumes: number;
 }
 
 export interface CallHandlers {
@@ -47,7 +47,7 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   let asked = 0;
   let stoppedAt: RaisedInterrupt | undefined;
 
-  const isReplaying = (): boolean => skipped < replay.done || asked < replay.silentAnswers;
+  const isReplaying = (): boolean => skipped < replay.done || asked < replay.silentResumes;
   const onUpdate = async (value: unknown): Promise<void> => {
     if (value === undefined || value === null) return;
     if (skipped < replay.done) skipped += 1;
@@ -55,9 +55,9 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   };
   const interrupt = (value: unknown): unknown => {
     const index = asked;
-    if (stoppedAt === undefined && index < replay.answers.length) {
+    if (stoppedAt === undefined && index < replay.resumeValues.length) {
       asked += 1;
-      return structuredClone(replay.answers[index]);
+      return structuredClone(replay.resumeValues[index]);
     }
     stoppedAt ??= { index, value };
     throw new Paused('The run waits for an answer');

@@ -32,8 +32,8 @@ export type Plan =
       readonly start: Record<string, unknown>;
       /** The state update sent with the resume; it is saved before the function is called. */
       readonly update?: Record<string, unknown>;
-      /** The number of recorded answers that the function must consume before its writer emits frames. */
-      readonly silentAnswers: number;
+      /** The number of recorded resume values that the function must consume before its writer emits frames. */
+      readonly silentResumes: number;
       /** The head shows an open call, so an end without an update still needs a closing checkpoint. */
       readonly unfinished: boolean;
     }
@@ -62,7 +62,7 @@ export async function planRun(order: RunOrder, store: CheckpointReader, ids: Ids
   if (resume === undefined || resume === null)
     return { kind: 'begin', head, update: patch ?? toUpdate(order.input ?? {}, 'The input') };
   if (body === undefined || notes.pending === undefined) return { kind: 'nothing', head };
-  return toContinued(head, toAnswered(order, body, notes, resume, patch), store, ids, {
+  return toContinued(head, toResumed(order, body, notes, resume, patch), store, ids, {
     unfinished: true,
     silent: true,
     ...(patch === undefined ? {} : { update: patch }),
@@ -89,14 +89,14 @@ async function toContinued(
     head,
     record,
     start: start.copy(),
-    silentAnswers: silent ? record.answers.length : 0,
+    silentResumes: silent ? record.answers.length : 0,
     unfinished,
     ...(update === undefined ? {} : { update }),
   };
 }
 
 /** Adds the resume value, unless an earlier attempt of this run already recorded it with the next interrupt. */
-function toAnswered(
+function toResumed(
   order: RunOrder,
   { record }: Body,
   { pending, given }: CheckpointNotes,
@@ -107,13 +107,13 @@ function toAnswered(
   if (pending === undefined || given?.runId === order.runId) return { ...record, answers, patches };
   return {
     ...record,
-    answers: [...answers, pickAnswer(resume, pending.id)],
+    answers: [...answers, pickResumeValue(resume, pending.id)],
     patches: patch === undefined ? patches : [...patches, patch],
   };
 }
 
 /** The resume value for the interrupt `id`: from a map of interrupt ids, or `resume` itself if it is no such map. */
-function pickAnswer(resume: Json, id: string): Json {
+function pickResumeValue(resume: Json, id: string): Json {
   if (!isObject(resume) || (interruptKeys(resume)?.length ?? 0) === 0) return resume;
   if (!Object.hasOwn(resume, id))
     throw new Error(`The interrupt ${id} waits, but the answers are for others`);
