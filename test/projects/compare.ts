@@ -20,6 +20,9 @@ const MAX_TOLD_DIFFERENCES = 12;
 export interface StartedProject {
   readonly name: string;
   readonly folder: string;
+  /** Configuration file. */
+  readonly config: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly programs: Programs;
   server(): ServerProgram;
   again(): Promise<void>;
@@ -40,9 +43,7 @@ export async function withProject<T>(
       programs.serve({ args: ['--config', config], cwd: folder, env });
     let server = await start();
     return use({
-      name,
-      folder,
-      programs,
+      ...{ name, folder, config, env, programs },
       server: () => server,
       async again() {
         await server.end('SIGKILL');
