@@ -3,6 +3,7 @@
  * SQLite log; `config` refuses others.
  */
 import { backUp, type BackedUp, type BackupOptions } from './log/sqlite/backup.ts';
+import { conditionOf, type Condition } from './log/sqlite/condition.ts';
 import { openHistory, type History } from './log/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './log/sqlite/log.ts';
 import { openThreadSource } from './log/sqlite/thread-source.ts';
@@ -21,6 +22,8 @@ export interface Store {
   openPast(): History;
   /** Copies the log into one file, beside a running server too. */
   backUp(file: string, options: BackupOptions): Promise<BackedUp>;
+  /** Writes nothing. */
+  condition(): Condition;
   /** Puts a backup in the place of the log. Throws `BackupDamaged` and `DataDirectoryBusy`. */
   restore(file: string, options: RestoreOptions): Restored;
   /** R1 Opens one thread for an export, beside a running server too. Throws when there is no log. */
@@ -37,6 +40,7 @@ export const storeAt = (address: string): Store => ({
     }),
   openPast: () => openHistory(address, projection, sqlFunctions),
   backUp: (file, options) => backUp(address, file, options),
+  condition: () => conditionOf(address),
   restore: (file, options) => restore(file, address, options),
   openSource: (threadId) => openThreadSource(address, threadId),
 });

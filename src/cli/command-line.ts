@@ -4,6 +4,7 @@ import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { addBackup } from './backup.ts';
 import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
+import { addDoctor } from './doctor.ts';
 import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
 import { addInit } from './init.ts';
@@ -25,7 +26,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 
 /** Commands in the order of the help. */
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
-  ['Serve a project:', [addInit, addDev, addServe, addOpenapi]],
+  ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
   ['Look into the log:', [addReplay]],
   ['Carry a thread:', [addExport]],
   ['Keep the log:', [addBackup, addRestore, addVerify]],

@@ -14,12 +14,15 @@ const PF_EXITING = 0x4;
 
 const noteOf = (dir: string): string => join(dir, 'lock.db-owner');
 
-/** Whether another process has noted itself and lives. */
-export function isOwned(dir: string): boolean {
+/** Number of another process that has noted itself and lives; undefined when there is none. */
+export function ownerOf(dir: string): number | undefined {
   const note = readNote(dir);
   const pid = /^[1-9]\d* /.exec(note ?? '')?.[0].trim();
-  return pid !== undefined && note !== describe('self', dir) && note === describe(pid, dir);
+  const isOther = pid !== undefined && note !== describe('self', dir) && note === describe(pid, dir);
+  return isOther ? Number(pid) : undefined;
 }
+
+export const isOwned = (dir: string): boolean => ownerOf(dir) !== undefined;
 
 /** Notes this process; the returned function takes that back. Call under the lock. */
 export function noteOwner(dir: string): () => void {

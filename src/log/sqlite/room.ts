@@ -42,7 +42,9 @@ export interface RoomOptions {
   readonly onWarning: (text: string) => void;
 }
 
-const reserveOf = (file: string): string => join(dirname(file), 'reserve');
+export const RESERVE_FILE = 'reserve';
+
+const reserveOf = (file: string): string => join(dirname(file), RESERVE_FILE);
 
 export const isTriedOnFullDisk = ({ isVital, payloads = [] }: Batch): boolean =>
   isVital === true || payloads.some(({ kind }) => FREEING.has(kind));

@@ -6,7 +6,7 @@ import { suite } from '../../support/suite.ts';
 const test = suite('command line');
 
 const COMMANDS = [
-  ...['init', 'dev', 'serve', 'openapi', 'replay'],
+  ...['init', 'dev', 'serve', 'doctor', 'openapi', 'replay'],
   ...['export', 'backup', 'restore', 'verify'],
 ];
 

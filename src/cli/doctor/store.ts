@@ -1,0 +1,59 @@
+/** The data folder and the log in it. Writes nothing. */
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { PRODUCT } from '../../kernel/product.ts';
+import { findExposure } from '../../log/disk.ts';
+import { storeAt } from '../../open-store.ts';
+import { amountText } from '../progress.ts';
+import { ok, problem, warning, type Finding } from './finding.ts';
+
+/** With less room a server may soon refuse changes. */
+const MIN_FREE_BYTES = 256 * 2 ** 20;
+
+export function examineDisk(dir: string): Finding[] {
+  const there = nearest(dir);
+  const { bavail, bsize } = statfsSync(there);
+  const free = bavail * bsize;
+  const text = `${amountText(free, 'bytes')} free for ${dir}`;
+  const exposure = existsSync(dir) ? findExposure(dir) : undefined;
+  return [
+    free < MIN_FREE_BYTES
+      ? problem('disk', `only ${text}`, 'free some space, or name a folder on another disk with --data')
+      : ok('disk', text),
+    ...(isWritable(there)
+      ? []
+      : [
+          problem(
+            'disk',
+            `${there} cannot be written`,
+            'change its owner, or name another folder with --data',
+          ),
+        ]),
+    ...(exposure === undefined ? [] : [warning('disk', exposure, `chmod 700 ${dir}`)]),
+  ];
+}
+
+export function examineLog(dir: string): { findings: Finding[]; owner: number | undefined } {
+  const { exists, owner, hasReserve, problem: found } = storeAt(dir).condition();
+  if (!exists) return { findings: [ok('log', `none yet in ${dir}: the first start makes one`)], owner };
+  const findings = [
+    found === undefined
+      ? ok('log', `${dir}${owner === undefined ? '' : `, in use by process ${owner}`}`)
+      : problem('log', found, `see what it says; "${PRODUCT} restore" puts a backup in its place`),
+  ];
+  if (owner !== undefined && !hasReserve)
+    findings.push(problem('disk', `the reserve of ${dir} is gone: the disk was full`, 'free some space'));
+  return { findings, owner };
+}
+
+/** The folder, or the nearest one above it that exists. */
+const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
+
+function isWritable(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
