@@ -6,6 +6,7 @@ import { ensureSystemAssistants } from './actors/assistants.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { startCrons } from './effects/crons.ts';
 import type { OwnFetch } from './effects/own-out.ts';
+import { purgeArrivals } from './archive/arrivals.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/crons/start.ts';
@@ -58,6 +59,7 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
   const named = [...config.graphs, ...config.unserved];
   await ensureSystemAssistants(assistants, named, config.assistantDefaults);
   activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts }));
+  await purgeArrivals(log, threads);
 
   const streams = openStreams(log, clock);
   const { hub } = streams;

@@ -4,7 +4,7 @@
  * The first commit makes the thread under its id, `arriving`: no client sees it. Payloads follow in commits of bounded
  * size, then the events, each commit up to a moment at which no run was open, so that no executor finds one to start.
  * The last commit makes the thread visible. When the import breaks, the thread is deleted as if it had never been; when
- * the process breaks, the next start does that (`purgeArrivals`).
+ * the process breaks, the next start does that (`arrivals.ts`).
  */
 import { commit } from '../actors/aggregate.ts';
 import { lastFrames } from '../actors/last-frames.ts';
@@ -16,11 +16,11 @@ import type { Recorded } from '../log/events.ts';
 import type { EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { takenRuns } from '../projections/run-queries.ts';
-import { arrivingThreads } from '../projections/thread-queries.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent, type Ttl } from '../thread/events.ts';
 import { isUnused } from '../thread/import-decide.ts';
-import { evolve, initial, isLiving, type ThreadState } from '../thread/state.ts';
+import { evolve, initial, type ThreadState } from '../thread/state.ts';
+import { abandon } from './arrivals.ts';
 import { openBatches } from './batches.ts';
 import { readEvent, type Inspected, type PastEvent } from './inspect.ts';
 import { kindOf } from './kinds.ts';
@@ -82,19 +82,6 @@ export async function importThread(
     throw error;
   }
   return { ok: true, threadId };
-}
-
-/** Deletes threads whose import a dead process left half done. Call before clients are served. */
-export async function purgeArrivals({ log, threads }: Omit<ImportInto, 'ids'>): Promise<number> {
-  const left = await arrivingThreads(log.rows);
-  for (const threadId of left) await abandon(threads, threadId);
-  return left.length;
-}
-
-async function abandon(threads: Threads, threadId: string): Promise<void> {
-  const remove = async (state: ThreadState): Promise<readonly ThreadCommand[]> =>
-    isLiving(state) && state.arriving ? [{ type: 'DeleteThread' }] : [];
-  await threads.dispatch(threadId, remove, { isVital: true });
 }
 
 interface Arrival {

@@ -7,6 +7,7 @@ import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { addDoctor } from './doctor.ts';
 import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
+import { addImport } from './import.ts';
 import { addInit } from './init.ts';
 import { addOpenapi } from './openapi.ts';
 import { addReplay } from './replay.ts';
@@ -28,7 +29,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
   ['Look into the log:', [addReplay]],
-  ['Carry a thread:', [addExport]],
+  ['Carry a thread:', [addExport, addImport]],
   ['Keep the log:', [addBackup, addRestore, addVerify]],
 ];
 

@@ -1,0 +1,49 @@
+/** Imports a file into a log that no server has open. */
+import { createThreads } from '../actors/threads.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { randomIds } from '../kernel/ids.ts';
+import type { OnProgress } from '../kernel/progress.ts';
+import type { EventLog } from '../log/log.ts';
+import { purgeArrivals } from './arrivals.ts';
+import { importThread, type Imported } from './import.ts';
+import { inspect } from './inspect.ts';
+import { openExport } from './read.ts';
+
+export interface IntoLogOptions {
+  readonly clock: Clock;
+  readonly newIds: boolean;
+  /** Opened after the file has been checked, closed at the end. */
+  readonly openLog: () => EventLog;
+  readonly onProgress?: OnProgress;
+}
+
+/** `fileId`: the thread's id in the file. */
+export type IntoLog = Imported & { readonly fileId: string };
+
+/** Throws `ExportRefused` before the log is opened, and what `openLog` throws. */
+export async function importIntoLog(
+  path: string,
+  { clock, newIds, openLog, onProgress }: IntoLogOptions,
+): Promise<IntoLog> {
+  const file = await openExport(path);
+  try {
+    const inspected = await inspect(file, (done) => onProgress?.({ phase: 'checking', done, unit: 'bytes' }));
+    const log = openLog();
+    try {
+      const ids = randomIds(clock);
+      // No event of an import owes a webhook.
+      const threads = createThreads({ log, clock, ids, webhooks: { enabled: false, render: () => '' } });
+      await purgeArrivals(log, threads);
+      const { metadata, ttl } = inspected.state;
+      const options = { newIds, metadata, ttl, onProgress };
+      return {
+        ...(await importThread({ log, threads, ids }, file, inspected, options)),
+        fileId: inspected.threadId,
+      };
+    } finally {
+      await log.close();
+    }
+  } finally {
+    await file.close();
+  }
+}

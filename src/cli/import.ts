@@ -1,0 +1,96 @@
+/** The `import` command: takes an exported thread into a log, or sends it to a running server. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { systemClock } from '../kernel/clock.ts';
+import { PRODUCT } from '../kernel/product.ts';
+import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import type { Finish, Host } from './host.ts';
+import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openProgress } from './progress.ts';
+import { sendFile } from './send-file.ts';
+
+interface ImportOptions extends DataOptions {
+  readonly newId?: boolean;
+  readonly url?: string;
+  readonly header?: readonly string[];
+  readonly json?: boolean;
+}
+
+export const addImport = (program: Command, host: Host, finish: Finish): Command =>
+  withJsonOption(
+    withDataOption(program.command('import'), 'folder of the log to import into, created when it is missing')
+      .argument('<file>', `what "${PRODUCT} export" wrote`)
+      .option('--new-id', 'give the thread and its runs new ids')
+      .option('--url <address>', 'send the file to the server that runs there, instead of into a folder')
+      .option('--header <line...>', 'with --url: headers of the request, such as "x-api-key: KEY"'),
+    'print {thread_id}',
+  )
+    .summary('take an exported thread in')
+    .description(
+      'Checks the file, then takes its thread in: its state, history and frames are as before, and it can be ' +
+        'continued. Runs that were open end with the reason "imported". Writes nothing when the file is damaged, or ' +
+        'when the thread or one of its runs is here already (see --new-id). A folder must have no running server; ' +
+        'with --url the server takes the thread in, for the user that the headers name.',
+    )
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 imported, 1 damaged file or taken id, 2 wrong option, 3 the log or the server cannot be reached\n' +
+        `\nExamples:\n  ${PRODUCT} import thread.${PRODUCT} --data /var/lib/my-project\n` +
+        `  ${PRODUCT} import thread.${PRODUCT} --new-id\n` +
+        `  ${PRODUCT} import thread.${PRODUCT} --url http://127.0.0.1:2024 --header "x-api-key: KEY"`,
+    )
+    .action(async (file: string, options: ImportOptions) => {
+      const path = resolve(host.cwd, file);
+      const threadId =
+        options.url === undefined
+          ? await importHere(path, options, host)
+          : await sendFile(path, { ...options, url: options.url });
+      host.print(
+        options.json === true ? JSON.stringify({ thread_id: threadId }) : `imported thread ${threadId}`,
+      );
+      finish(EXIT_OK);
+    });
+
+async function importHere(
+  path: string,
+  { newId = false, ...options }: ImportOptions,
+  host: Host,
+): Promise<string> {
+  const { storeAt } = await import('../open-store.ts');
+  const { importIntoLog } = await import('../archive/into-log.ts');
+  const store = storeAt(addressOfStore(options, host));
+  const clock = systemClock();
+  const progress = openProgress(host, clock);
+  const say = (text: string): void => {
+    progress.clear();
+    host.printError(text);
+  };
+  try {
+    const imported = await importIntoLog(path, {
+      ...{ clock, newIds: newId, onProgress: progress.report },
+      openLog: () => store.openLog({ clock, onFault: (error) => say(String(error)), onWarning: say }),
+    });
+    if (imported.ok) return imported.threadId;
+    throw new CommandFailed(
+      EXIT_DIFFERENT,
+      `import: thread ${imported.fileId} or one of its runs is or was here already; --new-id imports it under new ids`,
+    );
+  } catch (error) {
+    throw toCommandError(error);
+  } finally {
+    progress.clear();
+  }
+}
+
+function toCommandError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message } = error;
+  if (name === 'DataDirectoryBusy')
+    return new CommandFailed(EXIT_UNTRIED, `${message}; --url imports into a running server`, {
+      cause: error,
+    });
+  if (name === 'ExportRefused') return new CommandFailed(EXIT_DIFFERENT, message, { cause: error });
+  if ((error as NodeJS.ErrnoException).syscall === 'open')
+    return new CommandFailed(EXIT_UNTRIED, message, { cause: error });
+  return error;
+}

@@ -1,0 +1,50 @@
+/** Sends an exported thread to a running server. */
+import { openAsBlob } from 'node:fs';
+import { CommandFailed, EXIT_DIFFERENT, EXIT_UNTRIED, EXIT_USAGE } from './exit-codes.ts';
+
+export interface SendOptions {
+  readonly url: string;
+  readonly newId?: boolean;
+  /** Lines of the form `name: value`. */
+  readonly header?: readonly string[];
+}
+
+/** Returns the thread's id there. */
+export async function sendFile(
+  path: string,
+  { url, newId = false, header = [] }: SendOptions,
+): Promise<string> {
+  const body = await openAsBlob(path).catch((error: Error) => {
+    throw new CommandFailed(EXIT_UNTRIED, `import: ${path} cannot be read: ${error.message}`, {
+      cause: error,
+    });
+  });
+  const headers = new Headers({ 'content-type': 'application/octet-stream' });
+  for (const line of header) {
+    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined)
+      throw new CommandFailed(EXIT_USAGE, `--header: expected "name: value", found "${line}"`);
+    headers.set(name, value!);
+  }
+  const target = `${url.replace(/\/+$/, '')}/threads/import${newId ? '?new_id=true' : ''}`;
+  const response = await fetch(target, { method: 'POST', headers, body }).catch((error: Error) => {
+    const { cause } = error as { cause?: { message?: string } };
+    throw new CommandFailed(
+      EXIT_UNTRIED,
+      `import: ${url} does not answer: ${cause?.message ?? error.message}`,
+      { cause: error },
+    );
+  });
+  const text = await response.text();
+  if (!response.ok)
+    throw new CommandFailed(EXIT_DIFFERENT, `import: ${url} answered ${response.status}: ${detailOf(text)}`);
+  return String((JSON.parse(text) as { thread_id?: unknown }).thread_id);
+}
+
+function detailOf(text: string): string {
+  try {
+    return String((JSON.parse(text) as { detail?: unknown }).detail ?? text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,216 @@
+/** Threads that are exported beside a running server and imported elsewhere. */
+import * as assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runHere } from '../support/command-line.ts';
+import { createRandom } from '../support/random.ts';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { config, ended, newThread, say, startGated, textsOf } from './scene.ts';
+import { readFrames } from './stream-reader.ts';
+
+const test = suite('conformance: threads that are carried');
+
+const STATES = { config: config('platform.states.json') };
+
+async function exportFrom(s: TestServer, threadId: string): Promise<string> {
+  const file = join(s.dir, `${threadId}.rewound`);
+  const { code, out } = await runHere([
+    'export',
+    '--data',
+    join(s.dir, 'data'),
+    '--thread',
+    threadId,
+    '-o',
+    file,
+  ]);
+  assert.equal(code, 0, out);
+  return file;
+}
+
+const importInto = (data: string, file: string, ...more: string[]) =>
+  runHere(['import', file, '--data', data, '--json', ...more]);
+
+/** The server is stopped meanwhile. */
+async function importStopped(s: TestServer, file: string, ...more: string[]): Promise<string> {
+  await s.stop();
+  const { out } = await importInto(join(s.dir, 'data'), file, ...more);
+  await s.restart();
+  return (JSON.parse(out) as { thread_id: string }).thread_id;
+}
+
+/** The error that the command ends with, and its exit code. */
+async function failureOf(done: Promise<unknown>): Promise<{ exitCode?: number; message: string }> {
+  const error = await done.then(
+    () => assert.fail('the command succeeded'),
+    (thrown: Error & { exitCode?: number }) => thrown,
+  );
+  return error;
+}
+
+/** What clients see of a thread, without the times of its own last change. */
+async function seen(s: TestServer, threadId: string): Promise<unknown> {
+  const { threads, runs } = s.client;
+  const { updated_at: _, ...thread } = await threads.get(threadId);
+  const list = await runs.list(threadId, { limit: 100 });
+  const frames = [];
+  for (const { run_id } of list) {
+    const path = `${s.url}/threads/${threadId}/runs/${run_id}/stream`;
+    const all = await readFrames(path);
+    frames.push(all);
+    // S2 From every id on, exactly the rest.
+    for (const [index, { id }] of all.entries())
+      assert.deepEqual(await readFrames(path, { headers: { 'last-event-id': id } }), all.slice(index + 1));
+  }
+  return {
+    ...{ thread, list, frames },
+    state: await threads.getState(threadId, undefined, { subgraphs: true }),
+    history: await threads.getHistory(threadId, { limit: 100 }),
+  };
+}
+
+test('P2 S2 an imported thread shows the state, history, runs and frames that it had', () =>
+  withServer(STATES, async (s) => {
+    const threadId = await newThread(s, { metadata: { note: 'über', nested: { n: 1 } } });
+    for (const graph of ['agent', 'turns', 'weather', 'delta', 'survey'])
+      for await (const _ of s.client.runs.stream(threadId, graph, {
+        input: say('hello'),
+        streamMode: ['values', 'updates', 'debug'],
+        streamSubgraphs: true,
+      }));
+    const file = await exportFrom(s, threadId);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const before = await seen(s, threadId);
+    await withServer(STATES, async (other) => {
+      assert.equal(await importStopped(other, file), threadId);
+      assert.deepEqual(await seen(other, threadId), before);
+      // The interrupted run goes on where it asked.
+      await other.client.runs.wait(threadId, 'survey', { command: { resume: 'Ann' } });
+      const done = await other.client.runs.wait(threadId, 'survey', { command: { resume: 9 } });
+      assert.deepEqual((done as { age: unknown }).age, 9);
+      // An imported thread is exported and imported like any other.
+      const again = await exportFrom(other, threadId);
+      const copy = await importStopped(s, again, '--new-id');
+      assert.notEqual(copy, threadId);
+      assert.deepEqual(
+        (await s.client.threads.getState(copy)).values,
+        (await other.client.threads.getState(threadId)).values,
+      );
+    });
+    // The same two again in the log where both are by now.
+    assert.deepEqual(await seen(s, threadId), before);
+  }));
+
+test('a run that was open arrives ended as imported, and its thread goes on from its last checkpoint', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const { runId, open } = await startGated(s, threadId);
+    const waiting = await s.client.runs.create(threadId, 'echo', {
+      input: say('later'),
+      multitaskStrategy: 'enqueue',
+    });
+    const file = await exportFrom(s, threadId);
+    open();
+    await s.until(ended(waiting.run_id));
+    await withServer({}, async (other) => {
+      await importStopped(other, file);
+      const { threads, runs } = other.client;
+      const list = await runs.list(threadId);
+      assert.deepEqual(new Set(list.map(({ run_id }) => run_id)), new Set([runId, waiting.run_id]));
+      for (const { run_id } of list) {
+        const { json } = await other.request('GET', `/threads/${threadId}/runs/${run_id}`);
+        assert.deepEqual([json.status, json.cancel_reason], ['interrupted', 'imported']);
+      }
+      assert.equal((await threads.get(threadId)).status, 'interrupted');
+      assert.deepEqual(textsOf((await threads.getState(threadId)).values), ['gated']);
+      await runs.wait(threadId, 'echo', { input: say('more') });
+      assert.equal((await threads.get(threadId)).status, 'idle');
+    });
+    assert.equal((await s.client.runs.get(threadId, runId)).status, 'success');
+  }));
+
+test('an id that is or was taken is refused, and --new-id imports beside it', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'echo', { input: say('hello') });
+    const file = await exportFrom(s, threadId);
+    const data = join(s.dir, 'data');
+    await s.stop();
+    const events = async () => (await readFile(join(data, 'log.db'))).length;
+    const size = await events();
+    const taken = await failureOf(importInto(data, file));
+    assert.deepEqual([taken.exitCode, await events()], [1, size]);
+    assert.match(taken.message, /is or was here already; --new-id imports it under new ids/);
+    const first = (JSON.parse((await importInto(data, file, '--new-id')).out) as { thread_id: string })
+      .thread_id;
+    const second = (JSON.parse((await importInto(data, file, '--new-id')).out) as { thread_id: string })
+      .thread_id;
+    await s.restart();
+    await s.client.threads.delete(threadId);
+    const values = await Promise.all([first, second].map((id) => s.client.threads.getState(id)));
+    assert.deepEqual(
+      values.map((state) => textsOf(state.values)),
+      [
+        ['hello', 'echo: hello'],
+        ['hello', 'echo: hello'],
+      ],
+    );
+    await s.stop();
+    assert.equal((await failureOf(importInto(data, file))).exitCode, 1);
+  }));
+
+test('L1 thirty damaged and foreign files are refused, and not even a folder is made', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s, { metadata: { note: 'x'.repeat(2_000) } });
+    await s.client.runs.wait(threadId, 'echo', { input: say('hello') });
+    const good = await readFile(await exportFrom(s, threadId));
+    const random = createRandom(7);
+    const damaged: Buffer[] = [Buffer.alloc(0), Buffer.from('hello'), Buffer.from('rewound-export 2\n')];
+    while (damaged.length < 16) damaged.push(good.subarray(0, random.int(0, good.length - 1)));
+    while (damaged.length < 30) {
+      const flipped = Buffer.from(good);
+      flipped[random.int(0, good.length - 1)]! ^= 1 << random.int(0, 7);
+      damaged.push(flipped);
+    }
+    const [file, data] = [join(s.dir, 'damaged'), join(s.dir, 'elsewhere')];
+    for (const content of damaged) {
+      await writeFile(file, content);
+      const { exitCode, message } = await failureOf(importInto(data, file));
+      assert.equal(exitCode, 1, message);
+      assert.match(message, /damaged/);
+      assert.ok(!existsSync(data));
+    }
+  }));
+
+test('a folder with a running server, an existing file and unknown threads are refused with a remedy', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const file = await exportFrom(s, threadId);
+    const data = join(s.dir, 'data');
+    const busy = await failureOf(importInto(data, file));
+    assert.deepEqual([busy.exitCode, /--url imports into a running server/.test(busy.message)], [3, true]);
+    const again = await failureOf(runHere(['export', '--data', data, '--thread', threadId, '-o', file]));
+    assert.deepEqual([again.exitCode, /replace it with --force/.test(again.message)], [3, true]);
+    assert.equal(
+      (await runHere(['export', '--data', data, '--thread', threadId, '-o', file, '--force'])).code,
+      0,
+    );
+    const missing = await failureOf(
+      runHere([
+        'export',
+        '--data',
+        data,
+        '--thread',
+        '00000000-0000-4000-8000-000000000000',
+        '-o',
+        `${file}2`,
+      ]),
+    );
+    assert.match(missing.message, /does not exist here/);
+    assert.ok(!existsSync(`${file}2`));
+    const nothing = await failureOf(importInto(data, join(s.dir, 'no-such-file')));
+    assert.equal(nothing.exitCode, 3);
+  }));
+
+test.run();

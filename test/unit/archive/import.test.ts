@@ -1,0 +1,204 @@
+/** An import step by step: what can be seen of it, and what is left when it breaks. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { purgeArrivals } from '../../../src/archive/arrivals.ts';
+import { importThread, type Imported } from '../../../src/archive/import.ts';
+import { inspect, type Inspected } from '../../../src/archive/inspect.ts';
+import { openExport, type ExportedFile, type ReadRecord } from '../../../src/archive/read.ts';
+import { exportThread } from '../../../src/archive/write.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import type { Batch, EventLog } from '../../../src/log/log.ts';
+import type { CheckpointText } from '../../../src/log/payloads.ts';
+import { openThreadSource } from '../../../src/log/sqlite/thread-source.ts';
+import { claimableRuns, runningRuns } from '../../../src/projections/run-queries.ts';
+import { getThread } from '../../../src/projections/thread-queries.ts';
+import { verify } from '../../../src/replay/verify.ts';
+import { threadStream } from '../../../src/thread/events.ts';
+import { ask, SUCCESS, THREAD } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+import { withThreads, type TestThreads } from '../actors/with-threads.ts';
+
+const test = suite('archive/import');
+
+const RUNS = 12;
+/** Makes the events of a few runs as many as one commit takes. */
+const PAD = 'x'.repeat(50_000);
+const runAt = (index: number): string =>
+  `01980000-0000-7000-8000-0000000001${String(index).padStart(2, '0')}`;
+
+/** A list that grows by one long text in each run. */
+const checkpointAt = (index: number): CheckpointText => {
+  const version = String(index + 1).padStart(4, '0');
+  const values = Array.from({ length: index + 1 }, (_, at) => `${at} ${'text '.repeat(30_000)}`);
+  return {
+    ...{ ns: '', checkpointId: `c${index}`, parentId: index === 0 ? null : `c${index - 1}`, body: '{"v":4}' },
+    ...{ metadata: { thread_id: THREAD, run_id: runAt(index) }, valueChannels: ['list'] },
+    channelVersions: { list: version },
+    blobs: [{ channel: 'list', version, data: JSON.stringify(values) }],
+  };
+};
+
+/** Runs one after the other, and a last one that stays open. */
+async function live({ done }: TestThreads): Promise<void> {
+  await done(ask.createThread({ topic: 'a' }));
+  for (let index = 0; index < RUNS; index++) {
+    const [runId, lease] = [runAt(index), `lease${index}`];
+    const [threadId, data] = [THREAD, JSON.stringify({ list: index })];
+    await done([
+      ask.createRun(runId, 'enqueue', { metadata: { of: THREAD, pad: PAD } }),
+      ask.start(runId, lease),
+    ]);
+    await done(ask.save(runId, `c${index}`, 1, lease), {
+      payloads: [
+        { kind: 'checkpoint', threadId, runId, checkpoint: checkpointAt(index) },
+        { kind: 'frames', runId, threadId, first: 0, frames: [{ event: 'values', data }] },
+        { kind: 'untracked-values', runId, threadId, data },
+      ],
+    });
+    if (index < RUNS - 1) await done(ask.complete(runId, SUCCESS, 1, lease));
+  }
+}
+
+interface Scene extends TestThreads {
+  readonly file: ExportedFile;
+  readonly inspected: Inspected;
+  import(options?: { file?: ExportedFile; newIds?: boolean; log?: EventLog }): Promise<Imported>;
+}
+
+/** Lends an empty log, and the file of a thread that lived in another one. */
+const withExported = (use: (scene: Scene) => Promise<void>): Promise<void> =>
+  withThreads(async (source) => {
+    await live(source);
+    const path = join(source.dir, 'file');
+    const from = openThreadSource(source.dir, THREAD);
+    await writeFile(path, exportThread(from, { threadId: THREAD, exportedAt: 5, libraries: {} }));
+    from.close();
+    const file = await openExport(path);
+    const inspected = await inspect(file);
+    await withThreads(async (given) => {
+      const scene: Scene = Object.assign(Object.create(given) as TestThreads, {
+        ...{ file, inspected },
+        import: ({ file: other = file, newIds = false, log = given.log } = {}) =>
+          importThread(
+            { log, threads: given.another(() => log), ids: randomIds(given.clock) },
+            other,
+            inspected,
+            { newIds, metadata: { topic: 'b' } },
+          ),
+      });
+      await use(scene);
+    });
+    await file.close();
+  });
+
+const verified = (scene: TestThreads): Promise<void> =>
+  scene.past(async (history) => assert.equal((await verify(history)).finding, undefined));
+
+test('L1 X1 P2 nothing of an import is seen or startable before its last commit, and each commit is bounded', () =>
+  withExported(async (scene) => {
+    const { log } = scene;
+    const sizes: number[] = [];
+    const seen: boolean[] = [];
+    const watched: EventLog = {
+      ...log,
+      async commit(batch: Batch) {
+        const result = await log.commit(batch);
+        sizes.push(JSON.stringify(batch).length);
+        seen.push((await getThread(log.rows, THREAD)) !== undefined);
+        assert.deepEqual(await claimableRuns(log.rows, Number.MAX_SAFE_INTEGER, 10, true), []);
+        assert.deepEqual(await runningRuns(log.rows), []);
+        await verified(scene);
+        return result;
+      },
+    };
+    const announced: string[] = [];
+    log.onCommitted(({ events }) => announced.push(...events.map(({ type }) => type)));
+    assert.deepEqual(await scene.import({ log: watched }), { ok: true, threadId: THREAD });
+    assert.ok(sizes.length > 8, `${sizes.length} commits`);
+    assert.ok(Math.max(...sizes) < 4_000_000, String(Math.max(...sizes)));
+    assert.deepEqual(seen, [...seen.slice(1).map(() => false), true]);
+    assert.deepEqual(announced, ['ThreadImported']);
+    const thread = await getThread(log.rows, THREAD);
+    assert.deepEqual([thread?.metadata, thread?.status], [{ topic: 'b' }, 'interrupted']);
+    const values = await log.payloads.values(THREAD, `c${RUNS - 1}`);
+    assert.equal((values?.parse() as { list: unknown[] }).list.length, RUNS);
+  }));
+
+test('P3 an imported thread takes about as much room as the exported one', () =>
+  withExported(async (scene) => {
+    await scene.import();
+    const { channels } = await scene.log.payloads.storage(THREAD);
+    assert.ok(channels[0]!.bytes < 150_000 * RUNS * 1.5, String(channels[0]!.bytes));
+  }));
+
+test('L1 an import that breaks leaves nothing, and can be tried again under the same id', () =>
+  withExported(async (scene) => {
+    const { file } = scene;
+    async function* records(): AsyncGenerator<ReadRecord> {
+      let left = 20;
+      for await (const record of file.records()) {
+        if (left-- === 0) throw new Error('the disk was pulled out');
+        yield record;
+      }
+    }
+    await assert.rejects(scene.import({ file: { ...file, records } }), /pulled out/);
+    assert.ok(!scene.dump().includes('text text'));
+    await verified(scene);
+    assert.equal((await scene.import()).ok, true);
+    await verified(scene);
+  }));
+
+test('X5 what an import left when its process died is purged at the next start', () =>
+  withExported(async (scene) => {
+    const { inspected } = scene;
+    const first = inspected.first.event;
+    assert.equal(first.type, 'ThreadCreated');
+    const arriving = { type: 'ThreadCreated', data: { ...first.data, arriving: true } } as typeof first;
+    await scene.done(ask.importEvents([arriving]), { past: { times: [inspected.first.at] } });
+    const payloads = [
+      { kind: 'checkpoint', threadId: THREAD, runId: runAt(0), checkpoint: checkpointAt(0) },
+    ] as const;
+    const appends = [{ stream: threadStream(THREAD), expected: 1, events: [] }];
+    await scene.log.commit({ commandId: 'c', isPast: true, appends, payloads });
+    await verified(scene);
+    await scene.restart();
+    assert.equal(await purgeArrivals(scene.log, scene.threads), 1);
+    assert.equal(await purgeArrivals(scene.log, scene.threads), 0);
+    assert.ok(!scene.dump().includes('text text'));
+    await verified(scene);
+    assert.equal((await scene.import()).ok, true);
+    assert.equal((await scene.import()).ok, false);
+    await verified(scene);
+  }));
+
+test('new ids replace the thread and its runs wherever a text is an id, and nothing else', () =>
+  withExported(async (scene) => {
+    const done = await scene.import({ newIds: true });
+    assert.ok(done.ok && done.threadId !== THREAD);
+    const dump = scene.dump();
+    for (const id of [THREAD, ...Array.from({ length: RUNS }, (_, index) => runAt(index))])
+      // The thread's event says where it came from.
+      assert.ok(!dump.replaceAll(`"origin":{"threadId":"${THREAD}"`, '').includes(`"${id}"`), id);
+    const [saved] = await scene.log.payloads.checkpoints(done.threadId, { limit: 1 });
+    assert.equal(saved?.metadata['thread_id'], done.threadId);
+    await verified(scene);
+  }));
+
+test('an import fails when something else changes the thread, and leaves that alone', () =>
+  withExported(async (scene) => {
+    const { file } = scene;
+    async function* records(): AsyncGenerator<ReadRecord> {
+      for await (const record of file.records()) {
+        if (record.kind === 'event') {
+          await scene.done(ask.deleteThread());
+          await scene.done(ask.createThread({ mine: true }));
+        }
+        yield record;
+      }
+    }
+    await assert.rejects(scene.import({ file: { ...file, records } }), /was changed while it was imported/);
+    assert.deepEqual((await getThread(scene.log.rows, THREAD))?.metadata, { mine: true });
+  }));
+
+test.run();
