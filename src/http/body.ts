@@ -3,10 +3,10 @@ import { findJsonProblem, type Json } from '../kernel/json.ts';
 import { checkBounds } from './body-bounds.ts';
 import { encodedBody, HttpProblem, invalid, tooLarge, tooMuchAtOnce } from './replies.ts';
 
-/** Bytes that bodies still arriving may hold together: `most` is the limit, `held` the current sum. */
+/** Bytes that bodies still arriving may hold together: `maxBytes` is the limit, `heldBytes` the current sum. */
 export interface BodyBudget {
-  readonly most: number;
-  held: number;
+  readonly maxBytes: number;
+  heldBytes: number;
 }
 
 /** The body is not JSON. */
@@ -40,9 +40,9 @@ export async function readBytes(
       size += chunk.byteLength;
       if (size > limit) throw tooLarge(limit);
       if (size > FREE_BYTES) {
-        if (budget.held + chunk.byteLength > budget.most) throw tooMuchAtOnce();
+        if (budget.heldBytes + chunk.byteLength > budget.maxBytes) throw tooMuchAtOnce();
         shared += chunk.byteLength;
-        budget.held += chunk.byteLength;
+        budget.heldBytes += chunk.byteLength;
       }
       chunks.push(chunk);
     }
@@ -51,7 +51,7 @@ export async function readBytes(
     // The client disconnected and never reads this reply; as a 422 it is not logged as a server fault.
     throw invalid(`body: it broke off after ${size} bytes`);
   } finally {
-    budget.held -= shared;
+    budget.heldBytes -= shared;
   }
   const bytes = new Uint8Array(size);
   let at = 0;

@@ -42,11 +42,11 @@ export const name = z
   });
 
 /**
- * A list of at most `most` items. Without a bound, validating a long list of invalid items would create millions of
+ * A list of at most `max` items. Without a bound, validating a long list of invalid items would create millions of
  * issues.
  */
-export const list = <T extends z.ZodType>(item: T, most: number, message: string) =>
-  z.array(item, message).max(most, `${message}, at most ${most}`);
+export const list = <T extends z.ZodType>(item: T, max: number, message: string) =>
+  z.array(item, message).max(max, `${message}, at most ${max}`);
 
 /** A list of members to select; the error message names all members. */
 export const selectOf = (fields: readonly [string, ...string[]]) =>
@@ -59,10 +59,10 @@ export const openLimit = (byDefault: number) =>
     byDefault,
   );
 
-/** A page size of at most `most`. */
-export const limit = (byDefault: number, most = 1000) => {
-  const message = `expected an integer from 1 to ${most}`;
-  return withDefault(z.int(message).min(1, message).max(most, message), byDefault);
+/** A page size of at most `max`. */
+export const limit = (byDefault: number, max = 1000) => {
+  const message = `expected an integer from 1 to ${max}`;
+  return withDefault(z.int(message).min(1, message).max(max, message), byDefault);
 };
 
 export const offset = withDefault(

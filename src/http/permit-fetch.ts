@@ -3,7 +3,7 @@
 /** Routes whose reply waits for a run. */
 const WAITING_ROUTES = /\/(?:wait|join|stream)$/;
 const REFUSED =
-  'Too many runs wait for other runs: each of those needs a place that is taken by one that waits';
+  'Too many runs wait for other runs: no concurrency permit is left. Let fewer runs wait at once, or raise PLATFORM_CONCURRENCY.';
 
 interface Permits {
   release(): () => void;

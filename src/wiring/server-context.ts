@@ -62,6 +62,6 @@ export function createContext(
     allowTruncate: config.allowTruncate,
     ...(urlPolicy && { urlPolicy }),
     maxBodyBytes: config.maxBodyBytes,
-    bodyBudget: { most: MAX_CONCURRENT_BODIES * config.maxBodyBytes, held: 0 },
+    bodyBudget: { maxBytes: MAX_CONCURRENT_BODIES * config.maxBodyBytes, heldBytes: 0 },
   };
 }

@@ -26,7 +26,7 @@ test('client.runs.stream: given a graph that makes a client without an address, 
     assert.ok(paths.includes('POST /threads') && paths.some((path) => path.endsWith('/runs/stream')));
   }));
 
-test('given one place, when its run waits for a run of its own, and that one for another, then each lends its place and all end', () =>
+test('runs that wait for runs of their own release their permits, so that all end with one permit', () =>
   withServer({ ...APP, env: { PLATFORM_CONCURRENCY: '1', PLATFORM_WORKERS: '1' } }, async (s) => {
     const nest = async (depth: number) =>
       (await s.request('POST', '/runs/wait', { assistant_id: 'nests', input: { depth } })).json;

@@ -58,10 +58,26 @@ test('given /openapi.json, when it is validated, then it is OpenAPI 3.1 and ever
     assert.equal(json.paths['/runs'].post.requestBody.required, true);
     assert.equal(json.paths['/threads'].post.requestBody.required, false);
     const { properties } = json.paths['/threads'].post.requestBody.content['application/json'].schema;
-    assert.equal(properties.thread_id.anyOf[0].format, 'uuid');
+    assert.equal(properties.thread_id.format, 'uuid');
     assert.deepEqual(properties.metadata.type, ['object', 'null']);
     const query = json.paths['/threads'].get.parameters.find((each: any) => each.name === 'metadata');
     assert.deepEqual(query.content['application/json'].schema, { type: 'object' });
+  }));
+
+test('the document shows defaults, values and bounds beside the type of each member', () =>
+  withServer({}, async (s) => {
+    const { json } = await s.request('GET', '/openapi.json');
+    const bodyOf = (path: string) => json.paths[path].post.requestBody.content['application/json'].schema;
+    const search = bodyOf('/threads/search').properties;
+    assert.deepEqual(search.limit, { type: ['integer', 'null'], minimum: 1, maximum: 1000, default: 10 });
+    const orders = { type: ['string', 'null'], enum: ['asc', 'desc', null], default: 'desc' };
+    assert.deepEqual(search.sort_order, orders);
+    assert.equal(bodyOf('/threads').properties.if_exists.default, 'raise');
+    assert.equal(bodyOf('/threads/{thread_id}/history').properties.limit.default, 1);
+    assert.deepEqual(bodyOf('/runs'), { $ref: '#/components/schemas/RunCreate' });
+    assert.equal(json.components.schemas.RunCreate.properties.multitask_strategy.default, 'enqueue');
+    const query = json.paths['/webhooks'].get.parameters.find(({ name }: any) => name === 'limit');
+    assert.deepEqual(query.schema, { type: 'integer', minimum: 1, maximum: 100, default: 10 });
   }));
 
 /** Operations whose good replies were held against the description. */

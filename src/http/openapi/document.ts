@@ -1,8 +1,9 @@
 /** Builds an OpenAPI 3.1 document from operations. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { PRODUCT } from '../../kernel/product.ts';
 import { json, TAGS, type Reply, problem } from './descriptions.ts';
+import { toJsonSchema, withoutNull } from './json-schema.ts';
 import { emptyBodyOf, pathParameters, type Operation } from '../endpoint.ts';
 
 export interface DocumentOptions {
@@ -89,7 +90,7 @@ function describe(operation: Operation, open: boolean, schemas: JsonObject): Jso
     ...(body !== undefined && {
       requestBody: {
         required: ![undefined, emptyBodyOf(body)].some((empty) => body.safeParse(empty).success),
-        content: { 'application/json': { schema: toSchema(body, schemas) } },
+        content: { 'application/json': { schema: toJsonSchema(body, schemas) } },
       },
     }),
     responses: Object.fromEntries(
@@ -102,7 +103,7 @@ function describe(operation: Operation, open: boolean, schemas: JsonObject): Jso
 function parametersOf(query: z.ZodObject, schemas: JsonObject): Json[] {
   return Object.entries(query.shape).map(([name, member]) => {
     const field = member as z.ZodType;
-    const schema = withoutNull(toSchema(field, schemas));
+    const schema = withoutNull(toJsonSchema(field, schemas));
     const structured = isObject(schema) && (schema['type'] === undefined || schema['type'] === 'object');
     return {
       name,
@@ -112,18 +113,6 @@ function parametersOf(query: z.ZodObject, schemas: JsonObject): Json[] {
       ...(structured && !('enum' in schema) ? { content: { 'application/json': { schema } } } : { schema }),
     };
   });
-}
-
-/** Removes null from a schema, because a query parameter cannot be null. */
-function withoutNull(schema: JsonObject): JsonObject {
-  const { type, anyOf: choices } = schema;
-  if (Array.isArray(type)) {
-    const types = type.filter((name) => name !== 'null');
-    return { ...schema, type: types.length === 1 ? types[0]! : types };
-  }
-  if (!Array.isArray(choices)) return schema;
-  const rest = choices.filter((choice) => !isObject(choice) || choice['type'] !== 'null');
-  return rest.length === 1 && isObject(rest[0]) ? rest[0] : schema;
 }
 
 function responseOf({ description, content, headers }: Reply, schemas: JsonObject): JsonObject {
@@ -139,22 +128,10 @@ function responseOf({ description, content, headers }: Reply, schemas: JsonObjec
     }),
     ...(content && {
       content: Object.fromEntries(
-        Object.entries(content).map(([type, schema]) => [type, { schema: toSchema(schema, schemas) }]),
+        Object.entries(content).map(([type, schema]) => [type, { schema: toJsonSchema(schema, schemas) }]),
       ),
     }),
   };
-}
-
-/** JSON Schema of a schema's input. Named schemas are added to `schemas` and referenced. */
-function toSchema(schema: z.ZodType, schemas: JsonObject): JsonObject {
-  const { $defs, $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  const text = JSON.stringify([rest, $defs ?? {}]).replaceAll('"#/$defs/', '"#/components/schemas/');
-  const [root, named] = JSON.parse(text) as [JsonObject, JsonObject];
-  for (const [name, definition] of Object.entries(named)) {
-    const { id, ...content } = definition as JsonObject;
-    schemas[name] ??= content;
-  }
-  return root;
 }
 
 /** Merges objects recursively and replaces other values. */

@@ -37,10 +37,12 @@ export type StateChoice = z.output<typeof stateChoice>;
 
 export const stateQuery = stateChoice.extend({ checkpoint: optional(checkpoint) });
 
-const values = z.custom<Json>(
-  (value) => isObject(value) || (Array.isArray(value) && value.every(isObject)),
-  'expected an object, a list of objects or null',
-);
+const values = z
+  .custom<Json>(
+    (value) => isObject(value) || (Array.isArray(value) && value.every(isObject)),
+    'expected an object, a list of objects or null',
+  )
+  .meta({ anyOf: [{ type: 'object' }, { type: 'array', items: { type: 'object' } }] });
 
 export const stateUpdate = z.object(
   {

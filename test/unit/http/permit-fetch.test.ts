@@ -7,7 +7,7 @@ const test = suite('http/permit-fetch');
 
 const RUN = 'http://x/threads/t/runs/r';
 
-/** A server that answers at once, with a body that comes when it is told to. */
+/** A server that answers at once, with a body that a test completes. */
 function openServer() {
   const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
   const asked: string[] = [];
@@ -20,41 +20,41 @@ function openServer() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('given a reply that waits, when its body is asked for, then a place is lent until it comes, breaks off or is given up, and none while it lies unread', async () => {
+test('a permit is released while the body of a waiting reply is read, and none while it is unread', async () => {
   const { ask, bodies } = openServer();
   const permits = createPermits(1);
-  const lent = (): number => permits.free(1);
+  const released = (): number => permits.free(1);
   const fetch = releaseWhileWaiting(ask, permits);
   const [read, broken, left] = await Promise.all([1, 2, 3].map(() => fetch(`${RUN}/join`)));
   await turn();
-  assert.equal(lent(), 0);
+  assert.equal(released(), 0);
 
   const text = read!.text();
   await turn();
-  assert.equal(lent(), 1);
+  assert.equal(released(), 1);
   bodies[0]!.enqueue(new TextEncoder().encode('done'));
   bodies[0]!.close();
   assert.equal(await text, 'done');
-  assert.equal(lent(), 0);
+  assert.equal(released(), 0);
 
   const failing = assert.rejects(broken!.text(), /broke off/);
   await turn();
-  assert.equal(lent(), 1);
+  assert.equal(released(), 1);
   bodies[1]!.error(new TypeError('the reply broke off'));
   await failing;
-  assert.equal(lent(), 0);
+  assert.equal(released(), 0);
 
   const reader = left!.body!.getReader();
   const reading = reader.read();
   await turn();
-  assert.equal(lent(), 1);
+  assert.equal(released(), 1);
   await reader.cancel();
   assert.equal((await reading).done, true);
   await turn();
-  assert.equal(lent(), 0);
+  assert.equal(released(), 0);
 });
 
-test('given that all is lent out, when requests come, then those that wait for a run get 503 and all others, that of a cancellation too, get through', async () => {
+test('without a permit left, requests that wait for a run get 503 and all others are answered', async () => {
   const { ask, asked } = openServer();
   const permits = createPermits(1);
   for (let times = 0; times < 3; times++) permits.release();
