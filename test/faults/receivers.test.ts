@@ -125,7 +125,7 @@ const isOver = (s: TestServer, count: number): Promise<unknown> => {
   });
 };
 
-test('W2 W3 W4 given receivers in seventeen moods, when each is owed a webhook, then each has the outcome that it deserves and every run succeeded', () =>
+test('W2 W3 W4 seventeen kinds of receivers: each webhook has its outcome and every run succeeds', () =>
   withSinks(Object.keys(MODES), (sinks) => {
     const env = {
       PLATFORM_WEBHOOK_TIMEOUT_SECS: '5',

@@ -42,7 +42,7 @@ test('L4 given a server at work, when its log is replaced by a copy, then it ack
     await assertEnds(server, log);
   }));
 
-test('L4 given a server whose directory was removed and another one in its place, when both are asked, then the first exits with 70 and the second goes on', () =>
+test('L4 a server whose data folder was replaced exits with 70 and the one in its place goes on', () =>
   withPrograms(async ({ serve, dir }) => {
     const data = join(dir, 'data');
     const first = await serve();

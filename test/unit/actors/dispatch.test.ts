@@ -128,7 +128,7 @@ test('given commands of one thread, when they come at once, then they are decide
     );
   }));
 
-test('X5 given room for no idle actor, when a start is committed while others ask about its thread, then none of them decides on what was before it', () =>
+test('X5 without room for idle actors commands wait for a start that is being committed', () =>
   withThreads(
     async ({ done, threads, log }) => {
       await done([ask.createThread(), ask.createRun('a')]);

@@ -110,7 +110,7 @@ test('given any moment, when slots are looked for before and after it, then both
   );
 });
 
-test('given a schedule by the hour, when it crosses any change of the clocks, then its slots are the minutes that a clock on the wall would show', () => {
+test('hourly slots follow the local clock across daylight saving changes', () => {
   for (const [timezone, from] of [
     [BERLIN, '2026-03-28T22:00:00'],
     [BERLIN, '2026-10-24T22:00:00'],

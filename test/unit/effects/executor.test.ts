@@ -91,7 +91,7 @@ test('X4 given a graph that ignores a stop, when the server stops, then its run 
     assert.deepEqual(lent.clock.pending(), []);
   }));
 
-test('X3 given runs that end by themselves or with their thread, when that is committed, then only the graph of the latter is stopped, at once', () =>
+test('X3 a graph is stopped at once when its run ends with the thread, not when the run ends by itself', () =>
   withThreads(async (lent) => {
     const signals: AbortSignal[] = [];
     let finish: () => void = () => undefined;

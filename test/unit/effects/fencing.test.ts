@@ -163,7 +163,7 @@ for (const [name, deed] of Object.entries(DEEDS))
 
 for (const charged of [false, true])
   for (const action of ['interrupt', 'rollback'] as const)
-    test(`X3 given a run that is lost, charged ${charged}, while it is told to stop (${action}), when nobody can hear of the stop any more, then it ends`, () =>
+    test(`X3 a run lost (charged: ${charged}) while it is told to stop (${action}) ends without a notice of it`, () =>
       withThreads(async (lent) => {
         await lent.done([ask.createThread(), ask.createRun('a')]);
         const { executor, attempt } = startWorker(lent, lent.threads, 3, false);

@@ -88,7 +88,7 @@ test('X5 a run repeated after the process died gives a used resume value again, 
   }
 });
 
-test('X5 given a subgraph that asks, when the process dies after its next question was saved and the run is repeated, then that one waits', async () => {
+test('X5 an interrupt of a subgraph saved before the process died still waits after the run is repeated', async () => {
   for (const answer of [false, 'A']) {
     const inner = new StateGraph(Log)
       .addNode('inner', () => ({ answer: ['a?', 'b?'].map((question) => interrupt(question) as Json) }))

@@ -79,7 +79,7 @@ test('X5 given an edit lets a run go on from a breakpoint, when the process dies
   assert.deepEqual(visited, ['a', 'b', 'b', 'c']);
 });
 
-test('X5 given a subgraph that holds at its breakpoint beside a node that works, when the process dies, then it still holds, and is not begun again', async () => {
+test('X5 a subgraph at its breakpoint beside a working node still holds after the process died', async () => {
   const visited: string[] = [];
   const [working, ready] = [gate(), gate()];
   const visit = (node: string) => () => {
@@ -140,7 +140,7 @@ test('X5 given the process dies when a run has come to a breakpoint behind a nod
   }
 });
 
-test('X5 given a breakpoint behind nodes that were sent for, or behind all, or of the graph itself, when the run is repeated, then it holds there', async () => {
+test('X5 breakpoints behind sent nodes, behind all nodes or of the graph hold in a repeated run', async () => {
   const visited: string[] = [];
   const visit = (node: string) => () => {
     visited.push(node);
@@ -177,7 +177,7 @@ test('X5 given the process dies before a breakpoint behind a node, when the run 
 });
 
 for (const durability of ['async', 'sync', 'exit'] as const) {
-  test(`X5 given a breakpoint behind a node that an earlier run left and this one passes by, when this one is repeated, then it goes on (${durability})`, async () => {
+  test(`X5 a breakpoint of an earlier run's node does not hold a run that passes it by (${durability})`, async () => {
     const visited: string[] = [];
     const visit = (node: string) => () => {
       if (visited.push(node) === 2) throw new Error('the process dies here');
@@ -201,7 +201,7 @@ for (const durability of ['async', 'sync', 'exit'] as const) {
     assert.deepEqual(visited, ['a', 'c', 'c']);
   });
 
-  test(`X5 given a breakpoint behind nodes that were sent for before as well, when the run is repeated, then it holds there (${durability})`, async () => {
+  test(`X5 a breakpoint behind nodes sent before as well holds in a repeated run (${durability})`, async () => {
     const visited: string[] = [];
     const visit = (node: string) => () => {
       visited.push(node);

@@ -37,7 +37,7 @@ async function listen(
   return { server, clock, stop, open, port: (server.address() as AddressInfo).port };
 }
 
-test('given more for clients to take than may wait, when time passes, then those who left it longest are ended, and who reads is not (S3)', async () => {
+test('S3 of the readers with too much unread output the slowest are ended, active ones are not', async () => {
   const { server, clock, stop, open, port } = await listen(MOST);
   const clients: Socket[] = [];
   const waiting = (): number => [...open].reduce((sum, socket) => sum + socket.writableLength, 0);

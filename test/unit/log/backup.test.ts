@@ -54,7 +54,7 @@ test('L1 the write-ahead log outgrows its limit while a reader stays and shrinks
     assert.equal(await log.payloads.lastFrame('r'), 88);
   }));
 
-test('L1 L2 P2 given writes under way, when the log is copied by VACUUM INTO, by the backup interface and file by file at rest, then each copy verifies', () =>
+test('L1 L2 P2 copies by VACUUM INTO, the backup interface or file by file verify while writes go on', () =>
   withLog(async ({ log, dir, clock }) =>
     withTempDir(async (copies) => {
       const ids = seededIds(clock, createRandom(1));

@@ -50,7 +50,7 @@ test('P2 given rows of another version of the projection, when the log is opened
     );
   }));
 
-test('P2 given runs of a thread that follow each other far apart in the log, when rows are made anew, then none takes the place of another', () =>
+test('P2 rebuilt rows keep runs of a thread apart that lie far apart in the log', () =>
   withThreads(async (lent) => {
     await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
     // More than a rebuild folds at once: the end of the first run is written behind what follows it.

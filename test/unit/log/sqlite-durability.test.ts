@@ -97,7 +97,7 @@ test('L1 P1 given a commit, when its promise settles, then another connection se
     { projection },
   ));
 
-test('L4 L1 given a disk that takes no more, when a commit fails, then its whole group is of unknown outcome and what was acknowledged is there', () =>
+test('L4 L1 a failed commit has an unknown outcome for its group; acknowledged commits are there', () =>
   withTempDir(async (dir) => {
     const told = await inChild('fill', dir, 2_000);
     const kinds = (key: string): string[] => (told[key] as { kind: string }[]).map(({ kind }) => kind);

@@ -62,7 +62,7 @@ async function withHolder(
 }
 
 test(
-  'given a server whose lock was dropped because something in it read the file, when another one starts, then it is refused until the first is killed',
+  'a second server is refused until the first is killed, even if the first lost its lock',
   () =>
     withTempDir((dir) =>
       withHolder(dir, async ({ kill }) => {
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  'given a note of a number that another process has now, of another boot, of nobody or without sense, when a server starts, then it may',
+  'a stale owner note (reused process id, other boot, unreadable) does not stop a server',
   () =>
     withTempDir((dir) =>
       withHolder(dir, async ({ pid, kill }) => {

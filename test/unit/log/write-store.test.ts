@@ -30,7 +30,7 @@ const saved = (threadId: string, checkpointId: string): PayloadWrite => ({
   },
 });
 
-test('P3 given writes that are replaced, refused, rolled back and purged at random, when they are read, then each is the last that was acknowledged', async () => {
+test('P3 after replaced, refused, rolled back and purged writes each read is the last acknowledged', async () => {
   const seed = seedFromEnv();
   const random = createRandom(seed);
   await withLog(

@@ -87,7 +87,7 @@ test('X5 a run that has begun is claimable whatever was set back: the clock by a
     assert.deepEqual(await claimable(log, NOW - 7 * 24 * 3_600_000), ['begun']);
   }));
 
-test('X5 given a run that waits for its next attempt, when another looks older because the clock was set back, then the begun one comes first', () =>
+test('X5 a begun run that waits for its next attempt comes first, though the clock was set back', () =>
   withLog(async ({ log }) => {
     const write = writer(log);
     const begun = fact.runCreated('begun', { notBefore: NOW + 1_000 });
@@ -118,7 +118,7 @@ test('X1 given a delayed run, when it is not due, then those behind it go first 
     assert.equal(await nextDueRun(log.rows, NOW + 9_000), undefined);
   }));
 
-test('X1 given many threads at random, when runs are claimed, then the oldest due run of each thread without a running one, those that have begun first', () =>
+test('X1 claims take the oldest due run of each thread that executes none, begun runs first', () =>
   withLog(async ({ log, clock }) => {
     const random = createRandom(seedFromEnv());
     const write = writer(log);

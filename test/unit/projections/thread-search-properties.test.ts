@@ -217,7 +217,7 @@ test('A2 given 5,000 searches of threads with odd metadata, when an index answer
   assert.ok(found > CASES / 4, `only ${found} searches found anything`);
 });
 
-test('P1 P2 given threads that were made, moved, described anew and deleted, when counts and pairs are looked at, then they are those of the threads', () =>
+test("P1 P2 counts and pairs equal the threads' after creations, moves, changes and deletions", () =>
   withLog(async ({ log, clock, behind, past }) => {
     const docs = fc.sample(objects(5), { numRuns: 40, seed: 99 });
     await fill(log, docs, () => clock.advance(10));

@@ -93,7 +93,7 @@ test('S2 given a reader that has seen all there is, when frames are committed, t
     assert.equal((await reading.next()).done, true);
   }));
 
-test('S2 S3 given a reader that does not ask for a while, when very much is committed, then it holds no more than a page and gets all in order', () =>
+test('S2 S3 a reader that pauses while much is committed holds one page and gets all in order', () =>
   withReading(async ({ put, end, read, asked }) => {
     await put('0');
     const reading = read();
@@ -116,7 +116,7 @@ test('S2 S3 given a reader that does not ask for a while, when very much is comm
     assert.equal((await reading.next()).done, true);
   }));
 
-test('S2 given a reader that comes back with the id of its last frame, when more were committed meanwhile, then it gets those and each later one once', () =>
+test("S2 a reader that resumes by its last frame's id gets each later frame once", () =>
   withReading(async ({ put, end, read }) => {
     await put('0', '1', '2', '3');
     const reading = read(1);

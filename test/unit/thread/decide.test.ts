@@ -55,7 +55,7 @@ test('X1 D3 given a busy thread, when a run comes with reject, then the refusal 
     .thenRefused(refusal('a'));
 });
 
-test('X3 given a run that executes and one that waits, when one comes with interrupt, then the waiting ends at once and the active is told', () => {
+test('X3 a run with strategy interrupt ends the waiting run at once and stops the active one', () => {
   const reason = 'superseded by run c (multitask_strategy=interrupt)';
   const cancelled = { kind: 'cancelled', reason } as const;
   const metadata = { graph_id: 'graph', assistant_id: 'assistant' };
