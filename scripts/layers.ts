@@ -23,7 +23,12 @@ const ARROWS: Record<string, readonly string[]> = {
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [
     ...[...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/store-port.ts'],
-    ...['protocol/stream-modes.ts', 'protocol/subgraph-frames.ts', 'recording/order.ts'],
+    ...[
+      'protocol/stream-modes.ts',
+      'protocol/subgraph-frames.ts',
+      'recording/order.ts',
+      'recording/parts.ts',
+    ],
   ],
   recording: ['kernel'],
   graphs: ['kernel', 'recording', 'protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],

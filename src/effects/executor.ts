@@ -136,7 +136,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   ): Promise<void> {
     const input = await inputOf(log.rows, run, head);
     const secret = parseSecret(await log.payloads.secret(run.runId));
-    const order = orderOf(run, standing, input, secret, recordingOf(run, options.recording, ids));
+    const order = orderOf(run, standing, input, secret, await recordingOf(run, options.recording, log, ids));
     const limitMs = timeLimitOf(run, runTimeoutMs);
     const cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);

@@ -2,7 +2,9 @@
 import type { RunOrder } from '../graphs/port.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Ids } from '../kernel/ids.ts';
+import type { EventLog } from '../log/log.ts';
 import type { RecordingOrder } from '../recording/order.ts';
+import { unpackPart } from '../recording/parts.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { RunSecret } from '../thread/secret.ts';
@@ -21,15 +23,20 @@ export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
 }
 
 /** `recording` in the config of the run, or of its assistant, overrides the deployment's setting. */
-export function recordingOf(
-  { kwargs }: RunRecord,
+export async function recordingOf(
+  { kwargs, runId, attempt }: RunRecord,
   settings: RecordingSettings | undefined,
+  { payloads }: Pick<EventLog, 'payloads'>,
   ids: Pick<Ids, 'token'>,
-): RecordingOrder | undefined {
+): Promise<RecordingOrder | undefined> {
   if (settings === undefined) return undefined;
   const { byDefault, ...limits } = settings;
   const { recording = byDefault } = kwargs.config;
-  return recording === true ? { ...limits, seed: ids.token() } : undefined;
+  if (recording !== true) return undefined;
+  // All attempts draw from one seed: the log does not tell which of them a task's writes are of.
+  const [start] = attempt > 1 ? await payloads.recording(runId) : [];
+  const known = start && unpackPart(start);
+  return { ...limits, seed: known?.kind === 'start' ? known.seed : ids.token() };
 }
 
 /** `recording`: present when the run is recorded. */

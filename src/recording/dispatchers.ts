@@ -47,8 +47,8 @@ function wrap(inner: Dispatcher): Dispatcher {
       contentType: headerOf(options.headers, 'content-type'),
     };
     if (session.mode === 'replay') {
-      void replay(session, request, options, handler, () =>
-        inTransport(() => inner.dispatch(options, handler)),
+      void replay(session, request, options, handler, (body) =>
+        inTransport(() => inner.dispatch({ ...options, body }, handler)),
       );
       return true;
     }
@@ -174,13 +174,14 @@ async function replay(
   request: Parameters<ReplaySession['reply']>[0],
   { body }: Options,
   handler: Handler,
-  send: () => void,
+  send: (body: Uint8Array | null) => void,
 ): Promise<void> {
   const call = openHandler(handler);
   try {
+    const sent = await readBody(body);
+    const reply = session.reply(request, sent);
+    if (reply.kind === 'live') return send(sent.length === 0 ? null : sent);
     call.started();
-    const reply = session.reply(request, await readBody(body));
-    if (reply.kind === 'live') return send();
     if (reply.kind === 'answer') {
       call.head(reply.answer);
       for (const chunk of reply.answer.chunks) {

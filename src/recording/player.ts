@@ -34,8 +34,6 @@ export interface PlayerOptions {
   readonly live: boolean;
   /** Bodies that replace those of recorded answers, by the number of the exchange, from 1. */
   readonly answers: ReadonlyMap<number, string>;
-  /** The attempt that executed a step of the root graph; undefined when the log does not tell. */
-  attemptOf(step: number): number | undefined;
   readonly realNow: () => number;
   /** The first difference ends the re-execution. */
   readonly onDifference: (difference: RequestDifference) => void;
@@ -63,8 +61,7 @@ export function openPlayer(options: PlayerOptions): Player {
   const { parts } = options;
   const of = <K extends RecordingPart['kind']>(kind: K) =>
     parts.filter((part): part is Extract<RecordingPart, { kind: K }> => part.kind === kind);
-  const starts = of('start');
-  const [start] = starts;
+  const [start] = of('start');
   const exchanges = of('exchange');
   const randoms = new Map<string, Random>();
   const unused = latestByTask(exchanges);
@@ -75,12 +72,7 @@ export function openPlayer(options: PlayerOptions): Player {
     mode: 'replay',
     configOf: undefined,
     ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0] },
-    random() {
-      const config = player.configOf?.();
-      const attempt = options.attemptOf(Number.parseInt(taskKeyOf(config), 10));
-      const { seed } = starts.find((each) => each.attempt === attempt) ?? start ?? {};
-      return seed === undefined ? undefined : randomOf(config, seed, randoms);
-    },
+    random: () => (start === undefined ? undefined : randomOf(player.configOf?.(), start.seed, randoms)),
     now: () => clock.recorded + (options.realNow() - clock.real),
     reply(request, body): Reply {
       const task = taskKeyOf(player.configOf?.());

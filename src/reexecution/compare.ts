@@ -14,7 +14,8 @@ export interface Comparison {
   readonly divergence: Divergence | undefined;
   readonly checkpoints: number;
   readonly writes: number;
-  readonly frames: number;
+  /** Undefined when frames were not compared. */
+  readonly frames: number | undefined;
 }
 
 export interface CompareOptions {
@@ -26,9 +27,7 @@ export interface CompareOptions {
   readonly isStopped: boolean;
   /** Keys of checkpoints on which later runs replaced writes of the run. */
   readonly replaced: ReadonlySet<string>;
-  /** Attempts of the recorded run: frames of an attempt that broke off are repeated. */
-  readonly attempts: number;
-  /** False when the re-execution took another way to the same states. */
+  /** False when other frames lead to the same states: those of attempts that broke off, of stubs, of a later start. */
   readonly withFrames: boolean;
 }
 
@@ -36,7 +35,7 @@ export function compareTraces(options: CompareOptions): Comparison {
   const { recorded, found, isPartial, isStopped } = options;
   const ids = openIdMap();
   const [expected, actual] = [toSteps(recorded), toSteps(found)];
-  const counts = { checkpoints: 0, writes: 0, frames: 0 };
+  const counts = { checkpoints: 0, writes: 0, frames: undefined as number | undefined };
   const end = (divergence?: Divergence): Comparison => ({ divergence, ...counts });
 
   const length = Math.max(expected.length, actual.length);
@@ -66,7 +65,7 @@ export function compareTraces(options: CompareOptions): Comparison {
   }
   if (isPartial || isStopped) return end();
   if (options.withFrames) {
-    const frames = compareFrames(recorded.frames, found.frames, options.attempts);
+    const frames = compareFrames(recorded.frames, found.frames);
     counts.frames = recorded.frames.length;
     if (frames !== undefined) return end(frames);
   }

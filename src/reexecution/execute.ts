@@ -68,7 +68,7 @@ export async function reexecute(
   const end = (): void => stop.abort('fenced');
   const player = openPlayer({
     ...{ parts: data.parts, match: options.match, live: options.live, answers: options.answers },
-    ...{ attemptOf: data.attemptOf, realNow },
+    realNow,
     onDifference(difference) {
       request ??= difference;
       end();
@@ -107,8 +107,7 @@ export async function reexecute(
   const comparison = compareTraces({
     ...{ recorded: started.data.trace, found, isStopped, replaced: data.replaced },
     isPartial: request !== undefined || closed.length > 0 || outcome === undefined || isPaused,
-    attempts: run.attempt,
-    withFrames: options.from === undefined && options.stubs.length === 0,
+    withFrames: run.attempt === 1 && options.from === undefined && options.stubs.length === 0,
   });
   const isDifferent = comparison.divergence !== undefined || (request !== undefined && !isStopped);
   return {

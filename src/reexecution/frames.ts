@@ -12,20 +12,17 @@ type Frames = RunTrace['frames'];
 /** Frames of the server: the first of every attempt, and the last of a run that failed. */
 const OF_SERVER: ReadonlySet<string> = new Set(['metadata', 'error']);
 
-/** `attempts`: of the recorded run. An attempt that broke off leaves frames that a later one repeats. */
-export function compareFrames(recorded: Frames, found: Frames, attempts: number): Divergence | undefined {
+export function compareFrames(recorded: Frames, found: Frames): Divergence | undefined {
   const [expected, actual] = [group(recorded), group(found)];
-  for (const [mode, groups] of expected) {
-    const left = [...(actual.get(mode) ?? [])];
-    actual.delete(mode);
-    for (const frames of groups) {
-      const index = left.findIndex((each) => isEqual(frames, each, attempts > 1));
-      if (index >= 0) left.splice(index, 1);
-      else return differenceOf(mode, frames, left[0] ?? []);
+  for (const mode of new Set([...expected.keys(), ...actual.keys()])) {
+    const left = [...(expected.get(mode) ?? [])];
+    for (const frames of actual.get(mode) ?? []) {
+      const index = left.findIndex((each) => isEqual(each, frames));
+      if (index < 0) return differenceOf(mode, closest(frames, left), frames);
+      left.splice(index, 1);
     }
-    if (left[0] !== undefined) return differenceOf(mode, [], left[0]);
+    if (left[0] !== undefined) return differenceOf(mode, left[0], []);
   }
-  for (const [mode, [frames]] of actual) if (frames !== undefined) return differenceOf(mode, [], frames);
   return undefined;
 }
 
@@ -60,13 +57,18 @@ function taskOf(value: Json): string {
   return keys.length === 1 ? keys[0]! : '';
 }
 
-function isEqual(recorded: readonly Json[], found: readonly Json[], mayRepeat: boolean): boolean {
-  const [a, b] = [recorded, found].map((frames) => frames.map((each) => normalFormOf(each).text));
-  if (!mayRepeat) return a!.length === b!.length && a!.every((text, index) => text === b![index]);
-  // Every frame of the re-execution stands in the log in this order; the rest are repetitions.
-  let at = 0;
-  for (const text of a!) if (text === b![at]) at += 1;
-  return at === b!.length && a!.every((text) => b!.includes(text));
+const isEqual = (a: readonly Json[], b: readonly Json[]): boolean =>
+  a.length === b.length && a.every((frame, at) => normalFormOf(frame).text === normalFormOf(b[at]!).text);
+
+/** The sequence that agrees longest with `frames`. */
+function closest(frames: readonly Json[], others: readonly (readonly Json[])[]): readonly Json[] {
+  const agreed = (other: readonly Json[]): number => {
+    const index = frames.findIndex(
+      (frame, at) => other[at] === undefined || normalFormOf(frame).text !== normalFormOf(other[at]).text,
+    );
+    return index < 0 ? frames.length : index;
+  };
+  return others.toSorted((a, b) => agreed(b) - agreed(a))[0] ?? [];
 }
 
 function differenceOf(mode: string, recorded: readonly Json[], found: readonly Json[]): Divergence {

@@ -12,7 +12,7 @@ export function printReexecution(result: Reexecution, print: (line: string) => v
   if (comparison !== undefined)
     print(
       `compared: ${counted(comparison.checkpoints, 'checkpoint')}, ${counted(comparison.writes, 'write')}, ` +
-        `${counted(comparison.frames, 'frame')}; ${counted(result.exchanges, 'recorded exchange')}`,
+        `${comparison.frames === undefined ? 'frames not compared (several attempts, stubs or another start)' : counted(comparison.frames, 'frame')}; ${counted(result.exchanges, 'recorded exchange')}`,
     );
   if (verdict === 'untried') {
     for (const reason of reasons) print(`not tried: ${reason}`);

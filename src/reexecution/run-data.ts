@@ -44,8 +44,6 @@ export interface RunData {
   readonly trace: RunTrace;
   /** Keys of checkpoints that later runs wrote on (`keyOf`): some writes of the run there are replaced. */
   readonly replaced: ReadonlySet<string>;
-  /** The attempt that saved the root checkpoint of a step. */
-  attemptOf(step: number): number | undefined;
   /** A checkpoint of the thread from before the run; without an id the newest of the namespace. */
   before(ns: string, checkpointId: string | undefined): Promise<StoredCheckpoint | undefined>;
   /** The same, newest first. */
@@ -64,13 +62,6 @@ export async function readRunData(history: History, threadId: string, runId: str
   const firstOwn = outline.findIndex((each) => each.runId === runId);
   const earlier = firstOwn < 0 ? outline : outline.slice(0, firstOwn);
   const writes = await history.views.writes(threadId, { runId });
-  const attempts = new Map(
-    events.flatMap(({ type, data }) =>
-      type === 'CheckpointSaved' && data.runId === runId && data.ns === ''
-        ? [[data.step, data.attempt] as const]
-        : [],
-    ),
-  );
   const isEarlier = new Set(earlier.map(keyOf));
   const started = events.flatMap(({ type, data }) => (type === 'RunStarted' ? [data.runId] : []));
   const later = new Set(started.slice(started.indexOf(runId)));
@@ -89,7 +80,6 @@ export async function readRunData(history: History, threadId: string, runId: str
         writer.runId !== runId && later.has(writer.runId) ? [keyOf(writer)] : [],
       ),
     ),
-    attemptOf: (step) => attempts.get(step),
     async before(ns, checkpointId) {
       const id = checkpointId ?? earlier.findLast((each) => each.ns === ns)?.checkpointId;
       return id === undefined ? undefined : history.payloads.checkpoint(threadId, ns, id);

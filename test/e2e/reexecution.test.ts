@@ -1,0 +1,200 @@
+/** Runs of a real project with a real model server, executed again by the real program. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { storeAt } from '../../src/open-store.ts';
+import { unpackPart, type RecordingPart } from '../../src/recording/parts.ts';
+import { suite } from '../support/suite.ts';
+import { withModelServer } from './model-server.ts';
+import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
+
+const test = suite('re-execution of recorded runs');
+
+const CONFIG = fileURLToPath(new URL('../fixtures/recorded', import.meta.url));
+const MODES = ['values', 'updates', 'messages-tuple', 'tasks', 'custom', 'debug'];
+
+interface Scene {
+  readonly programs: Programs;
+  readonly data: string;
+  readonly server: ServerProgram;
+  /** Starts the server again, after it was killed. */
+  again(): Promise<ServerProgram>;
+  requests(): number;
+  /** Starts a run on a new thread, or on `thread`, and waits for it. */
+  run(graph: string, body: object, thread?: string): Promise<{ thread: string; run: string }>;
+  /** The `replay` command with the project's graphs; the model server answers nothing by then. */
+  replay(
+    args: readonly string[],
+    env?: Record<string, string>,
+  ): Promise<{ code: number | null; output: string }>;
+  parts(run: string): Promise<RecordingPart[]>;
+}
+
+const withScene = (use: (scene: Scene) => Promise<void>, env: Record<string, string> = {}): Promise<void> =>
+  withModelServer((model) =>
+    withPrograms(async (programs) => {
+      const data = join(programs.dir, 'data');
+      const given = { MODEL_URL: model.url, ...env };
+      const again = () => programs.serve({ args: ['--config', CONFIG], env: given });
+      const server = await again();
+      await use({
+        again,
+        ...{ programs, data, server, requests: model.requests },
+        async run(graph, body, known) {
+          const thread = known ?? ((await server.ask('POST', '/threads', {})).json.thread_id as string);
+          const asked = { assistant_id: graph, stream_mode: MODES, stream_subgraphs: true, ...body };
+          const reply = await server.ask('POST', `/threads/${thread}/runs`, asked);
+          const run = reply.json.run_id as string;
+          await server.ask('GET', `/threads/${thread}/runs/${run}/join`);
+          return { thread, run };
+        },
+        replay: (args, more = {}) =>
+          programs.run({
+            args: ['replay', '--execute', '--config', CONFIG, '--data', data, ...args],
+            env: { ...given, ...more },
+          }),
+        async parts(run) {
+          const past = storeAt(data).openPast();
+          try {
+            return (await past.payloads.recording(run)).map(unpackPart);
+          } finally {
+            past.close();
+          }
+        },
+      });
+    }),
+  );
+
+const TRIP = { input: { topic: 'trips' } };
+
+test('parallel tasks, retries, a subgraph and an answered interrupt execute again with no difference (R1)', () =>
+  withScene(async ({ run, replay, requests, parts }) => {
+    // given
+    const { thread, run: first } = await run('agent', TRIP);
+    await run('agent', { command: { resume: 'yes' } }, thread);
+    await run('plain', { input: { topic: 'maps' } });
+    const before = requests();
+    // when
+    const all = await replay(['--all']);
+    // then
+    assert.equal(all.code, 0, all.output);
+    assert.match(all.output, /3 equal, 0 different, 0 not tried/);
+    assert.equal(requests(), before, 'nothing reached the model');
+    const recorded = await parts(first);
+    assert.equal(recorded.filter(({ kind }) => kind === 'exchange').length, 9);
+    // A4 No secret of the user, of the model's account or of its answers is in the recording.
+    const text = JSON.stringify(recorded);
+    for (const secret of ['tok-of-ada-4711', 'key-of-the-model', 'key-in-the-url', 'cookie-of-the-model'])
+      assert.equal(text.includes(secret), false, secret);
+    const start = recorded.find((part) => part.kind === 'start');
+    assert.match(start?.env['MODEL_URL'] ?? '', /^http:/);
+    assert.equal(start?.env['PATH'], null);
+    assert.ok(start?.versions['@langchain/langgraph']);
+  }));
+
+test('a planted change is named by step, node and channel; a changed prompt is shown as a difference', () =>
+  withScene(async ({ run, replay }) => {
+    // given
+    const { thread } = await run('agent', TRIP);
+    const { run: second } = await run('agent', { command: { resume: 'yes' } }, thread);
+    const args = ['--thread', thread];
+    // when
+    const verdict = await replay([...args, '--run', second], { PLANTED: 'verdict' });
+    const prompt = await replay(args, { PLANTED: 'prompt' });
+    const matched = await replay([...args, '--match', 'url'], { PLANTED: 'prompt' });
+    // then
+    assert.equal(verdict.code, 1, verdict.output);
+    assert.match(
+      verdict.output,
+      /different: write, .*node decide, channel verdict\n +recorded +"yes after \d+"\n +found +"changed"/,
+    );
+    assert.equal(prompt.code, 1, prompt.output);
+    assert.match(prompt.output, /node plan, step 1, makes another request/);
+    assert.match(prompt.output, /- +"prompt": "Plan trips",\n +\+ +"prompt": "Plan trips well",/);
+    assert.equal(matched.code, 0, matched.output);
+  }));
+
+test('a run is stopped, stubbed, edited and started from a later checkpoint', () =>
+  withScene(async ({ run, replay, programs }) => {
+    // given
+    const { thread, run: id } = await run('agent', TRIP);
+    const args = ['--thread', thread, '--run', id];
+    const file = join(programs.dir, 'answer.json');
+    await writeFile(file, '{"text":"what if"}');
+    // when
+    const [paused, stubbed, answered, edited, live] = await Promise.all([
+      replay([...args, '--break', 'look']),
+      replay([...args, '--stub', 'look'], { PLANTED: 'verdict' }),
+      replay([...args, '--answer', `1=${file}`]),
+      replay([...args, '--set', 'topic=maps', '--match', 'url']),
+      replay([...args, '--set', 'topic=maps', '--live']),
+    ]);
+    // then
+    assert.equal(paused.code, 0, paused.output);
+    assert.match(paused.output, /"answer 1 [\d.]+ [^"]+"\n +\]\n\}/);
+    assert.equal(stubbed.code, 0, stubbed.output);
+    assert.match(answered.output, /found +"what if /);
+    assert.match(edited.output, /recorded +"trips"\n +found +"maps"/);
+    assert.match(edited.output, /"answer 1 /);
+    assert.doesNotMatch(live.output, /"answer 1 /);
+    assert.match(live.output, /"answer \d\d /);
+  }));
+
+test('a run killed in the middle executes again as one, with the answers of its last attempt', () =>
+  withScene(async ({ again, replay, server }) => {
+    // given
+    const thread = (await server.ask('POST', '/threads', {})).json.thread_id as string;
+    const asked = { assistant_id: 'agent', ...TRIP, stream_mode: MODES, stream_subgraphs: true };
+    const stream = await server.open('POST', `/threads/${thread}/runs/stream`, asked);
+    const reader = stream.body!.getReader();
+    const decoder = new TextDecoder();
+    for (let text = ''; !text.includes('answer 1');) text += decoder.decode((await reader.read()).value);
+    await server.end('SIGKILL');
+    // when
+    const restarted = await again();
+    const [{ run_id: run }] = (await restarted.ask('GET', `/threads/${thread}/runs`)).json;
+    await restarted.ask('GET', `/threads/${thread}/runs/${run}/join`);
+    const result = await replay(['--thread', thread]);
+    // then
+    assert.equal(result.code, 0, result.output);
+  }));
+
+test('what cannot be recorded makes a re-execution refuse with its name, unless its node is a stub', () =>
+  withScene(async ({ run, replay }) => {
+    // given
+    const { thread } = await run('raw', TRIP);
+    // when
+    const refused = await replay(['--thread', thread]);
+    const stubbed = await replay(['--thread', thread, '--stub', 'socket']);
+    // then
+    assert.equal(refused.code, 3, refused.output);
+    assert.match(refused.output, /not tried: a socket of node socket, step 1 is not recorded; --stub/);
+    assert.equal(stubbed.code, 0, stubbed.output);
+  }));
+
+test('runs are recorded only if the deployment, the assistant or the run says so; deletion erases recordings (L3)', () =>
+  withScene(
+    async ({ run, parts, server }) => {
+      // given
+      const silent = await run('plain', { input: { topic: 'a' } });
+      const loud = await run('plain', { input: { topic: 'b' }, config: { recording: true } });
+      const { json } = await server.ask('POST', '/assistants', {
+        graph_id: 'plain',
+        config: { recording: true },
+      });
+      const assisted = await run(json.assistant_id, { input: { topic: 'c' } });
+      assert.equal((await parts(silent.run)).length, 0);
+      assert.ok((await parts(assisted.run)).length > 0);
+      assert.ok((await parts(loud.run)).length > 0);
+      // when
+      await server.ask('DELETE', `/threads/${loud.thread}`);
+      await server.ask('DELETE', `/threads/${assisted.thread}/runs/${assisted.run}`);
+      // then
+      assert.equal((await parts(loud.run)).length, 0);
+      assert.equal((await parts(assisted.run)).length, 0);
+    },
+    { PLATFORM_RECORDING: 'false' },
+  ));
+
+test.run();
