@@ -20,7 +20,7 @@ import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json, nothing, problems } from '../openapi/descriptions.ts';
 import { emptyBody, jsonReply, noContent, noCron, noThread } from '../replies.ts';
 import { checkWebhook } from '../runs/checks.ts';
-import { findAssistantToRun } from '../runs/creation.ts';
+import { findAssistantToRun } from '../runs/preparation.ts';
 import { checkTimes, grantedCron, newSecret, payloadOf, renewedSecret } from './content.ts';
 import { cronCreate, cronPatch } from './schemas.ts';
 import { cron, toCron } from './shapes.ts';

@@ -7,8 +7,9 @@ import { authorise } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json, nothing, ONCE, problems } from '../openapi/descriptions.ts';
 import { jsonReply, noContent, noRun, refused } from '../replies.ts';
-import { prepareRun, shownRun, type Created } from './creation.ts';
+import { acceptRun, shownRun } from './creation.ts';
 import { partOf, toIdempotencyKey } from './idempotency.ts';
+import { prepareRun } from './preparation.ts';
 import { cancelMany, cancelManyQuery, runBatch } from './schemas.ts';
 import { run, toRun } from './shapes.ts';
 
@@ -23,20 +24,21 @@ export const runGroupEndpoints: readonly Endpoint[] = [
     body: runBatch,
     replies: { 200: json(z.array(run), 'The runs, in the order of the request'), ...problems(404) },
     async handle({ context, actor, body, c }) {
-      const accept: (() => Promise<Created>)[] = [];
+      const prepared: Awaited<ReturnType<typeof prepareRun>>[] = [];
       const idempotencyKey = toIdempotencyKey(c.req.header('idempotency-key'), actor, [
         'batch',
         c.var.body ?? [],
       ]);
       // All runs are checked before the first is accepted: an invalid batch creates nothing.
       for (const [index, request] of body.entries())
-        accept.push(
+        prepared.push(
           await prepareRun(context, actor, request, undefined, {
             idempotencyKey: idempotencyKey && partOf(idempotencyKey, index),
           }),
         );
       const created: JsonObject[] = [];
-      for (const next of accept) created.push(toRun(await shownRun(context, await next())));
+      for (const next of prepared)
+        created.push(toRun(await shownRun(context, await acceptRun(context, actor, next))));
       return jsonReply(created);
     },
   }),

@@ -1,0 +1,167 @@
+/**
+ * Checks a request that creates a run, for all routes, commands and crons that create runs. Writes nothing.
+ *
+ * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user and inherited headers go into the
+ * run's secret row; kwargs, which clients can read, never hold them.
+ */
+import type { Actor } from '../../auth/authenticate.ts';
+import type { CronOrder } from '../../actors/crons.ts';
+import type { MadeWith } from '../../graphs/port.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { AcceptedRequest } from '../../log/payloads.ts';
+import { getAssistant, type AssistantRecord } from '../../projections/assistant-queries.ts';
+import { getRun, type RunRecord } from '../../projections/run-queries.ts';
+import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import type { RunKwargs, RunRef } from '../../thread/events.ts';
+import { authorise, grantedMetadata, type Granted } from '../access.ts';
+import { toAssistantId } from '../assistants/access.ts';
+import { checkServed } from '../assistants/served-graph.ts';
+import type { ServerContext } from '../context.ts';
+import { noAssistantFor, noRun, noThread, noThreadToResume } from '../replies.ts';
+import { checkStartCheckpoint, checkWebhook } from './checks.ts';
+import { grantedKwargs, namesOf } from './granted-kwargs.ts';
+import { findAccepted, type IdempotencyKey } from './idempotency.ts';
+import { toRunKwargs } from './kwargs.ts';
+import { settingsOfHead } from './made-with.ts';
+import type { RunCreate } from './schemas.ts';
+import { toKwargs } from './shapes.ts';
+
+/** Options that only some callers use. */
+export interface RunExtras {
+  readonly protocol?: 'v2';
+  /** Refused with `ConcurrencyConflict` unless the thread is idle with this head. */
+  readonly ifHead?: string | null;
+  /** If a request with this key was accepted before, its run is returned and nothing is created. */
+  readonly idempotencyKey?: IdempotencyKey | undefined;
+  /** The run may start before the reply. */
+  readonly startsAtOnce?: boolean;
+  /** Cron slot of the run: its ids, and a fact for the same commit. Throws `ConcurrencyConflict` when it is outdated. */
+  readonly slot?: Pick<CronOrder, 'cron' | 'runId' | 'threadId' | 'slotFact'>;
+}
+
+/** A checked request: everything that its commit needs. */
+export interface PreparedRun {
+  readonly run: RunRef;
+  readonly request: RunCreate;
+  readonly extras: RunExtras;
+  /** The run has a thread of its own, which is deleted at its end unless the request keeps it. */
+  readonly isStateless: boolean;
+  readonly assistant: AssistantRecord;
+  readonly kwargs: RunKwargs;
+  /** Settings that the thread's graph was made with, for a run that resumes it without settings. */
+  readonly madeWith: MadeWith | undefined;
+  /** The thread, if it exists and the caller may create runs on it. */
+  readonly thread: ThreadRecord | undefined;
+  /** The thread's metadata after the run's creation. */
+  readonly metadata: JsonObject;
+  readonly filter: Granted['filter'];
+}
+
+/** The run that an earlier request with the same idempotency key created. */
+export interface EarlierRun {
+  readonly earlier: RunRef;
+  readonly request: RunCreate;
+}
+
+/** A run without `threadId` is stateless. Throws the refusal of an invalid request. */
+export async function prepareRun(
+  context: ServerContext,
+  actor: Actor,
+  checked: RunCreate,
+  threadId?: string,
+  extras: RunExtras = {},
+): Promise<PreparedRun | EarlierRun> {
+  const { protocol, idempotencyKey, slot } = extras;
+  const asked = slot ? { ...checked, metadata: { ...checked.metadata, cron_id: slot.cron.cronId } } : checked;
+  const earlier = idempotencyKey && (await findAccepted(context.log, idempotencyKey));
+  if (earlier !== undefined)
+    return { earlier: await findAgain(context, actor, asked, earlier), request: asked };
+  const isStateless = threadId === undefined;
+  // The new thread of a stateless run has no checkpoint to start from.
+  const request = isStateless ? { ...asked, checkpoint: undefined, checkpoint_id: undefined } : asked;
+  if (isStateless && slot === undefined && request.command?.resume !== undefined) throw noThreadToResume();
+  checkWebhook(context, request.webhook);
+  const assistant = await findAssistantToRun(context, actor, request.assistant_id);
+  const { assistantId } = assistant;
+  const run = {
+    runId: slot?.runId ?? context.ids.uuid(),
+    threadId: threadId ?? slot?.threadId ?? context.ids.uuid(),
+  };
+  const requestedKwargs = toRunKwargs(actor, request, assistant, {
+    ...run,
+    requestId: actor.requestId ?? context.ids.uuid(),
+    temporary: isStateless && request.on_completion !== 'keep',
+  });
+  const ordered = protocol === undefined ? requestedKwargs : { ...requestedKwargs, protocol };
+  const names = namesOf(ordered);
+  const order = { threadId, assistantId, runId: run.runId, kwargs: ordered };
+  const granted = await authoriseRun(context, actor, request, order);
+  const { filter } = granted;
+  const kwargs = context.asksHandler ? grantedKwargs(ordered, names, granted.value['kwargs']) : ordered;
+  if (kwargs.webhook !== ordered.webhook) checkWebhook(context, kwargs.webhook);
+  const thread = isStateless ? undefined : await getThread(context.log.rows, threadId, filter);
+  if (thread === undefined && !isStateless && request.if_not_exists !== 'create') throw noThread(threadId);
+  const metadata = grantedMetadata(granted, thread?.metadata);
+  await checkStartCheckpoint(context, thread?.threadId, kwargs);
+  const madeWith = thread && (await settingsOfHead(context.log, run.threadId, request));
+  return { run, request, extras, isStateless, assistant, kwargs, madeWith, thread, metadata, filter };
+}
+
+const authoriseRun = (
+  context: ServerContext,
+  actor: Actor,
+  request: RunCreate,
+  run: {
+    /** Undefined for a stateless run. */
+    readonly threadId: string | undefined;
+    readonly assistantId: string;
+    readonly runId: string;
+    readonly kwargs: RunKwargs;
+  },
+): Promise<Granted> =>
+  authorise(context, actor, 'threads:create_run', {
+    thread_id: run.threadId ?? null,
+    assistant_id: run.assistantId,
+    run_id: run.runId,
+    status: 'pending',
+    metadata: request.metadata ?? {},
+    prevent_insert_if_inflight: request.multitask_strategy === 'reject',
+    multitask_strategy: request.multitask_strategy,
+    if_not_exists: request.if_not_exists ?? (run.threadId === undefined ? 'create' : 'reject'),
+    after_seconds: request.after_seconds ?? 0,
+    kwargs: { ...toKwargs(run.kwargs, {}), config: run.kwargs.config },
+  });
+
+/** The run of an earlier acceptance. Throws a 404 when it is gone or the caller may not create it any more. */
+export async function findAgain(
+  context: ServerContext,
+  actor: Actor,
+  request: RunCreate,
+  { runId }: AcceptedRequest,
+): Promise<RunRecord> {
+  const run = await getRun(context.log.rows, runId);
+  if (run === undefined) throw noRun();
+  const { filter } = await authoriseRun(context, actor, request, run);
+  const visible = await getRun(context.log.rows, runId, { filter });
+  if (visible === undefined) throw noRun();
+  return visible;
+}
+
+/** Throws a 404 for a missing or hidden assistant, and as `checkServed` if its graph is not served. */
+export async function findAssistantToRun(
+  context: ServerContext,
+  actor: Actor,
+  given: string,
+): Promise<AssistantRecord> {
+  const { rows } = context.log;
+  const assistantId = toAssistantId(given);
+  const found = await getAssistant(rows, assistantId);
+  // A3 The handler is asked about missing assistants too: otherwise its call would reveal which ids exist.
+  if (found?.system !== true) {
+    const { filter } = await authorise(context, actor, 'assistants:read', { assistant_id: assistantId });
+    if (found === undefined || (await getAssistant(rows, assistantId, filter)) === undefined)
+      throw noAssistantFor(given);
+  }
+  checkServed(context, found.graphId);
+  return found;
+}
