@@ -13,11 +13,13 @@ export interface FileResult {
   readonly counts: Counts;
   readonly output: string;
   readonly ms: number;
+  /** Processor time of the file and of the processes that it started and awaited; undefined where it is unknown. */
+  readonly cpuMs?: number | undefined;
   readonly timedOut: boolean;
 }
 
 export const beginOf = (file: string): string => `\n:: begin ${file}`;
-export const endOf = (ms: number): string => `\n:: end ${Math.round(ms)}`;
+export const endOf = (ms: number, cpuMs: number): string => `\n:: end ${Math.round(ms)} ${Math.round(cpuMs)}`;
 
 /**
  * Returns results of the started files. A bad exit of the process counts for the last file, unless another file has
@@ -28,13 +30,14 @@ export function resultsOf(result: ChildResult): FileResult[] {
   const results: FileResult[] = [];
   for (let i = 0; i < parts.length; i += 2) {
     const [file, text] = [parts[i]!, parts[i + 1]!];
-    const end = /^:: end (\d+)\n/m.exec(text);
-    const output = text.replace(/\n?^:: end \d+\n/m, '');
+    const end = /^:: end (\d+) (\d+)\n/m.exec(text);
+    const output = text.replace(/\n?^:: end \d+ \d+\n/m, '');
     results.push({
       file,
       counts: countTests(output, end !== null),
       output,
       ms: Number(end?.[1] ?? result.ms),
+      cpuMs: end === null ? undefined : Number(end[2]),
       timedOut: false,
     });
   }

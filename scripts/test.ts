@@ -8,8 +8,8 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runChild, type ChildResult } from './run-child.ts';
-import { resultsOf, type Counts } from './test-output.ts';
+import { runChild } from './run-child.ts';
+import { resultsOf, type Counts, type FileResult } from './test-output.ts';
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -21,9 +21,9 @@ const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
 };
 /** Maximum number of files per process. Stages that observe processes and memory use 1. */
 const FILES_PER_PROCESS: Record<string, number> = {
-  unit: 12,
+  unit: 20,
   model: 1,
-  conformance: 8,
+  conformance: 16,
   // First, because its files take longest: shorter files then keep all lanes busy until the end.
   projects: 1,
   faults: 1,
@@ -38,8 +38,8 @@ const IN_MEMORY: ReadonlySet<string> = new Set(['unit', 'model', 'conformance'])
 const MEMORY = '/dev/shm';
 /** A container may have given it no more than some megabytes. */
 const MIN_MEMORY_BYTES = 2 * 2 ** 30;
-/** Concurrent processes: one more than cores, since tests often wait. */
-const MAX_PROCESSES = Number(process.env['TEST_LANES'] ?? Math.max(2, availableParallelism() + 1));
+/** Concurrent processes: two more than cores, since tests wait for about a quarter of their time. */
+const MAX_PROCESSES = Number(process.env['TEST_LANES'] ?? availableParallelism() + 2);
 /** Node's compile cache, shared by all test processes: compiling takes half of a start. */
 const COMPILE_CACHE = fileURLToPath(new URL('../test/.cache/compiled', import.meta.url));
 /** Files in temporary folders leave entries that are never used again. */
@@ -52,14 +52,17 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
   const report = (
     name: string,
     counts: Counts,
-    { output, ms, timedOut }: Pick<ChildResult, 'output' | 'ms' | 'timedOut'>,
+    { output, ms, cpuMs, timedOut }: Pick<FileResult, 'output' | 'ms' | 'cpuMs' | 'timedOut'>,
   ): void => {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped.push(...counts.skipped);
     const outcome = counts.failed > 0 ? 'FAIL' : 'ok  ';
+    const cpu = cpuMs === undefined ? '' : `, ${cpuMs} ms of processor time`;
     const fate = timedOut ? `, killed after ${timeoutMs} ms` : '';
-    console.log(`${outcome} ${name}: ${counts.passed} passed, ${counts.failed} failed, ${ms} ms${fate}`);
+    console.log(
+      `${outcome} ${name}: ${counts.passed} passed, ${counts.failed} failed, ${ms} ms${cpu}${fate}`,
+    );
     for (const line of counts.skipped) console.log(`    ${line}`);
     if (counts.failed > 0) console.log(output.trimEnd().replace(/^/gm, '    | '));
   };

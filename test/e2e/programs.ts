@@ -57,7 +57,10 @@ export interface Programs {
   launch(launch: Launch): Program;
   /** Runs to the end. */
   run(launch: Launch): Promise<{ code: number | null; output: string }>;
-  /** Starts `serve` on a free port; configuration is the fixture project's. What `args` say comes last and wins. */
+  /**
+   * Starts `serve` on a free port with the plain functions of the fixture project, which need no library: one takes
+   * longer to load than the program. What `args` say comes last and wins.
+   */
   launchServer(launch?: Launch): Program;
   /** The same, and waits for its address. */
   serve(launch?: Launch): Promise<ServerProgram>;
@@ -80,7 +83,7 @@ export async function withPrograms<T>(use: (programs: Programs) => Promise<T>): 
         return { code: await program.exited, output: program.output() };
       },
       launchServer({ args = [], ...rest } = {}) {
-        const config = join(ROOT, 'test/fixtures/project/platform.json');
+        const config = join(ROOT, 'test/fixtures/project/platform.functions.json');
         const own = ['serve', '--config', config, '--port', '0', '--data', join(dir, 'data')];
         return launch({ args: [...own, ...args], ...rest });
       },

@@ -50,7 +50,10 @@ test('given passing and failing files, when their stages run, then counts add up
   );
   assert.is(lastLine, '8 passed, 1 failed');
   assert.is(code, 1);
-  assert.match(output, /ok {3}test\/unit\/a\.test\.ts: 3 passed, 0 failed, \d+ ms\n/);
+  assert.match(
+    output,
+    /ok {3}test\/unit\/a\.test\.ts: 3 passed, 0 failed, \d+ ms, \d+ ms of processor time\n/,
+  );
   assert.match(output, /FAIL test\/unit\/deep\/b\.test\.ts: 3 passed, 1 failed/);
   assert.match(output, 'loud');
   assert.not.match(output, 'quiet');
