@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from '../support/suite.ts';
+import { PROJECT } from '../support/with-server.ts';
 import { asServer, withPrograms } from './programs.ts';
 import { FUNCTION, project, withTakenPort } from './written-project.ts';
 
@@ -22,7 +23,8 @@ const seenBy = async (url: string): Promise<unknown> => {
 
 test('start prints the address, the graphs, the data file and a curl line that works as it stands', () =>
   withPrograms(async ({ serve, dir }) => {
-    const server = await serve();
+    // given: graphs of both kinds
+    const server = await serve({ args: ['--config', join(PROJECT, 'platform.json')] });
     await server.printed(/}'$/m);
     const output = server.output();
     assert.match(output, /^Serving on\s+http:\/\/127\.0\.0\.1:\d+$/m);

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Database } from '../../../src/log/sqlite/library.ts';
 import { createRandom, type Random } from '../../support/random.ts';
+import { PROJECT } from '../../support/with-server.ts';
 import { withWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
 import { asServer, type Program, type Programs, type ServerProgram } from '../../e2e/programs.ts';
 import { beClient } from './client.ts';
@@ -50,7 +51,8 @@ export function torture(options: TortureOptions): Promise<Tortured> {
     const ledger = openLedger();
     const gate = join(programs.dir, 'gate');
     const data = join(programs.dir, 'data');
-    const args = ['--port', String(await freePort(random)), '--data', data];
+    const config = join(PROJECT, 'platform.json');
+    const args = ['--config', config, '--port', String(await freePort(random)), '--data', data];
     const accepted = acceptMost(sink, random);
     const openKeepers = (round: number): Keeper[] =>
       Array.from({ length: KEEPERS }, (_, i) => openKeeper(`keeper${round}-${i}`, ledger.problems));
