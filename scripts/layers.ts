@@ -42,6 +42,8 @@ const ARROWS: Record<string, readonly string[]> = {
   http: [
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
     ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts'],
+    // Reads alone (R1).
+    'replay/run-diff.ts',
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   replay: DOMAIN,

@@ -4,6 +4,7 @@ import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { addBackup } from './backup.ts';
 import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
+import { addDiff } from './diff.ts';
 import { addDoctor } from './doctor.ts';
 import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
@@ -19,7 +20,7 @@ const EXIT_CODES = `
 Exit codes:
   0  done or equal; for a server: stopped by a signal after a clean stop
   1  a difference or problem was found, or the work failed
-  2  wrong command, option, configuration or data directory
+  2  wrong command, option or configuration; for a server: a data directory that it cannot use
   3  could not be tried: something that it needs is missing, unreadable or in use
   70 the disk failed; a restart decides what the last commit became`;
 
@@ -28,7 +29,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 /** Commands in the order of the help. */
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
-  ['Look into the log:', [addReplay]],
+  ['Look into the log:', [addReplay, addDiff]],
   ['Carry a thread:', [addExport, addImport]],
   ['Keep the log:', [addBackup, addRestore, addVerify]],
 ];

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/config.ts';
 import { readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED, EXIT_USAGE } from './exit-codes.ts';
+import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED, EXIT_USAGE, orUntried } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
 import {
   addressOfStore,
@@ -82,14 +82,6 @@ async function run({ thread, output, force = false, ...options }: ExportOptions,
   } finally {
     progress.clear();
     source.close();
-  }
-}
-
-function orUntried<T>(open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    throw new CommandFailed(EXIT_UNTRIED, (error as Error).message, { cause: error });
   }
 }
 

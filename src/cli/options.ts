@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import type { Overrides } from '../config/config.ts';
 import { findDataDir } from '../config/load.ts';
+import type { History } from '../log/sqlite/history.ts';
+import { orUntried } from './exit-codes.ts';
 import type { Host } from './host.ts';
 
 export const withConfigOption = (command: Command): Command =>
@@ -39,3 +41,10 @@ export type DataOptions = Pick<Overrides, 'config' | 'data'>;
 /** Address of the store that `--data`, the environment or the project names. */
 export const addressOfStore = (options: DataOptions, { env, cwd }: Pick<Host, 'env' | 'cwd'>): string =>
   findDataDir(options, env, cwd);
+
+/** R1 Opens that log read-only. */
+export async function openPast(options: DataOptions, host: Pick<Host, 'env' | 'cwd'>): Promise<History> {
+  const address = addressOfStore(options, host);
+  const { storeAt } = await import('../open-store.ts');
+  return orUntried(storeAt(address).openPast);
+}

@@ -5,6 +5,7 @@ import { loadConfig } from '../config/load.ts';
 import type { ReexecuteOptions } from '../reexecution/command.ts';
 import type { ReplayOptions } from '../replay/command.ts';
 import { enterProject } from './enter-project.ts';
+import { orUntried } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
 import {
   addressOfStore,
@@ -64,5 +65,5 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
         return finish(await runReexecution(store.openPast, options, { graphs, print: host.print }));
       }
       const { runReplay } = await import('../replay/command.ts');
-      finish(await runReplay(store.openPast, options, host));
+      finish(await runReplay(() => orUntried(store.openPast), options, host));
     });

@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
-import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
 
 export const addVerify = (program: Command, host: Host, finish: Finish): Command =>
@@ -20,9 +20,8 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
       `\nExamples:\n  ${PRODUCT} verify\n  ${PRODUCT} verify --data /var/lib/my-project --json`,
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
-      const { storeAt } = await import('../open-store.ts');
       const { verify } = await import('../replay/verify.ts');
-      const history = storeAt(addressOfStore(options, host)).openPast();
+      const history = await openPast(options, host);
       const progress = openProgress(host, systemClock());
       try {
         const { events, streams, finding } = await verify(history, progress.report);

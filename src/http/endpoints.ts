@@ -7,6 +7,7 @@ import { cronEndpoints } from './crons/crons.ts';
 import type { Endpoint } from './endpoint.ts';
 import { protocolEndpoints } from './protocol/protocol.ts';
 import { runCreationEndpoints } from './runs/create.ts';
+import { runDiffEndpoints } from './runs/diff.ts';
 import { runEndEndpoints } from './runs/ends.ts';
 import { runGroupEndpoints } from './runs/groups.ts';
 import { runReadEndpoints } from './runs/reads.ts';
@@ -30,6 +31,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...threadStreamEndpoints,
   ...runCreationEndpoints,
   ...runReadEndpoints,
+  ...runDiffEndpoints,
   ...runEndEndpoints,
   ...runGroupEndpoints,
   ...cronChangeEndpoints,

@@ -4,7 +4,7 @@
  */
 import { SENDS } from '../graphs/state-port.ts';
 import { isObject, type Json } from '../kernel/json.ts';
-import { firstDifference, normalFormOf, openIdMap, type IdMap } from './normal-form.ts';
+import { firstDifference, normalFormOf, openIdMap, type IdMap } from '../replay/normal-form.ts';
 import type { Divergence } from './divergence.ts';
 import { compareFrames } from './frames.ts';
 import { compareWrites } from './writes.ts';

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Divergence } from './divergence.ts';
-import { firstDifference, normalFormOf } from './normal-form.ts';
+import { firstDifference, normalFormOf } from '../replay/normal-form.ts';
 import { parseStored, type RunTrace } from './run-data.ts';
 
 type Frames = RunTrace['frames'];

@@ -1,6 +1,6 @@
 /** Compares the writes of one step as a set: parallel tasks write in any order. */
 import type { Divergence } from './divergence.ts';
-import { firstDifference, normalFormOf, type IdMap, type NormalForm } from './normal-form.ts';
+import { firstDifference, normalFormOf, type IdMap, type NormalForm } from '../replay/normal-form.ts';
 import { parseStored, pathOf, type RunWrite } from './run-data.ts';
 
 export interface WriteTolerance {

@@ -33,13 +33,22 @@ export function openAddedMessages({ payloads }: History, threadId: string): Adde
       isKnown = isObject(values);
       if (!isObject(values)) return undefined;
       const added = messagesOf(values).filter((message) => {
-        const key = typeof message['id'] === 'string' ? message['id'] : JSON.stringify(message);
+        const key = keyOf(message);
         return !seen.has(key) && seen.add(key) !== undefined;
       });
       return isWhole ? toAdded(added) : undefined;
     },
   };
 }
+
+/** Describes the messages that are in `after` and not in `before`. */
+export function addedBetween(before: Json, after: Json): Added {
+  const known = new Set(isObject(before) ? messagesOf(before).map(keyOf) : []);
+  return toAdded(isObject(after) ? messagesOf(after).filter((message) => !known.has(keyOf(message))) : []);
+}
+
+const keyOf = (message: JsonObject): string =>
+  typeof message['id'] === 'string' ? message['id'] : JSON.stringify(message);
 
 function toAdded(messages: readonly JsonObject[]): Added {
   const usages = messages.flatMap(({ usage_metadata }) => (isObject(usage_metadata) ? [usage_metadata] : []));

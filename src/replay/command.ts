@@ -1,7 +1,7 @@
 /** Runs the `replay` command. R1 It opens the log read-only and imports no module with effects. */
 import { isUuid } from '../kernel/ids.ts';
 import type { History } from '../log/sqlite/history.ts';
-import { findThread } from './find-thread.ts';
+import { assertPrefix, findThread } from './find-thread.ts';
 import { printState, printThreads, printTimeline, type Form } from './print.ts';
 import { stateAt } from './state.ts';
 import { counted } from './text.ts';
@@ -64,6 +64,7 @@ export async function runReplay(
 }
 
 function checkOptions({ thread, cron, to }: ReplayOptions): void {
+  if (thread !== undefined) assertPrefix(thread);
   if (cron !== undefined && !isUuid(cron)) throw new Error('--cron: expected a UUID');
   if (to !== undefined && !/^\d+$/.test(to)) throw new Error('--to: expected a position');
   if (to !== undefined && thread === undefined) throw new Error('--to: expected together with --thread');

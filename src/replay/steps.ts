@@ -7,6 +7,7 @@ import { isObject, type Json } from '../kernel/json.ts';
 import type { StoredCheckpoint } from '../log/payloads.ts';
 import type { History } from '../log/sqlite/history.ts';
 import type { SavedCheckpoint, ThreadEvent } from '../thread/events.ts';
+import { graphOf, kindOf, nodeOfPath, nodeOfSend } from './step-nodes.ts';
 
 export interface Step {
   /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */
@@ -19,10 +20,6 @@ export interface Step {
 }
 
 type Saved = (ThreadEvent & { type: 'CheckpointSaved' })['data'];
-
-const PULLED = '~__pregel_pull, ';
-/** Task path of a call (`Send`) from the previous step, with its index among all calls. */
-const PUSHED = /^~__pregel_push, (\d+)(?:,|$)/;
 
 /** `events`: all of the thread, in order. The result maps an event's index to its step, undefined without one. */
 export async function openSteps(
@@ -94,32 +91,12 @@ async function openTasks(history: History, threadId: string, checkpoints: readon
   return (ns: string, checkpointId: string): string[] | undefined => {
     const key = keyOf({ ns, checkpointId });
     const sent = (tasks.get(parents.get(key) ?? '') ?? []).flatMap(({ sends }) => sends);
-    return tasks.get(key)?.flatMap(({ path }) => {
-      if (path.startsWith(PULLED)) return [path.slice(PULLED.length)];
-      const pushed = sent[Number(PUSHED.exec(path)?.[1])];
-      return pushed === undefined ? [] : [nodeOf(JSON.parse(pushed) as Json)];
-    });
+    return tasks.get(key)?.flatMap(({ path }) => nodeOfPath(path, sent) ?? []);
   };
 }
 
 const keyOf = ({ ns, checkpointId }: { readonly ns: string; readonly checkpointId: string }): string =>
   `${ns} ${checkpointId}`;
-
-/** Name of the node that a stored `Send` calls. */
-function nodeOf(send: Json): string {
-  const fields = isObject(send) ? send['v'] : undefined;
-  return String(isObject(fields) ? fields['node'] : '?');
-}
-
-/** Removes task ids from a namespace such as `research:7f…|plan:01…`. */
-const graphOf = (ns: string): string =>
-  ns
-    .split('|')
-    .map((part) => part.split(':', 1)[0]!)
-    .join('|');
-
-const kindOf = (checkpoint: StoredCheckpoint | undefined): unknown =>
-  checkpoint && (JSON.parse(checkpoint.body) as { kind?: unknown }).kind;
 
 /** Milliseconds since the previous checkpoint, or since the attempt's start if that is later. */
 export function stepTime({ checkpointId, parentId }: SavedCheckpoint, startedAt: number): number | undefined {
@@ -140,7 +117,7 @@ export function pendingNodes({ body, blobs }: StoredCheckpoint): string[] {
     return !isObject(seen) || typeof seen[channel] !== 'string' || seen[channel] < version;
   };
   return blobs.flatMap(({ channel, version, data }) => {
-    if (channel === '__pregel_tasks') return (JSON.parse(data) as Json[]).map(nodeOf);
+    if (channel === '__pregel_tasks') return (JSON.parse(data) as Json[]).map(nodeOfSend);
     const [, sources, node] = /^(?:branch:to|join:(.+)):([^:]+)$/.exec(channel) ?? [];
     if (node === undefined || !isNew(node, channel, version)) return [];
     const arrived = JSON.parse(data) as Json;

@@ -118,7 +118,7 @@ test('replay tells what is wrong with its arguments and with the directory', () 
     ]);
     assert.equal(
       results.map(({ code }) => code),
-      [2, 2, 2, 2, 2],
+      [3, 3, 2, 2, 2],
     );
     const says = ['.platform', 'log.db does not exist', '--thread', 'log.db does not exist', '--to'];
     for (const [index, part] of says.entries()) assert.match(results[index]!.output, part);

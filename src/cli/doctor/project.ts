@@ -21,8 +21,8 @@ export function examineConfig(
       ...problems.map((text) => problem('configuration', text, SEE_CONFIG)),
       ...config.warnings.map((text) =>
         isOfEnvironment(text)
-          ? warning('environment', text, 'set it, or take it out of the configuration')
-          : warning('configuration', text, 'it has no effect: remove it, or correct its name'),
+          ? warning('environment', text, 'provide it, or take it out of the configuration')
+          : warning('configuration', text, 'remove it, or correct its name'),
       ),
     ];
     if (problems.length === 0) findings.unshift(ok('configuration', config.configFile));
@@ -53,6 +53,11 @@ export function examineRuntime(): Finding[] {
   ];
 }
 
+const remedyFor = (text: string): string =>
+  /Cannot find package/.test(text)
+    ? 'install it in the folder of the project: npm install'
+    : `mend it; "${PRODUCT} dev" loads a saved file at once`;
+
 /** Loads graphs and handlers as a server would. */
 export async function examineCode(config: Config, host: Host): Promise<Finding[]> {
   enterProject(config, host.env);
@@ -60,9 +65,7 @@ export async function examineCode(config: Config, host: Host): Promise<Finding[]
   const { graphIds, problems, warnings } = await checkProject(config);
   return [
     ...(graphIds.length === 0 ? [] : [ok('graphs', `loaded: ${graphIds.join(', ')}`)]),
-    ...problems.map((text) =>
-      problem('graphs', text, `mend the code; "${PRODUCT} dev" loads it again when saved`),
-    ),
+    ...problems.map((text) => problem('graphs', text, remedyFor(text))),
     ...warnings.map((text) => warning('graphs', text, 'keep shared code free of state')),
   ];
 }

@@ -31,6 +31,8 @@ export interface PastViews {
   threads(): Promise<ListedRow[]>;
   /** The ids of at most `limit` streams of threads whose id begins with `prefix`, deleted threads too. */
   threadIds(prefix: string, limit: number): Promise<string[]>;
+  /** The ids of at most `limit` runs whose id begins with `prefix`. */
+  runIds(prefix: string, limit: number): Promise<string[]>;
   deliveryIds(threadId: string): Promise<string[]>;
   /** Crons that the thread belongs to, or whose runs it has. */
   cronIds(threadId: string): Promise<string[]>;
@@ -63,6 +65,12 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
       prepare(
         `SELECT DISTINCT substr(stream, 8) FROM events
          WHERE stream >= 'thread-' || @prefix AND stream < 'thread-' || @prefix || 'g' LIMIT @limit`,
+      )
+        .pluck()
+        .all({ prefix, limit }) as string[],
+    runIds: async (prefix, limit) =>
+      prepare(
+        `SELECT run_id FROM runs WHERE run_id >= @prefix AND run_id < @prefix || 'g' ORDER BY run_id LIMIT @limit`,
       )
         .pluck()
         .all({ prefix, limit }) as string[],

@@ -1,0 +1,98 @@
+/** The steps of one run, read from its own events and checkpoints alone. */
+import type { Json } from '../kernel/json.ts';
+import { startTurn } from '../kernel/turn.ts';
+import type { Recorded } from '../log/events.ts';
+import type { PayloadReader } from '../log/payloads.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
+import { threadStream, type ThreadEventMap } from '../thread/events.ts';
+import { addedBetween, type Added } from './added-messages.ts';
+import { graphOf, kindOf, nodesOn } from './step-nodes.ts';
+import { stepTime } from './steps.ts';
+
+/** Where a run is read: a log of the past, or the open one. */
+export interface RunSource {
+  readStream(stream: string, from: number, limit: number): Recorded[] | Promise<Recorded[]>;
+  readonly payloads: PayloadReader;
+}
+
+export interface RunStep {
+  /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */
+  readonly graph: string;
+  readonly step: number;
+  readonly source: string;
+  /** Nodes that led to the checkpoint; empty for inputs and for libraries without task names. */
+  readonly nodes: readonly string[];
+  readonly checkpointId: string;
+  /** Milliseconds since the previous checkpoint, or since the attempt's start. */
+  readonly tookMs?: number;
+}
+
+export interface RunSteps {
+  readonly steps: readonly RunStep[];
+  /** Milliseconds of the last attempt; undefined while it executes. */
+  readonly tookMs?: number;
+  readonly tokens: Added['tokens'];
+  /** The thread's values at the end of the run; null without any. */
+  readonly values: Json;
+}
+
+const PAGE_EVENTS = 500;
+
+export async function readRunSteps(source: RunSource, run: RunRecord): Promise<RunSteps> {
+  const { payloads } = source;
+  const { threadId, graphId } = run;
+  const steps: RunStep[] = [];
+  const turn = startTurn();
+  let isFunction: boolean | undefined;
+  let first: Saved | undefined;
+  let startedAt = 0;
+  let endedAt: number | undefined;
+  for (const event of await eventsOf(source, run)) {
+    if (event.type === 'RunStarted') startedAt = event.meta.at;
+    if (event.type === 'RunCompleted') endedAt = event.meta.at;
+    if (event.type !== 'CheckpointSaved') continue;
+    const { data } = event;
+    if (data.ns === '') first ??= data;
+    isFunction ??= kindOf(await payloads.checkpoint(threadId, data.ns, data.checkpointId)) === 'function';
+    const tookMs = stepTime(data, startedAt);
+    steps.push({
+      ...{ graph: graphOf(data.ns), step: data.step, source: data.source },
+      nodes: isFunction && data.source === 'loop' ? [graphId] : await nodesBefore(payloads, threadId, data),
+      checkpointId: data.checkpointId,
+      ...(tookMs !== undefined && { tookMs }),
+    });
+    await turn();
+  }
+  const last = steps.findLast(({ graph }) => graph === '');
+  const valuesAt = async (id: string | null | undefined): Promise<Json> =>
+    id === null || id === undefined ? null : ((await payloads.values(threadId, id))?.parse() ?? null);
+  const values = await valuesAt(run.head ?? last?.checkpointId);
+  return {
+    steps,
+    ...(endedAt !== undefined && startedAt > 0 && { tookMs: endedAt - startedAt }),
+    tokens: addedBetween(await valuesAt(first?.parentId), values).tokens,
+    values,
+  };
+}
+
+type Saved = ThreadEventMap['CheckpointSaved'];
+
+/** Events of the run, from its first start on. */
+async function eventsOf(source: RunSource, { threadId, runId, ordinal }: RunRecord) {
+  const events: Recorded[] = [];
+  const turn = startTurn();
+  for (let from = ordinal; from !== null;) {
+    const page = await source.readStream(threadStream(threadId), from, PAGE_EVENTS);
+    for (const event of page) {
+      if (!('runId' in event.data) || event.data.runId !== runId) continue;
+      events.push(event);
+      if (event.type === 'RunCompleted') return events;
+    }
+    from = page.length === 0 ? null : page.at(-1)!.meta.version + 1;
+    await turn();
+  }
+  return events;
+}
+
+const nodesBefore = async (payloads: PayloadReader, threadId: string, { ns, parentId }: Saved) =>
+  parentId === null ? [] : ((await nodesOn(payloads, threadId, { ns, checkpointId: parentId })) ?? []);
