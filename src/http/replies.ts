@@ -144,7 +144,7 @@ export const noSpace = (): HttpProblem =>
 /** No graph worker can answer now. */
 export const noAnswer = (): HttpProblem =>
   new HttpProblem(503, 'The graph does not answer now; try again later.', { 'retry-after': '1' });
-/** Graph code threw while it answered a question. */
+/** Graph code threw during a query. */
 export const graphFailed = (words: string): HttpProblem => new HttpProblem(500, `The graph failed: ${words}`);
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });

@@ -1,7 +1,7 @@
 /** Prints replay's output for people: columns fit the terminal, ids are cut to a unique prefix. */
 import { isObject, type Json } from '../kernel/json.ts';
 import type { PastState } from './state.ts';
-import { nextNodes, questionsOf, stepText } from './summary.ts';
+import { interruptValuesOf, nextNodes, stepText } from './summary.ts';
 import { clip, counted, durationText, nodesText, shortId, shortIds, valueText, wrap } from './text.ts';
 import { errorText, type ThreadList } from './threads.ts';
 import { detailsOf, type Entry } from './timeline.ts';
@@ -109,8 +109,8 @@ export function printState(state: PastState, form: Form): void {
   form.print(`Thread ${thread_id} at position ${position}, ${dateOf(time)} ${timeOf(time)} (UTC)`);
   if (graph_id !== null) field('Graph', graph_id);
   field('Status', status);
-  const questions = questionsOf(interrupts);
-  for (const question of questions) field('Asks', valueText(question));
+  const asked = interruptValuesOf(interrupts);
+  for (const value of asked) field('Asks', valueText(value));
   if (error !== null) field('Error', errorText(error));
   if (next.length > 0) field('Next', nodesText(next));
   runs.toReversed().forEach(({ run_id, status: of, attempt }, index) => {

@@ -168,8 +168,8 @@ function outcomeText({ outcome }: ThreadEventMap['RunCompleted'], { tookMs, toke
   switch (outcome.kind) {
     case 'success': {
       if (outcome.next.length === 0) return `succeeded${after}`;
-      const questions = questionsOf(outcome.interrupts).map((value) => valueText(value));
-      const asks = questions.length === 0 ? '' : `, asks ${questions.join(' and ')}`;
+      const texts = interruptValuesOf(outcome.interrupts).map((value) => valueText(value));
+      const asks = texts.length === 0 ? '' : `, asks ${texts.join(' and ')}`;
       return `paused before ${nodesText(outcome.next)}${after}${asks}`;
     }
     case 'error':
@@ -184,7 +184,7 @@ function outcomeText({ outcome }: ThreadEventMap['RunCompleted'], { tookMs, toke
 }
 
 /** Returns the values of all interrupts in the order of their tasks. */
-export const questionsOf = (interrupts: JsonObject): Json[] =>
+export const interruptValuesOf = (interrupts: JsonObject): Json[] =>
   Object.values(interrupts).flatMap((list) =>
     (Array.isArray(list) ? list : []).map((each) => (isObject(each) ? (each['value'] ?? null) : each)),
   );

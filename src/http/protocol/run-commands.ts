@@ -12,7 +12,7 @@ import { check } from '../check.ts';
 import { forkParams, injectParams, respondParams, startParams } from './schemas.ts';
 import { findAccepted } from '../runs/idempotency.ts';
 import type { Caller, Perform } from './caller.ts';
-import { findThread, waitingQuestions } from './state-commands.ts';
+import { findThread, pendingInterrupts } from './state-commands.ts';
 
 /** Maximum tries of an input that meets concurrency conflicts. */
 const MAX_TRIES = 5;
@@ -103,7 +103,7 @@ export const respond = onceOnly(async (caller, given) => {
   const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
   if (thread === undefined || last === undefined) throw notWaiting(answers);
   const isStrict = params.strict_resume === true;
-  const waiting = isStrict ? undefined : await waitingQuestions(caller, thread);
+  const waiting = isStrict ? undefined : await pendingInterrupts(caller, thread);
   const consumed = waiting && Object.keys(answers).find((id) => !waiting.has(id));
   if (consumed !== undefined) throw notWaiting(answers, consumed);
   const body: JsonObject = {
@@ -151,7 +151,7 @@ export const inject = onceOnly(async (caller, given) => {
   const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
   if (thread === undefined || last === undefined)
     throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
-  if ((await waitingQuestions(caller, thread)).size > 0)
+  if ((await pendingInterrupts(caller, thread)).size > 0)
     throw new CommandProblem('invalid_argument', 'The thread waits for an answer: use input.respond.');
   const { role, content, name } = message;
   const input = { messages: [{ role, content, ...(name !== undefined && { name }) }] };

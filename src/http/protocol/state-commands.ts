@@ -34,7 +34,7 @@ async function readState(
 }
 
 /** Ids of interrupts without an answer; none while the thread is busy, because a run may be answering them. */
-export async function waitingQuestions(caller: Caller, thread: ThreadRecord): Promise<ReadonlySet<string>> {
+export async function pendingInterrupts(caller: Caller, thread: ThreadRecord): Promise<ReadonlySet<string>> {
   if (thread.status === 'busy') return new Set();
   const known = Object.values(thread.interrupts).flatMap(idsOf);
   if (known.length > 0) return new Set(known);
@@ -42,8 +42,8 @@ export async function waitingQuestions(caller: Caller, thread: ThreadRecord): Pr
   return new Set(((await readState(caller, thread))?.interrupts ?? []).map(idOfInterrupt));
 }
 
-const idsOf = (questions: Json): string[] =>
-  (Array.isArray(questions) ? questions : []).flatMap((each) =>
+const idsOf = (interrupts: Json): string[] =>
+  (Array.isArray(interrupts) ? interrupts : []).flatMap((each) =>
     isObject(each) ? [idOfInterrupt(each)] : [],
   );
 

@@ -80,9 +80,9 @@ async function mayWaitAt(
   const writes = (await log.payloads.checkpoint(threadId, '', checkpointId))?.writes;
   if (writes === undefined) return true;
   const done = new Set(writes.filter(({ channel }) => !isNote(channel)).map(({ taskId }) => taskId));
-  const questions = writes.filter(({ channel, taskId }) => channel === INTERRUPT && !done.has(taskId));
+  const interrupts = writes.filter(({ channel, taskId }) => channel === INTERRUPT && !done.has(taskId));
   const ids = idsOf(resume);
-  return questions.some(({ data }) => ids === undefined || ids.some((id) => data.includes(id)));
+  return interrupts.some(({ data }) => ids === undefined || ids.some((id) => data.includes(id)));
 }
 
 /** Whether the head may have an open interrupt. A stopped or failed run may leave one that the thread's row lacks. */

@@ -7,7 +7,7 @@ import { suite } from '../../support/suite.ts';
 import { openBench } from './harness.ts';
 import { START, Log, ask } from './langgraph-harness.ts';
 
-const test = suite('langgraph answers');
+const test = suite('langgraph resume notes');
 
 test('X5 given the process dies after the next question was saved, when the run is repeated, then it does not answer that one', async () => {
   for (const byId of [false, true]) {

@@ -5,7 +5,7 @@ import { suite } from '../../support/suite.ts';
 import { plain, sources, success, survey, valuesOf, type Config, type State } from './function-harness.ts';
 import { contents, human } from './harness.ts';
 
-const test = suite('function turns');
+const test = suite('function calls');
 
 test('given interrupt(), when answered run by run, then the function goes on and repeats nothing', async () => {
   const { bench, did } = survey();
