@@ -41,7 +41,7 @@ const ARROWS: Record<string, readonly string[]> = {
   config: ['kernel'],
   http: [
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
-    ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts'],
+    ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts', 'archive'],
     // Reads alone (R1).
     'replay/run-diff.ts',
   ],

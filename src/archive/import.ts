@@ -24,7 +24,7 @@ import { abandon } from './arrivals.ts';
 import { openBatches } from './batches.ts';
 import { readEvent, type Inspected, type PastEvent } from './inspect.ts';
 import { kindOf } from './kinds.ts';
-import { idUnder, KEEP_IDS, newIds, renamed, type Rename } from './new-ids.ts';
+import { idUnder, KEEP_IDS, renamed, type Rename } from './new-ids.ts';
 import type { ExportedFile } from './read.ts';
 
 export interface ImportInto {
@@ -34,8 +34,8 @@ export interface ImportInto {
 }
 
 export interface ImportOptions {
-  /** The thread and its runs get new ids. */
-  readonly newIds: boolean;
+  /** The ids under which the thread and its runs come in (new-ids.ts). */
+  readonly rename: Rename;
   /** Whole metadata of the thread. */
   readonly metadata: JsonObject;
   /** Its time to live begins with the import. */
@@ -56,8 +56,8 @@ export async function importThread(
   inspected: Inspected,
   options: ImportOptions,
 ): Promise<Imported> {
-  const { log, threads, ids } = into;
-  const rename = options.newIds ? newIds(inspected, ids.uuid) : KEEP_IDS;
+  const { log, threads } = into;
+  const { rename } = options;
   const threadId = idUnder(rename, inspected.threadId);
   const runIds = [...inspected.runIds].map((runId) => idUnder(rename, runId));
   if (!isUnused(await threads.read(threadId)) || (await takenRuns(log.rows, runIds)).length > 0)
@@ -71,7 +71,7 @@ export async function importThread(
   if (!begun.ok) return { ok: false };
   const arrival = openArrival(into, threadId, begun.events.at(-1)!.meta.version);
   try {
-    await bring(arrival, file, inspected, rename, options);
+    await bring(arrival, file, inspected, options);
   } catch (error) {
     await abandon(threads, threadId).catch((failure: unknown) => {
       throw new AggregateError(
@@ -123,8 +123,7 @@ async function bring(
   arrival: Arrival,
   file: ExportedFile,
   inspected: Inspected,
-  rename: Rename,
-  { metadata, ttl, onProgress }: ImportOptions,
+  { rename, metadata, ttl, onProgress }: ImportOptions,
 ): Promise<void> {
   const { threadId } = arrival;
   const { header, bytes: total } = inspected;

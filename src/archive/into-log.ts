@@ -7,10 +7,12 @@ import type { EventLog } from '../log/log.ts';
 import { purgeArrivals } from './arrivals.ts';
 import { importThread, type Imported } from './import.ts';
 import { inspect } from './inspect.ts';
+import { KEEP_IDS, newIds } from './new-ids.ts';
 import { openExport } from './read.ts';
 
 export interface IntoLogOptions {
   readonly clock: Clock;
+  /** The thread and its runs get new ids. */
   readonly newIds: boolean;
   /** Opened after the file has been checked, closed at the end. */
   readonly openLog: () => EventLog;
@@ -23,7 +25,7 @@ export type IntoLog = Imported & { readonly fileId: string };
 /** Throws `ExportRefused` before the log is opened, and what `openLog` throws. */
 export async function importIntoLog(
   path: string,
-  { clock, newIds, openLog, onProgress }: IntoLogOptions,
+  { clock, newIds: hasNewIds, openLog, onProgress }: IntoLogOptions,
 ): Promise<IntoLog> {
   const file = await openExport(path);
   try {
@@ -35,7 +37,8 @@ export async function importIntoLog(
       const threads = createThreads({ log, clock, ids, webhooks: { enabled: false, render: () => '' } });
       await purgeArrivals(log, threads);
       const { metadata, ttl } = inspected.state;
-      const options = { newIds, metadata, ttl, onProgress };
+      const rename = hasNewIds ? newIds(inspected, ids.uuid) : KEEP_IDS;
+      const options = { rename, metadata, ttl, onProgress };
       return {
         ...(await importThread({ log, threads, ids }, file, inspected, options)),
         fileId: inspected.threadId,

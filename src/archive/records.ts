@@ -22,7 +22,10 @@ const MAX_NAME = 4_096;
 
 export const time = z.int().min(0).max(MAX_TIME_MS);
 export const name = z.string().max(MAX_NAME);
-export const uuid = z.string().refine(isUuid, 'expected a UUID');
+/** In lower case, as the server writes it. */
+export const uuid = z
+  .string()
+  .refine((id) => isUuid(id) && id === id.toLowerCase(), 'expected a UUID in lower case');
 /** Passes through as it is: zod's records drop the key `__proto__`. */
 export const object = z.custom<JsonObject>(isObject, 'expected an object');
 

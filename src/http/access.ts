@@ -29,7 +29,11 @@ export const isPublic = (method: string, path: string): boolean =>
   PUBLIC_ROUTES.has(`${method === 'HEAD' ? 'GET' : method} ${path}`);
 
 /** Sets `actor` and `body` for the routes. Throws a 404 for a route group that the configuration disables. */
-export function authenticateRequest(context: ServerContext): MiddlewareHandler<Env> {
+/** `isUpload`: the endpoint reads the body itself. */
+export function authenticateRequest(
+  context: ServerContext,
+  isUpload: (method: string, path: string) => boolean,
+): MiddlewareHandler<Env> {
   const { disabled } = context.http;
   return async (c, next) => {
     const { method, path, raw } = c.req;
@@ -37,7 +41,7 @@ export function authenticateRequest(context: ServerContext): MiddlewareHandler<E
     if (group !== undefined && disabled.has(group)) throw noRoute();
     const { admitted = {} } = c.env;
     const bytes =
-      method === 'GET' || method === 'HEAD'
+      method === 'GET' || method === 'HEAD' || isUpload(method, path)
         ? undefined
         : (admitted.bytes ?? (await readPlain(raw, context.maxBodyBytes, context.bodyBudget)));
     if (admitted.actor !== undefined) c.set('actor', admitted.actor);

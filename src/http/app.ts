@@ -7,6 +7,7 @@ import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { isUpload } from './uploads.ts';
 import { createKnownPaths } from './known-paths.ts';
 import { pathOf, pluralPath, withoutPrefix } from './paths.ts';
 import {
@@ -42,7 +43,7 @@ export function createApp(context: ServerContext): Hono<Env> {
     // HEAD runs the route of GET. Its body is cancelled, so that a reply that waits for a run stops waiting.
     if (c.req.method === 'HEAD') await c.res.body?.cancel();
   });
-  app.use('*', authenticateRequest(context));
+  app.use('*', authenticateRequest(context, isUpload));
 
   addEndpoints(app, context, ENDPOINTS);
   if (context.allowTruncate) addEndpoints(app, context, truncateEndpoints);

@@ -68,9 +68,14 @@ export function readPlain(
   limit: number,
   budget: BodyBudget,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  assertPlain(request);
+  return readBytes(request, limit, budget);
+}
+
+/** Throws a 415 for a body with a content encoding. */
+export function assertPlain(request: Request): void {
   const encoding = request.headers.get('content-encoding')?.trim() ?? '';
   if (!/^(identity)?$/i.test(encoding)) throw encodedBody(encoding);
-  return readBytes(request, limit, budget);
 }
 
 /** Reads a body with a content length in one call: Node's HTTP parser delivers no more bytes than announced. */

@@ -23,6 +23,7 @@ import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Inherit } from './header-rules.ts';
+import type { Carriage } from './threads/spool.ts';
 import type { Page } from './system/docs/page.ts';
 import type { Metrics } from './system/metrics.ts';
 import type { RequestLog } from './request-log.ts';
@@ -52,6 +53,7 @@ export interface ServerContext {
   readonly store: Store;
   readonly maintenance: ThreadMaintenance;
   readonly deliveries: Deliveries;
+  readonly carriage: Carriage;
   readonly streams: RunStreams;
   readonly threadStreams: ThreadStreams;
   readonly threadEvents: ThreadEvents;

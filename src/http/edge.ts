@@ -13,6 +13,7 @@ import { corsOf } from './cors.ts';
 import { isMiddleware, NOT_MINE, type CustomApp } from './custom-app.ts';
 import { createHeaderFilter } from './header-rules.ts';
 import { pathOf, withoutPrefix } from './paths.ts';
+import { isUpload } from './uploads.ts';
 import { HttpProblem, internal, noAddress, noRoute, problemReply, stopping } from './replies.ts';
 
 export type EdgeFetch = (request: Request, bindings?: Env['Bindings']) => Promise<Response>;
@@ -150,7 +151,7 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
   // The body is read once and within its limit; the app and the built-in routes both use these bytes.
   edge.use('*', async (c, next) => {
     const { raw, method } = c.req;
-    if (method !== 'GET' && method !== 'HEAD') {
+    if (method !== 'GET' && method !== 'HEAD' && !isUpload(method, c.req.path)) {
       const bytes = await readBytes(raw, context.maxBodyBytes, context.bodyBudget);
       const { url, headers, signal } = raw;
       c.req.raw = new Request(url, { method, headers, signal, body: bytes });
@@ -166,7 +167,10 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
         await admit(c, context);
       const url = new URL(c.req.url);
       url.pathname = c.req.path;
-      const answer = await custom.fetch(new Request(url, c.req.raw.clone()));
+      // A copy of an upload would be held in memory.
+      const { method, headers, signal } = c.req.raw;
+      const shown = isUpload(method, c.req.path) ? { method, headers, signal } : c.req.raw.clone();
+      const answer = await custom.fetch(new Request(url, shown));
       if (answer.status === 404 && answer.headers.has(NOT_MINE)) {
         await answer.body?.cancel();
         return next();

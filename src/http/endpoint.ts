@@ -42,6 +42,8 @@ export interface Operation {
   readonly headers?: Readonly<Record<string, string>>;
   /** Schema of the body. The body is required if the schema rejects an empty one. */
   readonly body?: z.ZodType;
+  /** Media type of a body that is no JSON: `handle` reads it from `c.req.raw` within bounds of its own. */
+  readonly upload?: string;
   readonly replies: Readonly<Record<number, Reply>>;
 }
 

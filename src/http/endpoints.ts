@@ -13,6 +13,7 @@ import { runGroupEndpoints } from './runs/groups.ts';
 import { runReadEndpoints } from './runs/reads.ts';
 import { storeEndpoints } from './store/store.ts';
 import { systemEndpoints } from './system/system.ts';
+import { threadCarriageEndpoints } from './threads/carriage.ts';
 import { threadMaintenanceEndpoints } from './threads/maintenance.ts';
 import { threadSearchEndpoints } from './threads/search.ts';
 import { threadStateEndpoints } from './threads/state.ts';
@@ -27,6 +28,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...threadEndpoints,
   ...threadSearchEndpoints,
   ...threadMaintenanceEndpoints,
+  ...threadCarriageEndpoints,
   ...threadStateEndpoints,
   ...threadStreamEndpoints,
   ...runCreationEndpoints,

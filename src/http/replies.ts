@@ -86,6 +86,13 @@ export const assistantBusy = (): HttpProblem =>
   );
 export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread already exists');
 
+/** A3 Whose the id is, and what of it is taken, is not told. */
+export const importTaken = (): HttpProblem =>
+  new HttpProblem(
+    409,
+    'The thread or one of its runs exists or was deleted here; new_id=true imports it under new ids',
+  );
+
 export const emptyBody = (): HttpProblem => new HttpProblem(400, 'Request body cannot be empty');
 export const noThreadToResume = (): HttpProblem =>
   new HttpProblem(400, 'You must provide a thread_id when resuming.');

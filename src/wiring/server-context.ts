@@ -1,14 +1,18 @@
 /** Collects what the routes of one server need. */
+import { join } from 'node:path';
+import { findLibraries } from '../archive/libraries.ts';
 import { openAuth } from '../auth/open-auth.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { ServerContext } from '../http/context.ts';
 import { createInheritance } from '../http/header-rules.ts';
 import { createRequestLog } from '../http/request-log.ts';
+import { openCarriage } from '../http/threads/spool.ts';
 import { openAbout } from '../http/system/about.ts';
 import { createMetrics } from '../http/system/metrics.ts';
 import { createRequestCounts } from '../http/system/request-metrics.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { watchLoopDelay } from '../kernel/loop-delay.ts';
+import { storeAt } from '../open-store.ts';
 import type { Streams } from '../streams/open-streams.ts';
 import type { Assembly } from './assembly.ts';
 import type { WritePaths } from './write-paths.ts';
@@ -59,6 +63,11 @@ export function createContext(
       merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
     }),
     requestLog: createRequestLog(onEntry, { all: options.logsRequests === true }),
+    carriage: openCarriage({
+      ...{ ids, folder: join(config.dataDir, 'carried') },
+      openSource: (threadId) => storeAt(config.dataDir).openSource(threadId),
+      libraries: () => findLibraries(config.graphs.map(({ file }) => file)),
+    }),
     allowTruncate: config.allowTruncate,
     ...(urlPolicy && { urlPolicy }),
     maxBodyBytes: config.maxBodyBytes,

@@ -5,6 +5,7 @@ import { withServer, type Answer } from '../support/with-server.ts';
 import {
   as,
   canaryOf,
+  CREATING_REQUESTS,
   fill,
   MISSING_THINGS,
   OTHERS,
@@ -35,7 +36,10 @@ function seen({ status, headers, text }: Answer, it: Things): unknown {
 test('A3 given the things of another user, when any operation is asked for them, then it answers as for missing ones and nothing happens', () =>
   withServer(AUTH, async (s) => {
     const known = ENDPOINTS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-    assert.deepEqual([...Object.keys(REQUESTS), ...OTHERS].sort(), known.sort());
+    assert.deepEqual(
+      [...Object.keys(REQUESTS), ...Object.keys(CREATING_REQUESTS), ...OTHERS].sort(),
+      known.sort(),
+    );
     const hers = await setUp(s);
     const before = await s.events();
     for (const [operation, toAsks] of Object.entries(REQUESTS)) {

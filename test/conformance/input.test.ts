@@ -194,9 +194,12 @@ test('given a path or a method that no route has, when it is asked for, then the
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
           // Another route may take this path for an id.
           if (methods.has(method)) continue;
-          if (method === 'GET' && /^\/\w+\/(search|count|prune|redeliver)$|\/state\/checkpoint$/.test(at))
+          if (
+            method === 'GET' &&
+            /^\/\w+\/(search|count|prune|redeliver|import)$|\/state\/checkpoint$/.test(at)
+          )
             continue;
-          if (/\/(search|count|prune|stream|wait|crons)$/.test(at) && method !== 'PUT') continue;
+          if (/\/(search|count|prune|stream|wait|crons|import)$/.test(at) && method !== 'PUT') continue;
           const answer = await s.request(method, at, method === 'GET' ? undefined : {});
           const expected = [405, { detail: 'Method Not Allowed' }];
           assert.deepEqual([answer.status, answer.json], expected, `${method} ${at}`);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { PUBLIC_ROUTES } from '../../src/http/access.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { ENDPOINTS } from '../../src/http/endpoints.ts';
+import { exportedThread } from '../isolation/exported.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, MISSING, say } from './scene.ts';
@@ -184,6 +185,9 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, 'GET /metrics', '/metrics?format=json');
     await assertDescribed(s, 'POST /threads/count', '/threads/count', {});
     await assertDescribed(s, `GET ${at}/storage`, `${url}/storage`);
+    await assertDescribed(s, `GET ${at}/export`, `${url}/export`);
+    await assertDescribed(s, 'POST /threads/import', '/threads/import', exportedThread(MISSING, {}));
+    await assertDescribed(s, 'POST /threads/import', '/threads/import', exportedThread(MISSING, {}));
     await assertDescribed(s, `POST ${at}/copy`, `${url}/copy`);
     const { checkpoint } = await assertDescribed(s, `POST ${at}/state`, `${url}/state`, {
       values: { messages: [] },

@@ -15,6 +15,7 @@ import { holdsAlices, seen } from './looks.ts';
 import {
   as,
   canaryOf,
+  CREATING_REQUESTS,
   fill,
   MISSING_THINGS,
   OTHERS,
@@ -64,11 +65,11 @@ const MIXED = [
  * Whoever names what is not there makes it, so here the two cannot look alike: of somebody else's the answer says what
  * it says of all that is missing, and no more.
  */
-const CREATING = /PUT \/store\/items|own but for thread: .*"run.start"/;
+const CREATING = /PUT \/store\/items|POST \/threads\/import|own but for thread: .*"run.start"/;
 const NOT_FOUND =
-  /^\[(404|200),.*"{\\"(detail\\":\\"Item not found\\"|type\\":\\"error\\",\\"id\\":1,\\"error\\":\\"no_such_run\\",\\"message\\":\\"Thread with ID <id> not found\\")}"\]$/;
+  /^\[409,.*exists or was deleted here|^\[(404|200),.*"{\\"(detail\\":\\"Item not found\\"|type\\":\\"error\\",\\"id\\":1,\\"error\\":\\"no_such_run\\",\\"message\\":\\"Thread with ID <id> not found\\")}"\]$/;
 
-const OPERATIONS = { ...REQUESTS, ...CUSTOM };
+const OPERATIONS = { ...REQUESTS, ...CREATING_REQUESTS, ...CUSTOM };
 
 /** What bob has set off goes on while others ask. */
 const IN_TIME =

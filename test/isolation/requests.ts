@@ -2,6 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestServer } from '../support/with-server.ts';
+import { exportedThread } from './exported.ts';
 import { MISSING, say } from '../conformance/scene.ts';
 
 export const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
@@ -151,6 +152,7 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
     ['delete', 'keep_latest'].map((strategy) => ['', { thread_ids: [it.thread], strategy }] as const),
   'POST /threads/{thread_id}/copy': () => NOTHING,
   'GET /threads/{thread_id}/storage': () => NOTHING,
+  'GET /threads/{thread_id}/export': () => NOTHING,
   'GET /threads/{thread_id}': () => [[''], ['?include=ttl']],
   'PATCH /threads/{thread_id}': () => [
     ['', {}],
@@ -246,6 +248,16 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'POST /threads/{thread_id}/commands': (it) =>
     Object.entries(COMMANDS(it)).map(([method, params]) => ['', { id: 1, method, params }] as const),
   'GET /threads/{thread_id}/stream/events': () => NOTHING,
+};
+/** Operations that make what they name unless it is there: of what is somebody else's they say only that. */
+export const CREATING_REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
+  'POST /threads/import': (it) => {
+    const file = exportedThread(it.thread, {});
+    return [
+      ['', file],
+      ['?new_id=true', file],
+    ];
+  },
 };
 /** Nothing of anybody's in them, or looked at on their own. */
 export const OTHERS = [

@@ -46,6 +46,11 @@ export const text = (type: string, description: string): Reply => ({
   content: { [type]: z.string() },
 });
 
+export const file = (type: string, description: string): Reply => ({
+  description,
+  content: { [type]: z.string().meta({ format: 'binary' }) },
+});
+
 export const nothing = (description: string): Reply => ({ description });
 
 const PROBLEMS = {

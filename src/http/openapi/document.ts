@@ -93,6 +93,12 @@ function describe(operation: Operation, open: boolean, schemas: JsonObject): Jso
         content: { 'application/json': { schema: toJsonSchema(body, schemas) } },
       },
     }),
+    ...(operation.upload !== undefined && {
+      requestBody: {
+        required: true,
+        content: { [operation.upload]: { schema: { type: 'string', format: 'binary' } } },
+      },
+    }),
     responses: Object.fromEntries(
       Object.entries(replies).map(([status, reply]) => [status, responseOf(reply, schemas)]),
     ),

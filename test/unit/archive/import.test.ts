@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { purgeArrivals } from '../../../src/archive/arrivals.ts';
 import { importThread, type Imported } from '../../../src/archive/import.ts';
 import { inspect, type Inspected } from '../../../src/archive/inspect.ts';
+import { KEEP_IDS, newIds } from '../../../src/archive/new-ids.ts';
 import { openExport, type ExportedFile, type ReadRecord } from '../../../src/archive/read.ts';
 import { exportThread } from '../../../src/archive/write.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
@@ -79,13 +80,12 @@ const withExported = (use: (scene: Scene) => Promise<void>): Promise<void> =>
     await withThreads(async (given) => {
       const scene: Scene = Object.assign(Object.create(given) as TestThreads, {
         ...{ file, inspected },
-        import: ({ file: other = file, newIds = false, log = given.log } = {}) =>
-          importThread(
-            { log, threads: given.another(() => log), ids: randomIds(given.clock) },
-            other,
-            inspected,
-            { newIds, metadata: { topic: 'b' } },
-          ),
+        import({ file: other = file, newIds: hasNewIds = false, log = given.log } = {}) {
+          const ids = randomIds(given.clock);
+          const rename = hasNewIds ? newIds(inspected, ids.uuid) : KEEP_IDS;
+          const into = { log, threads: given.another(() => log), ids };
+          return importThread(into, other, inspected, { rename, metadata: { topic: 'b' } });
+        },
       });
       await use(scene);
     });
