@@ -2,13 +2,13 @@
 import { toTimestamp } from '../kernel/clock.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
+import type { RowWrite } from '../log/rows.ts';
 import type { History } from '../log/sqlite/history.ts';
-import { listRuns, readRun } from '../projections/run-queries.ts';
 import { getThread } from '../projections/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
-import { createFold } from './fold.ts';
-import { openSteps } from './steps.ts';
-import { readWhole } from './timeline.ts';
+import { kindOf, nodesOn } from './step-nodes.ts';
+import { follows, stepOf, type Saved } from './steps.ts';
+import { openThreadPast, type PastRun } from './thread-past.ts';
 
 export interface PastState {
   readonly thread_id: string;
@@ -29,57 +29,90 @@ export interface PastState {
   readonly error: Json;
 }
 
-/** Returns undefined when the thread does not exist at the position or is purged. */
-export async function stateAt(
-  history: History,
-  threadId: string,
-  to: number,
-): Promise<PastState | undefined> {
-  const all = readWhole(history, threadStream(threadId)) as Recorded<ThreadEvent>[];
-  const events = all.filter(({ meta }) => meta.position <= to);
-  const fold = createFold();
-  for (const event of events) fold.step(event);
-  const past = history.rowsOf(events);
+/** R2 States of one thread. The first answer reads the thread's events, later ones a few of them. */
+export interface PastStates {
+  /** Returns undefined when the thread does not exist at the position or is purged. */
+  at(to: number): Promise<PastState | undefined>;
+}
+
+export const stateAt = (history: History, threadId: string, to: number): Promise<PastState | undefined> =>
+  openPastStates(history, threadId).at(to);
+
+export function openPastStates(history: History, threadId: string): PastStates {
+  const past = openThreadPast(history, threadId);
+  return {
+    async at(to) {
+      const { machine, thread: row, runs, at } = past.at(to);
+      const thread = await readThread(history, threadId, row);
+      if (thread === undefined) return undefined;
+      const { status, metadata, head, interrupts, error } = thread;
+      return {
+        thread_id: threadId,
+        position: to,
+        time: toTimestamp(at),
+        graph_id: runs[0]?.graphId ?? null,
+        status,
+        machine: machine as unknown as Json,
+        metadata,
+        values: head === null ? null : ((await history.payloads.values(threadId, head))?.parse() ?? null),
+        runs: runs.map(({ runId, status: of, attempt }) => ({ run_id: runId, status: of, attempt })),
+        next: head === null ? [] : await nextOf(history, threadId, past.versionOf(head), runs),
+        interrupts,
+        error,
+      };
+    },
+  };
+}
+
+async function readThread(history: History, threadId: string, row: RowWrite | undefined) {
+  if (row === undefined) return undefined;
+  const past = history.rowsOf([row]);
   try {
-    const thread = await getThread(past.rows, threadId);
-    if (thread === undefined) return undefined;
-    const ids = await listRuns(past.rows, { threadId, limit: 1_000_000, offset: 0 });
-    const runs = ids.flatMap((runId) => readRun(past.rows, runId) ?? []);
-    return {
-      thread_id: threadId,
-      position: to,
-      time: toTimestamp(events.at(-1)!.meta.at),
-      graph_id: runs[0]?.graphId ?? null,
-      status: thread.status,
-      machine: fold.state as unknown as Json,
-      metadata: thread.metadata,
-      values:
-        thread.head === null
-          ? null
-          : ((await history.payloads.values(threadId, thread.head))?.parse() ?? null),
-      runs: runs.map(({ runId, status, attempt }) => ({ run_id: runId, status, attempt })),
-      next: await nextOf(history, threadId, all, thread.head),
-      interrupts: thread.interrupts,
-      error: thread.error,
-    };
+    return await getThread(past.rows, threadId);
   } finally {
     past.close();
   }
 }
 
-/** Returns the nodes that ran after the checkpoint, or have yet to run. */
+/** Returns the nodes that ran after the checkpoint that this event saved, or have yet to run. */
 async function nextOf(
   history: History,
   threadId: string,
-  events: readonly Recorded<ThreadEvent>[],
-  head: string | null,
+  version: number | undefined,
+  runs: readonly PastRun[],
 ): Promise<readonly string[]> {
-  const at = events.findLastIndex(
-    ({ type, data }) =>
-      (type === 'CheckpointSaved' && data.ns === '' && data.checkpointId === head) ||
-      (type === 'StateUpdated' && data.head === head),
-  );
-  const event = events[at];
+  if (version === undefined) return [];
+  const { payloads } = history;
+  const [event] = readThreadEvents(history, threadId, version, 1);
   if (event?.type === 'StateUpdated') return event.data.next;
-  return (await (await openSteps(history, threadId, events))(at))?.next ?? [];
+  if (event?.type !== 'CheckpointSaved') return [];
+  const saved = event.data;
+  const load = () => payloads.checkpoint(threadId, saved.ns, saved.checkpointId);
+  const step = await stepOf(saved, {
+    graphId: runs.find(({ runId }) => runId === saved.runId)?.graphId ?? '',
+    nodesOn: (key) => nodesOn(payloads, threadId, key),
+    following: () => followingOf(history, threadId, saved, version),
+    load,
+    isFunction: async () => kindOf(await load()) === 'function',
+  });
+  return step.next ?? [];
 }
+
+const PAGE_EVENTS = 500;
+
+function followingOf(
+  history: History,
+  threadId: string,
+  saved: Saved,
+  version: number,
+): ThreadEvent | undefined {
+  for (let from = version + 1; ;) {
+    const page = readThreadEvents(history, threadId, from, PAGE_EVENTS);
+    const found = page.find((event) => follows(saved, event));
+    if (found !== undefined || page.length === 0) return found;
+    from = page.at(-1)!.meta.version + 1;
+  }
+}
+
+const readThreadEvents = (history: History, threadId: string, from: number, limit: number) =>
+  history.readStream(threadStream(threadId), from, limit) as Recorded<ThreadEvent>[];

@@ -6,7 +6,7 @@ import { uuidTime } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { StoredCheckpoint } from '../log/payloads.ts';
 import type { History } from '../log/sqlite/history.ts';
-import type { SavedCheckpoint, ThreadEvent } from '../thread/events.ts';
+import type { CheckpointKey, SavedCheckpoint, ThreadEvent } from '../thread/events.ts';
 import { graphOf, kindOf, nodeOfPath, nodeOfSend } from './step-nodes.ts';
 
 export interface Step {
@@ -19,7 +19,7 @@ export interface Step {
   readonly next?: readonly string[];
 }
 
-type Saved = (ThreadEvent & { type: 'CheckpointSaved' })['data'];
+export type Saved = (ThreadEvent & { type: 'CheckpointSaved' })['data'];
 
 /** `events`: all of the thread, in order. The result maps an event's index to its step, undefined without one. */
 export async function openSteps(
@@ -40,38 +40,58 @@ export async function openSteps(
     functions.set(saved.runId, found);
     return found;
   }
-  /** Returns the run's event after `index`: its next checkpoint in the same graph, or its end. */
-  const following = (index: number, { runId, ns }: Saved): ThreadEvent | undefined =>
-    events
-      .slice(index + 1)
-      .find(
-        ({ type, data }) =>
-          (type === 'CheckpointSaved' && data.runId === runId && data.ns === ns) ||
-          (type === 'RunCompleted' && data.runId === runId),
-      );
+  const following = (index: number, saved: Saved): ThreadEvent | undefined => {
+    for (let at = index + 1; at < events.length; at++) if (follows(saved, events[at]!)) return events[at];
+    return undefined;
+  };
 
   return async (index) => {
     const event = events[index];
     if (event?.type !== 'CheckpointSaved') return undefined;
     const { data } = event;
-    const graphId = graphs.get(data.runId) ?? '';
-    const before = data.parentId === null ? undefined : nodesOn(data.ns, data.parentId);
-    const step = { graph: graphOf(data.ns), source: data.source, nodes: before ?? [] };
-    const after = nodesOn(data.ns, data.checkpointId);
-    if (after !== undefined) return { ...step, next: after };
-    const then = following(index, data);
-    const ended = then?.type === 'RunCompleted' ? nextOfEnd(then.data.outcome) : undefined;
-    if (before === undefined && (await isFunction(data)))
-      return {
-        ...step,
-        nodes: data.source === 'loop' ? [graphId] : [],
-        next: ended ?? [graphId],
-      };
-    if (then?.type === 'CheckpointSaved') return step;
-    if (ended !== undefined) return { ...step, next: data.ns === '' ? ended : [] };
-    const checkpoint = await load(data);
-    return checkpoint === undefined ? step : { ...step, next: pendingNodes(checkpoint) };
+    return stepOf(data, {
+      graphId: graphs.get(data.runId) ?? '',
+      nodesOn: ({ ns, checkpointId }) => nodesOn(ns, checkpointId),
+      following: () => following(index, data),
+      load: () => load(data),
+      isFunction: () => isFunction(data),
+    });
   };
+}
+
+/** What a step is read from, besides its own event. */
+export interface Surroundings {
+  readonly graphId: string;
+  nodesOn(key: CheckpointKey): Awaitable<readonly string[] | undefined>;
+  /** The run's event behind the checkpoint: its next one in the same graph, or its end. */
+  following(): Awaitable<ThreadEvent | undefined>;
+  load(): Promise<StoredCheckpoint | undefined>;
+  /** Whether the run's graph is a plain function. */
+  isFunction(): Promise<boolean>;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+export const follows = ({ runId, ns }: Saved, { type, data }: ThreadEvent): boolean =>
+  (type === 'CheckpointSaved' && data.runId === runId && data.ns === ns) ||
+  (type === 'RunCompleted' && data.runId === runId);
+
+export async function stepOf(saved: Saved, around: Surroundings): Promise<Step> {
+  const { ns, parentId, source } = saved;
+  const before = parentId === null ? undefined : await around.nodesOn({ ns, checkpointId: parentId });
+  const step = { graph: graphOf(ns), source, nodes: before ?? [] };
+  const after = await around.nodesOn(saved);
+  if (after !== undefined) return { ...step, next: after };
+  const then = await around.following();
+  const ended = then?.type === 'RunCompleted' ? nextOfEnd(then.data.outcome) : undefined;
+  if (before === undefined && (await around.isFunction())) {
+    const { graphId } = around;
+    return { ...step, nodes: source === 'loop' ? [graphId] : [], next: ended ?? [graphId] };
+  }
+  if (then?.type === 'CheckpointSaved') return step;
+  if (ended !== undefined) return { ...step, next: ns === '' ? ended : [] };
+  const checkpoint = await around.load();
+  return checkpoint === undefined ? step : { ...step, next: pendingNodes(checkpoint) };
 }
 
 const checkpointsIn = ({ type, data }: ThreadEvent): readonly SavedCheckpoint[] =>

@@ -22,6 +22,9 @@ export interface Bulk {
   readonly runs: number;
 }
 
+/** A log of 795,840 events. */
+export const REBUILT: Bulk = { threads: 80_000, runs: 212_000 };
+
 /** Time between two facts of the whole log, so that the directory spans some weeks. */
 const STEP_MS = 300;
 const THREADS_PER_TRANSACTION = 5_000;

@@ -4,7 +4,7 @@
  * mean something. Whoever asks is a process of its own on the same cores. Durability is full: nothing is told before
  * it is on the disk.
  *
- * Names: peer wait32 wait1 stream32 flow32 plain32 threads reject bounds turns streams idle start signal steps memory rebuild; and
+ * Names: peer wait32 wait1 stream32 flow32 plain32 threads reject bounds turns streams idle start signal steps memory rebuild past; and
  * large, which is only measured when it is named: it fills `--log` (or a temporary directory) with ten million events first.
  */
 import { writeFileSync } from 'node:fs';

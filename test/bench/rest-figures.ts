@@ -7,11 +7,12 @@ import { LOG_FILE } from '../../src/log/sqlite/log.ts';
 import { childrenOf, proportionalBytes } from '../support/process-figures.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { startProcess } from '../support/with-process.ts';
-import { buildBulk } from './bulk.ts';
+import { buildBulk, REBUILT } from './bulk.ts';
 import { measureIdleStreams } from './idle-streams.ts';
 import { configOf, withServerProcess, type Report } from './load-figures.ts';
 import { percentile } from './figures.ts';
 import { openLane } from './lane.ts';
+import { measurePast } from './past-figures.ts';
 import { measureSignal } from './signal.ts';
 import { measureStepEnds } from './step-ends.ts';
 
@@ -24,7 +25,6 @@ const REST_MS = 5_000;
 const LONG_REST_MS = 70_000;
 /** Three facts for each run, one for each thread, one checkpoint in each: ten for a thread, ten million in all. */
 const LARGE = { threads: 1_000_000, runs: 2_667_000 };
-const REBUILT = { threads: 80_000, runs: 212_000 };
 
 /** Seconds from the start of the program to its first answer: `[GET /ok, a run]`. */
 async function startOnce(dir: string, config: string, graph: string): Promise<readonly [number, number]> {
@@ -88,6 +88,7 @@ export async function measureRest(
   if (wants('steps')) await measureStepEnds(report);
   if (wants('memory')) await measureMemory(report);
   if (wants('rebuild')) await measureRebuild(report);
+  if (wants('past')) await measurePast(report);
   if (wants('idle')) {
     const { bytesEach, p99, busy } = await measureIdleStreams(IDLE_STREAMS);
     const name = `${IDLE_STREAMS.toLocaleString('en')} idle streams`;

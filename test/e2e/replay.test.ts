@@ -120,7 +120,7 @@ test('replay tells what is wrong with its arguments and with the directory', () 
       results.map(({ code }) => code),
       [3, 3, 2, 2, 2],
     );
-    const says = ['.platform', 'log.db does not exist', '--thread', 'log.db does not exist', '--to'];
+    const says = ['.platform', 'log.db does not exist', '--thread', '--thread: expected an id', '--to'];
     for (const [index, part] of says.entries()) assert.match(results[index]!.output, part);
     assert.equal(await readdir(dir), []);
   }));

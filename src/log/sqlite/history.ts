@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { DiskFailed, toOpenFailure } from '../disk.ts';
 import type { Recorded } from '../events.ts';
 import type { PayloadReader } from '../payloads.ts';
-import type { Projection, RowReader } from '../rows.ts';
+import type { Projection, RowReader, RowWrite } from '../rows.ts';
 import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
-import { insertEvent, readAll, readStream } from './event-store.ts';
+import { readAll, readStream } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
 import { createPastViews, type PastViews } from './past-views.ts';
 import { createPayloadReader } from './payload-store.ts';
@@ -32,8 +32,8 @@ export interface History {
   readonly payloads: PayloadReader;
   readonly views: PastViews;
   readonly rows: RowReader;
-  /** Derived rows as they were when `events` were all that had happened. `close` frees them. */
-  rowsOf(events: readonly Recorded[]): { readonly rows: RowReader; close(): void };
+  /** Rows that these writes lead to. `close` frees them. */
+  rowsOf(writes: readonly RowWrite[]): { readonly rows: RowReader; close(): void };
   /**
    * P2 Rebuilds every row from the log and returns the first that differs from the live one. `onEvent` hears of each
    * event in order; as soon as it returns false, the work ends and finds nothing.
@@ -78,16 +78,13 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
     payloads: createPayloadReader(prepare, rows.search),
     views: createPastViews(prepare, rows),
     rows,
-    rowsOf(events) {
+    rowsOf(writes) {
       const memory = openConnection(':memory:', { functions });
       // Rows say where their fact is.
       memory.exec(EVENTS + projection.ddl);
       const into = createStatements(memory);
       const writeRow = createRowWriter(into);
-      for (const event of events) {
-        insertEvent(into, event);
-        for (const write of projection.project(event)) writeRow(write);
-      }
+      for (const write of writes) writeRow(write);
       return { rows: createRowReader(into), close: () => memory.close() };
     },
     firstDifference(onEvent = () => true) {

@@ -1,0 +1,79 @@
+/** Figures of looking back: `verify` beside a rebuild of the same log, and the state of a thread at any position. */
+import { join } from 'node:path';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { Database } from '../../src/log/sqlite/library.ts';
+import { LOG_FILE } from '../../src/log/sqlite/log.ts';
+import { storeAt } from '../../src/open-store.ts';
+import { openPastStates } from '../../src/replay/state.ts';
+import { verify } from '../../src/replay/verify.ts';
+import { createRandom } from '../support/random.ts';
+import { withTempDir } from '../support/temp-dir.ts';
+import { buildBulk, REBUILT } from './bulk.ts';
+import type { Report } from './load-figures.ts';
+import { LONG_THREAD, writeLongThread } from './long-thread.ts';
+
+const EVENTS_OF_THREAD = 100_000;
+const POSITIONS = 50;
+
+export async function measurePast(report: Report): Promise<void> {
+  await withTempDir((dir) => measureVerify(report, join(dir, 'data')));
+  await withTempDir((dir) => measureStates(report, join(dir, 'data')));
+}
+
+async function measureVerify(report: Report, dir: string): Promise<void> {
+  await buildBulk(dir, REBUILT, () => undefined);
+  const db = new Database(join(dir, LOG_FILE));
+  db.prepare("UPDATE meta SET value = 'none' WHERE key = 'projection'").run();
+  db.close();
+  const clock = systemClock();
+  const rebuild = await processorSeconds(async () => {
+    await storeAt(dir).openLog({ clock, onFault: fail }).close();
+  });
+  const history = storeAt(dir).openPast();
+  const verified = await processorSeconds(async () => {
+    const { finding } = await verify(history);
+    if (finding !== undefined) throw new Error(finding.problem);
+  });
+  history.close();
+  report({
+    ...{ name: 'verify beside the rebuild of its log', unit: 'of its rate', bar: { atLeast: 0.8 } },
+    value: rebuild / verified,
+    against: `${verified.toFixed(1)} and ${rebuild.toFixed(1)} s of processor time`,
+  });
+}
+
+async function measureStates(report: Report, dir: string): Promise<void> {
+  await writeLongThread(dir, EVENTS_OF_THREAD);
+  const begun = performance.now();
+  const history = storeAt(dir).openPast();
+  try {
+    const last = await history.views.lastPosition();
+    const states = openPastStates(history, LONG_THREAD);
+    await states.at(last);
+    const name = `state of a thread with ${EVENTS_OF_THREAD.toLocaleString('en')} events`;
+    const cold = performance.now() - begun;
+    report({ name: `${name}, cold`, value: cold, unit: 'ms', bar: { atMost: 500 } });
+    const random = createRandom(1);
+    let slowest = 0;
+    for (let i = 0; i < POSITIONS; i++) {
+      const from = performance.now();
+      await states.at(random.int(2, last));
+      slowest = Math.max(slowest, performance.now() - from);
+    }
+    const against = `the slowest of ${POSITIONS} positions`;
+    report({ name: `${name}, warm`, value: slowest, unit: 'ms', bar: { atMost: 50 }, against });
+  } finally {
+    history.close();
+  }
+}
+
+async function processorSeconds(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e6;
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
