@@ -15,7 +15,7 @@ const script = (name: string): string => fileURLToPath(new URL(name, import.meta
 
 const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
   format: ['node_modules/.bin/prettier', '--check', '--cache', '--cache-strategy', 'content', '.'],
-  types: ['node_modules/.bin/tsc', '--noEmit'],
+  types: [process.execPath, script('types.ts')],
   layers: [process.execPath, script('layers.ts')],
   titles: [process.execPath, script('titles.ts')],
 };

@@ -16,7 +16,7 @@ export const withDefault = <T extends z.ZodType>(schema: T, value: z.output<T>) 
 export const json = z.custom<Json>((value) => value !== undefined, 'expected a JSON value');
 export const jsonObject = z
   .custom<JsonObject>((value) => isObject(value), 'expected an object')
-  .meta({ type: 'object' });
+  .meta({ type: 'object', additionalProperties: true });
 /** Metadata keys that only the server writes. */
 const SERVER_KEYS = ['assistant_id', 'run_id', 'thread_id', 'cron_id'];
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { startServer } from '../../src/serve.ts';
 import { openRaw, readAll } from '../support/raw-client.ts';
+import type { RunBody } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -36,7 +37,7 @@ test('given names, chunks and errors of graphs that hold line ends, when they ar
   withServer(LINES, async (s) => {
     for (const graph of ['lines', 'broken-lines']) {
       const { thread_id: id } = (await s.request('POST', '/threads', {})).json;
-      const body = {
+      const body: RunBody = {
         assistant_id: graph,
         input: { text: 'a' },
         stream_mode: ['values', 'updates', 'custom', 'tasks', 'debug', 'messages-tuple'],
@@ -55,7 +56,7 @@ test('given names, chunks and errors of graphs that hold line ends, when they ar
     }
     for (const mode of ['custom\r\nevent: forged', 'values\n', '\u0000updates', 'values|x\r\n\r\n']) {
       const body = { assistant_id: 'echo', input: say('x'), stream_mode: [mode] };
-      const { status, text } = await s.request('POST', '/runs/stream', body);
+      const { status, text } = await s.request('POST', '/runs/stream', body as any);
       assert.equal(status, 422, `${JSON.stringify(mode)}: ${text}`);
     }
   }));

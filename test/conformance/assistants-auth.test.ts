@@ -76,12 +76,13 @@ test("given the server's own assistants and a filter by owner, when users change
 test('A2 given a handler that only filters, when the metadata of an assistant would leave its filter, then 403 and no event', () =>
   withServer(STEERED, async (s) => {
     const verdict = { 'x-verdict': '{"owner":"alice"}' };
-    const create = (metadata: object) =>
+    const create = (metadata: Record<string, unknown>) =>
       s.request('POST', '/assistants', { graph_id: 'echo', assistant_id: ID, metadata }, verdict);
     assert.equal((await create({ owner: 'bob' })).status, 403);
     assert.equal((await create({ owner: 'alice' })).status, 200);
     const before = await s.events();
-    const patch = (metadata: object) => s.request('PATCH', `/assistants/${ID}`, { metadata }, verdict);
+    const patch = (metadata: Record<string, unknown>) =>
+      s.request('PATCH', `/assistants/${ID}`, { metadata }, verdict);
     assert.equal((await patch({ owner: 'bob' })).status, 403);
     assert.deepEqual(await s.events(), before);
     assert.deepEqual((await patch({ topic: 'x' })).json.metadata, { owner: 'alice', topic: 'x' });

@@ -102,7 +102,7 @@ test('client.assistants.update: given an assistant, when it is changed, then met
       description: null,
     };
     for (const [index, body] of [{}, undefined, nothing, { unknown: 1 }].entries()) {
-      const { status, json } = await s.request('PATCH', `/assistants/${ID}`, body);
+      const { status, json } = await s.request('PATCH', `/assistants/${ID}`, body as any);
       assert.deepEqual([status, json.version], [200, 4 + index]);
       assert.deepEqual({ ...json, version: 3, updated_at: third.updated_at }, third);
     }

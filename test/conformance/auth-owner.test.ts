@@ -204,7 +204,7 @@ test("given another user's thread id, when it is created, then 409 tells only th
     const { thread, bobs } = await setUp(s);
     const before = await s.events();
     for (const id of [thread, bobs])
-      for (const policy of ['raise', 'do_nothing']) {
+      for (const policy of ['raise', 'do_nothing'] as const) {
         if (id === bobs && policy === 'do_nothing') continue;
         const body = { thread_id: id, if_exists: policy };
         const { status, json } = await s.request('POST', '/threads', body, as('bob'));
@@ -234,7 +234,7 @@ for (const route of ['runs', 'runs/stream', 'runs/wait'])
 
 test('given two users who create a run on one missing thread at once, when both have answered, then one owns it and the other saw nothing (A3)', () =>
   withServer(AUTH, async (s) => {
-    const body = { assistant_id: 'echo', if_not_exists: 'create', after_seconds: 3600 };
+    const body = { assistant_id: 'echo', if_not_exists: 'create', after_seconds: 3600 } as const;
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         s.request('POST', `/threads/${MISSING}/runs`, body, as(i % 2 === 0 ? 'alice' : 'bob')),

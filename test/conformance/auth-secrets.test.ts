@@ -2,6 +2,7 @@ import * as assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RunBody } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
@@ -133,7 +134,7 @@ for (const graph of ['sees', 'guarded'])
     withServer(AUTH, async (s) => {
       const gate = join(s.dir, 'gate');
       const { thread_id: thread } = (await s.request('POST', '/threads', {}, as('bob'))).json;
-      const post = (body: object) => s.request('POST', `/threads/${thread}/runs`, body, as('bob'));
+      const post = (body: RunBody) => s.request('POST', `/threads/${thread}/runs`, body, as('bob'));
       const { json: first } = await post({
         assistant_id: 'guarded',
         input: say('first'),
@@ -155,7 +156,7 @@ for (const graph of ['sees', 'guarded'])
 
 const SPOOF = { identity: 'root', third_party_token: 'spoofed', permissions: ['all'] };
 
-async function see(s: TestServer, configurable: object, headers: Record<string, string>) {
+async function see(s: TestServer, configurable: Record<string, unknown>, headers: Record<string, string>) {
   const body = { assistant_id: 'sees', input: {}, config: { configurable } };
   const { headers: answered, json } = await s.request('POST', '/runs/wait', body, headers);
   const runPath = answered.get('content-location') ?? '';

@@ -198,7 +198,7 @@ test('client.crons.search and client.crons.count: given many crons, when they ar
     assert.deepEqual(await search({ metadata: { n: [2] } }), [a]);
     assert.deepEqual(await search({ sortBy: 'next_run_date', sortOrder: 'asc' }), [c, b, a, d]);
     assert.deepEqual(await search({ sortBy: 'cron_id', sortOrder: 'asc' }), [a, b, c, d]);
-    for (const sort_by of ['assistant_id', 'thread_id', 'end_time', 'updated_at'])
+    for (const sort_by of ['assistant_id', 'thread_id', 'end_time', 'updated_at'] as const)
       assert.equal((await request('POST', '/runs/crons/search', { sort_by })).json.length, 4);
     const page = await request('POST', '/runs/crons/search', {
       limit: 2,
@@ -251,7 +251,7 @@ test('given webhooks to this network, when they are not allowed, then a cron wit
   withServer(
     { config: config('platform.modes.json'), env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: '0' } },
     async (s) => {
-      const graph = s.server.graphIds[0];
+      const graph = s.server.graphIds[0]!;
       const body = { assistant_id: graph, schedule: YEARLY, webhook: 'http://127.0.0.1:9/x' };
       const { status, json } = await s.request('POST', '/runs/crons', body);
       assert.deepEqual([status, json.detail.split(':')[0]], [422, 'webhook']);

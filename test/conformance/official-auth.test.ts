@@ -58,7 +58,7 @@ test('a handler of create_run sees the whole order of the run (official 4)', () 
       durability: 'sync',
       stream_subgraphs: true,
     };
-    const { json, status } = await s.request('POST', '/runs', body, SHOWS);
+    const { json, status } = await s.request('POST', '/runs', body as any, SHOWS);
     assert.equal(status, 403);
     const [event, value] = JSON.parse(json.detail) as [string, { kwargs: Record<string, unknown> }];
     assert.equal(event, 'threads:create_run');

@@ -191,7 +191,7 @@ test('run_ids together with a status are a 422 of a bulk cancel', () =>
     const threadId = await newThread(s);
     const { runId } = await startGated(s, threadId);
     const body = { thread_id: threadId, run_ids: [runId], status: 'running' };
-    const { status, json } = await s.request('POST', '/runs/cancel', body);
+    const { status, json } = await s.request('POST', '/runs/cancel', body as any);
     assert.deepEqual([status, json.detail], [422, 'run_ids: expected either run_ids or status']);
     assert.equal((await s.client.runs.get(threadId, runId)).status, 'running');
   }));

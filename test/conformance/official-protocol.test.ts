@@ -39,7 +39,7 @@ test('what is no command is a 400 with the id as it was sent (official 3)', () =
       [{ id: 1.5, method: 'run.start' }, 1.5],
       [{ id: 3 }, 3],
     ] as const) {
-      const { status, json } = await s.request('POST', `/threads/${newId()}/commands`, body);
+      const { status, json } = await s.request('POST', `/threads/${newId()}/commands`, body as any);
       assert.deepEqual([status, json], [400, { type: 'error', id, error: 'invalid_argument', message }]);
     }
   }));
@@ -65,7 +65,9 @@ test('unknown, missing and empty channels are a 400 that names the allowed ones 
       ['values', none],
       [undefined, none],
     ] as const) {
-      const { status, json } = await s.request('POST', `/threads/${newId()}/stream/events`, { channels });
+      const { status, json } = await s.request('POST', `/threads/${newId()}/stream/events`, {
+        channels,
+      } as any);
       assert.deepEqual([status, json], [400, { detail }]);
     }
   }));

@@ -147,7 +147,7 @@ test('an update that the graph refuses is a 400, also among supersteps (official
 test('extracts have names of letters, digits and underscores; none are shown when none were asked (official 6)', () =>
   withServer({}, async (s) => {
     await newThread(s, { metadata: { a: 1 } });
-    const find = (extract: object) => s.request('POST', '/threads/search', { extract });
+    const find = (extract: Record<string, string>) => s.request('POST', '/threads/search', { extract });
     for (const name of ['a b', '1a', 'é', ''])
       assert.equal((await find({ [name]: 'metadata.a' })).status, 422, name);
     assert.deepEqual((await find({ _a1: 'metadata.a' })).json[0].extracted, { _a1: 1 });

@@ -28,7 +28,7 @@ test('given commands that cannot be carried out, when they are sent, then each i
     const done = await command(s, other, 'run.start', { assistant_id: 'echo', input: say('x') });
     await s.until(ended(done.result.run_id));
     const consumed = (id: string | undefined): string => `Unknown or already-consumed interrupt: ${id}`;
-    const table: [string, string, object, string, string | RegExp][] = [
+    const table: [string, string, Record<string, unknown>, string, string | RegExp][] = [
       [other, 'run.start', {}, 'invalid_argument', 'run.start requires an assistant_id.'],
       [other, 'run.start', { assistant_id: 'none' }, 'no_such_run', /^No assistant found for "none"/],
       [
@@ -79,7 +79,7 @@ test('given commands that cannot be carried out, when they are sent, then each i
         'no_such_interrupt',
         consumed('other'),
       ],
-      ...[other, newId()].map((id): [string, string, object, string, string] => [
+      ...[other, newId()].map((id): [string, string, Record<string, unknown>, string, string] => [
         id,
         'input.respond',
         { interrupt_id: question, response: 1 },
@@ -137,9 +137,12 @@ test('given commands that cannot be carried out, when they are sent, then each i
     }
     assert.equal((await s.events()).length, before, 'a refusal writes nothing');
     for (const body of [undefined, [], { id: 1 }, { id: -1, method: 'x' }, { method: 'x' }, 'text'])
-      assert.equal((await s.request('POST', `/threads/${threadId}/commands`, body)).status, 400);
+      assert.equal((await s.request('POST', `/threads/${threadId}/commands`, body as any)).status, 400);
     const wrongPlace = { channels: ['values'], since: 'x' };
-    assert.equal((await s.request('POST', `/threads/${threadId}/stream/events`, wrongPlace)).status, 422);
+    assert.equal(
+      (await s.request('POST', `/threads/${threadId}/stream/events`, wrongPlace as any)).status,
+      422,
+    );
   }));
 
 test('given one question, when two answers arrive at once, then one is taken and the other is refused', () =>

@@ -154,7 +154,7 @@ test('the list leaves out threads of stateless runs and of crons, and counts the
     const { thread_id: id } = await server.client.threads.create();
     await start(server, id, 'steps', { input: { messages: 'hello' } });
     await server.client.runs.wait(null, 'steps', { input: { messages: 'aside' } });
-    const daily = { schedule: '* * * * *', on_run_completed: 'keep', input: {} };
+    const daily = { schedule: '* * * * *', on_run_completed: 'keep', input: {} } as const;
     await server.request('POST', '/runs/crons', { assistant_id: 'steps', ...daily });
     await server.request('POST', `/threads/${id}/runs/crons`, { assistant_id: 'steps', ...daily });
     clock.leap(60_000);

@@ -164,8 +164,9 @@ test('given a stateless run, when it names a checkpoint, then it starts from not
 
 test('given a graph with a limit of its own, when a run names none, then that holds, and a named one wins', () =>
   withServer(MODES, async (s) => {
-    const run = async (config?: object): Promise<any> =>
-      (await s.request('POST', '/runs/wait', { assistant_id: 'bound', input: {}, config })).json;
+    const run = async (config?: Record<string, unknown>): Promise<any> =>
+      (await s.request('POST', '/runs/wait', { assistant_id: 'bound', input: {}, ...(config && { config }) }))
+        .json;
     assert.equal((await run()).seen.length, 30);
     assert.equal((await run({ tags: [] })).seen.length, 30);
     assert.equal((await run({ recursion_limit: 5 })).__error__.error, 'GraphRecursionError');

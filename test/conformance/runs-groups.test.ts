@@ -30,12 +30,12 @@ test('D3 given a batch with one fault, when it is sent, then the fault is named 
       [{ ...good, webhook: 'ftp://x' }, 422, /^webhook: /],
       [{ assistant_id: 'nobody' }, 404, /^No assistant found/],
     ] as const) {
-      const answer = await s.request('POST', '/runs/batch', [good, bad]);
+      const answer = await s.request('POST', '/runs/batch', [good, bad] as any);
       assert.equal(answer.status, status, answer.text);
       assert.match(answer.json.detail, detail);
     }
     for (const body of [[], {}, 'x', Array(1001).fill(good), [1]])
-      assert.equal((await s.request('POST', '/runs/batch', body)).status, 422);
+      assert.equal((await s.request('POST', '/runs/batch', body as any)).status, 422);
     assert.deepEqual(await s.events(), before);
   }));
 
@@ -87,7 +87,7 @@ test('client.runs.cancelMany: given run ids, when some are unknown, then 404 aft
       ['thread_id', { run_ids: [c.run_id] }],
       ['run_ids', { thread_id: id, run_ids: ['x'] }],
     ] as const) {
-      const refused = await s.request('POST', '/runs/cancel', body);
+      const refused = await s.request('POST', '/runs/cancel', body as any);
       assert.equal(refused.status, 422);
       assert.match(refused.json.detail, new RegExp(`^${field}`));
     }

@@ -139,7 +139,7 @@ test('given a batch, when it comes again, then its runs are those of the first t
 test('given commands that start runs, when they come again, then they are answered with the same run', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);
-    const send = async (method: string, params: object, key: string) =>
+    const send = async (method: string, params: Record<string, unknown>, key: string) =>
       (await s.request('POST', `/threads/${threadId}/commands`, { id: 7, method, params }, once(key))).json
         .result;
     const start = () => send('run.start', { assistant_id: 'asks', input: say('?') }, 'start');
@@ -183,7 +183,7 @@ test('given a run that is gone, when its request comes again, then it is not exe
   const clock = leapingClock();
   return withServer({ clock }, async (s) => {
     const threadId = await newThread(s);
-    const body = { assistant_id: 'echo', after_seconds: 3600, if_not_exists: 'create' };
+    const body = { assistant_id: 'echo', after_seconds: 3600, if_not_exists: 'create' } as const;
     const ask = () => s.request('POST', `/threads/${threadId}/runs`, body, once());
     const first = (await ask()).json.run_id;
     await s.client.runs.cancel(threadId, first, false, 'rollback');

@@ -1,5 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { systemClock } from '../../src/kernel/clock.ts';
+import type { RunBody } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
 import { growingClock, MISSING, newThread, say, textsOf, TIMESTAMP } from './scene.ts';
@@ -10,6 +11,7 @@ test('given everything a run can be told, when it is created, then its record te
   withServer({}, async (s) => {
     const threadId = await newThread(s, { metadata: { of: 'thread', thread_only: 1 } });
     const { assistant_id: assistantId } = await s.client.assistants.get('echo');
+    const unknown = { an_unknown_member: { ignored: true } };
     const answer = await s.request('POST', `/threads/${threadId}/runs`, {
       assistant_id: 'echo',
       input: say('hi'),
@@ -28,7 +30,7 @@ test('given everything a run can be told, when it is created, then its record te
       feedback_keys: ['k'],
       checkpoint_during: true,
       langsmith_tracer: { project_name: 'x' },
-      an_unknown_member: { ignored: true },
+      ...unknown,
     });
     assert.equal(answer.status, 200);
     const { run_id: runId, created_at: created, updated_at: updated, ...rest } = answer.json;
@@ -210,7 +212,7 @@ test('given no such thread, when a run is created with if_not_exists, then creat
   withServer({}, async (s) => {
     const path = `/threads/${MISSING}/runs/wait`;
     const before = (await s.events()).length;
-    for (const policy of [{}, { if_not_exists: 'reject' }, { if_not_exists: null }])
+    for (const policy of [{}, { if_not_exists: 'reject' }, { if_not_exists: null }] as const)
       assert.equal((await s.request('POST', path, { assistant_id: 'echo', ...policy })).status, 404);
     assert.equal((await s.events()).length, before);
     const made = await s.request('POST', path, {
@@ -234,7 +236,7 @@ for (const [strategy, accepted] of [
     // The handler holds each request, once the thread was found missing, until all twenty have got there.
     const auth = { file: `${PROJECT}auth-variants.ts`, exportName: 'steered' };
     return withServer({ overrides: { auth } }, async (s) => {
-      const body = {
+      const body: RunBody = {
         assistant_id: 'echo',
         if_not_exists: 'create',
         multitask_strategy: strategy,

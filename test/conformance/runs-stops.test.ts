@@ -135,7 +135,7 @@ test('given a limit of the server and one of the run, when either is shorter, th
     for (const timeout of [0, -1, 1.5, '50', true, {}]) {
       const { status, json } = await s.request('POST', '/runs', {
         assistant_id: 'echo',
-        config: { timeout },
+        config: { timeout: timeout as any },
       });
       assert.equal(status, 422);
       assert.match(json.detail, /^config\.timeout: expected milliseconds/);

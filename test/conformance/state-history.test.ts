@@ -182,7 +182,7 @@ test('given a graph within a graph that stopped, when its own state is read, edi
       { ...place, checkpoint_map: { [place.checkpoint_ns!]: id } },
     ]) {
       const body = { checkpoint };
-      const { json } = await s.request('POST', `/threads/${threadId}/state/checkpoint`, body);
+      const { json } = await s.request('POST', `/threads/${threadId}/state/checkpoint`, body as any);
       assert.deepEqual([json.checkpoint.checkpoint_id, json.values.city], [id, 'London']);
     }
     const nowhere = { checkpoint: { checkpoint_ns: 'nobody:1' } };

@@ -29,10 +29,10 @@ const ROUTES: Readonly<Record<string, Ask>> = {
   'POST state/checkpoint': async (s, id, select) =>
     s.request('POST', `/threads/${id}/state/checkpoint`, {
       checkpoint: { checkpoint_id: await headOf(s, id) },
-      select,
+      select: [...select],
     }),
   'POST history': async (s, id, select) => {
-    const answer = await s.request('POST', `/threads/${id}/history`, { limit: 1, select });
+    const answer = await s.request('POST', `/threads/${id}/history`, { limit: 1, select: [...select] });
     return { ...answer, json: answer.json[0] };
   },
 };
@@ -119,7 +119,10 @@ test('the states of subgraphs within selected tasks are whole', () =>
       [['values.city'], { values: { city: 'London' } }],
       [['values.city', 'next'], { values: { city: 'London' }, next: ['look'] }],
     ]) {
-      const inner = await s.request('POST', `/threads/${threadId}/state/checkpoint`, { checkpoint, select });
+      const inner = await s.request('POST', `/threads/${threadId}/state/checkpoint`, {
+        checkpoint,
+        select: select as string[],
+      });
       assert.deepEqual(inner.json, expected);
     }
   }));

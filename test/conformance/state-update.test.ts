@@ -144,7 +144,7 @@ test('given an update that the graph does not take, when it is sent, then 400 sa
       [echo, { values: { a: 1 }, checkpoint: { checkpoint_ns: 'x:1' } }, /has no subgraphs/],
       [brittle, { values: { log: ['poison'] }, as_node: 'a' }, /the branch broke/],
     ] as const) {
-      const { status, json } = await s.request('POST', `/threads/${threadId}/state`, body);
+      const { status, json } = await s.request('POST', `/threads/${threadId}/state`, body as any);
       assert.deepEqual([status, Object.keys(json)], [400, ['detail']], JSON.stringify(body));
       assert.match(json.detail, /^The graph refused the update: /);
       assert.match(json.detail, words);

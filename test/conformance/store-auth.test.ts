@@ -14,7 +14,7 @@ const withAuth = (exportName: string): TestServerOptions => ({
   overrides: { auth: { file: `${PROJECT}auth-store.ts`, exportName } },
 });
 const as = (name: string) => ({ authorization: `Bearer ${name}` });
-const put = (s: TestServer, name: string, path: string, key: string, value: object = {}) =>
+const put = (s: TestServer, name: string, path: string, key: string, value: Record<string, unknown> = {}) =>
   s.request('PUT', '/store/items', { namespace: path.split('.'), key, value }, as(name));
 const get = (s: TestServer, name: string, path: string, key: string) =>
   s.request('GET', `/store/items?namespace=${path}&key=${key}`, undefined, as(name));

@@ -12,7 +12,7 @@ const test = suite('conformance: search by meaning');
 
 const STORE = { config: config('platform.store.json') };
 
-const put = (s: TestServer, key: string, value: object, more: object = {}) =>
+const put = (s: TestServer, key: string, value: Record<string, unknown>, more: object = {}) =>
   s.request('PUT', '/store/items', { namespace: ['docs'], key, value, ...more });
 const find = async (s: TestServer, query: string, more: object = {}): Promise<[string, number][]> => {
   const { status, json, text } = await s.request('POST', '/store/items/search', { query, ...more });

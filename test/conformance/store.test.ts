@@ -5,7 +5,7 @@ import { growingClock, TIMESTAMP } from './scene.ts';
 
 const test = suite('conformance: store');
 
-const put = (s: TestServer, path: string, key: string, value: object, more: object = {}) =>
+const put = (s: TestServer, path: string, key: string, value: any, more: object = {}) =>
   s.request('PUT', '/store/items', { namespace: path.split('.'), key, value, ...more });
 const get = (s: TestServer, path: string, key: string) =>
   s.request('GET', `/store/items?namespace=${path}&key=${key}`);
@@ -236,7 +236,8 @@ test('given wrong requests, when they reach the store, then each is told what wa
       const answer = await s.request(method, `/store/items${path}`, body);
       assert.deepEqual([answer.status, answer.json], [status, { detail }], JSON.stringify(body));
     }
-    for (const body of [{ prefix: ['a', ''] }, { suffix: ['a.b'] }, { max_depth: 0 }, { prefix: 'a' }])
+    const listings: any[] = [{ prefix: ['a', ''] }, { suffix: ['a.b'] }, { max_depth: 0 }, { prefix: 'a' }];
+    for (const body of listings)
       assert.equal((await s.request('POST', '/store/namespaces', body)).status, 422, JSON.stringify(body));
     assert.deepEqual(await s.events(), before);
   }));

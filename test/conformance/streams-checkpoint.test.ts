@@ -8,7 +8,7 @@ import { openStream, readFrames, streamRun, type Frame } from './stream-reader.t
 
 const test = suite('conformance: streams behind a checkpoint');
 const NESTED = { config: config('platform.nested.json') };
-const MODES = ['values', 'updates', 'custom', 'messages-tuple', 'tasks', 'lifecycle'];
+const MODES = ['values', 'updates', 'custom', 'messages-tuple', 'tasks', 'lifecycle'] as const;
 
 interface Streamed {
   readonly threadId: string;
@@ -103,7 +103,9 @@ test('a checkpoint that is not one of the root graph of this run, or none at all
     const second = await streamed(s, { assistant_id: 'workshop', input: { task: 'on' } }, first.threadId);
     const within = await s.request('POST', `/threads/${first.threadId}/history`, {
       limit: 1,
-      checkpoint: { checkpoint_ns: second.all.find(({ event }) => event.includes('|'))!.event.split('|')[1] },
+      checkpoint: {
+        checkpoint_ns: second.all.find(({ event }) => event.includes('|'))!.event.split('|')[1]!,
+      },
     });
     const inner = within.json[0]?.checkpoint.checkpoint_id ?? MISSING;
     const others = [first.checkpoints.at(-1)!.id, MISSING, inner, 'no UUID', '', '%00', 'x'.repeat(2000)];
@@ -137,7 +139,7 @@ test('a run that was resumed in another attempt keeps the places of its checkpoi
     const gate = join(s.dir, 'gate');
     const { json } = await s.request('POST', `/threads/${threadId}/runs`, {
       ...{ assistant_id: 'workshop', input: { task: 'wait' }, config: { configurable: { gate } } },
-      ...{ stream_mode: MODES, stream_subgraphs: true },
+      ...{ stream_mode: [...MODES], stream_subgraphs: true },
     });
     await s.until(({ type, data }) => type === 'CheckpointSaved' && data.ns === '' && data.step === 1);
     await s.restart();

@@ -237,7 +237,7 @@ for (const durability of ['async', 'exit'])
 test('a mode that does not exist is refused with the names of those that do', () =>
   withServer(NESTED, async (s) => {
     const body = { assistant_id: 'workshop', input: {}, stream_mode: 'lifecycles' };
-    const { status, json } = await s.request('POST', `/threads/${await newThread(s)}/runs`, body);
+    const { status, json } = await s.request('POST', `/threads/${await newThread(s)}/runs`, body as any);
     assert.equal(status, 422);
     assert.match(json.detail, /stream_mode.*lifecycle/);
   }));

@@ -10,7 +10,7 @@ import { withTcpProxy } from './tcp-proxy.ts';
 
 const test = suite('conformance: resuming streams');
 
-const MODES = ['values', 'updates', 'messages-tuple', 'custom'];
+const MODES = ['values', 'updates', 'messages-tuple', 'custom'] as const;
 
 /** A run of `count` steps, each behind its own file. */
 async function startSteps(s: TestServer, count: number) {
@@ -19,7 +19,7 @@ async function startSteps(s: TestServer, count: number) {
   const { json } = await s.request('POST', `/threads/${threadId}/runs`, {
     assistant_id: 'steps',
     input: say('go'),
-    stream_mode: MODES,
+    stream_mode: [...MODES],
     config: { configurable: { gate, count } },
   });
   const runId = json.run_id as string;

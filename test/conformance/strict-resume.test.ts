@@ -256,7 +256,10 @@ test('only the body member makes an answer strict: __pregel_ keys of clients are
     assert.equal(run.kwargs.config.configurable.color, 'red');
     assert.equal('__pregel_strict_resume' in run.kwargs.config.configurable, false);
     assert.equal('strict_resume' in run.kwargs, false);
-    const wrong = await s.request('POST', `/threads/${threadId}/runs`, { ...body, strict_resume: 'yes' });
+    const wrong = await s.request('POST', `/threads/${threadId}/runs`, {
+      ...body,
+      strict_resume: 'yes',
+    } as any);
     assert.deepEqual([wrong.status, wrong.json.detail], [422, 'strict_resume: expected true or false']);
     assert.equal((await s.request('GET', '/info')).json.flags.strict_resume, true);
   }));

@@ -190,7 +190,7 @@ export async function command(
   s: TestServer,
   threadId: string,
   method: string,
-  params: object = {},
+  params: Record<string, unknown> = {},
   headers: Record<string, string> = {},
 ): Promise<any> {
   const answer = await s.request('POST', `/threads/${threadId}/commands`, { id: 7, method, params }, headers);

@@ -15,7 +15,7 @@ test('client.threads.search: given threads with values, when they are searched b
     }
     const [c, b, a] = made;
     await newThread(s);
-    const find = async (values: object, more: object = {}) => {
+    const find = async (values: Record<string, unknown>, more: object = {}) => {
       const answer = await s.request('POST', '/threads/search', { values, ...more });
       const got = await s.request(
         'GET',

@@ -127,7 +127,7 @@ test('A3 given the thread of somebody else, when it is pruned or measured, then 
   withServer({ config: config('platform.auth.json') }, async (s) => {
     const [alice, bob] = ['alice', 'bob'].map((name) => ({ authorization: `Bearer ${name}-token` }));
     const { json } = await s.request('POST', '/threads', {}, alice);
-    for (const strategy of ['delete', 'keep_latest']) {
+    for (const strategy of ['delete', 'keep_latest'] as const) {
       const answer = await s.request(
         'POST',
         '/threads/prune',

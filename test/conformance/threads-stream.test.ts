@@ -1,4 +1,5 @@
 import * as assert from 'node:assert/strict';
+import type { RunBody } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, MISSING, newThread, say, startGated } from './scene.ts';
@@ -31,7 +32,7 @@ const doneTimes = (times: number) => {
   return (frame: Frame): boolean => isDone(frame) && --left === 0;
 };
 
-async function wait(s: TestServer, threadId: string, body: object): Promise<string> {
+async function wait(s: TestServer, threadId: string, body: RunBody): Promise<string> {
   const run = { input: say('hi'), ...body };
   const answer = await s.request('POST', `/threads/${threadId}/runs/wait`, run);
   return answer.headers.get('content-location')!.split('/').at(-1)!;

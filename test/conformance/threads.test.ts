@@ -50,7 +50,7 @@ test('given a thread, when its id is created again, then raise answers 409 and d
     const first = await s.client.threads.create({ metadata: { kept: true } });
     const again = { thread_id: first.thread_id, metadata: { kept: false, more: 1 } };
     const before = (await s.events()).length;
-    for (const policy of [{}, { if_exists: 'raise' }]) {
+    for (const policy of [{}, { if_exists: 'raise' }] as const) {
       const refused = await s.request('POST', '/threads', { ...again, ...policy });
       assert.equal(refused.status, 409);
       assert.deepEqual(refused.json, { detail: 'Thread already exists' });

@@ -1,4 +1,5 @@
 import * as assert from 'node:assert/strict';
+import type { BodyOf } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -130,7 +131,8 @@ test('given what was given up and what was delivered, when they are asked for ag
       clock.leap(3 * 86_400_000 - 10_000);
       const again = await s.request('POST', `/webhooks/${taken.webhook_id}/redeliver`);
       assert.deepEqual([again.status, again.json.webhook_id], [200, taken.webhook_id]);
-      const asked = (body: object) => s.request('POST', '/webhooks/redeliver', body);
+      const asked = (body: BodyOf<'POST', '/webhooks/redeliver'>) =>
+        s.request('POST', '/webhooks/redeliver', body);
       const { since, until } = { since: dead.created_at, until: taken.created_at };
       assert.deepEqual((await asked({ since: until })).json, { webhook_ids: [], more: false });
       assert.deepEqual((await asked({ since, until: since.replace('+00:00', '+01:00') })).status, 422);
@@ -151,7 +153,7 @@ test('given what was given up and what was delivered, when they are asked for ag
         [{ since, state: 'owed' }, 'state'],
         [{ since, run_id: 'x' }, 'run_id'],
       ] as const) {
-        const { status, json } = await asked(body);
+        const { status, json } = await asked(body as any);
         assert.deepEqual([status, json.detail.split(':')[0]], [422, field], json.detail);
       }
       // After three days what was delivered cannot come again.

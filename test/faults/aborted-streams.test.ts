@@ -6,6 +6,7 @@ import { breathe } from '../../src/kernel/breathe.ts';
 import { MORE, newThread } from '../conformance/scene.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { get, heard, openRaw, postJson, upgrade } from '../support/raw-client.ts';
+import type { RunBody } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 
@@ -38,7 +39,7 @@ test('when very many streams of all kinds are left in one moment, mid-way too, t
   withServer({ config: MORE }, async (s) => {
     const threadId = await newThread(s);
     const gate = join(s.dir, 'gate');
-    const create = async (thread: string, order: object): Promise<string> =>
+    const create = async (thread: string, order: RunBody): Promise<string> =>
       (await s.request('POST', `/threads/${thread}/runs`, { input: {}, ...order })).json.run_id;
     const waiting = await create(threadId, { assistant_id: 'gate', config: { configurable: { gate } } });
     const large = await newThread(s);

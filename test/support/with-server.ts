@@ -17,6 +17,7 @@ import type { Entry } from '../../src/observe/entry.ts';
 import { projection } from '../../src/projections/projection.ts';
 import { verify } from '../../src/replay/verify.ts';
 import { startServer, type RunningServer } from '../../src/serve.ts';
+import type { BodyOf } from './api-types.ts';
 import { withTempDir } from './temp-dir.ts';
 
 export const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
@@ -56,7 +57,13 @@ export interface TestServer {
   readonly requests: readonly RequestLine[];
   /** What the server said about its own work. */
   readonly entries: readonly Entry[];
-  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** The body is checked against the OpenAPI document; one that is wrong on purpose is given `as any`. */
+  request<const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    body?: BodyOf<Method, Path>,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   /** Resolves with the first event, already recorded or to come, for which `wanted` is true. */
   until(wanted: (event: Recorded) => boolean): Promise<Recorded>;
   events(): Promise<Recorded[]>;

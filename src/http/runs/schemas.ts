@@ -59,64 +59,59 @@ export const streamModes = z.union(
 export const multitaskStrategy = oneOf(['reject', 'enqueue', 'interrupt', 'rollback']);
 
 /** Body of every request that creates a run. Unknown members are ignored. */
-export const runCreate = z
-  .object(
-    {
-      assistant_id: name,
-      input: optional(json),
-      command: optional(command),
-      metadata: optional(ownMetadata),
-      config: optional(runConfig),
-      context: optional(jsonObject),
-      strict_resume: optional(z.boolean('expected true or false')).meta({
-        description:
-          'Refuse an answer (`command.resume`) that names a question that does not wait, names none, or names none of several: the run ends with the error `UnknownInterruptError`, and the thread stays as it was.',
-      }),
-      checkpoint: optional(checkpoint),
-      checkpoint_id: optional(name),
-      webhook: optional(z.string('expected a URL')),
-      interrupt_before: optional(nodes),
-      interrupt_after: optional(nodes),
-      stream_mode: withDefault(streamModes, 'values').transform((mode): StreamMode[] => [
-        ...new Set(mode.length === 0 ? ['values' as const] : [mode].flat()),
-      ]),
-      stream_subgraphs: withDefault(z.boolean('expected true or false'), false),
-      on_disconnect: withDefault(oneOf(['cancel', 'continue']), 'continue'),
-      on_completion: optional(z.string('expected "delete" or "keep"')).meta({
-        description:
-          'Of a stateless run: `keep` keeps its thread, every other text deletes the thread when the run ends.',
-        default: 'delete',
-      }),
-      multitask_strategy: withDefault(multitaskStrategy, 'enqueue'),
-      if_not_exists: optional(oneOf(['reject', 'create'])).meta({
-        description: 'By default `reject` on a thread, and `create` for a stateless run.',
-      }),
-      after_seconds: optional(
-        z
-          .number('expected a number')
-          .min(0, 'expected 0 or more')
-          .max(31_536_000, 'expected at most 31536000'),
+export const runCreate = z.object(
+  {
+    assistant_id: name,
+    input: optional(json),
+    command: optional(command),
+    metadata: optional(ownMetadata),
+    config: optional(runConfig),
+    context: optional(jsonObject),
+    strict_resume: optional(z.boolean('expected true or false')).meta({
+      description:
+        'Refuse an answer (`command.resume`) that names a question that does not wait, names none, or names none of several: the run ends with the error `UnknownInterruptError`, and the thread stays as it was.',
+    }),
+    checkpoint: optional(checkpoint),
+    checkpoint_id: optional(name),
+    webhook: optional(z.string('expected a URL')),
+    interrupt_before: optional(nodes),
+    interrupt_after: optional(nodes),
+    stream_mode: withDefault(streamModes, 'values').transform((mode): StreamMode[] => [
+      ...new Set(mode.length === 0 ? ['values' as const] : [mode].flat()),
+    ]),
+    stream_subgraphs: withDefault(z.boolean('expected true or false'), false),
+    on_disconnect: withDefault(oneOf(['cancel', 'continue']), 'continue'),
+    on_completion: optional(z.string('expected "delete" or "keep"')).meta({
+      description:
+        'Of a stateless run: `keep` keeps its thread, every other text deletes the thread when the run ends.',
+      default: 'delete',
+    }),
+    multitask_strategy: withDefault(multitaskStrategy, 'enqueue'),
+    if_not_exists: optional(oneOf(['reject', 'create'])).meta({
+      description: 'By default `reject` on a thread, and `create` for a stateless run.',
+    }),
+    after_seconds: optional(
+      z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000, 'expected at most 31536000'),
+    ),
+    durability: optional(oneOf(['sync', 'async', 'exit'])).meta({ description: '`async` by default.' }),
+    /** Deprecated form of `durability`: true is `async`, false is `exit`. */
+    checkpoint_during: optional(z.boolean('expected true or false')),
+    /** Accepted without effect: the frames of every run are kept. */
+    stream_resumable: optional(z.boolean('expected true or false')),
+    /** Stored with the run without effect: this server does not collect feedback. */
+    feedback_keys: optional(list(name, 100, 'expected a list of keys')),
+    langsmith_tracer: optional(
+      z.object(
+        {
+          project_name: optional(z.string('expected a string')),
+          example_id: optional(z.string('expected a string')),
+        },
+        'expected an object',
       ),
-      durability: optional(oneOf(['sync', 'async', 'exit'])).meta({ description: '`async` by default.' }),
-      /** Deprecated form of `durability`: true is `async`, false is `exit`. */
-      checkpoint_during: optional(z.boolean('expected true or false')),
-      /** Accepted without effect: the frames of every run are kept. */
-      stream_resumable: optional(z.boolean('expected true or false')),
-      /** Stored with the run without effect: this server does not collect feedback. */
-      feedback_keys: optional(list(name, 100, 'expected a list of keys')),
-      langsmith_tracer: optional(
-        z.object(
-          {
-            project_name: optional(z.string('expected a string')),
-            example_id: optional(z.string('expected a string')),
-          },
-          'expected an object',
-        ),
-      ),
-    },
-    'expected an object',
-  )
-  .meta({ id: 'RunCreate', description: 'A run to create.' });
+    ),
+  },
+  'expected an object',
+);
 
 /** Stateless runs, each on its own thread. */
 export const runBatch = list(runCreate, 1000, 'expected a list of runs').min(1, 'expected at least one run');

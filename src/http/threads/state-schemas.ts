@@ -37,12 +37,13 @@ export type StateChoice = z.output<typeof stateChoice>;
 
 export const stateQuery = stateChoice.extend({ checkpoint: optional(checkpoint) });
 
+const OBJECT = { type: 'object', additionalProperties: true } as const;
 const values = z
   .custom<Json>(
     (value) => isObject(value) || (Array.isArray(value) && value.every(isObject)),
     'expected an object, a list of objects or null',
   )
-  .meta({ anyOf: [{ type: 'object' }, { type: 'array', items: { type: 'object' } }] });
+  .meta({ anyOf: [OBJECT, { type: 'array', items: OBJECT }] });
 
 export const stateUpdate = z.object(
   {
