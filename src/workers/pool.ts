@@ -6,7 +6,6 @@ import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import {
   GraphFailed,
   GraphsUnavailable,
-  type CheckpointReader,
   type GraphHost,
   type LostAttempt,
   type RunEnd,
@@ -22,8 +21,9 @@ import { isDoubtful } from './health.ts';
 import { readOutput } from './output.ts';
 import { unpackState, unpackUpdated } from './packing.ts';
 import { spawnWorker } from './spawn.ts';
-import { openSupervisor } from './supervisor.ts';
+import type { QueryOrder } from './query-job.ts';
 import type { KnownHead } from './run-job.ts';
+import { openSupervisor } from './supervisor.ts';
 import { openWorker, type GraphWorker } from './worker.ts';
 
 export interface GraphPoolOptions {
@@ -119,7 +119,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   }
 
   /** Queries are free of side effects: when the worker dies or blocks, another worker gets the query once more. */
-  async function query(m: string, order: { readonly graphId: string }, more = {}, reader?: CheckpointReader) {
+  async function query(asked: QueryOrder) {
+    const { graphId } = asked.order;
     let cancel: () => void = () => undefined;
     const cancelLate = (): void => cancel();
     const late = new Promise<never>((_, reject) => {
@@ -130,7 +131,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       cancel = patience.after(MAX_QUERY_MS, expire);
     });
     const queryOnce = (worker: GraphWorker) => {
-      const { result, abandon } = worker.query(m, order, more, reader);
+      const { result, abandon } = worker.query(asked);
       const stall = watchStall(worker);
       return Promise.race([result, late, stall.promise]).finally(() => {
         stall.cancel();
@@ -138,13 +139,13 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       });
     };
     const queryTwice = async () => {
-      const first = await supervisor.choose(order.graphId);
+      const first = await supervisor.choose(graphId);
       return queryOnce(first).catch((error: unknown) => {
         if (!(error instanceof GraphsUnavailable) || error instanceof Late) throw error;
         // Without a begun run, the query itself may have blocked or killed the worker, so its retry runs alone.
         return first.begunRuns === 0
-          ? supervisor.alone(order.graphId, (worker) => worker.query(m, order, more, reader).result)
-          : supervisor.choose(order.graphId).then(queryOnce);
+          ? supervisor.alone(graphId, (worker) => worker.query(asked).result)
+          : supervisor.choose(graphId).then(queryOnce);
       });
     };
     return Promise.race([queryTwice(), late]).finally(cancelLate);
@@ -170,21 +171,21 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       .filter((id) => supervisor.problems.every(({ graphId }) => graphId !== id)),
     run,
     async state(order, reader) {
-      const { result, blobs } = await query('state', order, {}, reader);
+      const { result, blobs } = await query({ m: 'state', order, reader });
       return unpackState(result, blobs);
     },
     async history(order, reader) {
-      const { result, blobs } = await query('history', order, {}, reader);
+      const { result, blobs } = await query({ m: 'history', order, reader });
       return result === 'too-large' ? result : result.map((each: object) => unpackState(each, blobs));
     },
     async update(order, reader) {
-      const { result, blobs } = await query('update', order, {}, reader);
+      const { result, blobs } = await query({ m: 'update', order, reader });
       return unpackUpdated(result, blobs);
     },
     describer: {
-      drawing: async (order, xray) => (await query('drawing', order, { xray })).result,
-      schemas: async (order) => (await query('schemas', order)).result,
-      subgraphs: async (order) => (await query('subgraphs', order)).result,
+      drawing: async (order, xray) => (await query({ m: 'drawing', order, more: { xray } })).result,
+      schemas: async (order) => (await query({ m: 'schemas', order })).result,
+      subgraphs: async (order) => (await query({ m: 'subgraphs', order })).result,
     },
     base: supervisor.base,
     close: supervisor.close,

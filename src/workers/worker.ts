@@ -5,14 +5,12 @@
 import type { Clock } from '../kernel/clock.ts';
 import {
   GraphsUnavailable,
-  type CheckpointReader,
   type LostAttempt,
   type RunEnd,
   type RunLink,
   type RunOrder,
 } from '../graphs/port.ts';
 import type { SourceReport } from '../graphs/schemas/source-report.ts';
-import { Unloadable } from '../graphs/unloadable.ts';
 import { createHeartbeatReader, type Heartbeat } from './heartbeat.ts';
 import { endOfExit, fatesOf, type WorkerEnd } from './fault-attribution.ts';
 import { answerCall } from './calls.ts';
@@ -20,6 +18,7 @@ import { openConnection } from './connection.ts';
 import type { Message } from './frame.ts';
 import { openLoading, type Loading } from './loading.ts';
 import { PROTOCOL, TYPE, type Welcome } from './messages.ts';
+import { openQueryJob, type Query, type QueryOrder } from './query-job.ts';
 import { openRunJob, type Job, type KnownHead } from './run-job.ts';
 import type { WorkerProcess } from './spawn.ts';
 import { fromWireError } from './wire-error.ts';
@@ -71,17 +70,11 @@ export interface GraphWorker {
     signal: AbortSignal,
     head?: KnownHead,
   ): Promise<RunEnd | LostAttempt | undefined>;
-  /** `result` rejects with the error of graph code, or with `GraphsUnavailable` when the worker ends. */
-  query(m: string, order: { readonly graphId: string }, more: object, reader?: CheckpointReader): Query;
+  query(order: QueryOrder): Query;
   /** Resolves runs that have not begun with undefined, so that other workers execute them. */
   giveBack(): void;
   base(url: string): void;
   end(how: WorkerEnd): void;
-}
-
-export interface Query {
-  readonly result: Promise<{ readonly result: any; readonly blobs: readonly string[] }>;
-  abandon(): void;
 }
 
 export function openWorker(options: WorkerOptions): GraphWorker {
@@ -183,13 +176,6 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     return reply;
   }
 
-  /** An unloadable file becomes `GraphsUnavailable`, so that the query is retried in another worker. */
-  function toQueryError(error: Error): Error {
-    if (error.name !== Unloadable.name) return error;
-    isSpoiled = true;
-    return new GraphsUnavailable(error.message);
-  }
-
   function countOverrun(change: number): void {
     const count = overruns.count + change;
     const since = count === 0 ? Infinity : Math.min(overruns.since, clock.monotonic());
@@ -206,32 +192,10 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     return openRunJob({ jobs, stream: ++last, send, clock, order, link, signal, known, go });
   }
 
-  function query(
-    m: string,
-    order: { readonly graphId: string },
-    more: object,
-    checkpoints?: CheckpointReader,
-  ) {
-    const stream = ++last;
-    const abandon = (): void => {
-      if (jobs.delete(stream)) send(TYPE.abandon, stream, {});
-    };
-    const result: Query['result'] = new Promise((resolve, reject) => {
-      if (over !== undefined) return reject(new GraphsUnavailable(over.message));
-      jobs.set(stream, {
-        ...(checkpoints && { checkpoints }),
-        ...{ begun: true, saved: false },
-        lose: (_, message) => reject(new GraphsUnavailable(message)),
-        receive({ type, head, blobs }) {
-          if (type !== TYPE.result) return;
-          jobs.delete(stream);
-          if (head.error === undefined) resolve({ result: head.result, blobs });
-          else reject(toQueryError(fromWireError(head.error)));
-        },
-      });
-      send(TYPE.query, stream, { m, order, ...more });
-    });
-    return { result, abandon };
+  function query(order: QueryOrder): Query {
+    if (over !== undefined)
+      return { result: Promise.reject(new GraphsUnavailable(over.message)), abandon: () => undefined };
+    return openQueryJob({ jobs, stream: ++last, send, ...order, onSpoiled: () => (isSpoiled = true) });
   }
 
   return {
