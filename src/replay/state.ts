@@ -8,7 +8,7 @@ import { getThread } from '../projections/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
 import { kindOf, nodesOn } from './step-nodes.ts';
 import { follows, stepOf, type Saved } from './steps.ts';
-import { openThreadPast, type PastRun } from './thread-past.ts';
+import { openThreadPast, savedHeadOf, type ThreadMoment } from './thread-past.ts';
 
 export interface PastState {
   readonly thread_id: string;
@@ -42,7 +42,8 @@ export function openPastStates(history: History, threadId: string): PastStates {
   const past = openThreadPast(history, threadId);
   return {
     async at(to) {
-      const { machine, thread: row, runs, at } = past.at(to);
+      const moment = past.at(to);
+      const { machine, thread: row, runs, at } = moment;
       const thread = await readThread(history, threadId, row);
       if (thread === undefined) return undefined;
       const { status, metadata, head, interrupts, error } = thread;
@@ -56,7 +57,7 @@ export function openPastStates(history: History, threadId: string): PastStates {
         metadata,
         values: head === null ? null : ((await history.payloads.values(threadId, head))?.parse() ?? null),
         runs: runs.map(({ runId, status: of, attempt }) => ({ run_id: runId, status: of, attempt })),
-        next: head === null ? [] : await nextOf(history, threadId, past.versionOf(head), runs),
+        next: head === null ? [] : await nextOf(history, threadId, head, moment),
         interrupts,
         error,
       };
@@ -74,16 +75,19 @@ async function readThread(history: History, threadId: string, row: RowWrite | un
   }
 }
 
-/** Returns the nodes that ran after the checkpoint that this event saved, or have yet to run. */
+/** Returns the nodes that ran after the head checkpoint, or have yet to run. */
 async function nextOf(
   history: History,
   threadId: string,
-  version: number | undefined,
-  runs: readonly PastRun[],
+  head: string,
+  moment: ThreadMoment,
 ): Promise<readonly string[]> {
-  if (version === undefined) return [];
   const { payloads } = history;
-  const [event] = readThreadEvents(history, threadId, version, 1);
+  const { runs, saved: last } = moment;
+  const event =
+    last?.head === head
+      ? readThreadEvents(history, threadId, last.version, 1)[0]
+      : findSaving(history, threadId, head, moment.version);
   if (event?.type === 'StateUpdated') return event.data.next;
   if (event?.type !== 'CheckpointSaved') return [];
   const saved = event.data;
@@ -91,7 +95,7 @@ async function nextOf(
   const step = await stepOf(saved, {
     graphId: runs.find(({ runId }) => runId === saved.runId)?.graphId ?? '',
     nodesOn: (key) => nodesOn(payloads, threadId, key),
-    following: () => followingOf(history, threadId, saved, version),
+    following: () => followingOf(history, threadId, saved, event.meta.version),
     load,
     isFunction: async () => kindOf(await load()) === 'function',
   });
@@ -99,6 +103,17 @@ async function nextOf(
 }
 
 const PAGE_EVENTS = 500;
+
+/** After a rollback the head is that of an earlier event. A copied head was saved in another thread. */
+function findSaving(history: History, threadId: string, head: string, version: number) {
+  for (let from = version; from > 0; from -= PAGE_EVENTS) {
+    const first = Math.max(1, from - PAGE_EVENTS + 1);
+    const page = readThreadEvents(history, threadId, first, from - first + 1);
+    const found = page.findLast((event) => savedHeadOf(event) === head);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 function followingOf(
   history: History,

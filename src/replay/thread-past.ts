@@ -17,10 +17,21 @@ export interface PastRun {
   readonly attempt: number;
 }
 
+export interface SavedState {
+  /** The head checkpoint that it made. */
+  readonly head: string;
+  /** Version of the event. */
+  readonly version: number;
+}
+
 export interface ThreadMoment {
   readonly machine: ThreadState;
   /** The write that makes the thread's row; undefined when the thread does not exist. */
   readonly thread: RowWrite | undefined;
+  /** The last event that saved a state. */
+  readonly saved: SavedState | undefined;
+  /** Version of the thread's last event. */
+  readonly version: number;
   /** Newest first. */
   readonly runs: readonly PastRun[];
   /** Time of the thread's last event, milliseconds since 1970. */
@@ -29,8 +40,6 @@ export interface ThreadMoment {
 
 export interface ThreadPast {
   at(position: number): ThreadMoment;
-  /** Version of the event that saved or changed the state under this head; known once it was passed. */
-  versionOf(head: string): number | undefined;
 }
 
 /** Events between two marks: a fold of so many takes about 2 ms. */
@@ -42,6 +51,7 @@ type PutRow = Extract<OpenWrite, { op: 'put' }>;
 interface Fold {
   machine: ThreadState;
   thread: PutRow | undefined;
+  saved: SavedState | undefined;
   version: number;
   position: number;
   at: number;
@@ -64,8 +74,14 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
   const stream = threadStream(threadId);
   const project = projection.projectMany?.() ?? projection.project;
   const runs = new Map<string, RunPast>();
-  const versions = new Map<string, number>();
-  const front: Fold = { machine: initial, thread: undefined, version: 0, position: 0, at: 0 };
+  const front: Fold = {
+    machine: initial,
+    thread: undefined,
+    saved: undefined,
+    version: 0,
+    position: 0,
+    at: 0,
+  };
   const marks: Fold[] = [{ ...front }];
 
   /** Reads on until an event lies behind `position`, or all are read. */
@@ -76,10 +92,6 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
       for (const event of page) {
         for (const write of takeEvent(front, event, project))
           if (write.table === 'runs') noteRun(runs, write, event.meta.position);
-        if (event.type === 'CheckpointSaved' && event.data.ns === '')
-          versions.set(event.data.checkpointId, event.meta.version);
-        if (event.type === 'StateUpdated' && event.data.head !== null)
-          versions.set(event.data.head, event.meta.version);
       }
       marks.push({ ...front, thread: front.thread && (copyWrite(front.thread) as PutRow) });
     }
@@ -97,11 +109,12 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
       return {
         machine: fold.machine,
         thread: fold.thread,
+        saved: fold.saved,
+        version: fold.version,
         runs: runsAt(runs, position),
         at: fold.at,
       };
     },
-    versionOf: (head) => versions.get(head),
   };
 }
 
@@ -115,6 +128,8 @@ function takeEvent(
   fold.version = event.meta.version;
   fold.position = event.meta.position;
   fold.at = event.meta.at;
+  const head = savedHeadOf(event);
+  if (head !== undefined) fold.saved = { head, version: event.meta.version };
   const writes = project(event);
   for (const write of writes) {
     if (write.table !== 'threads') continue;
@@ -123,6 +138,12 @@ function takeEvent(
     else if (fold.thread !== undefined) joinInto(fold.thread, write);
   }
   return writes;
+}
+
+/** The head that an event saves; undefined for events that save no state of the root graph. */
+export function savedHeadOf({ type, data }: ThreadEvent): string | undefined {
+  if (type === 'CheckpointSaved') return data.ns === '' ? data.checkpointId : undefined;
+  return type === 'StateUpdated' ? (data.head ?? undefined) : undefined;
 }
 
 function noteRun(runs: Map<string, RunPast>, write: RowWrite, position: number): void {
