@@ -105,7 +105,7 @@ const xray = z
     type: ['boolean', 'integer'],
     minimum: 1,
     default: false,
-    description: 'True draws all subgraphs, a number so many levels of them.',
+    description: 'True draws all subgraphs; a number draws that many levels.',
   });
 export const drawingQuery = z.object({ xray });
 export const subgraphQuery = z.object({ recurse: withDefault(z.boolean(), false) });

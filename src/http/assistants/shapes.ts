@@ -40,7 +40,7 @@ export function toAssistant(assistant: AssistantRecord): JsonObject {
 
 export const assistantVersion = assistant.omit({ updated_at: true }).meta({
   id: 'AssistantVersion',
-  description: 'Like the assistant; `created_at` is the time of the version.',
+  description: 'A version of an assistant; `created_at` is the time of the version.',
 });
 
 /** Has no `updated_at`: a version never changes. */
@@ -58,7 +58,7 @@ export function toAssistantVersion(version: AssistantVersionRecord): JsonObject 
   };
 }
 
-const schema = jsonObject.nullable().meta({ description: 'JSON Schema; null when nothing is known.' });
+const schema = jsonObject.nullable().meta({ description: 'JSON Schema; null when it is unknown.' });
 
 export const graphSchemas = z
   .object({

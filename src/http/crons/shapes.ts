@@ -19,7 +19,7 @@ export const cron = z
     enabled: z.boolean(),
     created_at: time,
     updated_at: time,
-    next_run_date: time.nullable().meta({ description: 'The slot that is next; null when none comes.' }),
+    next_run_date: time.nullable().meta({ description: 'Time of the next run; null when there is none.' }),
     user_id: z.string().nullable(),
     payload: jsonObject.meta({ description: 'The request as it was sent; its runs are created with it.' }),
     metadata: jsonObject,

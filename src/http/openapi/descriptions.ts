@@ -2,16 +2,16 @@
 import { z } from 'zod';
 
 export const TAGS = {
-  assistants: 'A graph with its configuration, in versions.',
-  threads: 'Conversations and their state.',
+  assistants: 'Graphs with their configuration, in versions.',
+  threads: 'Conversations: their state, history and metadata.',
   runs: 'Executions of an assistant on a thread.',
-  'stateless runs': 'Executions on a thread of their own, which goes with them.',
-  webhooks: 'What was sent when runs ended, and what is owed.',
-  crons: 'Runs that start by themselves.',
-  store: 'Items that outlive threads.',
-  protocol: 'Commands and event channels of a thread.',
+  'stateless runs': 'Executions on a thread of their own, which is deleted with the run.',
+  webhooks: 'Notifications about the ends of runs, and their deliveries.',
+  crons: 'Runs that start at scheduled times.',
+  store: 'Items that are kept independently of threads.',
+  protocol: 'Commands and protocol events of a thread.',
   integrations: 'Other protocols.',
-  system: 'The server itself.',
+  system: 'Health, metrics and description of the server.',
 } as const;
 
 export type Tag = keyof typeof TAGS;
@@ -26,7 +26,7 @@ export interface Reply {
 
 export const problem = z
   .object({ detail: z.string() })
-  .meta({ id: 'Problem', description: 'Why a request was refused, in words for a person.' });
+  .meta({ id: 'Problem', description: 'Why a request was refused, as text for people.' });
 
 export const json = (schema: z.ZodType, description: string, headers?: Reply['headers']): Reply => ({
   description,
@@ -54,9 +54,9 @@ export const file = (type: string, description: string): Reply => ({
 export const nothing = (description: string): Reply => ({ description });
 
 const PROBLEMS = {
-  400: 'The request cannot be answered in this state',
+  400: 'The request is not possible in this state',
   404: 'Not found, or not visible to the caller',
-  409: 'In conflict with what is there',
+  409: 'Conflict with the current state',
 } as const;
 
 /** Error replies specific to an operation; document.ts adds those that all operations share. */
@@ -65,16 +65,16 @@ export const problems = (...statuses: (keyof typeof PROBLEMS)[]): Record<number,
 
 /** Reply headers of search operations. */
 export const PAGE_HEADERS = {
-  'X-Pagination-Total': 'How many match in all.',
-  'X-Pagination-Next': 'The offset of the next page; absent on the last one.',
+  'X-Pagination-Total': 'Number of all matches.',
+  'X-Pagination-Next': 'Offset of the next page; absent on the last page.',
 } as const;
 
-export const ONCE = {
+export const IDEMPOTENCY_HEADER = {
   'Idempotency-Key':
-    '1 to 255 visible ASCII characters. Sent again with the same key and body within 24 hours, the request is answered with the run that it was accepted as; with another body it is refused with 422. A refused request uses up no key.',
+    '1 to 255 visible ASCII characters. A request with the same key and body within 24 hours returns the run of the first request; another body is refused with 422. A refused request does not use its key.',
 } as const;
 
 export const RUN_HEADERS = {
-  'Content-Location': 'The run, with nothing after its id.',
-  Location: 'Where a reply that broke off goes on.',
+  'Content-Location': 'Path of the run.',
+  Location: 'Path at which a client resumes a reply that broke off.',
 } as const;

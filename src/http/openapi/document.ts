@@ -22,12 +22,12 @@ export interface DocumentOptions {
 /** Error replies of every operation; `GUARDED` has those of operations with authentication. */
 const COMMON: Readonly<Record<number, Reply>> = {
   422: json(problem, 'The request is invalid; the detail names each field and what was expected'),
-  503: json(problem, 'Not now: the server is stopping, or its log cannot take changes'),
+  503: json(problem, 'Temporarily unavailable: the server is stopping, or its log cannot take changes'),
   507: json(problem, 'The disk is full: only reads and deletions are answered'),
 };
 const GUARDED: Readonly<Record<number, Reply>> = {
-  401: json(problem, 'The caller is not known'),
-  403: json(problem, 'The caller may not do this'),
+  401: json(problem, 'Authentication failed'),
+  403: json(problem, 'The caller is not permitted to do this'),
 };
 
 export function createDocument(options: DocumentOptions): JsonObject {
@@ -44,7 +44,7 @@ export function createDocument(options: DocumentOptions): JsonObject {
       version: options.version,
       description:
         'Agent graphs behind HTTP. Every path below `/threads` also answers under `/thread`. ' +
-        'Members of a request that nothing here names are ignored; null means not given.',
+        'Members of a request that this document does not name are ignored; null means not given.',
     },
     servers: [{ url: options.base }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

@@ -12,7 +12,7 @@ import type { ThreadReader } from '../../streams/thread-events.ts';
 import { authorise } from '../access.ts';
 import { check, pathUuid } from '../check.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
-import { events, json, nothing, ONCE, problems } from '../openapi/descriptions.ts';
+import { events, json, nothing, IDEMPOTENCY_HEADER, problems } from '../openapi/descriptions.ts';
 import { HttpProblem, jsonReply, needsUpgrade, switched } from '../replies.ts';
 import { toIdempotencyKey } from '../runs/idempotency.ts';
 import { eventBlock, textReply } from '../sse.ts';
@@ -45,10 +45,10 @@ export const protocolEndpoints: readonly Endpoint[] = [
     description:
       '`run.start`, `input.respond`, `input.inject`, `state.get`, `state.listCheckpoints`, `state.fork`, ' +
       '`agent.getTree`. The reply to a command that fails is an error with status 200.',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     describedBody: command,
     rawParams: ['thread_id'],
-    replies: { 200: json(reply, 'The result, or an error'), 400: json(reply, 'The body is no command') },
+    replies: { 200: json(reply, 'The result, or an error'), 400: json(reply, 'The body is not a command') },
     async handle({ context, actor, params: { thread_id: given }, c }) {
       const { body = null } = c.var;
       const parsed = parseCommand(body);
@@ -101,7 +101,10 @@ export const protocolEndpoints: readonly Endpoint[] = [
     tag: 'protocol',
     summary: 'Open a WebSocket for commands and protocol events of a thread',
     rawParams: ['thread_id'],
-    replies: { 101: nothing('The connection is a WebSocket'), 426: nothing('The request was no upgrade') },
+    replies: {
+      101: nothing('The connection is a WebSocket'),
+      426: nothing('The request is not a WebSocket upgrade'),
+    },
     async handle({ context, actor, params, c }) {
       const { upgrade } = c.env;
       // Admitted before the id is checked: the socket then closes with a code that browsers can read.

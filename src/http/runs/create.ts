@@ -1,6 +1,6 @@
 /** Endpoints that create a run, on a thread or stateless, and return it, stream it or wait for its end. */
 import { endpoint, type Endpoint, type EndpointRequest } from '../endpoint.ts';
-import { events, json, ONCE, problems, RUN_HEADERS } from '../openapi/descriptions.ts';
+import { events, json, IDEMPOTENCY_HEADER, problems, RUN_HEADERS } from '../openapi/descriptions.ts';
 import { jsonReply } from '../replies.ts';
 import { waitReply } from '../sse.ts';
 import type { StreamingReply } from '../streaming-body.ts';
@@ -23,7 +23,7 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     path: '/threads/{thread_id}/runs',
     tag: 'runs',
     summary: 'Start a run in the background',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     body: runCreate,
     replies: { 200: createdReply, ...problems(404, 409) },
     handle: (request) => start(request, request.params.thread_id, onThread),
@@ -33,7 +33,7 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     path: '/threads/{thread_id}/runs/stream',
     tag: 'runs',
     summary: 'Start a run and stream it',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     query: streamQuery,
     body: runCreate,
     replies: { 200: streamedReply, ...problems(404, 409) },
@@ -44,7 +44,7 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     path: '/threads/{thread_id}/runs/wait',
     tag: 'runs',
     summary: 'Start a run and wait for its end',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     body: runCreate,
     replies: { 200: waitedReply, ...problems(404, 409) },
     async handle(request) {
@@ -57,7 +57,7 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     path: '/runs',
     tag: 'stateless runs',
     summary: 'Start a stateless run in the background',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     body: runCreate,
     replies: { 200: createdReply, ...problems(404) },
     handle: (request) => start(request, undefined, stateless),
@@ -67,7 +67,7 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     path: '/runs/stream',
     tag: 'stateless runs',
     summary: 'Start a stateless run and stream it',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     query: streamQuery,
     body: runCreate,
     replies: { 200: streamedReply, ...problems(404) },
@@ -78,7 +78,7 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     path: '/runs/wait',
     tag: 'stateless runs',
     summary: 'Start a stateless run and wait for its end',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     body: runCreate,
     replies: { 200: waitedReply, ...problems(404) },
     async handle(request) {

@@ -5,7 +5,7 @@ import { runsToCancel } from '../../projections/run-queries.ts';
 import { stopReason } from '../../thread/run-end.ts';
 import { authorise } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
-import { json, nothing, ONCE, problems } from '../openapi/descriptions.ts';
+import { json, nothing, IDEMPOTENCY_HEADER, problems } from '../openapi/descriptions.ts';
 import { jsonReply, noContent, noRun, refused } from '../replies.ts';
 import { acceptRun, shownRun } from './creation.ts';
 import { partOf, toIdempotencyKey } from './idempotency.ts';
@@ -20,7 +20,7 @@ export const runGroupEndpoints: readonly Endpoint[] = [
     tag: 'stateless runs',
     summary: 'Start many stateless runs in the background',
     description: 'If one run is refused, none is started.',
-    headers: ONCE,
+    headers: IDEMPOTENCY_HEADER,
     body: runBatch,
     replies: { 200: json(z.array(run), 'The runs, in the order of the request'), ...problems(404) },
     async handle({ context, actor, body, c }) {

@@ -44,7 +44,7 @@ export const runConfig = z.looseObject(
       z.int('expected milliseconds, an integer').min(1, 'expected milliseconds, 1 or more'),
     ).meta({
       description:
-        'Milliseconds that an attempt at the run may take; the run ends with the status `timeout` then. The server has a limit of its own, and the shorter one counts.',
+        'Maximum duration of an attempt at the run in milliseconds; a longer attempt ends the run with status `timeout`. The limit of the server applies too.',
     }),
   },
   'expected an object',
@@ -69,7 +69,7 @@ export const runCreate = z.object(
     context: optional(jsonObject),
     strict_resume: optional(z.boolean('expected true or false')).meta({
       description:
-        'Refuse an answer (`command.resume`) that names a question that does not wait, names none, or names none of several: the run ends with the error `UnknownInterruptError`, and the thread stays as it was.',
+        'Refuses an answer (`command.resume`) that names an interrupt that is not open, that names none, or that is one value for several interrupts: the run ends with the error `UnknownInterruptError`, and the thread is unchanged.',
     }),
     checkpoint: optional(checkpoint),
     checkpoint_id: optional(name),
@@ -198,7 +198,7 @@ export const streamQuery = z.object({
     }),
   ).meta({
     description:
-      'Repeated: only frames of these graphs within the run, each without the subagents that its tool calls begin. Segments are joined by `|`, the empty one is the run itself.',
+      'Only frames of these subgraphs, without subagents that their tool calls start. May be repeated. Segments are joined by `|`; the empty namespace is the root graph.',
   }),
 });
 
@@ -208,7 +208,7 @@ export const joinStreamQuery = joinQuery.extend({
   ...streamQuery.shape,
   checkpoint_id: optional(z.string('expected a string')).meta({
     description:
-      'The checkpoint whose state the client shows: if the run saved it, only frames after it come, behind `metadata`. Another `Last-Event-ID` than -1 wins.',
+      'Checkpoint that the client has: if the run saved it, only `metadata` and the frames after it are sent. A `Last-Event-ID` other than -1 has priority.',
   }),
 });
 

@@ -22,10 +22,10 @@ export const run = z
     updated_at: time,
     status: z.enum(['pending', 'running', 'success', 'error', 'timeout', 'interrupted']),
     metadata: jsonObject,
-    kwargs: jsonObject.meta({ description: 'What the run was created with.' }),
+    kwargs: jsonObject.meta({ description: 'Input and settings that the run was created with.' }),
     multitask_strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
-    cancel_reason: z.string().nullable().meta({ description: 'Of a run that was told to stop.' }),
-    error: runError.optional().meta({ description: 'Of a run that did not succeed.' }),
+    cancel_reason: z.string().nullable().meta({ description: 'Why the run was cancelled.' }),
+    error: runError.optional().meta({ description: 'Only of a run that did not succeed.' }),
   })
   .meta({ id: 'Run' });
 

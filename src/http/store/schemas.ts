@@ -21,7 +21,7 @@ const index = optional(
   ),
 );
 
-export const itemPlace = z.object({ namespace: labels, key: name });
+export const itemKey = z.object({ namespace: labels, key: name });
 /** Namespace in a query: labels joined by periods. */
 const namespaceText = z
   .string()
@@ -35,9 +35,9 @@ export const itemQuery = z.object({
   refresh_ttl: optional(z.boolean()),
 });
 /** Query that names an item instead of a body. */
-export const itemPlaceQuery = z.object({ namespace: namespaceText, key: optional(z.string()) });
+export const itemKeyQuery = z.object({ namespace: namespaceText, key: optional(z.string()) });
 
-export const itemPut = itemPlace.extend({ value: jsonObject, index, ttl });
+export const itemPut = itemKey.extend({ value: jsonObject, index, ttl });
 
 const filter = optional(
   jsonObject.superRefine((value, context) => {

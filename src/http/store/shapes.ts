@@ -18,7 +18,9 @@ export const item = z
   .meta({ id: 'Item' });
 
 export const searchItem = item
-  .extend({ score: z.number().nullable().meta({ description: 'Likeness to the query; null without one.' }) })
+  .extend({
+    score: z.number().nullable().meta({ description: 'Similarity to the query; null without a query.' }),
+  })
   .meta({ id: 'SearchItem' });
 
 export function toItem(item: FoundItem): JsonObject {

@@ -20,8 +20,8 @@ import {
   checkLabels,
   checkNamespace,
   checkRoot,
-  itemPlace,
-  itemPlaceQuery,
+  itemKey,
+  itemKeyQuery,
   itemPut,
   itemQuery,
   itemSearch,
@@ -61,10 +61,10 @@ export const storeEndpoints: readonly Endpoint[] = [
     query: itemQuery,
     replies: { 200: json(item.nullable(), 'The item, null when there is none'), ...problems(400, 404) },
     async handle({ context, actor, query }) {
-      const { place, value, filter } = await locate(context, actor, 'store:get', query, {
+      const { target, value, filter } = await locate(context, actor, 'store:get', query, {
         refresh_ttl: query.refresh_ttl ?? null,
       });
-      const { namespace, key } = place;
+      const { namespace, key } = target;
       const refresh = value['refresh_ttl'] === null ? undefined : Boolean(value['refresh_ttl']);
       const found = await context.store.get(namespace, key, { access: filter, refresh });
       if (found === undefined && !passes({}, namespace, key, filter)) throw noItem();
@@ -77,12 +77,12 @@ export const storeEndpoints: readonly Endpoint[] = [
     tag: 'store',
     summary: 'Delete an item for good',
     description: 'The query may name the item instead of a body.',
-    query: itemPlaceQuery,
-    describedBody: itemPlace.optional(),
+    query: itemKeyQuery,
+    describedBody: itemKey.optional(),
     replies: { 204: nothing('Deleted, or not there'), ...problems(400, 404) },
     async handle({ context, actor, query, c }) {
-      const { place, filter } = await locate(context, actor, 'store:delete', c.var.body ?? query);
-      const { namespace, key } = place;
+      const { target, filter } = await locate(context, actor, 'store:delete', c.var.body ?? query);
+      const { namespace, key } = target;
       const written = await context.store.write([{ kind: 'delete', namespace, key }], { access: filter });
       if (!written.ok) throw noItem();
       if (written.changed === 0 && !passes({}, namespace, key, filter)) throw noItem();
@@ -159,12 +159,12 @@ async function locate(
   given: unknown,
   more: JsonObject = {},
 ) {
-  const { namespace, key } = check(itemPlace, given);
+  const { namespace, key } = check(itemKey, given);
   checkNamespace(namespace);
   const { value, filter } = await authorise(context, actor, event, { namespace, key, ...more });
-  const place = check(itemPlace, value);
-  checkNamespace(place.namespace);
-  return { place, value, filter };
+  const target = check(itemKey, value);
+  checkNamespace(target.namespace);
+  return { target, value, filter };
 }
 
 const passes = (

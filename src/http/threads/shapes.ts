@@ -18,10 +18,10 @@ export const thread = z
     state_updated_at: time,
     metadata: jsonObject,
     status: z.enum(['idle', 'busy', 'interrupted', 'error']),
-    config: jsonObject.meta({ description: 'Of the last run: `tags` and its like, never its settings.' }),
+    config: jsonObject.meta({ description: 'Config of the last run without its settings.' }),
     values: json.nullable().meta({ description: 'The state; null before the first run.' }),
     interrupts: z.record(z.string(), z.array(interrupt)),
-    error: runError.nullish().meta({ description: 'From the first run on.' }),
+    error: runError.nullish().meta({ description: 'Absent before the first run.' }),
     ttl: z
       .object({
         strategy: z.enum(['delete', 'keep_latest']),

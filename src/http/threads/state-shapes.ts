@@ -7,7 +7,7 @@ import { json, jsonObject } from '../fields.ts';
 
 export const interrupt = z
   .looseObject({ id: z.string().optional(), value: json })
-  .meta({ id: 'Interrupt', description: 'A question of the graph, answered by `command.resume`.' });
+  .meta({ id: 'Interrupt', description: 'A question of the graph, which `command.resume` answers.' });
 
 export const checkpoint = z
   .object({

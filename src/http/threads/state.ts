@@ -75,7 +75,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
     tag: 'threads',
     summary: 'Get the state at a checkpoint or of a subgraph',
     description:
-      'Without `checkpoint_id` the newest state of the namespace; without a checkpoint the state of the thread.',
+      'Without `checkpoint_id`, the newest state of the namespace; without a checkpoint, the state of the thread.',
     body: stateQuery,
     replies: STATE,
     async handle({ context, actor, params, body: { checkpoint: wanted, ...choice } }) {
@@ -88,7 +88,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
     tag: 'threads',
     summary: 'Update the state of a thread',
     description:
-      'As if the node `as_node` had returned `values`. Only between runs; the status of the thread follows the new head.',
+      'The effect is that of the node `as_node` returning `values`. Not possible while a run is open. The status of the thread follows the new checkpoint.',
     body: stateUpdate,
     replies: {
       200: json(
@@ -106,7 +106,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
       if (thread.status === 'busy') throw stateBusy();
       const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
       if (graph === undefined) throw noGraphId(threadId);
-      const place = toCheckpointRef({ checkpoint_id: body.checkpoint_id, ...body.checkpoint });
+      const ref = toCheckpointRef({ checkpoint_id: body.checkpoint_id, ...body.checkpoint });
       const update = {
         values: body.values ?? null,
         ...(body.as_node !== undefined && { asNode: body.as_node }),
@@ -114,7 +114,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
       const updated = await updateState(context, actor, {
         threadId,
         graph,
-        ...place,
+        ...ref,
         supersteps: [[update]],
       });
       // Clients read the new checkpoint under any of these names.
@@ -170,18 +170,18 @@ async function readState(
   context: ServerContext,
   actor: Actor,
   threadId: string,
-  place: CheckpointRef,
+  ref: CheckpointRef,
   choice: StateChoice,
 ) {
   const { thread, ifStillReadable } = await findReadable(context, actor, threadId);
   const checkpoints = checkpointsOf(context, threadId);
-  const { ns, checkpointId } = place;
+  const { ns, checkpointId } = ref;
   if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId, NO_VALUES)) === undefined)
     throw noCheckpoint(checkpointId);
   const graph =
     thread.head === null ? undefined : await findThreadGraph(context, actor, threadId, thread.metadata);
   if (graph === undefined) return selectMembers(emptyState, choice.select);
-  const asked = context.graphs.state(toOrder(threadId, graph, place, choice), checkpoints);
+  const asked = context.graphs.state(toOrder(threadId, graph, ref, choice), checkpoints);
   return selectMembers(toState(threadId, await ifStillReadable(asked)), choice.select);
 }
 
@@ -212,15 +212,10 @@ function toCheckpointRef(choice: Partial<CheckpointChoice> | undefined): Checkpo
   return { ns, ...(checkpointId !== undefined && { checkpointId }) };
 }
 
-function toOrder(
-  threadId: string,
-  graph: ThreadGraph,
-  place: CheckpointRef,
-  choice: StateChoice,
-): StateOrder {
+function toOrder(threadId: string, graph: ThreadGraph, ref: CheckpointRef, choice: StateChoice): StateOrder {
   const { subgraphs = false, select } = choice;
   const part = toPart(select);
   // States of subgraphs are part of the tasks.
   const isNested = subgraphs && part?.tasks !== false;
-  return { ...graph, threadId, ...place, subgraphs: isNested, ...(part !== undefined && { part }) };
+  return { ...graph, threadId, ...ref, subgraphs: isNested, ...(part !== undefined && { part }) };
 }

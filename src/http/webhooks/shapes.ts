@@ -20,10 +20,10 @@ export const webhook = z
     attempts: z.array(
       z.object({
         at: time,
-        status: z.int().nullable().meta({ description: 'Null when nothing was answered.' }),
+        status: z.int().nullable().meta({ description: 'Null when the receiver did not reply.' }),
         latency_ms: z.int(),
         error: z.string().nullable(),
-        response: z.string().nullable().meta({ description: 'The first KB of the answer.' }),
+        response: z.string().nullable().meta({ description: 'The first KB of the reply.' }),
       }),
     ),
   })

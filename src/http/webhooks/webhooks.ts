@@ -107,7 +107,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: '/webhooks/{webhook_id}/redeliver',
     tag: 'webhooks',
     summary: 'Send a webhook again',
-    description: 'At once, with all its attempts anew. It keeps its id and its bytes.',
+    description: 'It is sent at once and gets all its attempts again. It keeps its id and its bytes.',
     replies: { 200: json(webhook, 'The webhook, owed again'), ...problems(404, 409) },
     async handle({ context, actor, params: { webhook_id: id } }) {
       const { rows } = context.log;
