@@ -18,6 +18,7 @@ import { printReexecution } from './print.ts';
 export interface ReexecuteOptions {
   readonly thread?: string;
   readonly run?: string;
+  readonly check?: boolean;
   readonly match?: string;
   readonly live?: boolean;
   readonly answer?: readonly string[];
@@ -39,34 +40,37 @@ export interface ReexecuteHost {
   print(line: string): void;
 }
 
+/** `logs` open the logs to look at; each is open while its runs are executed. */
 export async function runReexecution(
-  open: () => History,
+  logs: readonly (() => History)[],
   options: ReexecuteOptions,
   { graphs, print }: ReexecuteHost,
 ): Promise<number> {
-  const history = open();
-  try {
-    const runs = await chosenRuns(history, options);
-    if (options.har !== undefined) return await writeHar(history, options.har, runs, print);
-    if (options.inspect === true) await waitForDebugger(print);
-    const clock = systemClock();
-    const env = options.env === undefined ? {} : parseEnv(readFileSync(options.env));
-    const sandbox = openSandbox({ graphs, clock, ids: randomIds(clock), env });
-    const results: Reexecution[] = [];
-    for (const run of runs) {
-      const result = await reexecute(history, run, sandbox, {
-        ...{ match: matchOf(options.match), live: options.live ?? false },
-        ...{ answers: answersOf(options.answer ?? []), set: membersOf(options.set ?? []) },
-        ...{ from: options.from, stubs: options.stub ?? [] },
-        pauses: { before: options.break, onPause: () => pause(options.inspect === true) },
-      });
-      report(result, options, print);
-      results.push(result);
+  if (options.inspect === true) await waitForDebugger(print);
+  const clock = systemClock();
+  const env = options.env === undefined ? {} : parseEnv(readFileSync(options.env));
+  const sandbox = openSandbox({ graphs, clock, ids: randomIds(clock), env });
+  const results: Reexecution[] = [];
+  for (const open of logs) {
+    const history = open();
+    try {
+      const runs = await chosenRuns(history, options);
+      if (options.har !== undefined) return await writeHar(history, options.har, runs, print);
+      for (const run of runs) {
+        const result = await reexecute(history, run, sandbox, {
+          ...{ match: matchOf(options.match), live: options.live ?? false },
+          ...{ answers: answersOf(options.answer ?? []), set: membersOf(options.set ?? []) },
+          ...{ from: options.from, stubs: options.stub ?? [] },
+          pauses: { before: options.break, onPause: () => pause(options.inspect === true) },
+        });
+        report(result, options, print);
+        results.push(result);
+      }
+    } finally {
+      history.close();
     }
-    return summarise(results, options, print);
-  } finally {
-    history.close();
   }
+  return summarise(results, options, print);
 }
 
 /** One of several different makes the whole different, and one that was not tried makes it untried. */
@@ -121,6 +125,8 @@ async function writeHar(
 /** Prints the verdict, and what came of an edited or paused run. */
 function report(result: Reexecution, options: ReexecuteOptions, print: (line: string) => void): void {
   if (options.json === true) return print(JSON.stringify(result));
+  if (options.check === true && result.verdict === 'equal')
+    return print(`equal: run ${result.runId} of graph "${result.graphId}"`);
   printReexecution(result, print);
   const { set = [], answer = [] } = options;
   const isEdited = set.length + answer.length > 0 || options.break !== undefined;

@@ -3,25 +3,33 @@ import type { Json } from '../kernel/json.ts';
 import { fromRecordedBytes, type RecordedRequest } from '../recording/parts.ts';
 import type { RequestDifference } from '../recording/player.ts';
 import { counted } from '../replay/text.ts';
+import type { Comparison } from './compare.ts';
 import type { Divergence } from './divergence.ts';
 import type { Reexecution } from './execute.ts';
 
 export function printReexecution(result: Reexecution, print: (line: string) => void): void {
   const { runId, graphId, verdict, comparison, reasons } = result;
   print(`Run ${runId} of graph "${graphId}"`);
-  if (comparison !== undefined)
-    print(
-      `compared: ${counted(comparison.checkpoints, 'checkpoint')}, ${counted(comparison.writes, 'write')}, ` +
-        `${comparison.frames === undefined ? 'frames not compared (several attempts, stubs or another start)' : counted(comparison.frames, 'frame')}; ${counted(result.exchanges, 'recorded exchange')}`,
-    );
+  if (comparison !== undefined) print(`compared: ${countsOf(comparison, result.exchanges)}`);
   if (verdict === 'untried') {
     for (const reason of reasons) print(`not tried: ${reason}`);
     return;
   }
-  if (verdict === 'equal') return print('equal: the run does again what the log says');
+  if (verdict === 'equal') {
+    if (comparison?.frames === undefined)
+      print('frames are not compared: several attempts, stubs, another start, or a run that was stopped');
+    return print('equal: the run does again what the log says');
+  }
   if (comparison?.divergence !== undefined) printDivergence(comparison.divergence, print);
   if (result.request !== undefined) printRequest(result.request, print);
 }
+
+const countsOf = ({ checkpoints, writes, frames }: Comparison, exchanges: number): string =>
+  [
+    counted(checkpoints, 'checkpoint'),
+    counted(writes, 'write'),
+    ...(frames === undefined ? [] : [counted(frames, 'frame')]),
+  ].join(', ') + `; ${counted(exchanges, 'recorded exchange')}`;
 
 function printDivergence(
   { what, step, node, channel, path, recorded, found }: Divergence,

@@ -27,16 +27,18 @@ export function compareWrites(
   ids: IdMap,
   { mayLack, mayAdd, sends }: WriteTolerance,
 ): Omit<Divergence, 'what' | 'step'> | undefined {
-  const left = found.map((write) => toWriteForm(write, sends));
+  const all = found.map((write) => toWriteForm(write, sends));
+  const left = [...all];
   const unmatched: WriteForm[] = [];
-  for (const write of recorded.map((write) => toWriteForm(write, sends))) {
+  for (const write of recorded.map((each) => toWriteForm(each, sends))) {
     const index = left.findIndex((each) => each.form.text === write.form.text);
     if (index < 0) {
       unmatched.push(write);
       continue;
     }
     const [other] = left.splice(index, 1);
-    const isUnique = !left.some((each) => each.form.text === write.form.text);
+    // Of several equal forms it is not known which belong together, so their ids say nothing.
+    const isUnique = all.filter((each) => each.form.text === write.form.text).length === 1;
     const conflict = isUnique ? ids.match(write.form.ids, other!.form.ids) : undefined;
     if (conflict !== undefined) return { ...placeOf(write), ...conflict };
   }

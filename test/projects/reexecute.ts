@@ -1,5 +1,10 @@
-/** Executes all runs of a project again, offline, from what its server recorded. */
+/** Executes all runs of a project again, offline: its threads are exported, and the program checks the files. */
 import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFile } from '../../src/archive/to-file.ts';
+import { exportThread } from '../../src/archive/write.ts';
+import { storeAt } from '../../src/open-store.ts';
 import type { StartedProject } from './compare.ts';
 
 /** Projects whose runs cannot be executed again, with the reason that the program gives. */
@@ -7,16 +12,12 @@ const UNTRIED: Readonly<Record<string, RegExp>> = {
   'mcp-tools': /not tried: .* a child process \(spawn\) is not recorded/,
 };
 
-export async function assertReexecutes({
-  name,
-  config,
-  folder,
-  programs,
-  server,
-  env,
-}: StartedProject): Promise<void> {
+/** Ends the project's server. */
+export async function assertReexecutes(project: StartedProject): Promise<void> {
+  const { name, config, folder, programs, server, env } = project;
   await server().end('SIGTERM');
-  const args = ['replay', '--execute', '--all', '--config', config, '--data', `${programs.dir}/data`];
+  const files = await exportThreads(join(programs.dir, 'data'), join(programs.dir, 'exports'));
+  const args = ['replay', '--check', '--config', config, ...files];
   const { code, output } = await programs.run({ args, cwd: folder, env });
   const reason = UNTRIED[name];
   if (reason === undefined) assert.equal(code, 0, output);
@@ -24,4 +25,26 @@ export async function assertReexecutes({
     assert.equal(code, 3, output);
     assert.match(output, reason);
   }
+}
+
+/** Returns the files of all threads of the log in `data`. */
+async function exportThreads(data: string, folder: string): Promise<string[]> {
+  await mkdir(folder);
+  const store = storeAt(data);
+  const past = store.openPast();
+  const threads = await past.views.threads();
+  past.close();
+  const files: string[] = [];
+  for (const { thread_id: threadId } of threads) {
+    const source = store.openSource(threadId);
+    const file = join(folder, `${threadId}.rewound`);
+    try {
+      const chunks = exportThread(source, { threadId, exportedAt: 0, libraries: {} });
+      await writeFile(file, chunks, { replace: false });
+    } finally {
+      source.close();
+    }
+    files.push(file);
+  }
+  return files;
 }
