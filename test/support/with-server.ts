@@ -18,6 +18,7 @@ import { projection } from '../../src/projections/projection.ts';
 import { verify } from '../../src/replay/verify.ts';
 import { startServer, type RunningServer } from '../../src/serve.ts';
 import type { BodyOf } from './api-types.ts';
+import { layEmptyLog } from './empty-log.ts';
 import { withTempDir } from './temp-dir.ts';
 
 export const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
@@ -82,6 +83,7 @@ export async function withServer<T>(
     const requests: RequestLine[] = [];
     const entries: Entry[] = [];
     const data = join(dir, 'data');
+    await layEmptyLog(data);
     let configured: Config | undefined;
     const start = (more: Partial<Config> = {}): Promise<RunningServer> => {
       const loaded = loadConfig(
