@@ -24,17 +24,29 @@ const FILES_PER_PROCESS: Record<string, number> = {
   unit: 20,
   model: 1,
   conformance: 16,
-  // First, because its files take longest: shorter files then keep all lanes busy until the end.
   projects: 1,
   faults: 1,
   e2e: 1,
   long: 1,
 };
+/** Files that take or wait longest. They start first: shorter ones keep all processes busy until the end. */
+const LONGEST_FILES: readonly string[] = [
+  'test/projects/agents.test.ts',
+  'test/projects/graphs.test.ts',
+  'test/faults/misbehaving-neighbours.test.ts',
+  'test/faults/fault-attribution.test.ts',
+  'test/projects/apps.test.ts',
+  'test/projects/strict-resume.test.ts',
+  'test/faults/hostile-clients.test.ts',
+  'test/faults/misbehaving-graphs.test.ts',
+  'test/faults/kill.test.ts',
+  'test/e2e/stop.test.ts',
+];
 /** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(FILES_PER_PROCESS)];
 /** Their temporary folders lie in memory, where a sync costs nothing: they start hundreds of servers, each with a log. */
-const IN_MEMORY: ReadonlySet<string> = new Set(['unit', 'model', 'conformance']);
+const IN_MEMORY: ReadonlySet<string> = new Set(['unit', 'model', 'conformance', 'projects']);
 const MEMORY = '/dev/shm';
 /** A container may have given it no more than some megabytes. */
 const MIN_MEMORY_BYTES = 2 * 2 ** 30;
@@ -89,13 +101,24 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
   const memory = memoryFolder();
   const environmentOf = (stage: string): NodeJS.ProcessEnv =>
     memory !== undefined && IN_MEMORY.has(stage) ? { TMPDIR: memory } : {};
-  const jobs = stages.flatMap((stage) =>
-    stage in CHECKS
-      ? [() => runCheck(stage)]
-      : groupsOf(listTests(stage), FILES_PER_PROCESS[stage]!).map(
-          (files) => () => runFiles(files, environmentOf(stage)),
-        ),
-  );
+  const groups = stages
+    .filter((stage) => !(stage in CHECKS))
+    .flatMap((stage) =>
+      groupsOf(listTests(stage), FILES_PER_PROCESS[stage]!).map((files) => ({ stage, files })),
+    );
+  const isLongest = ({ files }: { files: readonly string[] }): boolean => rankOf(files) >= 0;
+  const inOrder = [
+    ...groups.filter(isLongest).sort((a, b) => rankOf(a.files) - rankOf(b.files)),
+    ...groups.filter((group) => !isLongest(group)),
+  ];
+  const jobs = [
+    ...stages.filter((stage) => stage in CHECKS).map((stage) => () => runCheck(stage)),
+    ...inOrder.map(
+      ({ stage, files }) =>
+        () =>
+          runFiles(files, environmentOf(stage)),
+    ),
+  ];
   const lane = async (): Promise<void> => {
     for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
   };
@@ -129,6 +152,8 @@ function listTests(stage: string): string[] {
     .map((name) => `${folder}/${name}`)
     .sort();
 }
+
+const rankOf = ([file]: readonly string[]): number => LONGEST_FILES.indexOf(file!);
 
 function groupsOf(files: readonly string[], together: number): string[][] {
   const count = Math.max(Math.ceil(files.length / together), Math.min(files.length, MIN_PROCESSES));
