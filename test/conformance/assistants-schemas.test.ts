@@ -1,5 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { RemoteGraph } from '@langchain/langgraph/remote';
+import { sharedServer } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config } from './scene.ts';
@@ -11,6 +12,8 @@ const SCHEMAS = {
   config: config('platform.schemas.json'),
   env: { LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: '120000' },
 };
+/** Types are read once for each server. */
+const server = sharedServer(test, SCHEMAS);
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 const KINDS = ['input_schema', 'output_schema', 'state_schema', 'config_schema', 'context_schema'] as const;
 
@@ -27,31 +30,32 @@ async function schemasOf(s: TestServer, id: string): Promise<Record<(typeof KIND
   return schemas as never;
 }
 
-test('client.assistants.getSchemas: given graphs with schemas at run time, when they are asked for, then extras are kept and none are invented', () =>
-  withServer(SCHEMAS, async (s) => {
-    for (const id of ['stateSchema', 'registered']) {
-      const { input_schema: input, state_schema: state, output_schema: output } = await schemasOf(s, id);
-      for (const { properties } of [input, state, output])
-        assert.equal(properties.messages.langgraph_type, 'messages', id);
-    }
-    const { input_schema: input, state_schema: state } = await schemasOf(s, 'plainZod');
-    assert.doesNotMatch(JSON.stringify([input, state]), /langgraph_type/);
-    assert.deepEqual(state.required, ['messages', 'tags']);
-    assert.equal(input.required, undefined);
-    assert.deepEqual(state.properties.tags.items, [{ type: 'string' }, { type: 'number' }]);
-    assert.deepEqual(state.properties.messages.items.properties, { text: { type: 'string' } });
-    const { input_schema: registered } = await schemasOf(s, 'registered');
-    assert.deepEqual(registered.properties.topic, { type: 'string' });
-    for (const id of ['stateSchema', 'registered', 'plainZod'])
-      assert.deepEqual((await schemasOf(s, id)).config_schema.properties, { model_name: { type: 'string' } });
-    // As clients send it, without body or content type, and by id too.
-    const { assistant_id: own } = await s.client.assistants.create({ graphId: 'plainZod' });
-    const { status, json } = await s.request('GET', `/assistants/${own}/schemas`);
-    assert.deepEqual([status, json.state_schema], [200, state]);
-  }));
+test('client.assistants.getSchemas: schemas known at run time keep their extras, and none are invented', async () => {
+  const s = server();
+  for (const id of ['stateSchema', 'registered']) {
+    const { input_schema: input, state_schema: state, output_schema: output } = await schemasOf(s, id);
+    for (const { properties } of [input, state, output])
+      assert.equal(properties.messages.langgraph_type, 'messages', id);
+  }
+  const { input_schema: input, state_schema: state } = await schemasOf(s, 'plainZod');
+  assert.doesNotMatch(JSON.stringify([input, state]), /langgraph_type/);
+  assert.deepEqual(state.required, ['messages', 'tags']);
+  assert.equal(input.required, undefined);
+  assert.deepEqual(state.properties.tags.items, [{ type: 'string' }, { type: 'number' }]);
+  assert.deepEqual(state.properties.messages.items.properties, { text: { type: 'string' } });
+  const { input_schema: registered } = await schemasOf(s, 'registered');
+  assert.deepEqual(registered.properties.topic, { type: 'string' });
+  for (const id of ['stateSchema', 'registered', 'plainZod'])
+    assert.deepEqual((await schemasOf(s, id)).config_schema.properties, { model_name: { type: 'string' } });
+  // As clients send it, without body or content type, and by id too.
+  const { assistant_id: own } = await s.client.assistants.create({ graphId: 'plainZod' });
+  const { status, json } = await s.request('GET', `/assistants/${own}/schemas`);
+  assert.deepEqual([status, json.state_schema], [200, state]);
+});
 
-test('given graphs that only their types describe, when schemas are asked for, then they are read from the source, and the server goes on meanwhile', () =>
+test('what only types describe is read from the source while the server goes on', () =>
   withServer(SCHEMAS, async (s) => {
+    // given: a server of its own, which has read nothing yet
     let reading = true;
     const asked = Promise.all(['typed', 'typed', 'family'].map((id) => schemasOf(s, id))).finally(() => {
       reading = false;
@@ -104,7 +108,7 @@ test('given graphs that only their types describe, when schemas are asked for, t
     assert.equal(open.input_schema.properties.messages.type, 'array');
   }));
 
-test('given a limit that no reading of types keeps, when schemas are asked for, then the names of the channels come, and the next question tries again', () =>
+test("a reading of types that exceeds its limit shows the channels' names and is tried again", () =>
   withServer({ ...SCHEMAS, overrides: { schemaTimeoutMs: 1 }, allowFaults: true }, async (s) => {
     for (const faults of [1, 2]) {
       const { input_schema: input, config_schema: own } = await schemasOf(s, 'typed');
@@ -120,99 +124,99 @@ test('given a limit that no reading of types keeps, when schemas are asked for, 
     assert.equal(s.faults.length, 2);
   }));
 
-test('client.assistants.getSubgraphs: given graphs within graphs, when they are asked for, then depth and namespace choose, in both spellings', () =>
-  withServer(SCHEMAS, async (s) => {
-    const names = async (namespace?: string, recurse?: boolean): Promise<string[]> =>
-      Object.keys(await s.client.assistants.getSubgraphs('family', { namespace, recurse } as object));
-    assert.deepEqual(await names(), ['gp_two', 'gp_zod']);
-    assert.deepEqual(await names(undefined, true), ['gp_two', 'gp_two|p_two', 'gp_zod']);
-    assert.deepEqual(await names('gp_two'), ['gp_two']);
-    assert.deepEqual(await names('gp_two|p_two', true), ['gp_two|p_two']);
-    assert.deepEqual(await names('nothing', true), []);
-    const all = (await s.client.assistants.getSubgraphs('family', { recurse: true })) as Record<string, any>;
-    const root = await schemasOf(s, 'family');
-    for (const [name, schemas] of Object.entries(all)) {
-      assert.equal(schemas.graph_id, 'family');
-      for (const kind of ['input', 'output', 'state', 'config'])
-        assert.deepEqual(schemas[kind], schemas[`${kind}_schema`], `${name} ${kind}`);
-    }
-    const members = (name: string): string[] => Object.keys(all[name].state.properties);
-    // One whose types are known, one that describes itself, and one that nothing describes: as the whole graph.
-    assert.deepEqual([members('gp_two'), members('gp_zod')], [['inner'], ['zod']]);
-    assert.deepEqual(all['gp_two|p_two'].state, root.state_schema);
-    assert.deepEqual(await s.client.assistants.getSubgraphs('plain', { recurse: true }), {});
-  }));
+test('client.assistants.getSubgraphs: depth and namespace choose subgraphs, in both spellings', async () => {
+  const s = server();
+  const names = async (namespace?: string, recurse?: boolean): Promise<string[]> =>
+    Object.keys(await s.client.assistants.getSubgraphs('family', { namespace, recurse } as object));
+  assert.deepEqual(await names(), ['gp_two', 'gp_zod']);
+  assert.deepEqual(await names(undefined, true), ['gp_two', 'gp_two|p_two', 'gp_zod']);
+  assert.deepEqual(await names('gp_two'), ['gp_two']);
+  assert.deepEqual(await names('gp_two|p_two', true), ['gp_two|p_two']);
+  assert.deepEqual(await names('nothing', true), []);
+  const all = (await s.client.assistants.getSubgraphs('family', { recurse: true })) as Record<string, any>;
+  const root = await schemasOf(s, 'family');
+  for (const [name, schemas] of Object.entries(all)) {
+    assert.equal(schemas.graph_id, 'family');
+    for (const kind of ['input', 'output', 'state', 'config'])
+      assert.deepEqual(schemas[kind], schemas[`${kind}_schema`], `${name} ${kind}`);
+  }
+  const members = (name: string): string[] => Object.keys(all[name].state.properties);
+  // One whose types are known, one that describes itself, and one that nothing describes: as the whole graph.
+  assert.deepEqual([members('gp_two'), members('gp_zod')], [['inner'], ['zod']]);
+  assert.deepEqual(all['gp_two|p_two'].state, root.state_schema);
+  assert.deepEqual(await s.client.assistants.getSubgraphs('plain', { recurse: true }), {});
+});
 
-test('client.assistants.getGraph: given graphs of all kinds, when they are drawn, then nodes and edges are those of the graph, as deep as asked', () =>
-  withServer(SCHEMAS, async (s) => {
-    const nodes = async (id: string, query = ''): Promise<string[]> => {
-      const { status, json } = await s.request('GET', `/assistants/${id}/graph${query}`);
-      assert.equal(status, 200);
-      return (json.nodes as { id: string }[]).map((node) => node.id);
-    };
-    const drawn = await s.client.assistants.getGraph('agent');
-    assert.deepEqual(
-      drawn.nodes.map(({ id }) => id),
-      ['__start__', 'agent', 'tool', '__end__'],
-    );
-    const [start, agent] = drawn.nodes as unknown as Record<string, any>[];
-    assert.deepEqual([start!['type'], agent!['type'], agent!['data'].name], ['schema', 'runnable', 'agent']);
-    assert.deepEqual(
-      drawn.edges
-        .map(({ source, target, conditional }) => `${source} ${target} ${conditional ?? false}`)
-        .sort(),
-      ['__start__ agent false', 'agent __end__ true', 'agent tool true', 'tool agent false'],
-    );
-    const flat = ['__start__', 'gp_one', 'gp_two', 'gp_zod', '__end__'];
-    const deep = ['__start__', 'gp_one', 'gp_two:p_one', 'gp_two:p_two', 'gp_zod', '__end__'];
-    for (const query of ['', '?xray=false', '?xray=no'])
-      assert.deepEqual(await nodes('family', query), flat, query);
-    for (const query of ['?xray=0', '?xray=-1'])
-      assert.equal((await s.request('GET', `/assistants/family/graph${query}`)).status, 422, query);
-    for (const query of ['?xray=true', '?xray=1', '?xray=5', '?xray=yes'])
-      assert.deepEqual(await nodes('family', query), deep, query);
-    const asked = await s.client.assistants.getGraph('family', { xray: true });
-    assert.deepEqual(
-      asked.nodes.map(({ id }) => id),
-      deep,
-    );
-    const plain = await s.client.assistants.getGraph('plain');
-    assert.deepEqual(
-      [(plain.nodes as { id: unknown; type?: string }[]).map(({ id, type }) => `${id} ${type}`), plain.edges],
+test('client.assistants.getGraph: nodes and edges are those of the graph, as deep as asked', async () => {
+  const s = server();
+  const nodes = async (id: string, query = ''): Promise<string[]> => {
+    const { status, json } = await s.request('GET', `/assistants/${id}/graph${query}`);
+    assert.equal(status, 200);
+    return (json.nodes as { id: string }[]).map((node) => node.id);
+  };
+  const drawn = await s.client.assistants.getGraph('agent');
+  assert.deepEqual(
+    drawn.nodes.map(({ id }) => id),
+    ['__start__', 'agent', 'tool', '__end__'],
+  );
+  const [start, agent] = drawn.nodes as unknown as Record<string, any>[];
+  assert.deepEqual([start!['type'], agent!['type'], agent!['data'].name], ['schema', 'runnable', 'agent']);
+  assert.deepEqual(
+    drawn.edges
+      .map(({ source, target, conditional }) => `${source} ${target} ${conditional ?? false}`)
+      .sort(),
+    ['__start__ agent false', 'agent __end__ true', 'agent tool true', 'tool agent false'],
+  );
+  const flat = ['__start__', 'gp_one', 'gp_two', 'gp_zod', '__end__'];
+  const deep = ['__start__', 'gp_one', 'gp_two:p_one', 'gp_two:p_two', 'gp_zod', '__end__'];
+  for (const query of ['', '?xray=false', '?xray=no'])
+    assert.deepEqual(await nodes('family', query), flat, query);
+  for (const query of ['?xray=0', '?xray=-1'])
+    assert.equal((await s.request('GET', `/assistants/family/graph${query}`)).status, 422, query);
+  for (const query of ['?xray=true', '?xray=1', '?xray=5', '?xray=yes'])
+    assert.deepEqual(await nodes('family', query), deep, query);
+  const asked = await s.client.assistants.getGraph('family', { xray: true });
+  assert.deepEqual(
+    asked.nodes.map(({ id }) => id),
+    deep,
+  );
+  const plain = await s.client.assistants.getGraph('plain');
+  assert.deepEqual(
+    [(plain.nodes as { id: unknown; type?: string }[]).map(({ id, type }) => `${id} ${type}`), plain.edges],
+    [
+      ['__start__ schema', 'plain runnable', '__end__ schema'],
       [
-        ['__start__ schema', 'plain runnable', '__end__ schema'],
-        [
-          { source: '__start__', target: 'plain' },
-          { source: 'plain', target: '__end__' },
-        ],
+        { source: '__start__', target: 'plain' },
+        { source: 'plain', target: '__end__' },
       ],
-    );
-    // A factory makes the graph with the assistant's config.
-    assert.deepEqual(await nodes('made'), ['__start__', 'default', '__end__']);
-    const { assistant_id: own } = await s.client.assistants.create({
-      ...{ graphId: 'made', config: { configurable: { nodeName: 'mine' } } },
-    });
-    assert.deepEqual(await nodes(own), ['__start__', 'mine', '__end__']);
-    await s.client.assistants.update(own, { config: { configurable: { nodeName: 'other' } } });
-    assert.deepEqual(await nodes(own), ['__start__', 'other', '__end__']);
-    assert.deepEqual(await nodes('undecided'), ['__start__', 'p_one', 'p_two', '__end__']);
-  }));
+    ],
+  );
+  // A factory makes the graph with the assistant's config.
+  assert.deepEqual(await nodes('made'), ['__start__', 'default', '__end__']);
+  const { assistant_id: own } = await s.client.assistants.create({
+    ...{ graphId: 'made', config: { configurable: { nodeName: 'mine' } } },
+  });
+  assert.deepEqual(await nodes(own), ['__start__', 'mine', '__end__']);
+  await s.client.assistants.update(own, { config: { configurable: { nodeName: 'other' } } });
+  assert.deepEqual(await nodes(own), ['__start__', 'other', '__end__']);
+  assert.deepEqual(await nodes('undecided'), ['__start__', 'p_one', 'p_two', '__end__']);
+});
 
-test('RemoteGraph.getGraphAsync, RemoteGraph.getSubgraphsAsync: given a RemoteGraph, when it asks for its drawing and its subgraphs, then it gets what the graph itself would say', () =>
-  withServer(SCHEMAS, async (s) => {
-    const remote = new RemoteGraph({ graphId: 'family', url: s.url });
-    const drawn = (await remote.getGraphAsync({ xray: true })).toJSON() as { nodes: { id: string }[] };
-    assert.deepEqual(
-      drawn.nodes.map(({ id }) => id),
-      ['__start__', 'gp_one', 'gp_two:p_one', 'gp_two:p_two', 'gp_zod', '__end__'],
-    );
-    const found: string[] = [];
-    for await (const [name, child] of remote.getSubgraphsAsync(undefined, true))
-      found.push(`${name} of ${(child as { graphId?: string }).graphId}`);
-    assert.deepEqual(found, ['gp_two of family', 'gp_two|p_two of family', 'gp_zod of family']);
-  }));
+test('RemoteGraph.getGraphAsync, RemoteGraph.getSubgraphsAsync: a RemoteGraph is drawn like its graph', async () => {
+  const s = server();
+  const remote = new RemoteGraph({ graphId: 'family', url: s.url });
+  const drawn = (await remote.getGraphAsync({ xray: true })).toJSON() as { nodes: { id: string }[] };
+  assert.deepEqual(
+    drawn.nodes.map(({ id }) => id),
+    ['__start__', 'gp_one', 'gp_two:p_one', 'gp_two:p_two', 'gp_zod', '__end__'],
+  );
+  const found: string[] = [];
+  for await (const [name, child] of remote.getSubgraphsAsync(undefined, true))
+    found.push(`${name} of ${(child as { graphId?: string }).graphId}`);
+  assert.deepEqual(found, ['gp_two of family', 'gp_two|p_two of family', 'gp_zod of family']);
+});
 
-test("given another user's assistant, when its graph, schemas and subgraphs are asked for, then they are as missing as any", () =>
+test("another user's assistant has no graph, schemas and subgraphs (A3)", () =>
   withServer({ config: config('platform.auth.json') }, async (s) => {
     const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
     const { json } = await s.request('POST', '/assistants', { graph_id: 'agent' }, as('alice'));
