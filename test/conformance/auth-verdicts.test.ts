@@ -1,9 +1,10 @@
 import * as assert from 'node:assert/strict';
 import { ENDPOINTS } from '../../src/http/endpoints.ts';
 import { isPublic } from '../../src/http/access.ts';
+import { exportedThread } from '../isolation/exported.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
-import { config, hastyClock, say } from './scene.ts';
+import { config, hastyClock, MISSING, say } from './scene.ts';
 
 const test = suite('conformance: verdicts on every route');
 
@@ -41,6 +42,7 @@ async function requestsOf(s: TestServer) {
   const bodies: Record<string, unknown> = {
     'POST /assistants': { graph_id: 'echo' },
     'POST /assistants/{assistant_id}/latest': { version: 1 },
+    'POST /threads/import': exportedThread(MISSING, {}),
     'POST /threads/prune': { thread_ids: [thread], strategy: 'delete' },
     'POST /threads/{thread_id}/state': { values: {} },
     'POST /threads/{thread_id}/stream/events': { channels: ['values'] },
@@ -55,6 +57,10 @@ async function requestsOf(s: TestServer) {
     'PUT /store/items': { ...item, value: { new: 1 } },
     'DELETE /store/items': item,
   };
+  const queries: Record<string, string> = {
+    'GET /store/items': '?namespace=a&key=k',
+    'GET /runs/diff': `?a=${run.run_id}&b=${run.run_id}`,
+  };
   return ENDPOINTS.filter(({ method, path }) => !isPublic(method.toUpperCase(), path)).flatMap(
     ({ method: lower, path, body }) => {
       const method = lower.toUpperCase();
@@ -66,9 +72,10 @@ async function requestsOf(s: TestServer) {
         .replace('{webhook_id}', run.run_id)
         .replace('{checkpoint_id}', checkpoint.checkpoint_id)
         .replace('{namespace}', 'x');
-      const query = method === 'GET' && path === '/store/items' ? '?namespace=a&key=k' : '';
-      const given = bodies[`${method} ${path}`] ?? (path.includes('/runs') ? { assistant_id: 'echo' } : {});
-      if (!path.endsWith('/commands')) return [{ method, path: filled + query, body: body && given }];
+      const query = queries[`${method} ${path}`] ?? '';
+      const usual = body && (path.includes('/runs') ? { assistant_id: 'echo' } : {});
+      const given = bodies[`${method} ${path}`] ?? usual;
+      if (!path.endsWith('/commands')) return [{ method, path: filled + query, body: given }];
       return Object.entries(COMMANDS).map(([name, params]) => ({
         method,
         path: filled,
@@ -78,7 +85,7 @@ async function requestsOf(s: TestServer) {
   );
 }
 
-test('A2 given a handler that says no or nonsense, when any operation asks it, then it is refused and nothing happens', () =>
+test('A2 an operation whose handler says no or nonsense is refused and changes nothing', () =>
   withServer(STEERED, async (s) => {
     const requests = await requestsOf(s);
     assert.ok(requests.length > 55);
