@@ -6,24 +6,22 @@
  *
  *     endpoint({
  *       method: 'get',
- *       path: '/threads/{thread_id}/storage',
- *       tag: 'threads',
- *       summary: 'Get the storage that a thread occupies',
- *       query: z.object({ by_channel: optional(z.boolean()) }),   // one parameter per member
- *       replies: { 200: json(storage, 'Bytes as stored'), ...problems(404) },
- *       async handle({ context, actor, params, query }) {
- *         const { thread } = await findReadable(context, actor, params.thread_id);
- *         return jsonReply(…);
- *       },
+ *       path: '/things/{thing_id}',
+ *       tag: 'things',
+ *       summary: 'Get a thing',
+ *       query: z.object({ parts: withDefault(z.boolean(), false) }),   // one parameter per member
+ *       replies: { 200: json(thing, 'The thing'), ...problems(404) },
+ *       handle: async ({ context, actor, params, query }) =>
+ *         jsonReply(toThing(await findThing(context, actor, params.thing_id), query.parts)),
  *     })
  */
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import type { Actor } from '../auth/authenticate.ts';
+import { check, pathUuid } from './check.ts';
 import type { Env, ServerContext } from './context.ts';
 import type { Reply, Tag } from './openapi/descriptions.ts';
 import { kindsOf, readQuery } from './query.ts';
-import { check, pathUuid } from './check.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 

@@ -1,10 +1,9 @@
 /** Merges an authorisation handler's changes into the kwargs of a run. Pure. */
 import { maskUrl } from '../../delivery/mask.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { defined, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { RunKwargs } from '../../thread/events.ts';
-import { defined } from '../../kernel/json.ts';
+import { DEFAULT_DURABILITY } from './kwargs.ts';
 import { runCreate } from './schemas.ts';
-import { DEFAULT_DURABILITY } from './shapes.ts';
 
 /** Members of `kwargs` that a handler may change, by their wire names. */
 const changeable = runCreate.pick({

@@ -1,10 +1,11 @@
 /**
- * Builds a run's kwargs from its request and its assistant.
+ * Kwargs of a run: what it was created with, built from its request and its assistant, and as clients see them.
  *
  * `settings.ts` merges the settings. Open request headers override them, and server-set members of `configurable`
  * override both. A4 Clients can read kwargs: of the user they hold only the identity.
  */
 import type { Actor } from '../../auth/authenticate.ts';
+import { maskUrl } from '../../delivery/mask.ts';
 import { defined, isObject, type JsonObject } from '../../kernel/json.ts';
 import type { AssistantRecord } from '../../projections/assistant-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
@@ -38,7 +39,7 @@ export function toRunKwargs(
     config: { ...config, configurable: toConfigurable(config, actor, request, assistant, ids) },
     context,
     streamMode: request.stream_mode,
-    streamSubgraphs: request.stream_subgraphs ?? false,
+    streamSubgraphs: request.stream_subgraphs,
     ...(before !== undefined && { interruptBefore: before }),
     ...(after !== undefined && { interruptAfter: after }),
     ...(durability !== undefined && { durability }),
@@ -47,6 +48,32 @@ export function toRunKwargs(
     ...(feedbackKeys !== undefined && { feedbackKeys }),
     ...(webhook !== undefined && { webhook }),
     onCompletion: ids.temporary ? 'delete' : 'keep',
+  };
+}
+
+export const DEFAULT_DURABILITY = 'async';
+
+/** Kwargs by their wire names. `metadata` is that of the run; it overrides `config.metadata`. A4 The webhook's URL is masked. */
+export function shownKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
+  return {
+    input: kwargs.input,
+    command: kwargs.command ?? null,
+    ...(kwargs.strictResume === true && { strict_resume: true }),
+    config: {
+      ...kwargs.config,
+      metadata: { ...(kwargs.config['metadata'] as JsonObject | undefined), ...metadata },
+    },
+    context: kwargs.context ?? {},
+    stream_mode: [...kwargs.streamMode],
+    interrupt_before: kwargs.interruptBefore ?? null,
+    interrupt_after: kwargs.interruptAfter ?? null,
+    webhook: kwargs.webhook === undefined ? null : maskUrl(kwargs.webhook),
+    feedback_keys: kwargs.feedbackKeys === undefined ? null : [...kwargs.feedbackKeys],
+    subgraphs: kwargs.streamSubgraphs,
+    resumable: kwargs.resumable ?? false,
+    temporary: kwargs.onCompletion === 'delete',
+    checkpoint_during: kwargs.checkpointDuring ?? true,
+    durability: kwargs.durability ?? DEFAULT_DURABILITY,
   };
 }
 

@@ -21,10 +21,9 @@ import { noAssistantFor, noRun, noThread, noThreadToResume } from '../replies.ts
 import { checkStartCheckpoint, checkWebhook } from './checks.ts';
 import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { findAccepted, type IdempotencyKey } from './idempotency.ts';
-import { toRunKwargs } from './kwargs.ts';
+import { shownKwargs, toRunKwargs } from './kwargs.ts';
 import { settingsOfHead } from './made-with.ts';
 import type { RunCreate } from './schemas.ts';
-import { toKwargs } from './shapes.ts';
 
 /** Options that only some callers use. */
 export interface RunExtras {
@@ -129,7 +128,7 @@ const authoriseRun = (
     multitask_strategy: request.multitask_strategy,
     if_not_exists: request.if_not_exists ?? (run.threadId === undefined ? 'create' : 'reject'),
     after_seconds: request.after_seconds ?? 0,
-    kwargs: { ...toKwargs(run.kwargs, {}), config: run.kwargs.config },
+    kwargs: { ...shownKwargs(run.kwargs, {}), config: run.kwargs.config },
   });
 
 /** The run of an earlier acceptance. Throws a 404 when it is gone or the caller may not create it any more. */

@@ -1,13 +1,12 @@
-/** Runs as clients see them. A4 The URL of the webhook is masked, and kwargs hold no secrets of users. */
+/** Runs as clients see them. */
 import { z } from 'zod';
-import { maskUrl } from '../../delivery/mask.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { RunRecord } from '../../projections/run-queries.ts';
-import type { RunKwargs } from '../../thread/events.ts';
 import { runEndOf } from '../../thread/run-end.ts';
 import { json, jsonObject } from '../fields.ts';
 import { id, time } from '../reply-fields.ts';
+import { shownKwargs } from './kwargs.ts';
 
 export const runError = z
   .object({ error: z.string(), message: z.string() })
@@ -40,36 +39,10 @@ export function toRun(run: RunRecord): JsonObject {
     updated_at: toTimestamp(run.updatedAt),
     status: run.status,
     metadata: run.metadata,
-    kwargs: toKwargs(run.kwargs, run.metadata),
+    kwargs: shownKwargs(run.kwargs, run.metadata),
     multitask_strategy: run.strategy,
     cancel_reason: run.cancelReason,
     ...(error !== null && { error: { ...error } }),
-  };
-}
-
-export const DEFAULT_DURABILITY = 'async';
-
-/** `metadata` is that of the run; it overrides `config.metadata`. */
-export function toKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject {
-  return {
-    input: kwargs.input,
-    command: kwargs.command ?? null,
-    ...(kwargs.strictResume === true && { strict_resume: true }),
-    config: {
-      ...kwargs.config,
-      metadata: { ...(kwargs.config['metadata'] as JsonObject | undefined), ...metadata },
-    },
-    context: kwargs.context ?? {},
-    stream_mode: [...kwargs.streamMode],
-    interrupt_before: kwargs.interruptBefore ?? null,
-    interrupt_after: kwargs.interruptAfter ?? null,
-    webhook: kwargs.webhook === undefined ? null : maskUrl(kwargs.webhook),
-    feedback_keys: kwargs.feedbackKeys === undefined ? null : [...kwargs.feedbackKeys],
-    subgraphs: kwargs.streamSubgraphs,
-    resumable: kwargs.resumable ?? false,
-    temporary: kwargs.onCompletion === 'delete',
-    checkpoint_during: kwargs.checkpointDuring ?? true,
-    durability: kwargs.durability ?? DEFAULT_DURABILITY,
   };
 }
 
