@@ -113,7 +113,7 @@ test('a graph that does not load answers with its error, is mended by a save, an
     },
   ));
 
-test('a program whose graph imports a missing file comes up, names the line, and serves once the file is there', () =>
+test('a graph that imports a missing file is named with its line and served once the file is there', () =>
   withProject(
     {
       'platform.json': GRAPHS,

@@ -26,7 +26,7 @@ test('a log that has lost its end is refused with exit code 2, and goes on when 
     assert.is((await third.ask('GET', `/threads/${threadId}`)).status, 200);
   }));
 
-test('a data directory that cannot be made, or whose log is no log, is refused with exit code 2 and its name', () =>
+test('a data folder that cannot be made, or holds another file as log, is refused with exit code 2', () =>
   withPrograms(async ({ run, dir }) => {
     const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
     const junk = join(dir, 'junk');

@@ -173,7 +173,7 @@ test('what cannot be recorded makes a re-execution refuse with its name, unless 
     assert.equal(stubbed.code, 0, stubbed.output);
   }));
 
-test('runs are recorded only if the deployment, the assistant or the run says so; deletion erases recordings (L3)', () =>
+test('only a deployment, assistant or run that says so is recorded; deletion erases recordings (L3)', () =>
   withScene(
     async ({ run, parts, server }) => {
       // given

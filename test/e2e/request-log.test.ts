@@ -66,7 +66,7 @@ test('a run that fails is one line with its ids and stack, or one block with its
     }
   }));
 
-test('given a log that nobody reads any more, when the server is told to stop, then it ends, as it serves before', () =>
+test('a server whose log has no reader any more still stops when it is told to', () =>
   withPrograms(async ({ serve, dir }) => {
     // A pipe that is open for reading as well, by nobody who reads: it is full after 64 KiB.
     const pipe = join(dir, 'log');

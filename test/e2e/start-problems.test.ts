@@ -8,7 +8,7 @@ import { FUNCTION, project, withTakenPort } from './written-project.ts';
 
 const test = suite('start, problems');
 
-test('every graph and handler that cannot be used is named in one line with its reason, and nothing listens', () =>
+test('each unusable graph and handler is named in one line with its reason, and nothing listens', () =>
   withPrograms(async ({ run, dir }) => {
     const cwd = await project(join(dir, 'broken'), {
       'platform.json': {

@@ -103,7 +103,7 @@ test('without a name platform.json of the working directory is read, and langgra
     assert.match(none.output, 'neither platform.json nor langgraph.json');
   }));
 
-test('graphs see variables of the env file or map unless the process has them, and a missing file only warns', () =>
+test("graphs see variables of the env file or map, after the process's own; a missing file only warns", () =>
   withPrograms(async ({ launch, dir }) => {
     const start = async (name: string, env: unknown, own: Record<string, string> = {}) => {
       const cwd = await project(join(dir, name), {

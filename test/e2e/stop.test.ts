@@ -28,7 +28,7 @@ async function stop(
   return { code, ms: performance.now() - began };
 }
 
-test('SIGTERM tells running graphs, breaks off what is open, and nothing is lost across the restart (S2, X5)', () =>
+test('SIGTERM stops running graphs, breaks off open replies and loses nothing across the restart (S2, X5)', () =>
   withPrograms(async ({ serve, dir }) => {
     const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
     const config = ['--config', PROJECT];
@@ -89,7 +89,7 @@ test('SIGTERM tells running graphs, breaks off what is open, and nothing is lost
     }
   }));
 
-test('a graph that is deaf to its signal does not hold up the exit on SIGINT, and the attempt that it cost does not count', () =>
+test('a graph that ignores its signal does not delay the exit on SIGINT, and its attempt does not count', () =>
   withPrograms(async ({ serve, dir }) => {
     const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
     const order = { assistant_id: 'stubborn', config: { configurable: { marks, gate } } };
@@ -111,7 +111,7 @@ test('a graph that is deaf to its signal does not hold up the exit on SIGINT, an
     assert.is(messages?.[0].content, 'at last');
   }));
 
-test('a client that never finishes its request holds up the exit no longer than the grace, and not that long when the signal comes again', () =>
+test('an unfinished request delays the exit by the grace at most, and less after a second signal', () =>
   withPrograms(async ({ serve, dir }) => {
     const half =
       'POST /threads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{';
@@ -142,7 +142,7 @@ test('a client that never finishes its request holds up the exit no longer than 
     assert.ok(performance.now() - asked < GRACE_MS, 'it waited for its client');
   }));
 
-test('a signal that comes twice at once, as from a terminal by way of npm, stops like one: runs are handed back', () =>
+test('a signal that comes twice at once, as from npm in a terminal, stops like one: runs are handed back', () =>
   withPrograms(async ({ serve, dir }) => {
     const [marks, gate] = [join(dir, 'marks'), join(dir, 'gate')];
     const order = { assistant_id: 'stubborn', config: { configurable: { marks, gate } } };

@@ -35,7 +35,7 @@ async function untilGone(s: TestServer, timers: number): Promise<void> {
   }
 }
 
-test('when very many streams of all kinds are left in one moment, mid-way too, then nothing of them stays, again and again (S3)', () =>
+test('very many streams aborted at one moment, also midway, leave nothing behind (S3)', () =>
   withServer({ config: MORE }, async (s) => {
     const threadId = await newThread(s);
     const gate = join(s.dir, 'gate');

@@ -58,7 +58,7 @@ async function stream(server: ServerProgram, { frames }: Promises): Promise<void
   }
 }
 
-test('a commit that fails is answered with 503, the process exits with code 70, and what was acknowledged is there (L1, L4)', () =>
+test('a failed commit gets 503, the process exits with 70, and acknowledged commits are there (L1, L4)', () =>
   withPrograms(async ({ serve, dir }) =>
     withWebhookSink(async (sink) => {
       const promises: Promises = { threads: new Map(), runs: new Map(), frames: new Map() };
@@ -130,7 +130,7 @@ async function failAndComeBack(
 }
 
 test(
-  'a sync that fails is answered with 503 and the process exits with code 70 rather than trying again (L1, L4)',
+  'a failed sync gets 503, and the process exits with 70 instead of trying again (L1, L4)',
   () =>
     withPrograms(async (programs) => {
       const out = join(programs.dir, 'trace');
@@ -144,7 +144,7 @@ test(
   { lacking: straceLacking() },
 );
 
-test('a server whose disk takes nothing from the start names the directory and exits with code 70 instead of serving', () =>
+test('a server whose disk accepts no write from the start names the folder and exits with 70', () =>
   withPrograms(async ({ launchServer, dir }) => {
     const tiny = join(dir, 'tiny');
     const program = launchServer({ before: 'ulimit -f 8', args: ['--data', tiny] });
@@ -156,7 +156,7 @@ test('a server whose disk takes nothing from the start names the directory and e
   }));
 
 test(
-  'a directory that can only be read is named and the server exits with code 70, whether it has a log or not',
+  'a read-only data folder is named and the server exits with 70, with or without a log',
   () =>
     withPrograms(async ({ launchServer, serve, dir }) => {
       const data = join(dir, 'data');

@@ -19,7 +19,7 @@ const test = suite('faults: durability', { timeoutMs: 60_000 + 10_000 * KILLS })
 
 const CONFIG = fileURLToPath(new URL('./durability/platform.json', import.meta.url));
 
-test(`of ${KILLS} steps that ended ${KILL_MS} ms before a kill of the server, ${MAX_REPEATED} may be done again (X5)`, () =>
+test(`of ${KILLS} steps ended ${KILL_MS} ms before a kill at most ${MAX_REPEATED} are repeated (X5)`, () =>
   withPrograms(async ({ dir, serve }) => {
     const random = createRandom(seedFromEnv());
     const marks = join(dir, 'marks');

@@ -118,7 +118,7 @@ test(
 );
 
 test(
-  'a webhook that is owed while there are no files is sent once there are, and no attempt is counted before',
+  'a webhook owed while no file can be opened is sent once one can; no attempt counts before',
   () =>
     withPrograms((programs) =>
       withWebhookSink(async (sink) => {

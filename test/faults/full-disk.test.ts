@@ -33,7 +33,7 @@ const statusOf = async (server: ServerProgram, method: string, path: string): Pr
   (await server.ask(method, path)).status;
 
 test(
-  'on a full disk reads, /ok and deletions go on, writes get 507; with room again all goes on (L1, L4, X5)',
+  'on a full disk reads and deletions work, writes get 507; with room again all works (L1, L4, X5)',
   () =>
     withPrograms(async ({ serve, dir }) => {
       const data = join(dir, 'data');
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  'a server starts on a full disk, says so, answers reads and deletions, and takes up what waits later (L4, X5)',
+  'a server starts on a full disk, says so, serves reads and deletions, and resumes later (L4, X5)',
   () =>
     withPrograms(async ({ serve, dir }) => {
       const data = join(dir, 'data');

@@ -55,7 +55,7 @@ test.after(async () => {
   await life;
 });
 
-test('rejections and exceptions that no one catches are logged, and end the run they come from, not the server (X4)', async () => {
+test('unhandled rejections and exceptions are logged and end their run, not the server (X4)', async () => {
   const messages: Record<string, string> = {
     rejectsUnheard: 'nobody hears this',
     throwsLater: 'nobody catches this',
@@ -105,7 +105,7 @@ test('what cannot be stored ends the run with an error that names it, and what c
   assert.is((await run(server, 'returnsHuge')).result.value.length, 24_000_000);
 });
 
-test('a graph that never ends is ended by the time limit, one that ignores its signal by a cancellation (X4)', async () => {
+test('the time limit ends an endless graph, a cancellation one that ignores its signal (X4)', async () => {
   for (const graph of ['neverEnds', 'ignoresSignal']) {
     const { status, result } = await run(server, graph, {}, 1_000);
     assert.is(status, 'timeout', graph);

@@ -49,7 +49,7 @@ async function pour(socket: Socket, mb: number, block: Buffer): Promise<{ sent: 
 }
 
 test(
-  'bodies of 100 MB, announced, in chunks, or many at once, are cut off; lying and packed ones are refused; nobody pays',
+  "bodies of 100 MB are cut off, false lengths and packed bodies refused, at no other client's cost",
   () =>
     withPrograms(async ({ serve }) => {
       const server = await serve({ env: { PLATFORM_MAX_BODY_BYTES: `${4 * MB}` } });
@@ -105,7 +105,7 @@ test(
 );
 
 test(
-  'clients that never finish their headers or bodies lose their connections, and others are served meanwhile',
+  'clients that never finish headers or bodies lose their connections while others are served',
   () =>
     withPrograms(async ({ serve }) => {
       const env = { PLATFORM_HEADERS_TIMEOUT_SECS: '1', PLATFORM_REQUEST_TIMEOUT_SECS: '2' };
@@ -140,7 +140,7 @@ test(
 );
 
 test(
-  'readers that take nothing of a large stream cost little each, one that reads gets all, and they are cut in the end (S3)',
+  'readers that stop at a large stream cost little and are cut in the end; active ones get all (S3)',
   () =>
     withPrograms(async ({ serve }) => {
       const server = await serve({
@@ -178,7 +178,7 @@ test(
 );
 
 test(
-  'sockets that flood, announce monsters, never end a message, or ping without reading are bounded, and closed with the code for it',
+  'sockets that flood, announce huge or endless messages or only ping are closed with their code',
   () =>
     withPrograms(async ({ serve }) => {
       const server = await serve({ env: { PLATFORM_MAX_BODY_BYTES: `${4 * MB}` } });

@@ -129,7 +129,7 @@ async function runOnce(
   assert.is(after.json.fine, true, `the run after ${graph}`);
 }
 
-test('graphs that spin, leak, exit, throw later or flood end as listed, and runs after them succeed (X3, X4)', () =>
+test('graphs that spin, leak, exit, throw late or flood end as listed; later runs succeed (X3, X4)', () =>
   withPrograms(async ({ serve, dir }) => {
     // Half of the memory is what `asksMuch` holds at once: on a busy machine it holds it for seconds.
     const env = {

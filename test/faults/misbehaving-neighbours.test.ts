@@ -131,7 +131,7 @@ test('a stopped run whose node goes on and computes keeps no other run from endi
     assert.is(lastAttempt, 2);
   }));
 
-test('given a question that ends its worker, when another worker can answer it, then it is answered, and otherwise refused (X4)', () =>
+test('a query that ends its worker is repeated in another worker, and refused if it ends that too (X4)', () =>
   withServer({ PLATFORM_WORKERS: '1' }, async (server, dir) => {
     const write = async (name: string, times: number) => {
       const thread = { metadata: { graph_id: 'reducerExits' } };
@@ -209,7 +209,7 @@ test('a run whose native code nothing interrupts ends with its process when it i
     assert.is(await statusOf(server, guilty), 'interrupted');
   }));
 
-test('a run that writes frames as fast as it can, and does not wait, fills no memory of the server, and loses none (S1, S3)', () =>
+test('a run that floods frames without waiting fills no server memory and loses none (S1, S3)', () =>
   withServer({ PLATFORM_WORKERS: '1' }, async (server) => {
     const flood = await start(server, 'floods', { count: FRAMES });
     const ok: number[] = [];
@@ -225,7 +225,7 @@ test('a run that writes frames as fast as it can, and does not wait, fills no me
     assert.is(frames.at(-1)!.data, String(FRAMES - 1));
   }));
 
-test('a module that never finishes loading, or ends its process, is named at the start, and nothing listens', () =>
+test('a module that never loads or ends its process is named at the start, and nothing listens', () =>
   withPrograms(async ({ run, dir }) => {
     const serve = (name: string, seconds: string) =>
       run({

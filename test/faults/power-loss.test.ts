@@ -60,7 +60,7 @@ async function assertHeld(dir: string, promised: readonly Claim[], where: string
 }
 
 test(
-  'nothing is told before its sync, and no power loss at any moment takes back what was told (L1, L2, S1, P2)',
+  'nothing is told before its sync, and no power loss takes back what was told (L1, L2, S1, P2)',
   () =>
     withPrograms(async ({ serve, dir }) =>
       withWebhookSink(async (sink) => {

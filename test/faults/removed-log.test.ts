@@ -32,7 +32,7 @@ async function assertEnds(server: ServerProgram, file: string): Promise<void> {
   assert.match(server.output(), `${file} was removed or replaced`);
 }
 
-test('L4 given a server at work, when its log is replaced by a copy, then it acknowledges nothing more and exits with 70', () =>
+test('L4 a server whose log is replaced by a copy acknowledges nothing more and exits with 70', () =>
   withPrograms(async ({ serve, dir }) => {
     const log = join(dir, 'data', 'log.db');
     const server = await serve();

@@ -17,7 +17,7 @@ const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
 const MB = 2 ** 20;
 
 test(
-  'readers that stop at one large frame hold it once between them, whichever of its streams they read (S3)',
+  'readers that stop at one large frame share one copy of it, whichever stream they read (S3)',
   () =>
     withPrograms(async ({ serve }) => {
       const server = await serve({ args: ['--config', MORE] });

@@ -52,7 +52,7 @@ const EDGES = [
   ...['RunCompleted idle', 'RunCompleted queued'].map((edge) => `stopping ${edge}`),
 ];
 
-test('given a tour over the edges of the machine, when it is walked over HTTP, then answers are what the machine says (D3, X1, X3)', () =>
+test('over HTTP every edge of the machine is answered as the machine says (D3, X1, X3)', () =>
   withServer({}, async (s) => {
     const walk = createWalk(s);
     try {
@@ -81,7 +81,7 @@ function randomStep(random: Random): Step {
 }
 
 for (let number = 0; number < 8; number++)
-  test(`given walk ${number} of the printed seed, when it is walked over HTTP, then API and machine agree after each step (X1, X3)`, () =>
+  test(`random walk ${number} over HTTP: API and machine agree after each step (X1, X3)`, () =>
     withServer({}, async (s) => {
       const random = createRandom(seed + number);
       const walk = createWalk(s);

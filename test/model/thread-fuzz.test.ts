@@ -36,7 +36,7 @@ const HAPPENS = [
 ];
 
 test(
-  'L2 L3 D3 X1 X2 X3 X5 P2 A4 W1 given random commands with restarts, when each is done, then every invariant holds',
+  'L2 L3 D3 X1 X2 X3 X5 P2 A4 W1 random commands with restarts keep every invariant',
   async () => {
     const first = seedFromEnv();
     const total: Record<string, number> = {};

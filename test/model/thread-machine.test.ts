@@ -62,7 +62,7 @@ function statesOnPaths(): ThreadState[] {
   return [...states.values()];
 }
 
-test('D2 given two runs, when every simple path of the machine is walked, then fold and restored machine agree at each step', () => {
+test('D2 on every simple path of two runs fold and restored machine agree at each step', () => {
   const ends = new Set<string>();
   let steps = 0;
   for (const path of paths) {
@@ -132,7 +132,7 @@ function admissions(can: (event: ThreadEvent) => boolean, state: ThreadState): [
   ];
 }
 
-test('D2 D3 given every state on a path, when every command is decided, then it is accepted exactly when the machine can', () => {
+test('D2 D3 in every state every command is accepted exactly when the machine can', () => {
   const told = { accepted: 0, refused: 0 };
   for (const state of statesOnPaths()) {
     const { can } = createJudge(state);

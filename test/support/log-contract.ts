@@ -44,7 +44,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.equal((await log.readStream('s', 1, 1000)).length, 3);
     }));
 
-  test('L2 given a stream, when a commit names a version before or after its last, then the actual one is told', () =>
+  test("L2 a commit that names another version than the stream's last is told the actual one", () =>
     lend(async ({ log }) => {
       const conflict = (stream: string, actual: number) => ({ kind: 'version-conflict', stream, actual });
       assert.deepEqual(await log.commit(batch([append('s', 1, 'a')])), conflict('s', 0));
@@ -75,7 +75,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.deepEqual(textsOf(await log.readAll(0, 10)), ['a', 'b', 'c']);
     }));
 
-  test('L4 given a command id, when it is repeated, then the first receipt is the answer and nothing is written', () =>
+  test('L4 a repeated command id gets the first receipt and writes nothing', () =>
     lend(async ({ log }) => {
       const once = batch([append('s', 0, 'a', 'b')], { commandId: 'same', repeatable: true });
       const [first, second] = await Promise.all([log.commit(once), log.commit(once)]);
@@ -103,7 +103,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.equal((await log.commit(again(0))).kind, 'duplicate');
     }));
 
-  test('X2 given a lease, when a batch carries it, an older or none that was granted, then only the holder writes', () =>
+  test('X2 of batches with a current, an older or a never granted lease only the first is written', () =>
     lend(async ({ log }) => {
       const lease = { runId: 'r', attempt: 1, leaseId: 'one' };
       const write = async (from: number, carried = lease): Promise<string> =>
@@ -140,7 +140,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.equal(order.length, 4);
     }));
 
-  test('given frames in a commit, when it is told, then the notice has them by run as they were stored, without facts too', () =>
+  test('a notice has the frames of a commit by run, as they were stored, also without events', () =>
     lend(async ({ log }) => {
       const notices: Notice[] = [];
       log.onCommitted((notice) => notices.push(notice));
@@ -170,7 +170,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.deepEqual(faults, [fault, fault]);
     }));
 
-  test('given many facts, when they are read in pages, then the pages are the whole, in order, without overlap', () =>
+  test('pages of events are complete, in order and without overlap', () =>
     lend(async ({ log }) => {
       const texts = Array.from({ length: 25 }, (_, i) => `${i}`);
       for (let i = 0; i < 25; i += 5) {
@@ -208,7 +208,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.deepEqual(await log.loadSnapshot('s'), { version: 3, state: { n: 3, list: [null, '😀'] } });
     }));
 
-  test('L3 given a deleted thread, when it is purged, then the tombstone alone stays and versions go on after it', () =>
+  test('L3 of a purged thread only the tombstone stays, and later versions follow it', () =>
     lend(async ({ log }) => {
       await log.commit(batch([append('thread-t', 0, 'secret', 'more'), append('s', 0, 'kept')]));
       const tombstone: DomainEvent = { type: 'ThreadDeleted', data: { threadId: 't' } };
@@ -224,7 +224,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.deepEqual(placesOf(committed(await log.commit(batch([append('s', 1, 'next')])))), ['5 s#2']);
     }));
 
-  test('L3 given a stream without payloads, when it is purged, then what came before its tombstone is gone and it goes on', () =>
+  test('L3 a purged stream without payloads loses what precedes its tombstone and continues', () =>
     lend(async ({ log }) => {
       await log.commit(batch([append('assistant-a', 0, 'secret'), append('assistant-b', 0, 'kept')]));
       const tombstone: DomainEvent = { type: 'AssistantDeleted', data: { assistantId: 'a' } };
@@ -238,7 +238,7 @@ export function logContract(name: string, lend: LendLog): void {
       assert.deepEqual(textsOf(await log.readStream('assistant-a', 1, 10)), ['AssistantDeleted', 'again']);
     }));
 
-  test('given commits under way, when the log closes, then they are done, and later ones are of unknown outcome', () =>
+  test("commits under way at the log's close are done; later ones have an unknown outcome", () =>
     lend(async ({ log }) => {
       const under = [log.commit(batch([append('s', 0, 'a')])), log.commit(batch([append('s', 1, 'b')]))];
       await log.close();
@@ -252,7 +252,7 @@ export function logContract(name: string, lend: LendLog): void {
       });
     }));
 
-  test('L4 given a writer that never rests, when the log closes, then every commit gets an answer and nobody hears of a fault', () =>
+  test('L4 at the close under constant writes every commit gets a result and no fault is reported', () =>
     lend(async ({ log }) => {
       let poisoned = 0;
       log.onPoisoned(() => (poisoned += 1));
