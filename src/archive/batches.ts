@@ -1,32 +1,38 @@
 /** Joins the writes of a file's records into batches of bounded size. */
 import type { PayloadWrite } from '../log/payloads.ts';
 
-/** In characters of content: a commit of so many takes some ten milliseconds. */
-const MAX_BATCH_CHARACTERS = 1024 * 1024;
+/** Of a batch's costs: such a commit takes some 20 ms of the event loop. */
+const MAX_COST = 1024 * 1024;
+/** What is new is written and synced; what repeats an earlier text is only compared. */
+const COMPARED = 1 / 8;
+
+/** `bytes`: of what is new of a text. */
+export const costOf = (content: string | Uint8Array, bytes: number): number =>
+  bytes + content.length * COMPARED;
 
 export interface PayloadBatches {
   /** Returns a batch that is full, and goes on with the next one. */
-  add(write: PayloadWrite, size: number): readonly PayloadWrite[] | undefined;
+  add(write: PayloadWrite, cost: number): readonly PayloadWrite[] | undefined;
   /** The rest. */
   take(): readonly PayloadWrite[];
 }
 
 export function openBatches(): PayloadBatches {
   let batch: PayloadWrite[] = [];
-  let size = 0;
+  let cost = 0;
   const take = (): PayloadWrite[] => {
     const full = batch;
-    [batch, size] = [[], 0];
+    [batch, cost] = [[], 0];
     return full;
   };
   return {
-    add(write, characters) {
+    add(write, added) {
       const last = batch.at(-1);
       const both = last && joined(last, write);
       if (both === undefined) batch.push(write);
       else batch[batch.length - 1] = both;
-      size += characters;
-      return size < MAX_BATCH_CHARACTERS ? undefined : take();
+      cost += added;
+      return cost < MAX_COST ? undefined : take();
     },
     take,
   };

@@ -21,7 +21,7 @@ import { threadStream, type ThreadEvent, type Ttl } from '../thread/events.ts';
 import { isUnused } from '../thread/import-decide.ts';
 import { evolve, initial, type ThreadState } from '../thread/state.ts';
 import { abandon } from './arrivals.ts';
-import { openBatches } from './batches.ts';
+import { costOf, openBatches } from './batches.ts';
 import { readEvent, type Inspected, type PastEvent } from './inspect.ts';
 import { kindOf } from './kinds.ts';
 import { idUnder, KEEP_IDS, renamed, type Rename } from './new-ids.ts';
@@ -128,8 +128,8 @@ async function bring(
   const { threadId } = arrival;
   const { header, bytes: total } = inspected;
   const batches = openBatches();
-  const add = async (write: PayloadWrite, size: number): Promise<void> => {
-    const full = batches.add(write, size);
+  const add = async (write: PayloadWrite, cost: number): Promise<void> => {
+    const full = batches.add(write, cost);
     if (full !== undefined) await arrival.payloads(full);
   };
   /** The run whose frames come at the moment. */
@@ -144,7 +144,7 @@ async function bring(
     if (record.kind === 'payload') {
       const { of, head, content } = renamed(record, rename);
       await endFrames(of === 'frame' ? head.run : undefined);
-      await add(kindOf(of).toWrite(head, content, threadId), content.length);
+      await add(kindOf(of).toWrite(head, content, threadId), costOf(content, Number(head['bytes'])));
     } else if (record.kind === 'event') {
       await endFrames();
       await arrival.payloads(batches.take());

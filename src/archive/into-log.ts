@@ -19,8 +19,8 @@ export interface IntoLogOptions {
   readonly onProgress?: OnProgress;
 }
 
-/** `fileId`: the thread's id in the file. */
-export type IntoLog = Imported & { readonly fileId: string };
+/** `fileId`: the thread's id in the file. `graphs`: those of its runs. */
+export type IntoLog = Imported & { readonly fileId: string; readonly graphs: readonly string[] };
 
 /** Throws `ExportRefused` before the log is opened, and what `openLog` throws. */
 export async function importIntoLog(
@@ -39,10 +39,8 @@ export async function importIntoLog(
       const { metadata, ttl } = inspected.state;
       const rename = hasNewIds ? newIds(inspected, ids.uuid) : KEEP_IDS;
       const options = { rename, metadata, ttl, onProgress };
-      return {
-        ...(await importThread({ log, threads, ids }, file, inspected, options)),
-        fileId: inspected.threadId,
-      };
+      const imported = await importThread({ log, threads, ids }, file, inspected, options);
+      return { ...imported, fileId: inspected.threadId, graphs: inspected.header.graphs };
     } finally {
       await log.close();
     }

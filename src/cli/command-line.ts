@@ -10,6 +10,7 @@ import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
 import { addImport } from './import.ts';
 import { addInit } from './init.ts';
+import { addOpen } from './open.ts';
 import { addOpenapi } from './openapi.ts';
 import { addReplay } from './replay.ts';
 import { addRestore } from './restore.ts';
@@ -30,7 +31,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
   ['Look into the log:', [addReplay, addDiff]],
-  ['Carry a thread:', [addExport, addImport]],
+  ['Carry a thread:', [addExport, addImport, addOpen]],
   ['Keep the log:', [addBackup, addRestore, addVerify]],
 ];
 

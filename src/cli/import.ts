@@ -43,7 +43,7 @@ export const addImport = (program: Command, host: Host, finish: Finish): Command
       const path = resolve(host.cwd, file);
       const threadId =
         options.url === undefined
-          ? await importHere(path, options, host)
+          ? (await importHere(path, options, host)).threadId
           : await sendFile(path, { ...options, url: options.url });
       host.print(
         options.json === true ? JSON.stringify({ thread_id: threadId }) : `imported thread ${threadId}`,
@@ -51,11 +51,11 @@ export const addImport = (program: Command, host: Host, finish: Finish): Command
       finish(EXIT_OK);
     });
 
-async function importHere(
+export async function importHere(
   path: string,
-  { newId = false, ...options }: ImportOptions,
+  { newId = false, ...options }: Pick<ImportOptions, 'newId'> & DataOptions,
   host: Host,
-): Promise<string> {
+): Promise<{ readonly threadId: string; readonly graphs: readonly string[] }> {
   const { storeAt } = await import('../open-store.ts');
   const { importIntoLog } = await import('../archive/into-log.ts');
   const store = storeAt(addressOfStore(options, host));
@@ -70,7 +70,7 @@ async function importHere(
       ...{ clock, newIds: newId, onProgress: progress.report },
       openLog: () => store.openLog({ clock, onFault: (error) => say(String(error)), onWarning: say }),
     });
-    if (imported.ok) return imported.threadId;
+    if (imported.ok) return imported;
     throw new CommandFailed(
       EXIT_DIFFERENT,
       `import: thread ${imported.fileId} or one of its runs is or was here already; --new-id imports it under new ids`,

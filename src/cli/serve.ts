@@ -71,7 +71,7 @@ export async function serve(
     host.print(`Watching      ${dirname(config.configFile)}: a saved file is taken over; Ctrl+C stops`);
 }
 
-function openLogger(config: Config, isWatching: boolean): Logger {
+export function openLogger(config: Config, isWatching: boolean): Logger {
   const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
   const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, codeFrames: isWatching });
   if (!isWatching) for (const warning of config.warnings) logger.warn(warning);
@@ -87,7 +87,7 @@ function outliveFaults(logger: Logger): void {
   process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
 }
 
-const listenersOf = (config: Config, logger: Logger, exit: ServerExit): ServeOptions => ({
+export const listenersOf = (config: Config, logger: Logger, exit: ServerExit): ServeOptions => ({
   onFault(error, context) {
     const place = userPlaceOf(stackOf(error) ?? '');
     logger.error({ err: error, context, ...(place && { at: placeText(place) }) }, 'fault');

@@ -11,6 +11,8 @@ export interface Config {
   /** Absolute path of the env file; it may not exist. */
   readonly envFile?: string;
   readonly graphs: readonly (ExportSpec & { readonly id: string; readonly description?: string })[];
+  /** Nothing can be changed or run. No file says so: the command `open` does. */
+  readonly isReadOnly?: boolean;
   /** Graphs in the file that this server cannot run, each with the reason. */
   readonly unserved: readonly {
     readonly id: string;

@@ -78,6 +78,8 @@ export interface ServerContext {
   readonly defaultTtl?: Ttl | undefined;
   /** Enables the route that deletes all data, for requests from this machine. */
   readonly allowTruncate: boolean;
+  /** Refuses all that changes or runs something. */
+  readonly isReadOnly: boolean;
   readonly version: string;
   readonly requestLog?: RequestLog;
   readonly onFault: (error: unknown, context: string) => void;

@@ -31,6 +31,8 @@ export interface Operation {
   /** Path with parameters in braces. Parameters `…_id` are UUIDs, except `assistant_id`, which may be a name. */
   readonly path: string;
   readonly tag: Tag;
+  /** False for an endpoint that only reads although it is no GET, true for a GET that may change something. */
+  readonly changes?: boolean;
   /** Short title without a full stop. */
   readonly summary: string;
   readonly description?: string;

@@ -93,6 +93,9 @@ export const importTaken = (): HttpProblem =>
     'The thread or one of its runs exists or was deleted here; new_id=true imports it under new ids',
   );
 
+export const readOnly = (): HttpProblem =>
+  new HttpProblem(409, 'This server shows an exported thread: nothing can be changed or run here.');
+
 export const emptyBody = (): HttpProblem => new HttpProblem(400, 'Request body cannot be empty');
 export const noThreadToResume = (): HttpProblem =>
   new HttpProblem(400, 'You must provide a thread_id when resuming.');

@@ -2,12 +2,16 @@
 import type { Hono } from 'hono';
 import type { Env, ServerContext } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
+import { readOnly } from './replies.ts';
 
 export function addEndpoints(app: Hono<Env>, context: ServerContext, endpoints: readonly Endpoint[]): void {
   // Hono runs the first route that matches: `/runs/crons` must precede `/runs/{run_id}`.
   const ordered = [...endpoints].sort((a, b) => compareText(literalsFirst(a.path), literalsFirst(b.path)));
-  for (const { method, path, answer } of ordered)
-    app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(context, c));
+  for (const { method, path, changes = method !== 'get', answer } of ordered)
+    app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => {
+      if (changes && context.isReadOnly) throw readOnly();
+      return answer(context, c);
+    });
 }
 
 /** Text by which a path with a literal segment sorts before one with a parameter in its place. */

@@ -68,6 +68,7 @@ export function createContext(
       openSource: (threadId) => storeAt(config.dataDir).openSource(threadId),
       libraries: () => findLibraries(config.graphs.map(({ file }) => file)),
     }),
+    isReadOnly: config.isReadOnly ?? false,
     allowTruncate: config.allowTruncate,
     ...(urlPolicy && { urlPolicy }),
     maxBodyBytes: config.maxBodyBytes,

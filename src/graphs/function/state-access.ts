@@ -50,7 +50,7 @@ export function isOpen(
   return pending !== undefined || error !== undefined || metadata['source'] !== 'loop';
 }
 
-const EMPTY: GraphState = {
+export const EMPTY: GraphState = {
   values: new JsonText('{}'),
   next: [],
   tasks: [],
@@ -62,7 +62,7 @@ const EMPTY: GraphState = {
 
 const toChoice = ({ keys }: StatePart): ChannelChoice => ({ names: keys, written: false });
 
-function toFunctionState(
+export function toFunctionState(
   { graphId, ns = '', part }: StateOrder,
   loaded: LoadedCheckpoint,
   ids: Ids,

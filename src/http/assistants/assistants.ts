@@ -20,6 +20,7 @@ export const assistantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/assistants/search',
+    changes: false,
     tag: 'assistants',
     summary: 'Search assistants',
     body: assistantSearch,
@@ -37,6 +38,7 @@ export const assistantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/assistants/count',
+    changes: false,
     tag: 'assistants',
     summary: 'Count assistants',
     body: assistantCount,
@@ -62,6 +64,7 @@ export const assistantEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/assistants/{assistant_id}/versions',
+    changes: false,
     tag: 'assistants',
     summary: 'List the versions of an assistant',
     body: versionSearch,

@@ -19,6 +19,7 @@ export const cronEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/runs/crons/search',
+    changes: false,
     tag: 'crons',
     summary: 'Search crons',
     description: '`select` may also name `now`, the time of the reply.',
@@ -44,6 +45,7 @@ export const cronEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/runs/crons/count',
+    changes: false,
     tag: 'crons',
     summary: 'Count crons',
     body: cronCount,

@@ -71,6 +71,7 @@ export const protocolEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/threads/{thread_id}/stream/events',
+    changes: false,
     tag: 'protocol',
     summary: 'Stream the protocol events of a thread',
     description:
@@ -98,6 +99,7 @@ export const protocolEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/threads/{thread_id}/stream/events',
+    changes: true,
     tag: 'protocol',
     summary: 'Open a WebSocket for commands and protocol events of a thread',
     rawParams: ['thread_id'],

@@ -92,6 +92,7 @@ export const storeEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/store/items/search',
+    changes: false,
     tag: 'store',
     summary: 'Search items below a namespace',
     body: itemSearch,
@@ -122,6 +123,7 @@ export const storeEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/store/namespaces',
+    changes: false,
     tag: 'store',
     summary: 'List namespaces',
     body: namespaceSearch,

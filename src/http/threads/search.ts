@@ -33,6 +33,7 @@ export const threadSearchEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/threads/search',
+    changes: false,
     tag: 'threads',
     summary: 'Search threads',
     body: threadSearch,
@@ -42,6 +43,7 @@ export const threadSearchEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/threads/count',
+    changes: false,
     tag: 'threads',
     summary: 'Count threads',
     body: threadCount,

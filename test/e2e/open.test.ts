@@ -1,0 +1,82 @@
+/** The command `open`: an exported file is looked into without a project. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
+import { config, newThread, say } from '../conformance/scene.ts';
+import { readFrames } from '../conformance/stream-reader.ts';
+import { runHere } from '../support/command-line.ts';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { withPrograms } from './programs.ts';
+
+const test = suite('open');
+
+/** A thread of a graph with an interrupt and of a plain function. */
+async function exported(s: TestServer): Promise<{ threadId: string; file: string }> {
+  const threadId = await newThread(s);
+  for (const graph of ['echo', 'turns', 'survey'])
+    for await (const _ of s.client.runs.stream(threadId, graph, {
+      input: say('hello'),
+      streamMode: ['values'],
+    }));
+  const file = join(s.dir, 'file');
+  await runHere(['export', '--data', join(s.dir, 'data'), '--thread', threadId, '-o', file]);
+  return { threadId, file };
+}
+
+test('R1 an exported file is served without a project: it shows what it holds and takes no changes', () =>
+  withServer({ config: config('platform.states.json') }, async (s) => {
+    const { threadId, file } = await exported(s);
+    await withPrograms(async ({ launch, dir }) => {
+      const program = launch({ args: ['open', file], cwd: dir, env: { TMPDIR: dir } });
+      const [, url = ''] = await program.printed(/Serving on +(\S+), for reading/);
+      const { threads, runs } = new Client({ apiUrl: url, callerOptions: { maxRetries: 0 } });
+      const real = s.client.threads;
+      assert.deepEqual(await threads.getState(threadId), await real.getState(threadId));
+      const [shown, lived] = await Promise.all(
+        [threads, real].map((each) => each.getHistory(threadId, { limit: 100 })),
+      );
+      const parts = (history: typeof shown) =>
+        history!.map(({ values, checkpoint, parent_checkpoint, metadata }) => ({
+          values,
+          checkpoint,
+          parent_checkpoint,
+          metadata,
+        }));
+      assert.deepEqual(parts(shown), parts(lived));
+      for (const { run_id } of await runs.list(threadId)) {
+        const path = `/threads/${threadId}/runs/${run_id}/stream`;
+        assert.deepEqual(await readFrames(url + path), await readFrames(s.url + path));
+      }
+      assert.equal((await threads.search()).length, 1);
+      for (const [method, path] of [
+        ['POST', '/threads'],
+        ['PATCH', `/threads/${threadId}`],
+        ['DELETE', `/threads/${threadId}`],
+        ['POST', `/threads/${threadId}/runs`],
+        ['POST', `/threads/${threadId}/state`],
+        ['POST', `/threads/${threadId}/commands`],
+        ['PUT', '/store/items'],
+        ['GET', `/threads/${threadId}/stream/events`],
+      ] as const) {
+        const reply = await fetch(url + path, { method, ...(method !== 'GET' && { body: '{}' }) });
+        assert.deepEqual(
+          [reply.status, /nothing can be changed/.test(await reply.text())],
+          [409, true],
+          path,
+        );
+      }
+      assert.equal(await program.end('SIGTERM'), 0);
+      assert.deepEqual(readdirSync(dir), []);
+    });
+  }));
+
+test('a damaged file is refused, and no folder is left', () =>
+  withPrograms(async ({ run, dir }) => {
+    const { code, output } = await run({ args: ['open', join(dir, 'none')], env: { TMPDIR: dir } });
+    assert.equal(code, 3, output);
+    assert.deepEqual(readdirSync(dir), []);
+  }));
+
+test.run();
