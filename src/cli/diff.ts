@@ -1,11 +1,21 @@
-/** The `diff` command: compares two runs. R1 It imports no module with effects. */
+/** The `diff` command: compares two runs. R1 Logs are opened read-only; exported files become logs of their own. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
+import type { History } from '../log/sqlite/history.ts';
+import { EXIT_DIFFERENT, EXIT_OK, orUntried } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
 import { openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { refused } from './refused-file.ts';
 
-const RUN = 'a run, or a thread for its last run; the first characters of an id are enough';
+interface DiffOptions extends DataOptions {
+  readonly json?: boolean;
+}
+
+const RUN =
+  'a run, or a thread or an exported file for its last run, or FILE:RUN; the first characters of an id are enough';
 
 export const addDiff = (program: Command, host: Host, finish: Finish): Command =>
   withJsonOption(
@@ -15,22 +25,78 @@ export const addDiff = (program: Command, host: Host, finish: Finish): Command =
     .summary('compare two runs')
     .description(
       'Compares two runs: steps side by side, the first divergence, what differs in the state, durations and tokens. ' +
-        'Ids, times and durations within values are no differences. Changes nothing, and may run beside the server. ' +
-        'Exits with 0 when the runs are equal, and with 1 when they differ.',
+        'Ids, times and durations within values are no differences. Changes nothing, and may run beside the server.',
     )
-    .addHelpText('after', `\nExample:\n  ${PRODUCT} diff 01a20dad-668f 01a20dad-b155`)
-    .action(async (a: string, b: string, { json = false, ...options }: DataOptions & { json?: boolean }) => {
-      const { findRun } = await import('../replay/find-run.ts');
-      const { compareRuns } = await import('../replay/run-diff.ts');
-      const { printDiff } = await import('../replay/print-diff.ts');
-      const history = await openPast(options, host);
-      try {
-        const [runA, runB] = [await findRun(history, a), await findRun(history, b)];
-        const diff = await compareRuns({ source: history, run: runA }, { source: history, run: runB });
-        if (json) host.print(JSON.stringify(diff));
-        else printDiff(diff, host.print);
-        finish(diff.equal ? EXIT_OK : EXIT_DIFFERENT);
-      } finally {
-        history.close();
-      }
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 equal, 1 different, 2 unknown run, 3 the log or a file cannot be opened\n' +
+        `\nExamples:\n  ${PRODUCT} diff 01a20dad-668f 01a20dad-b155\n` +
+        `  ${PRODUCT} diff monday.${PRODUCT} tuesday.${PRODUCT}\n` +
+        `  ${PRODUCT} diff monday.${PRODUCT}:01a20dad-668f 01a20dad-b155 --json`,
+    )
+    .action(async (a: string, b: string, options: DiffOptions) =>
+      finish(await withSources([a, b], options, host, (sources) => compare(sources, options, host))),
+    );
+
+/** A run, and the log that has it. */
+interface Source {
+  readonly history: History;
+  /** Undefined: the last run of the log's thread. */
+  readonly name: string | undefined;
+}
+
+async function compare(
+  [a, b]: readonly Source[],
+  { json = false }: DiffOptions,
+  host: Host,
+): Promise<number> {
+  const { compareRuns } = await import('../replay/run-diff.ts');
+  const { printDiff } = await import('../replay/print-diff.ts');
+  const diff = await compareRuns(await sideOf(a!), await sideOf(b!));
+  if (json) host.print(JSON.stringify(diff));
+  else printDiff(diff, host.print);
+  return diff.equal ? EXIT_OK : EXIT_DIFFERENT;
+}
+
+async function sideOf({ history, name }: Source) {
+  const { findRun } = await import('../replay/find-run.ts');
+  const run = name ?? (await history.views.threads())[0]!.thread_id;
+  return { source: history, run: await findRun(history, run) };
+}
+
+/** A run's id may follow the name of a file. */
+const FILE = /^(.*?)(?::([0-9a-f-]{4,36}…?))?$/i;
+
+/** Lends the logs in which the runs are; those of exported files go at the end. */
+async function withSources<T>(
+  given: readonly string[],
+  options: DiffOptions,
+  host: Host,
+  use: (sources: readonly Source[]) => Promise<T>,
+): Promise<T> {
+  const named = given.map((text) => {
+    const [, file = '', name] = FILE.exec(text) ?? [];
+    const path = resolve(host.cwd, file);
+    return existsSync(path) ? { path, name } : { path: undefined, name: text };
+  });
+  const files = named.flatMap(({ path }) => path ?? []);
+  const opened: History[] = [];
+  const open = (history: History): History => opened[opened.push(history) - 1]!;
+  const lend = async (stores: readonly { openPast(): History }[]): Promise<T> => {
+    const imported = stores.map(({ openPast: past }) => past);
+    const sources: Source[] = [];
+    for (const { path, name } of named) {
+      const past = path === undefined ? await openPast(options, host) : orUntried(imported.shift()!);
+      sources.push({ history: open(past), name });
+    }
+    return use(sources);
+  };
+  const closing = <R>(work: Promise<R>): Promise<R> =>
+    work.finally(() => {
+      for (const history of opened) history.close();
     });
+  if (files.length === 0) return closing(lend([]));
+  const { withImported } = await import('./scratch-store.ts');
+  const say = (text: unknown): void => host.printError(String(text));
+  return withImported(files, systemClock(), say, (stores) => closing(lend(stores))).catch(refused);
+}

@@ -1,10 +1,9 @@
 /** The `replay` command: reads the log of a data directory. R1 It imports no module with effects; only `--execute` imports graphs. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ExportRefused } from '../archive/refusal.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Store } from '../open-store.ts';
-import { CommandFailed, EXIT_OK, EXIT_UNTRIED, orUntried } from './exit-codes.ts';
+import { EXIT_OK, orUntried } from './exit-codes.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ReexecuteOptions } from '../reexecution/command.ts';
@@ -18,6 +17,7 @@ import {
   withThreadOption,
   type DataOptions,
 } from './options.ts';
+import { refused } from './refused-file.ts';
 
 interface ExecuteOptions extends ReplayOptions, ReexecuteOptions, DataOptions {
   readonly execute?: boolean;
@@ -109,10 +109,4 @@ async function replayStores(
   let code = EXIT_OK;
   for (const log of logs) code = Math.max(code, await runReplay(log, options, host));
   return code;
-}
-
-/** A file that is damaged or no export was not tried. */
-function refused(error: unknown): never {
-  if (error instanceof ExportRefused) throw new CommandFailed(EXIT_UNTRIED, error.message, { cause: error });
-  throw error;
 }

@@ -76,6 +76,21 @@ test('the first divergence of two runs is named, and their other steps are align
     assert.match(out, /^first divergence: review\|input is a step of a alone$/m);
   }));
 
+test('runs of exported files are compared with each other and with those of a log', () =>
+  withServer(CONFIG, async (s) => {
+    const [data, file] = [join(s.dir, 'data'), join(s.dir, 'story.rewound')];
+    const run = await runOf(s, 'story', { topic: 'a', messages: 'find it' });
+    const other = await runOf(s, 'story', { topic: 'b', messages: 'find it' });
+    const { thread_id: thread } = (await s.request('GET', '/threads?limit=2')).json.at(-1);
+    await runHere(['export', '--data', data, '--thread', thread, '--output', file]);
+    const codeOf = async (...args: string[]) => (await runHere(['diff', ...args, '--data', data])).code;
+    assert.equal(await codeOf(file, run), 0);
+    assert.equal(await codeOf(`${file}:${run}`, file), 0);
+    assert.equal(await codeOf(other, file), 1);
+    await assert.rejects(codeOf(`${file}:${other}`, run), /no run or thread begins with/);
+    await assert.rejects(codeOf(CONFIG.config, run), { exitCode: 3 });
+  }));
+
 test('diff refuses runs that are missing or ambiguous, and logs that are not there', () =>
   withServer(CONFIG, async (s) => {
     const run = await runOf(s, 'steps', { messages: 'a' });
