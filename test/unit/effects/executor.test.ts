@@ -118,7 +118,7 @@ test('X3 a graph is stopped at once when its run ends with the thread, not when 
     await executor.stop(0);
   }));
 
-test('X4 given a run that looks free and cannot start, when it is found again and again, then others have their turn', () =>
+test('X4 a run that looks due and cannot start does not keep other runs from starting', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     // Another writer of the log gives the run back; this one does not know.
@@ -129,7 +129,7 @@ test('X4 given a run that looks free and cannot start, when it is found again an
     await executor.stop(0);
   }));
 
-test('given a run whose place is taken, when one is lent, then it starts at once, and no other when that one is given back', () =>
+test('a released permit starts one more run at once, and none when it is taken back', () =>
   withThreads(async (lent) => {
     const permits = createPermits(1);
     const executor = start(lent, obedient, lent.log, permits);

@@ -116,7 +116,7 @@ const MOMENTS = [
 
 for (const [name, deed] of Object.entries(DEEDS))
   for (const moment of MOMENTS)
-    test(`X2 X3 S1 given a run that was taken from an executor, when ${moment} and the first one writes ${name}, then it is as if it had not`, () =>
+    test(`X2 X3 S1 when ${moment}, a fenced executor that writes ${name} changes nothing`, () =>
       withThreads(async (lent) => {
         await lent.done([ask.createThread(), ask.createRun('a')]);
         const zombie = startWorker(lent, lent.threads, 3, true);

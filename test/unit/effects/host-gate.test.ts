@@ -4,7 +4,7 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('effects/host-gate');
 
-test('W3 given attempts under way, when more are wanted, then a host has room for a few and others are not concerned', () => {
+test('W3 a host has few attempts under way at once, and other hosts are not delayed', () => {
   const gate = createHostGate(2);
   gate.begin('a');
   assert.equal(gate.room('a', 0), 1);
@@ -14,7 +14,7 @@ test('W3 given attempts under way, when more are wanted, then a host has room fo
   assert.equal(gate.room('a', 0), 1);
 });
 
-test('W3 given a host that fails again and again, when its pauses are over, then one attempt goes there until one is taken', () => {
+test('W3 after its pauses a failing host gets one attempt at a time until one succeeds', () => {
   const gate = createHostGate(4);
   const fail = (now: number): void => {
     gate.begin('a');

@@ -60,7 +60,7 @@ const noticesOf = (log: EventLog): Notice[] => {
 const framesOf = async (log: EventLog): Promise<string[]> =>
   (await log.payloads.frames('a', -1, 100)).map(({ id, data }) => `${id} ${data}`);
 
-test('S1 given frames, checkpoints and the end of a run in one turn, when it ends, then one commit has them all in order', () =>
+test('S1 frames, checkpoints and the end of one turn of the event loop are one commit, in order', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const heard = noticesOf(lent.log);
@@ -114,7 +114,7 @@ test("of a temporary thread's joint checkpoints the newest of each namespace is 
     assert.equal((await lent.log.payloads.checkpoint(THREAD, 'sub'))?.checkpointId, 's1');
   }));
 
-test('given a graph that reads back what it wrote before, when its checkpoints are committed together, then all are stored', () =>
+test('all joint checkpoints of a graph that reads back its earlier writes are stored', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const writes = open(lent, true);
@@ -201,7 +201,7 @@ test('frames of all runs wait for one commit interval, urgent writes no longer t
     assert.deepEqual((await framesOf(lent.log)).at(-1), '4 "4"');
   }));
 
-test('L1 given a write that must be durable before it is answered, when it is taken, then it is read as soon as it resolves', () =>
+test('L1 a durable write can be read as soon as it resolves', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const writes = open(lent);
@@ -221,7 +221,7 @@ test('S3 given more than may wait, when more is produced, then the producer wait
     assert.equal((await framesOf(lent.log)).length, 1);
   }));
 
-test('X2 given a lease that is gone, when the attempt writes on, then nothing of it is stored and everybody is told', () =>
+test('X2 writes under a stale lease are not stored, and each writer is told', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     await lent.done(ask.requeue('a'));
@@ -234,7 +234,7 @@ test('X2 given a lease that is gone, when the attempt writes on, then nothing of
     assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'pending');
   }));
 
-test('X3 given a write that cannot be stored, when the run ends, then the end is told and a second try ends it', () =>
+test('X3 an end that meets an unstorable write is rejected, and a second try ends the run', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
     const writes = open(lent);

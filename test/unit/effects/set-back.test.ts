@@ -47,7 +47,7 @@ function execute({ log, clock, threads }: TestThreads): ReturnType<typeof startE
   });
 }
 
-test('X5 given a run that waits for its time, when the clock is set back, then it starts after as long as was asked for', () =>
+test('X5 a delayed run starts after its delay though the clock was set back', () =>
   withThreads(async (lent) => {
     const executor = execute(lent);
     await lent.done([
@@ -69,7 +69,7 @@ test('X5 given a run that waits for its time, when the clock is set back, then i
   }));
 
 for (const way of ['back', 'forward'])
-  test(`W3 given a receiver that fails, when the clock is set ${way} between two attempts, then the pauses stay as long as they are`, () =>
+  test(`W3 pauses between attempts keep their length when the clock is set ${way}`, () =>
     withThreads(async (lent) => {
       const { log, clock } = lent;
       const sentAt: number[] = [];

@@ -61,7 +61,7 @@ async function roundEnds(lent: TestThreads): Promise<void> {
   while (!isPlanned(lent)) await lent.log.rows.search('SELECT 1');
 }
 
-test('given far more threads of stateless runs than one bite, when their time is over, then one round deletes all of them and no other', () =>
+test('one round deletes all expired threads of stateless runs and no other thread', () =>
   withThreads(async (lent) => {
     await addThreads(lent, 'old', MANY, true);
     await lent.clock.advance(RETENTION);
@@ -124,7 +124,7 @@ test('S2 frames that a reader is in the middle of are kept until it has read the
     hub.close();
   }));
 
-test('S2 given the thread of a stateless run that somebody reads, when its time is over, then it stays until he is gone', () =>
+test('S2 an expired thread of a stateless run stays while it has a reader', () =>
   withThreads(async (lent) => {
     const { log, clock, done } = lent;
     await done([
@@ -146,7 +146,7 @@ test('S2 given the thread of a stateless run that somebody reads, when its time 
     hub.close();
   }));
 
-test('given threads, young ones and such as last, when a round finds nothing old, then no reader thread was asked', () =>
+test('a round without expired threads asks the reader thread nothing', () =>
   withThreads(async ({ log, threads, clock }) => {
     const searched: string[] = [];
     const rows: RowReader = {
@@ -168,7 +168,7 @@ test('given threads, young ones and such as last, when a round finds nothing old
     assert.equal(searched.length, 1);
   }));
 
-test('given a round of many deletions, when the sweeper is stopped, then it ends between two of them and plans nothing', () =>
+test('a stopped sweeper ends between two deletions and plans no round', () =>
   withThreads(async (lent) => {
     await addThreads(lent, 'old', MANY, true);
     await lent.clock.advance(RETENTION);

@@ -14,7 +14,7 @@ const place = fc.record({
   index: fc.integer({ min: 0, max: 2 ** 28 - 1 }),
 });
 
-test('S2 given any places, when they are written and read, then they are the same, and numbers are exact and in their order', () => {
+test('S2 cursors survive writing and reading; sequence numbers are exact and ordered', () => {
   fc.assert(
     fc.property(place, place, (a, b) => {
       assert.deepEqual(parseSeq(toSeq(a)), { ...a });
@@ -34,7 +34,7 @@ test('S2 given any places, when they are written and read, then they are the sam
   for (const number of [-1, 1.5, NaN, Infinity, 2 ** 60]) assert.equal(parseSeq(number), undefined);
 });
 
-test('given namespaces with and without the ids of calls, when a filter names them, then it means the call or all calls', () => {
+test("a filter's namespace without call id means all calls, one with call id that call", () => {
   const at = (...namespace: string[]): Draft => ({ method: 'values', namespace, data: null });
   const found = (wanted: Partial<Subscription>, draft: Draft): boolean =>
     matches({ channels: ['values'], ...wanted }, draft);
@@ -65,7 +65,7 @@ test('given namespaces with and without the ids of calls, when a filter names th
   ]);
 });
 
-test('given messages of every library and provider, when a state is normalised, then they have one form and the rest is untouched', () => {
+test('normalised state has one form of messages for every library and provider', () => {
   const state: Json = {
     __interrupt__: [{ id: 'q' }],
     count: 1,

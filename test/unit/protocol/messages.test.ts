@@ -29,7 +29,7 @@ function told(...messages: JsonObject[]): JsonObject[] {
 const finished = (events: readonly JsonObject[]): Json[] =>
   events.filter(({ event }) => event === 'content-block-finish').map(({ content }) => content!);
 
-test('given text in pieces with usage and metadata, when it is told, then pieces are deltas, and the end has the sums', () => {
+test('pieces of text become deltas, and the end has the sums of usage and metadata', () => {
   assert.deepEqual(
     told(
       chunk('He', { usage_metadata: { input_tokens: 3, output_tokens: 1, details: { cached: 1 } } }),
@@ -54,7 +54,7 @@ test('given text in pieces with usage and metadata, when it is told, then pieces
   );
 });
 
-test('given thoughts, text and tool calls in pieces, when they are told, then each is a block and arguments grow from their beginning', () => {
+test('reasoning, text and tool calls in pieces each become a block; arguments accumulate', () => {
   const call = (index: number, more: JsonObject): JsonObject =>
     chunk('', { tool_call_chunks: [{ type: 'tool_call_chunk', index, ...more }] });
   const events = told(
@@ -77,7 +77,7 @@ test('given thoughts, text and tool calls in pieces, when they are told, then ea
   assert.deepEqual(args, ['{"x"', '{"x":1}']);
 });
 
-test('given whole messages, when they are told, then they are complete at once, with their role and their calls', () => {
+test('whole messages are complete at once, with role and tool calls', () => {
   const fold = openMessages();
   const add = (message: JsonObject, frame: number) => dataOf(fold.add([message, PLACE], [], frame));
   const ai = add(
@@ -117,7 +117,7 @@ test('given a message that was streamed, when it also comes whole, then it ends 
   );
 });
 
-test('given two calls of a model at once in one node, when their pieces mix, then each piece says whose it is', () => {
+test('mixed pieces of two concurrent model calls of a node each name their message', () => {
   const fold = openMessages();
   const drafts = ['run-a', 'run-b', 'run-a', 'run-b'].flatMap((id, i) =>
     fold.add([chunk(String(i), { id }), PLACE], [], i),
@@ -156,7 +156,7 @@ const calls = fc.array(
   { maxLength: 2 },
 );
 
-test('given any pieces, when they are told, then blocks are numbered, never mix, and each begins and ends once', () => {
+test('blocks of any pieces are numbered, never interleave, and begin and end once', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(piece, calls), { minLength: 1, maxLength: 8 }), (pieces) => {
       const events = told(

@@ -46,7 +46,7 @@ const result = (id: string, name: string, more: JsonObject = {}): JsonObject => 
   ...more,
 });
 
-test('given one node called twice at once, when one call ends, then its own graph has ended and the other has not', () => {
+test("of two concurrent calls of a node only the ended one's subgraph has ended", () => {
   const texts = fold(
     [
       ['values|work:1', { a: 1 }],
@@ -74,7 +74,7 @@ test('given one node called twice at once, when one call ends, then its own grap
   ]);
 });
 
-test('given a task that answered with no object, when its update is told, then readers get an object around it', () => {
+test("a task's result that is no object is wrapped in one", () => {
   const run = openRunFold({ graphId: 'graph', modes: ALL_MODES });
   const told = [6, [1], null, { a: 1 }].flatMap((delta, id) =>
     run.frame({ id, event: 'updates', data: JSON.stringify({ double: delta }) }),
@@ -127,7 +127,7 @@ test('given a run without tasks, when updates of its nodes come, then these tell
   ]);
 });
 
-test('given graphs that have not ended, when the run fails or waits, then they end like it, the innermost first', () => {
+test('open subgraphs end with the status of the failed or interrupted run, the innermost first', () => {
   const frames: Given[] = [['values|a:1|b:2', {}]];
   const ends = (ending: RunEnding): string[] => lifecycle(fold(frames, ending)).slice(3);
   assert.deepEqual(ends({ status: 'failed', error: 'why', interrupts: [] }), [
@@ -142,7 +142,7 @@ test('given graphs that have not ended, when the run fails or waits, then they e
   ]);
 });
 
-test('given questions in updates, states, tasks and the end, when they are told, then each is told once, where it is asked', () => {
+test('an interrupt in updates, states, tasks and the end is emitted once, where it was raised', () => {
   const asked = { __interrupt__: [{ id: 'q', value: 1 }] };
   const texts = fold(
     [
@@ -173,7 +173,7 @@ test('given questions in updates, states, tasks and the end, when they are told,
   ]);
 });
 
-test('given an attempt that was lost, when the next one goes on, then half messages are broken off and nothing begins twice', () => {
+test('after a lost attempt partial messages fail and no start is repeated', () => {
   const half: Given = ['messages', [{ type: 'AIMessageChunk', id: 'm', content: 'x' }, {}]];
   const texts = fold([half, ['metadata', { attempt: 2 }], ['values', {}]]);
   assert.deepEqual(texts, [
@@ -187,7 +187,7 @@ test('given an attempt that was lost, when the next one goes on, then half messa
   ]);
 });
 
-test('given an agent called by a tool, when its graph begins, then it has its own name and the call that caused it', () => {
+test('an agent called by a tool starts with its own name and the causing tool call', () => {
   const run = openRunFold({ graphId: 'graph', modes: ALL_MODES });
   const frame = (id: number, event: string, data: Json): Draft[] =>
     run.frame({ id, event, data: JSON.stringify(data) });
@@ -220,7 +220,7 @@ test('given an agent called by a tool, when its graph begins, then it has its ow
   });
 });
 
-test('events of a tool call stand in the task that carries it out, whichever line of the runtime tells them', () => {
+test('events of a tool call are in the namespace of the task that executes it', () => {
   const run = openRunFold({ graphId: 'graph', modes: ALL_MODES });
   const placesOf = (event: string, callId: string): unknown[] =>
     run
@@ -244,7 +244,7 @@ test('events of a tool call stand in the task that carries it out, whichever lin
   assert.deepEqual(placesOf('tools|tools:t1', 'unknown'), [['tools:t1', 'tools:unknown']]);
 });
 
-test('given frames of other modes and tools in every state, when they are told, then checkpoints have no state and tools their phase', () => {
+test('checkpoint events have no state, tool events their phase, and other modes no event', () => {
   const run = openRunFold({ graphId: 'graph', modes: [] });
   const data = (event: string, given: Json): unknown[] =>
     run.frame({ id: 1, event, data: JSON.stringify(given) }).map((draft) => draft.data);
@@ -275,7 +275,7 @@ test('given frames of other modes and tools in every state, when they are told, 
     assert.deepEqual(data(silent, {}), []);
 });
 
-test('S3 given a large frame that several readers are given, when each folds it, then it is read once for all of them', () => {
+test('S3 a large frame is parsed once for all readers', () => {
   const frame = { id: 1, event: 'custom', data: JSON.stringify({ text: 'x'.repeat(100_000) }) };
   const read = (given: typeof frame) =>
     openRunFold({ graphId: 'graph', modes: ALL_MODES })

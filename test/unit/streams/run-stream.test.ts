@@ -72,7 +72,7 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
 const textsOf = ({ value }: IteratorResult<StoredFrame[], unknown>): string[] =>
   (value as StoredFrame[]).map(({ data }) => data);
 
-test('S2 given a reader that has seen all there is, when frames are committed, then it gets them as the log has them without asking it', () =>
+test('S2 a reader that has caught up gets committed frames without reading the log', () =>
   withReading(async ({ log, asked, put, end, read }) => {
     await put('old');
     const reading = read();
@@ -147,7 +147,7 @@ test('S2 given a notice that is lost, when a later one comes, then the reader ge
     assert.deepEqual(seen, ['2', '3']);
   }));
 
-test('S2 given a notice that is lost and the last one, when time passes, then the reader gets what was in it', () =>
+test('S2 a reader gets the frames of a lost last notice after a while', () =>
   withReading(async ({ clock, put, read, lose }) => {
     await put('0');
     const reading = read();
@@ -158,7 +158,7 @@ test('S2 given a notice that is lost and the last one, when time passes, then th
     assert.deepEqual(textsOf(await next), ['1']);
   }));
 
-test('given readers that leave between two pages or while they wait, when they are gone, then the run is not read any more', () =>
+test('a reader that leaves between two pages or while it waits causes no further reads', () =>
   withReading(async ({ clock, put, read, isRead }) => {
     const timers = clock.pending();
     const leaving = new AbortController();

@@ -61,7 +61,7 @@ const withSharing = (use: (given: Sharing) => Promise<void>): Promise<void> =>
 
 const texts = (page: readonly StoredFrame[]): string[] => page.map(({ data }) => data);
 
-test('S3 given readers at one place, when what comes next is large, then they hold one page of it, whether they come together or later', () =>
+test('S3 readers at one position share one page of a large next frame, whenever they come', () =>
   withSharing(async ({ frames, asked, put }) => {
     await put(0, 'small', LARGE);
     const together = await Promise.all(Array.from({ length: 100 }, () => frames('a', 0, 500)));
@@ -72,7 +72,7 @@ test('S3 given readers at one place, when what comes next is large, then they ho
     assert.deepEqual(texts(await frames('a', -1, 500)), ['small', LARGE]);
   }));
 
-test('S2 given a read of nothing under way, when a frame is committed and another reader asks, then it gets the frame', () =>
+test('S2 a second reader gets a frame committed during an empty read of the first', () =>
   withSharing(async ({ frames, put, hold }) => {
     const release = hold();
     const early = frames('a', -1, 500);

@@ -7,7 +7,7 @@ import { toRunning, withThreads } from '../actors/with-threads.ts';
 
 const test = suite('streams/thread-events');
 
-test('S3 given a reader that looks for the next run, when it is closed before it has found it, then nothing of it stays', () =>
+test('S3 a reader closed while it looks for the next run leaves nothing behind', () =>
   withThreads(async ({ log, clock, done }) => {
     await done(toRunning('a'));
     const hub = createHub(log);

@@ -8,7 +8,7 @@ import { withThreads } from '../actors/with-threads.ts';
 
 const test = suite('streams/thread-stream');
 
-test('S2 given the last run rolled back, when its reader comes back after its end, then the runs before it are not shown again', () =>
+test('S2 a reader that resumes at a rolled-back last run is not shown earlier runs again', () =>
   withThreads(async (lent) => {
     const { log, clock } = lent;
     await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a'), ask.complete('a')]);

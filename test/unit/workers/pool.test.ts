@@ -79,7 +79,7 @@ export function* exits({ gate }) {
 }
 export const counts = ({ file }) => appendFileSync(file, 'x');`;
 
-test('X4 X6 a run that had not begun when its worker ended begins in the next, and the other one is charged', () =>
+test('X4 X6 a run not begun when its worker ended begins in the next; the begun one is charged', () =>
   withProject({ 'graph.mjs': WORK_AND_EXIT }, (dir) =>
     withPool(dir, { graphs: { agent: 'exits', counts: 'counts' } }, async (pool) => {
       const [gate, file] = [join(dir, 'gate'), join(dir, 'counted')];
