@@ -6,8 +6,11 @@ import { findTextProblem, isObject, type Json, type JsonObject } from '../kernel
 export const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** A member that has a value when the client gives none. */
-export const withDefault = <T extends z.ZodType>(schema: T, value: z.output<T>) =>
+/** A member that has a value when the client gives none. No list: all requests would share and could change it. */
+export const withDefault = <T extends z.ZodType>(
+  schema: T,
+  value: z.output<T> & (string | number | boolean),
+) =>
   schema
     .nullish()
     .transform((given): z.output<T> => given ?? value)

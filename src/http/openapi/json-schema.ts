@@ -31,20 +31,26 @@ function plain(schema: Json): Json {
   const members = Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => (isSafeBound(value) ? [] : [[key, plain(value)]])),
   );
-  const { anyOf: choices, ...rest } = members;
-  const other =
-    Array.isArray(choices) && choices.length === 2 ? choices.find((each) => !isNull(each)) : undefined;
-  if (!Array.isArray(choices) || !choices.some(isNull) || !isObject(other ?? null)) return members;
-  const { type, enum: values, anyOf, ...limits } = other as JsonObject;
-  if (Array.isArray(anyOf)) return { ...limits, ...rest, anyOf: [...anyOf, NULL] };
+  const other = alternativeToNull(members['anyOf']);
+  if (other === undefined) return members;
+  const { anyOf: _, ...rest } = members;
+  const { type, enum: values, anyOf: choices, ...limits } = other;
   // A schema without members allows null already.
-  if (Object.keys(other as JsonObject).length === 0) return rest;
+  if (Object.keys(other).length === 0) return rest;
+  if (Array.isArray(choices)) return { ...limits, ...rest, anyOf: [...choices, NULL] };
   if (typeof type !== 'string') return members;
   return {
     ...{ type: [type, 'null'], ...limits },
     ...(Array.isArray(values) && { enum: [...values, null] }),
     ...rest,
   };
+}
+
+/** The other of two alternatives of which one is null. */
+function alternativeToNull(choices: Json | undefined): JsonObject | undefined {
+  if (!Array.isArray(choices) || choices.length !== 2 || !choices.some(isNull)) return undefined;
+  const other = choices.find((each) => !isNull(each)) ?? null;
+  return isObject(other) ? other : undefined;
 }
 
 /** The library gives these bounds to every integer without bounds. */

@@ -89,14 +89,14 @@ export const runCreationEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-type Request = Pick<EndpointRequest<string, unknown, RunCreate>, 'context' | 'actor' | 'body' | 'c'>;
+type CreationRequest = Pick<EndpointRequest<string, unknown, RunCreate>, 'context' | 'actor' | 'body' | 'c'>;
 
 const onThread = ({ run: { threadId, runId } }: Created): string => `/threads/${threadId}/runs/${runId}`;
 const stateless = ({ run: { runId } }: Created): string => `/runs/${runId}`;
 
 /** `startsAtOnce` is false for replies that show the run, so that its status in them is `pending`. */
 const create = (
-  { context, actor, body, c }: Request,
+  { context, actor, body, c }: CreationRequest,
   threadId: string | undefined,
   startsAtOnce: boolean,
 ): Promise<Created> =>
@@ -110,7 +110,7 @@ const create = (
   });
 
 async function start(
-  request: Request,
+  request: CreationRequest,
   threadId: string | undefined,
   pathOf: (created: Created) => string,
 ): Promise<Response> {
@@ -120,7 +120,7 @@ async function start(
 }
 
 async function stream(
-  request: Request & { readonly query: StreamQuery },
+  request: CreationRequest & { readonly query: StreamQuery },
   threadId: string | undefined,
   pathOf: (created: Created) => string,
 ): Promise<Response> {
@@ -130,7 +130,7 @@ async function stream(
   return runReply(request.context, created.run, readingOfNew(request.query), reply);
 }
 
-function wait(request: Request, created: Created, named: string, base: string): Response {
+function wait(request: CreationRequest, created: Created, named: string, base: string): Response {
   const { streams } = request.context;
   const reply = openReply(request, created, named, `${base}/join`);
   const { signal } = reply.over;
@@ -139,7 +139,7 @@ function wait(request: Request, created: Created, named: string, base: string): 
 
 /** `named` becomes `Content-Location`, the run's path; `location` is where a client resumes a broken reply. */
 const openReply = (
-  request: Request,
+  request: CreationRequest,
   { run: created, request: { on_disconnect: onDisconnect } }: Created,
   named: string,
   location: string,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findFilterProblem } from '../../item/filter.ts';
 import { findNamespaceProblem, MAX_LABELS } from '../../item/namespace.ts';
 import { invalid, noNamespace, reservedRoot } from '../replies.ts';
-import { jsonObject, limit, list, name, offset, openLimit, optional, withDefault } from '../fields.ts';
+import { jsonObject, limit, list, name, offset, openLimit, optional } from '../fields.ts';
 
 const labels = list(z.string('expected a string'), MAX_LABELS, 'expected a list of labels');
 
@@ -48,7 +48,10 @@ const filter = optional(
 const text = optional(z.string('expected a string').min(1, 'expected at least 1 character'));
 
 export const itemSearch = z.object({
-  namespace_prefix: withDefault(labels, []),
+  namespace_prefix: labels
+    .nullish()
+    .transform((value) => value ?? [])
+    .meta({ default: [] }),
   filter,
   limit: openLimit(10),
   offset,
