@@ -34,7 +34,7 @@ export async function recordingOf(
   const { recording = byDefault } = kwargs.config;
   if (recording !== true) return undefined;
   // All attempts draw from one seed: the log does not tell which of them a task's writes are of.
-  const [start] = attempt > 1 ? await payloads.recording(runId) : [];
+  const [start] = attempt > 1 ? await payloads.recording(runId, 1) : [];
   const known = start && unpackPart(start);
   return { ...limits, seed: known?.kind === 'start' ? known.seed : ids.token() };
 }

@@ -24,6 +24,7 @@ import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { Inherit } from './header-rules.ts';
 import type { Carriage } from './threads/spool.ts';
+import type { Reexecutions } from './runs/reexecutions.ts';
 import type { Page } from './system/docs/page.ts';
 import type { Metrics } from './system/metrics.ts';
 import type { RequestLog } from './request-log.ts';
@@ -54,6 +55,7 @@ export interface ServerContext {
   readonly maintenance: ThreadMaintenance;
   readonly deliveries: Deliveries;
   readonly carriage: Carriage;
+  readonly reexecutions: Reexecutions;
   readonly streams: RunStreams;
   readonly threadStreams: ThreadStreams;
   readonly threadEvents: ThreadEvents;

@@ -8,6 +8,7 @@ import type { Endpoint } from './endpoint.ts';
 import { protocolEndpoints } from './protocol/protocol.ts';
 import { runCreationEndpoints } from './runs/create.ts';
 import { runDiffEndpoints } from './runs/diff.ts';
+import { runReplayEndpoints } from './runs/replay.ts';
 import { runEndEndpoints } from './runs/ends.ts';
 import { runGroupEndpoints } from './runs/groups.ts';
 import { runReadEndpoints } from './runs/reads.ts';
@@ -34,6 +35,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...runCreationEndpoints,
   ...runReadEndpoints,
   ...runDiffEndpoints,
+  ...runReplayEndpoints,
   ...runEndEndpoints,
   ...runGroupEndpoints,
   ...cronChangeEndpoints,

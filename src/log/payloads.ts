@@ -223,8 +223,8 @@ export interface PayloadReader {
   lastFrame(runId: string): Promise<number>;
   /** What the run showed at its end and no checkpoint holds: JSON text of an object. */
   untracked(runId: string): Promise<string | undefined>;
-  /** The parts of the run's recording in order; none when it was not recorded. */
-  recording(runId: string): Promise<Uint8Array[]>;
+  /** The parts of the run's recording in order, the first `limit` or all; none when it was not recorded. */
+  recording(runId: string, limit?: number): Promise<Uint8Array[]>;
   secret(runId: string): Promise<string | undefined>;
   cronSecret(cronId: string): Promise<string | undefined>;
   body(deliveryId: string): Promise<string | undefined>;

@@ -15,6 +15,7 @@ import { watchLoopDelay } from '../kernel/loop-delay.ts';
 import { storeAt } from '../open-store.ts';
 import type { Streams } from '../streams/open-streams.ts';
 import type { Assembly } from './assembly.ts';
+import { openReexecutions } from './reexecutions.ts';
 import type { WritePaths } from './write-paths.ts';
 
 /** Request bodies of maximum size that may be in memory at once. */
@@ -69,6 +70,7 @@ export function createContext(
       libraries: () => findLibraries(config.graphs.map(({ file }) => file)),
     }),
     isReadOnly: config.isReadOnly ?? false,
+    reexecutions: openReexecutions(config, clock, stopping),
     allowTruncate: config.allowTruncate,
     ...(urlPolicy && { urlPolicy }),
     maxBodyBytes: config.maxBodyBytes,

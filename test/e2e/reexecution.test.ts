@@ -141,6 +141,24 @@ test('a run is stopped, stubbed, edited and started from a later checkpoint', ()
     assert.match(live.output, /"answer \d\d /);
   }));
 
+test('a client has a run executed again beside the server, and gets the report (R1)', () =>
+  withScene(async ({ run, server }) => {
+    // given
+    const { thread, run: id } = await run('agent', TRIP);
+    const path = `/threads/${thread}/runs/${id}/replay`;
+    // when
+    const [first, second] = await Promise.all([
+      server.open('POST', path, {}).then((reply) => reply.text()),
+      server.open('POST', path, { stub: ['look'] }).then((reply) => reply.text()),
+    ]);
+    // then
+    for (const text of [first, second])
+      assert.match(text, /event: started[^]*event: report\r\ndata: \{[^]*"verdict":"equal"/);
+    const wrong = await server.ask('POST', path, { match: 'all' });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.json.detail, /match: expected "exact" or "url"/);
+  }));
+
 test('a run killed in the middle executes again as one, with the answers of its last attempt', () =>
   withScene(async ({ again, replay, server }) => {
     // given

@@ -249,7 +249,7 @@ export function createPayloadReader(
     ...createFrameReader(prepare, rowsOf),
     lastFrameAt: async (run, checkpointId) => findLastFrameAt(prepare, run, checkpointId),
     untracked: async (runId) => readUntracked(prepare, runId),
-    recording: async (runId) => readRecording(prepare, runId),
+    recording: async (runId, limit) => readRecording(prepare, runId, limit),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),
     async body(deliveryId) {

@@ -19,8 +19,12 @@ export const writeRecording = (prepare: Prepare, write: PayloadWrite & { kind: '
     write,
   );
 
-export const readRecording = (prepare: Prepare, runId: string): Uint8Array[] =>
-  prepare('SELECT data FROM recordings WHERE run_id = ? ORDER BY seq').pluck().all(runId) as Uint8Array[];
+const NO_LIMIT = -1;
+
+export const readRecording = (prepare: Prepare, runId: string, limit = NO_LIMIT): Uint8Array[] =>
+  prepare('SELECT data FROM recordings WHERE run_id = ? ORDER BY seq LIMIT ?')
+    .pluck()
+    .all(runId, limit) as Uint8Array[];
 
 export function forgetRecordings(prepare: Prepare, runIds: readonly string[]): void {
   for (const runId of runIds) prepare('DELETE FROM recordings WHERE run_id = ?').run(runId);

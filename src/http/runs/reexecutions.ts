@@ -1,0 +1,16 @@
+/** Port of the process that executes runs again. */
+import type { JsonObject } from '../../kernel/json.ts';
+import type { RunRef } from '../../thread/events.ts';
+
+export interface ReexecutionRequest {
+  readonly match: 'exact' | 'url';
+  readonly stub: readonly string[];
+  readonly from?: string | undefined;
+  readonly set: JsonObject;
+}
+
+/** Executes one run at a time; others wait for it. */
+export interface Reexecutions {
+  /** Resolves with the report as JSON text. Rejects when `signal` aborts or no process can be started. */
+  report(run: RunRef, request: ReexecutionRequest, signal: AbortSignal): Promise<string>;
+}
