@@ -22,7 +22,7 @@ const checkpoint = (id: string, parentId: string | null, versions: Record<string
 
 const write = (taskId: string, idx: number, data: string) => ({ taskId, idx, channel: 'a', data });
 
-test('D1 given stored checkpoints, when others are saved on a buffer, then reads see both and the store sees none', async () => {
+test('D1 reads of a buffer see stored and buffered checkpoints; the store sees no buffered one', async () => {
   const base = createMemoryCheckpoints();
   await base.save(checkpoint('1', null, { a: '1', b: '1' }, ['a', 'b']));
   await base.saveWrites('', '1', [write('t', 0, 'old'), write('t', 1, 'kept')]);

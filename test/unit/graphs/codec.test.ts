@@ -217,7 +217,7 @@ test('given a message of typed blocks, when on the wire, then its content is the
   assert.ok(!('contentBlocks' in wire) && !('content_blocks' in wire));
 });
 
-test('given a message built from the members of another, when on the wire or stored, then no books of the library are in it', () => {
+test("a message built from another's members has no bookkeeping of the library, stored or on the wire", () => {
   const rebuilt = (message: AIMessage): AIMessage => new AIMessage({ ...message } as never);
   const again = rebuilt(rebuilt(new AIMessage({ content: 'hi', id: '1' })));
   const plain = toWire(new AIMessage({ content: 'hi', id: '1' })) as JsonObject;

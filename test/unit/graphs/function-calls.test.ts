@@ -74,7 +74,7 @@ test('given an answer to nothing, when the run starts, then it succeeds and chan
   assert.equal(calls, 1);
 });
 
-test('given new input while a question waits, when it runs, then a new turn begins and the question is gone', async () => {
+test('new input while an interrupt is pending begins a new call and drops the interrupt', async () => {
   const bench = plain((state, { interrupt }) =>
     state['ask'] === true ? { got: interrupt('?') } : { done: 1 },
   );
@@ -85,7 +85,7 @@ test('given new input while a question waits, when it runs, then a new turn begi
   assert.deepEqual(await valuesOf(bench), { ask: false, done: 1 });
 });
 
-test('given an update along with the answer, when the function is called again and again, then it always sees it', async () => {
+test('every repetition of the call sees a state update sent with a resume', async () => {
   const seen: Json[] = [];
   const bench = plain((state, { interrupt }) => {
     seen.push((state['extra'] as Json) ?? null);
@@ -154,7 +154,7 @@ test('X5 given a crash in a run that answers, when resumed at any point, then th
   }
 });
 
-test('X5 given the process dies after a second question was recorded, when the run is repeated, then the first answer is not given twice', async () => {
+test('X5 a process that died after the second interrupt does not use the first resume value again', async () => {
   const bench = plain((_, { interrupt }) => ({ answers: [interrupt('a?'), interrupt('b?')] }));
   await bench.run({ input: { x: 1 } });
   const order = { runId: '01990000-0000-7000-8000-000000000001', command: { resume: 'A' } };

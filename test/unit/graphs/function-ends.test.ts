@@ -127,7 +127,7 @@ test('more keys than a state may have end a function with an error and leave the
   assert.equal((await valuesOf(bench))['k7'], 70);
 });
 
-test('X3 given a function that ignores its signal, when aborted, then the run stops at once and nothing follows', async () => {
+test('X3 an aborted function that ignores its signal stops at once, and nothing follows', async () => {
   const running = gate();
   const released = gate();
   const finished = gate();
@@ -156,7 +156,7 @@ test('X3 given a function that ignores its signal, when aborted, then the run st
   assert.deepEqual(await valuesOf(bench), { n: 1 });
 });
 
-test('given a function that honours its signal by throwing, when aborted, then the run is stopped and not failed', async () => {
+test('an aborted function that throws is stopped, not failed', async () => {
   const running = gate();
   const bench = plain(
     (_, { signal }) =>
@@ -197,7 +197,7 @@ test('given a function that throws, when the run ends, then end and state tell t
   }
 });
 
-test('given an iterator of its own whose steps are no objects, when the run asks for one, then it fails and does not ask for ever', async () => {
+test('an iterator whose steps are no objects fails the run instead of looping', async () => {
   for (const step of [7, 'done', true, Symbol('s')]) {
     const iterator = { next: () => step, [Symbol.asyncIterator]: () => iterator };
     const { end } = await plain((() => iterator) as never).run({ input: {} });
@@ -209,7 +209,7 @@ test('given an iterator of its own whose steps are no objects, when the run asks
   }
 });
 
-test('given results that cannot be stored, when returned, then the run fails, names the key and saves nothing of it', async () => {
+test('an unstorable result fails the run, names the key and saves nothing', async () => {
   const loop: Record<string, unknown> = {};
   loop['self'] = loop;
   for (const [update, message] of [

@@ -13,7 +13,7 @@ const THREAD = '01970000-0000-7000-8000-000000000000';
 /** Checkpoints of one namespace, oldest first, each with a value of so many characters of its own. */
 const sizes = [3, 7, 1, 20, 6, 2, 9].map((millions) => millions * 1_000_000);
 
-test('S3 given checkpoints with large values, when they are listed, then they come in pieces, in order, and no more than asked for', () =>
+test('S3 checkpoints with large values are listed in chunks, in order, up to the limit', () =>
   withLog(async ({ log }) => {
     const store = logCheckpoints(log, THREAD);
     for (const [i, size] of sizes.entries())
@@ -46,7 +46,7 @@ test('S3 given checkpoints with large values, when they are listed, then they co
     assert.deepEqual(await list({}), { found: 'c6 c5 c4 c3 c2 c1 c0', pieces: [7] });
   }));
 
-test('S3 given states with states within, when they are more than an answer may hold, then there is no room for the last', () => {
+test('S3 nested states count towards the size limit of a response', () => {
   const stateOf = (size: number, within: GraphState | null = null): GraphState => ({
     ...{ values: new JsonText('x'.repeat(size)), next: [], interrupts: [], createdAt: null },
     ...{ checkpoint: null, parentCheckpoint: null },

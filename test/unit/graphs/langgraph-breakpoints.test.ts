@@ -31,7 +31,7 @@ async function pauseThrice(bench: Bench, places: Partial<RunOrder>) {
   return paused;
 }
 
-test('X5 given the process dies when a run has come to a breakpoint, when it is repeated, then it still holds there, once', async () => {
+test('X5 a run at a breakpoint still holds there, once, after the process died', async () => {
   for (const durability of ['async', 'sync', 'exit'] as const) {
     const { visited, bench } = openChain();
     const paused = await pauseThrice(bench, { durability, interruptBefore: ['b'] });
@@ -43,7 +43,7 @@ test('X5 given the process dies when a run has come to a breakpoint, when it is 
   }
 });
 
-test('X5 given a run that a client let go on from a breakpoint, when the process dies behind it, then it goes on from there to the next', async () => {
+test('X5 a run continued past a breakpoint continues to the next one after the process died', async () => {
   const { visited, bench } = openChain();
   const places = { interruptBefore: ['b', 'c'] };
   await bench.run({ ...RUN, ...places });
@@ -58,7 +58,7 @@ test('X5 given a run that a client let go on from a breakpoint, when the process
   assert.deepEqual(visited, ['a', 'b', 'c']);
 });
 
-test('X5 given the process dies before a breakpoint, when the run is repeated, then it comes to it, and a client can let it go on', async () => {
+test('X5 a run whose process died before a breakpoint reaches it and can be continued', async () => {
   const { visited, bench } = openChain('b');
   const places = { interruptBefore: ['c'] };
   assert.equal((await bench.run({ ...RUN, ...places })).end.kind, 'error');
@@ -68,7 +68,7 @@ test('X5 given the process dies before a breakpoint, when the run is repeated, t
   assert.deepEqual(visited, ['a', 'b', 'b', 'c']);
 });
 
-test('X5 given an edit lets a run go on from a breakpoint, when the process dies behind it, then it does not hold there again', async () => {
+test('X5 a run continued by a state edit does not hold at its breakpoint again after a crash', async () => {
   const { visited, bench } = openChain('b');
   const places = { interruptBefore: ['b'] };
   await bench.run({ ...RUN, ...places });
@@ -128,7 +128,7 @@ test('X5 a subgraph at its breakpoint beside a working node still holds after th
   );
 });
 
-test('X5 given the process dies when a run has come to a breakpoint behind a node, when it is repeated, then it still holds there, once', async () => {
+test('X5 a run at a breakpoint behind a node still holds there, once, after the process died', async () => {
   for (const durability of ['async', 'sync', 'exit'] as const) {
     const { visited, bench } = openChain();
     const paused = await pauseThrice(bench, { durability, interruptAfter: ['a'] });
@@ -167,7 +167,7 @@ test('X5 breakpoints behind sent nodes, behind all nodes or of the graph hold in
   }
 });
 
-test('X5 given the process dies before a breakpoint behind a node, when the run is repeated, then it holds there and not before', async () => {
+test('X5 a run whose process died before a breakpoint behind a node holds there and not before', async () => {
   const { visited, bench } = openChain('b');
   const places = { interruptAfter: ['b'] };
   assert.equal((await bench.run({ ...RUN, ...places })).end.kind, 'error');

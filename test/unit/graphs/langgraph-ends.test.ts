@@ -8,7 +8,7 @@ import { START, Log, chain } from './langgraph-harness.ts';
 
 const test = suite('langgraph ends');
 
-test('given a node that throws, when the run ends, then the end names the class and the state names the error', async () => {
+test('a node that throws gives the end its error class and the state its error', async () => {
   class CustomError extends Error {}
   const bench = openBench(
     chain((node) => {
@@ -76,7 +76,7 @@ test('given a limit bound to the graph, when the run names none, then the bound 
   assert.equal(end.kind, 'success');
 });
 
-test('X3 given a node that ignores its signal, when the run is aborted, then it stops at once and saves nothing later', async () => {
+test('X3 an aborted run whose node ignores its signal stops at once and saves nothing later', async () => {
   const running = gate();
   const released = gate();
   const finished = gate();
@@ -115,7 +115,7 @@ test('given a signal that is aborted already, when a run is ordered, then it sto
 });
 
 for (const durability of ['sync', 'async'] as const)
-  test(`X5 given a crash after a step (${durability}), when the next attempt resumes, then finished nodes do not run again`, async () => {
+  test(`X5 an attempt after a crash behind a step does not repeat finished nodes (${durability})`, async () => {
     const visits: string[] = [];
     const bench = openBench(chain((node) => visits.push(node)));
     bench.checkpoints.beforeSave = ({ step }) => {
@@ -164,7 +164,7 @@ test('given a state that cannot be stored, when it is saved, then the run fails 
   assert.equal(origin?.node, 'bad');
 });
 
-test('given one graph, when two threads run at once, then neither sees the other and the graph is left as it was', async () => {
+test('concurrent threads of one graph do not see each other and leave the graph unchanged', async () => {
   const both = gate();
   let waiting = 0;
   const graph = chain(async (node) => {
@@ -180,7 +180,7 @@ test('given one graph, when two threads run at once, then neither sees the other
   assert.equal(graph.checkpointer, undefined);
 });
 
-test('X5 given a crash in a run with a command and a checkpoint id, when resumed, then neither applies again', async () => {
+test('X5 a resumed run applies its command and checkpoint id only once', async () => {
   const visits: string[] = [];
   const bench = openBench(chain((node) => visits.push(node)));
   await bench.run({ input: START });

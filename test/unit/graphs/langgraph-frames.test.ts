@@ -30,7 +30,7 @@ test('P3 given a long thread, when a step changes one channel, then only that ch
   assert.deepEqual(bench.checkpoints.values(), { log: ['first', 'a', 'b', 'c'], answer: 'kept' });
 });
 
-test('given a state channel with a default that nothing wrote, when values are picked from blobs, then it is there', async () => {
+test('a state channel with an unwritten default is among the values of a checkpoint', async () => {
   const graph = new StateGraph(Log)
     .addNode('set', () => ({ answer: 1 }))
     .addEdge('__start__', 'set')
@@ -44,7 +44,7 @@ test('given a state channel with a default that nothing wrote, when values are p
   assert.equal(stored.length, 1);
 });
 
-test('given messages-tuple, when a model streams, then chunks arrive once and the final message is not repeated', async () => {
+test('messages-tuple sends each chunk of a model once and not the final message again', async () => {
   const { of, frames } = await openBench(chat('hey')).run({
     input: { messages: [human('hi')] },
     streamModes: ['messages-tuple'],
@@ -132,7 +132,7 @@ for (const [thrown, text] of [
   [{ code: 7 }, 'Error'],
   [new TypeError('this'), 'this'],
 ] as const)
-  test(`given a node that throws ${JSON.stringify(thrown)} (${text}), when the state is read, then its task has that error`, async () => {
+  test(`a node that throws ${JSON.stringify(thrown)} gives its task the error ${text}`, async () => {
     const bench = openBench(
       new StateGraph(MessagesAnnotation)
         .addNode('agent', () => {

@@ -9,7 +9,7 @@ import { START, Log, ask } from './langgraph-harness.ts';
 
 const test = suite('langgraph resume notes');
 
-test('X5 given the process dies after the next question was saved, when the run is repeated, then it does not answer that one', async () => {
+test('X5 a run repeated after the next interrupt was saved does not resume that interrupt', async () => {
   for (const byId of [false, true]) {
     const bench = openBench(ask(['a?', 'b?']));
     await bench.run({ input: START });
@@ -25,7 +25,7 @@ test('X5 given the process dies after the next question was saved, when the run 
   }
 });
 
-test('X5 given the process dies before an answer was used, when the run is repeated, then the answer is given', async () => {
+test('X5 a run repeated before its resume value was used passes the value', async () => {
   const bench = openBench(ask(['a?', 'b?']));
   await bench.run({ input: START });
   bench.checkpoints.beforeWrites = (writes) => {
@@ -47,7 +47,7 @@ test('X5 given the process dies before an answer was used, when the run is repea
   assert.deepEqual((await bench.state()).values, { log: [], answer: ['A', 'B'] });
 });
 
-test('given a question that waits, when a run without an answer goes on, then no earlier answer is taken for it', async () => {
+test('a run without resume value does not use an earlier one for a pending interrupt', async () => {
   const bench = openBench(ask(['a?', 'b?']));
   await bench.run({ input: START });
   await bench.run({ command: { resume: 'A' } });
@@ -108,7 +108,7 @@ test('X5 an interrupt of a subgraph saved before the process died still waits af
   }
 });
 
-test('X5 given an answer at a past checkpoint that asks again, when the run is repeated, then the next question has no answer yet', async () => {
+test('X5 a repeated resume at a past checkpoint leaves the next interrupt pending', async () => {
   for (const answer of [false, 'A']) {
     const bench = openBench(ask(['a?', 'b?']));
     await bench.run({ input: START });

@@ -78,7 +78,7 @@ const nested = () => {
   return new StateGraph(MessagesAnnotation).addNode('outer', child).addEdge('__start__', 'outer').compile();
 };
 
-test('given a subgraph that asks, when streamed with subgraphs, then its frames and its state carry its namespace', async () => {
+test('frames and state of an interrupted subgraph have its namespace', async () => {
   const bench = openBench(nested());
   const first = await bench.run({
     input: { messages: [human('hi', 'm1')] },
@@ -121,7 +121,7 @@ test('given parallel sends, when one of them asks, then the finished ones are ke
   assert.deepEqual(((await bench.state()).values as JsonObject)['log'], ['x', 'z', 'y']);
 });
 
-test('given a checkpoint id, when a run starts from it, then the new checkpoint is its child and becomes the head', async () => {
+test('the checkpoint of a run from a checkpoint id is its child and the new head', async () => {
   const bench = openBench(chain(() => undefined));
   await bench.run({ input: START });
   const third = bench.checkpoints.saved.find((each) => each.step === 1);

@@ -52,7 +52,7 @@ for (const [way, graph] of [
     for (const { ns } of await bench.checkpoints.list({})) assert.doesNotMatch(ns, /:/);
   });
 
-test('given a node that calls a graph at the root of another thread and asks, when it is answered, then it goes on where it asked', async () => {
+test('a node that called a graph in another thread resumes at its own interrupt', async () => {
   const child = keeper();
   const graph = calling(async () => {
     const { log } = await child.invoke({ log: ['in'] }, inThread('another', ''));
@@ -95,7 +95,7 @@ test('X5 a repeated run keeps its own resume value though its node resumed a gra
   assert.deepEqual(values, { log: [], said: 'of the user' });
 });
 
-test('given a node that asks for the state of another thread, when it is read, then it is not that of its own', async () => {
+test("a node that reads another thread's state does not get its own", async () => {
   const read: unknown[] = [];
   const looking: Child = new StateGraph(State)
     .addNode('k', async (_, config) => {

@@ -65,7 +65,7 @@ test('given every kind of graph export, when loaded and run, then each of them a
     { libraries: true },
   ));
 
-test('given every kind of plain function, when loaded and run, then each of them is called once with the state', () =>
+test('each kind of plain function is loaded and called once with the state', () =>
   withProject(
     {
       'functions.mjs': `
@@ -131,14 +131,14 @@ test('given a function, when its declaration is read, then parameters decide wha
   for (const [fn, role] of roles) assert.equal(roleOf(fn as GraphFunction), role, String(fn));
 });
 
-test('A4 given the argument that serves both readings, when spread or listed, then only the state is copied', () => {
+test('A4 spreading or listing the argument that serves both readings copies only the state', () => {
   const both = serveBoth({ a: 1, tags: 'mine' }, { configurable: { secret: 1 }, tags: [] }) as JsonObject;
   assert.deepEqual({ ...both }, { a: 1, tags: 'mine' });
   assert.equal(JSON.stringify(both), '{"a":1,"tags":"mine"}');
   assert.deepEqual(both['configurable'], { secret: 1 });
 });
 
-test('given a factory that is not known yet, when a command or a state is wanted, then its checkpoints tell', () =>
+test('the checkpoints tell what a factory of unknown kind makes, for commands and states', () =>
   withProject(
     {
       'ask.mjs': `
@@ -225,7 +225,7 @@ test('given specs with every fault, when loaded, then all problems come back and
     },
   ));
 
-test('given a CommonJS project, when its graph is sent to a node, then the classes are those of its own build', () =>
+test("a CommonJS project's graph gets the message classes of its own build", () =>
   withProject(
     {
       'g.cjs': `const { StateGraph, Annotation, Send } = require('@langchain/langgraph');
@@ -243,7 +243,7 @@ test('given a CommonJS project, when its graph is sent to a node, then the class
     { libraries: true },
   ));
 
-test('given an ESM project beside a CommonJS one, when its graph is sent to a node, then it gets its own classes', () =>
+test('an ESM project beside a CommonJS one gets its own message classes', () =>
   withProject(
     {
       'g.mjs': `${GRAPH} export const graph = build().compile();`,

@@ -9,7 +9,7 @@ const USER_KEYS = ['platform_auth', 'langgraph_auth'].flatMap((prefix) =>
 );
 const posing = Object.fromEntries(USER_KEYS.map((key) => [key, 'mallory']));
 
-test('A4 given a user, when graph code gets its config, then all names of the user are true and none can be forged', () => {
+test("A4 every name of the user in a graph's config is the true user and cannot be forged", () => {
   const user = { identity: 'ann', permissions: ['read'], org: 7 };
   const configurable = toConfigurable({ ...posing, __pregel_read: 1, mine: 1 }, user);
   assert.deepEqual(configurable, {
@@ -25,7 +25,7 @@ test('A4 given a user, when graph code gets its config, then all names of the us
   assert.deepEqual(toConfigurable({}, { identity: 'ann' })['platform_auth_permissions'], []);
 });
 
-test('A4 given metadata that a runtime filled from the config, when shown, then user, headers and secrets are gone', () => {
+test('A4 shown metadata lacks the user, headers and secrets that the runtime copied into it', () => {
   const configurable = {
     'x-forwarded-for': '10.0.0.1',
     openai_api_key: 'sk',
@@ -42,7 +42,7 @@ test('A4 given metadata that a runtime filled from the config, when shown, then 
   );
 });
 
-test('A4 given headers that a run inherits, when a runtime copied them into metadata, then they are gone unless the client gave them', () => {
+test('A4 shown metadata lacks copied inherited headers unless the client gave them itself', () => {
   const inherited = { model: 'from a header', region: 'from a header' };
   const config = { configurable: {}, inherited, metadata: { region: 'from the client' } };
   assert.deepEqual(publicMetadata({ ...inherited, ...config.metadata, step: 1 }, config), {

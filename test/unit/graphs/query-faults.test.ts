@@ -13,7 +13,7 @@ const describer: GraphDescriber = { drawing: unasked, schemas: unasked, subgraph
 const order = {} as HistoryOrder;
 const reader: CheckpointReader = { load: async () => undefined, list: async () => [] };
 
-test('given a reader that fails, when its error comes back from a thread without its class, then it is the one that the reader gave', async () => {
+test("a reader's error that lost its class on the way back is replaced by the original", async () => {
   const refused = new RangeError('too many searches');
   const host = hostOf((_, { list }) =>
     list({}).then(unasked, (error: Error) => Promise.reject(new Error(error.message))),

@@ -47,7 +47,7 @@ async function put(saver: Saver, parent: SaverConfig, id: string, text: string):
 }
 
 test(
-  'given the validation suite of the library, when the saver runs through it on a real file, then it passes every check',
+  "the saver passes the library's validation suite on a real file",
   () =>
     withLog(async (given) => {
       let instances = 0;
@@ -77,7 +77,7 @@ test(
   60_000,
 );
 
-test("given the library's checks of channels that store changes, when the saver runs through them on a real file, then it passes", () =>
+test("the saver passes the library's checks of delta channels on a real file", () =>
   withLog(async (given) => {
     const results = await runSpecs(() =>
       deltaChannelHistoryTests({
@@ -91,7 +91,7 @@ test("given the library's checks of channels that store changes, when the saver 
     for (const { title, error } of asked) if (error !== undefined) assert.fail(`${title}: ${String(error)}`);
   }));
 
-test('given the same checkpoint ids in several namespaces, when each is read, then it has its own values, writes and parents', () =>
+test('equal checkpoint ids in several namespaces keep their values, writes and parents apart', () =>
   withLog(async (given) => {
     const saver = saverOf(given, 't');
     const namespaces = ['', 'child:1', 'child:1|grand:2', 'child:2'];
@@ -121,7 +121,7 @@ test('given the same checkpoint ids in several namespaces, when each is read, th
     }
   }));
 
-test('given many tasks that write on one checkpoint at once, when it is read, then no write is lost, each once and in its place', () =>
+test('concurrent writes of many tasks on one checkpoint are all kept, once and in order', () =>
   withLog(async (given) => {
     const saver = saverOf(given, 't');
     const place = await put(saver, at(''), '1', 'root');

@@ -30,7 +30,7 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-test('given the validation suite of the library, when the saver runs through it, then it passes every check', async () => {
+test("the saver passes the library's validation suite", async () => {
   const results = await runSpecs(() =>
     validate({
       checkpointerName: 'rewound',
@@ -85,7 +85,7 @@ test('X2 given a store that refuses, when the runtime saves, then nothing reject
   assert.deepEqual(failures.map(String), ['Error: stale', 'Error: stale too']);
 });
 
-test('given a node that throws a very long text, when its failure is noted, then it is kept as short as others hear it', async () => {
+test('a very long error text of a node is stored as short as clients see it', async () => {
   const boom = (): never => {
     throw Object.assign(new Error('m'.repeat(100_000)), { name: 'n'.repeat(100_000) });
   };
@@ -103,7 +103,7 @@ test('given a node that throws a very long text, when its failure is noted, then
   assert.equal(name, `${'n'.repeat(256)}… (100000 characters)`);
 });
 
-test('given a channel that stores only its changes, when a new process reads it, then the whole value is there', async () => {
+test('a new process reads the whole value of a delta channel', async () => {
   const append = (all: string[], added: string[][]): string[] => all.concat(...added);
   const State = Annotation.Root({ log: () => new DeltaChannel(append as never) as never });
   const graph = new StateGraph(State)
@@ -118,7 +118,7 @@ test('given a channel that stores only its changes, when a new process reads it,
   assert.deepEqual(((await bench.restart().state()).values as JsonObject)['log'], ['in', 'a', 'b']);
 });
 
-test('given a checkpoint of a plain function, when LangGraph goes on from it, then its values are the channels', async () => {
+test("LangGraph continues from a plain function's checkpoint with its values as channels", async () => {
   const store = createMemoryCheckpoints();
   await openBench(() => ({ log: ['plain'], kept: 1 }), store).run({ input: { log: ['in'] } });
   const Log = Annotation.Root({
@@ -138,7 +138,7 @@ test('given a checkpoint of a plain function, when LangGraph goes on from it, th
 });
 
 for (const ts of ['', 'yesterday', 7, null])
-  test(`given a checkpoint that graph code saved as of ${JSON.stringify(ts)}, when it is read, then it has the time at which it was stored`, async () => {
+  test(`a checkpoint that graph code dated ${JSON.stringify(ts)} is read with its time of storage`, async () => {
     const saver = saverOf(createMemoryCheckpoints());
     const config = { configurable: { thread_id: 't', checkpoint_ns: '' } };
     const checkpoint = { v: 4, id: 'c', ts, channel_values: {}, channel_versions: {}, versions_seen: {} };
@@ -164,7 +164,7 @@ test('given old checkpoints with sends among the writes, when read, then the sen
   assert.deepEqual(tuple?.checkpoint.channel_values, { __pregel_tasks: ['send'] });
 });
 
-test('given writes of a task under fixed channels, when more follow, then they replace their own kind alone', async () => {
+test('later writes of a task to fixed channels replace their own kind alone', async () => {
   const saver = saverOf(createMemoryCheckpoints());
   const checkpoint = { v: 4, id: 'c', ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} };
   const config = await saver.put({ configurable: {} }, checkpoint, {}, {});
@@ -179,7 +179,7 @@ test('given writes of a task under fixed channels, when more follow, then they r
   );
 });
 
-test('given a full copy of such a channel, when it is stored, then clients and the runtime read the bare value', async () => {
+test('clients and the runtime read the bare value of a full copy of a delta channel', async () => {
   const append = (all: string[], added: string[][]): string[] => all.concat(...added);
   const State = Annotation.Root({
     log: () => new DeltaChannel(append as never, { snapshotFrequency: 1 }) as never,

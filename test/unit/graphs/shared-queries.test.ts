@@ -46,7 +46,7 @@ const stateOf = (which: number): GraphState =>
 const numbersOf = async (states: readonly Promise<GraphState>[]): Promise<unknown[]> =>
   (await Promise.all(states)).map(({ values }) => values.parse());
 
-test('S3 given a query under way, when many ask the same, then it is asked once more, after it, for all of them', async () => {
+test('S3 callers during a running query share one further query after it', async () => {
   const given = open();
   const first = given.state();
   const others = Array.from({ length: 5 }, () => given.state());
@@ -76,7 +76,7 @@ test('given queries about other states, when they are asked together, then none 
   assert.equal(given.queries.length, 7);
 });
 
-test('given a query that is never answered, when others ask the same, then they wait a second for it and no longer', async () => {
+test('callers wait for a query that never ends for a second and no longer', async () => {
   const given = open();
   void given.state();
   const second = given.state();
@@ -88,7 +88,7 @@ test('given a query that is never answered, when others ask the same, then they 
   given.answer(0);
 });
 
-test('given a query that fails, when others asked the same, then they are asked for, and only who shared it fails', async () => {
+test('a failed query rejects only its own callers; later callers get a new query', async () => {
   const given = open();
   const first = given.state();
   const second = given.state();
@@ -99,7 +99,7 @@ test('given a query that fails, when others asked the same, then they are asked 
   assert.deepEqual(await numbersOf([second]), [1]);
 });
 
-test('S3 given large values that somebody has, when the same are answered once more, then they are those, in a history too', async () => {
+test('S3 equal large values that are still held are reused, in a history too', async () => {
   const values = (): JsonText => new JsonText(JSON.stringify('x'.repeat(100_000)));
   const stateWith = (text: JsonText, id = 'c') =>
     ({ ...stateOf(0), values: text, checkpoint: { ns: '', id } }) as GraphState;

@@ -123,7 +123,7 @@ test('given promises, builders, wrappers and functions, when they are read, then
     assert.equal(await stateOf(text), undefined, text);
 });
 
-test('given JavaScript, and paths of a tsconfig with a mistake in the code, when it is read, then types are found all the same', () =>
+test('types are read from JavaScript, and despite a type error with paths of a tsconfig', () =>
   inProject(
     {
       'tsconfig.json':

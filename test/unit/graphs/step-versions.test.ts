@@ -5,7 +5,7 @@ import { ids } from './harness.ts';
 
 const test = suite('langgraph versions of a step');
 
-test('given a use of a graph, when channels of one step ask, then they get one version, and those of the next step another', () => {
+test('channels of one step get one version, those of the next step another', () => {
   const next = stepVersions(ids).bind(undefined);
   const first = next(undefined);
   assert.is(next(undefined), first);
@@ -15,7 +15,7 @@ test('given a use of a graph, when channels of one step ask, then they get one v
   assert.is.not(next(undefined), first);
 });
 
-test('P3 given two uses that go on from one checkpoint, when both change a channel, then it gets a version of each', () => {
+test('P3 two runs from one checkpoint give a changed channel different versions', () => {
   const versions = stepVersions(ids);
   const [one, other] = [versions.bind(undefined), versions.bind(undefined)];
   assert.is.not(one('7'), other('7'));

@@ -77,7 +77,7 @@ function toPlain(result: unknown): unknown {
 }
 
 for (const seed of [1, 2, 3])
-  test(`given random batches of seed ${seed}, when both stores do them, then every answer is that of the library's own store`, () =>
+  test(`random batches of seed ${seed} have the results of the library's own store`, () =>
     withLog(async (given) => {
       const random = createRandom(seed);
       const [ours, theirs] = [await openStore(given), new InMemoryStore()];
