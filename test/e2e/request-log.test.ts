@@ -33,12 +33,21 @@ test('with LOG_JSON=false a line is for people', () =>
     await server.printed(/^\[[\d:.]+\] DEBUG: request method=GET path=\/agents\/v1\/ok .*status=200/m);
   }));
 
-test('at the default level requests are not in the log', () =>
+test('at the default level only requests that fail with 500 or more are in the log', () =>
   withPrograms(async ({ serve }) => {
-    const server = await serve({ args: ARGS });
-    await server.ask('GET', '/ok');
+    const server = await serve({ args: ['--config', join(PROJECT, 'platform.app.json')] });
+    // when: requests succeed, are refused and fail
+    const statuses: number[] = [];
+    for (const path of ['/ok', '/custom/error', '/custom/fault'])
+      statuses.push((await server.ask('GET', path)).status);
     await server.end('SIGTERM');
-    assert.doesNotMatch(server.output(), /"msg":"request"/);
+    // then
+    assert.deepEqual(statuses, [200, 400, 500]);
+    const lines = server.output().match(/^\{.*"msg":"request".*\}$/gm) ?? [];
+    assert.deepEqual(
+      lines.map((line) => [JSON.parse(line).path, JSON.parse(line).status]),
+      [['/custom/fault', 500]],
+    );
   }));
 
 test('a run that fails is one line with its ids and stack, or one block with its source line', () =>

@@ -1,5 +1,11 @@
 import * as assert from 'node:assert/strict';
-import { FilterError, matchesFilter, parseFilter, type Filter } from '../../../src/auth/filters.ts';
+import {
+  allowsWrite,
+  FilterError,
+  matchesFilter,
+  parseFilter,
+  type Filter,
+} from '../../../src/auth/filters.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -162,6 +168,22 @@ test('given a normal form that this version does not know, when matched, then it
   const unknown = [{ op: 'near', key: 'owner', value: 'alice' }] as unknown as Filter;
   assert.equal(matchesFilter({ owner: 'alice' }, unknown), false);
   assert.throws(() => matchesFilter({ owner: 'alice' }, { owner: 'bob' } as unknown as Filter));
+});
+
+test('a write to one key of a filter must leave metadata that passes all of it (A2)', () => {
+  const filter = parseFilter({ owner: 'alice', $or: [{ team: 'a' }, { team: 'b' }] });
+  const allows = (written: JsonObject) =>
+    allowsWrite(written, { owner: 'alice', team: 'a', note: 'old', ...written }, filter);
+  // given: metadata that passes; when: keys that the filter does not name, or names, are written
+  assert.equal(allows({ note: 'new' }), true);
+  assert.equal(allows({ team: 'b' }), true);
+  assert.equal(allows({ owner: 'alice' }), true);
+  // then: one foreign value is enough for a refusal
+  assert.equal(allows({ owner: 'bob' }), false);
+  assert.equal(allows({ team: 'c' }), false);
+  assert.equal(allows({ owner: 'bob', team: 'a' }), false);
+  // and a key that the filter does not name can be written whatever the rest is
+  assert.equal(allowsWrite({ note: 'new' }, { owner: 'bob', note: 'new' }, filter), true);
 });
 
 test.run();

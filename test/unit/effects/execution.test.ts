@@ -3,6 +3,7 @@ import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import { createCommitInterval } from '../../../src/effects/commit-interval.ts';
 import { createExecution, type Execution } from '../../../src/effects/execution.ts';
+import { openSubgraphLedger, type SubgraphLedger } from '../../../src/protocol/subgraph-frames.ts';
 import { createRandom } from '../../support/random.ts';
 import { THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -11,12 +12,12 @@ import { toRunning, withThreads, type TestThreads } from '../actors/with-threads
 
 const test = suite('effects/execution');
 
-function open({ log, threads, clock }: TestThreads): Execution {
+function open({ log, threads, clock }: TestThreads, ledger?: SubgraphLedger): Execution {
   const items = createItems({ log, clock, ids: seededIds(clock, createRandom(1)) });
   const onFault = (error: unknown): void => assert.fail(String(error));
   return createExecution({
     ...{ log, threads, threadId: THREAD, lease: { runId: 'a', attempt: 1, leaseId: 'lease' } },
-    ...{ owesWebhook: false, temporary: false, sync: true, nextFrame: 0, ledger: undefined },
+    ...{ owesWebhook: false, temporary: false, sync: true, nextFrame: 0, ledger },
     ...{ isRead: () => true, onBegun: () => undefined, onFenced: () => assert.fail('fenced') },
     ...{ commitInterval: createCommitInterval(clock), lingerClock: clock },
     store: createStore({
@@ -53,6 +54,28 @@ test('P3 frames that repeat the state are stored as differences, others as they 
       read.map(({ event, data }) => ({ event, data })),
       frames,
     );
+  }));
+
+test('a checkpoint counts the frames before it, without those that were dropped after it (S1)', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const execution = open(lent, openSubgraphLedger());
+    const started = { event: 'lifecycle|a:1', data: '{"event":"started","namespace":["a:1"]}' };
+    const plain = (data: string) => ({ event: 'custom', data });
+    // given: six frames of graph code, of which the ledger drops the third and the fifth
+    await execution.link.emit([started, plain('1'), started, plain('3'), started, plain('5')]);
+    const checkpointOf = (frames: number) => ({
+      ...{ ns: '', checkpointId: `c${frames}`, parentId: null, body: '{}', metadata: {}, blobs: [] },
+      ...{ channelVersions: {}, valueChannels: [], step: frames, source: 'loop', frames },
+    });
+    // when: checkpoints are saved that precede some of them
+    for (const frames of [1, 2, 3, 4, 5, 6]) await execution.link.checkpoints.save(checkpointOf(frames));
+    // then
+    const lastFrames = lent.behind((db) =>
+      db.prepare('SELECT last_frame FROM checkpoint_rows ORDER BY id').pluck().all(),
+    );
+    assert.deepEqual(lastFrames, [0, 1, 1, 2, 2, 3]);
+    await execution.finish({ kind: 'success', next: [], interrupts: {} });
   }));
 
 test.run();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Heartbeat } from '../../../src/workers/heartbeat.ts';
-import { examine, type Health } from '../../../src/workers/health.ts';
+import { examine, isBusy, type Health } from '../../../src/workers/health.ts';
 import type { GraphWorker } from '../../../src/workers/worker.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -16,6 +16,7 @@ interface Facts {
   readonly mayOverrun?: boolean;
   readonly isLoading?: boolean;
   readonly rss?: number;
+  readonly busyPermille?: number;
 }
 
 const MIB = 2 ** 20;
@@ -23,7 +24,7 @@ const LIMITS = { memoryMb: 100, isSurplus: true };
 
 function workerWith(facts: Facts): GraphWorker {
   const heartbeat: Heartbeat = {
-    ...{ busyPermille: 0, stalledMs: facts.stalled ?? 0, rss: facts.rss ?? 0 },
+    ...{ busyPermille: facts.busyPermille ?? 0, stalledMs: facts.stalled ?? 0, rss: facts.rss ?? 0 },
   };
   return {
     heartbeat: () => heartbeat,
@@ -71,6 +72,21 @@ test('a worker beyond the first is ended after five minutes without work', () =>
   assert.equal(examine(workerWith({}), health, 0, LIMITS), undefined);
   assert.equal(examine(workerWith({}), health, 300_001, { ...LIMITS, isSurplus: false }), undefined);
   assert.equal(examine(workerWith({}), health, 300_001, LIMITS)?.by, 'ended');
+});
+
+test('a worker counts as busy after its event loop was used for more than a second, with work', () => {
+  // given: a worker whose loop is used more than 70 % from now on
+  const health: Health = { isRetired: false };
+  const busy = workerWith({ ...BUSY, busyPermille: 701 });
+  examine(busy, health, 0, LIMITS);
+  examine(busy, health, 1_001, LIMITS);
+  // then
+  assert.deepEqual([isBusy(busy, health, 1_000), isBusy(busy, health, 1_001)], [false, true]);
+  assert.equal(isBusy(workerWith({ busyPermille: 701 }), health, 1_001), false);
+  // when: it is used less
+  examine(workerWith({ ...BUSY, busyPermille: 700 }), health, 1_002, LIMITS);
+  // then
+  assert.equal(isBusy(busy, health, 9_000), false);
 });
 
 test.run();
