@@ -12,7 +12,7 @@ import { seededIds, withLog } from '../../support/with-log.ts';
 
 const test = suite('actors/assistants');
 
-test('given graphs, when their assistants are ensured again and again, then each has exactly one with the known id', () =>
+test('ensuring system assistants again leaves each graph exactly one, with the known id', () =>
   withLog(async ({ log, clock, reopen }) => {
     const ids = seededIds(clock, createRandom(1));
     const assistants = createAssistants({ log, ids });

@@ -70,7 +70,7 @@ const withCrons = (use: (given: Given) => Promise<void>): Promise<void> =>
   });
 const secretOf = (given: Given) => given.log.payloads.cronSecret(CRON);
 
-test('L1 given a start that breaks before, at or after its commit, when the slot is fired again, then there is one run of it', () =>
+test('L1 a slot fired again after a start broke before, at or after its commit has one run', () =>
   withCrons(async (given) => {
     const { crons, clock, start, typesOf } = given;
     await clock.advance(MINUTE);
@@ -139,7 +139,7 @@ test('L3 A4 given a cron, when its thread is deleted or it finds it gone, then i
     assert.ok(!given.dump().includes('canary'));
   }));
 
-test('L4 given a log that cannot say what became of a commit, when a cron fires or is changed, then it is an exception', () =>
+test("L4 a cron's firing or change with an unknown outcome is an exception", () =>
   withCrons(async ({ another, clock, start, typesOf }) => {
     await clock.advance(MINUTE);
     const doubtful = another((log) => ({
@@ -157,7 +157,7 @@ test('L4 given a log that cannot say what became of a commit, when a cron fires 
     assert.deepEqual(await typesOf(cronStream(CRON)), ['CronCreated', 'CronFired']);
   }));
 
-test('R2 given a cron that fired and left slots out, when the past is told, then its thread and itself show the slots with their runs', () =>
+test("R2 replay shows a cron's fired and missed slots in the cron and in its thread", () =>
   withCrons(async ({ crons, clock, start, past, done }) => {
     await clock.advance(MINUTE);
     await crons.fire(CRON, start);

@@ -37,7 +37,7 @@ const rowsOf = ({ behind }: TestThreads, table: string): Record<string, unknown>
     ...row,
   }));
 
-test('X2 given a run, when it starts, is handed back and starts again, then its lease is granted and ended with the facts', () =>
+test("X2 a run's lease is granted and ended in the commits that start and requeue it", () =>
   withThreads(async (lent) => {
     const leases = () => rowsOf(lent, 'leases');
     await lent.done(toRunning('a'));
@@ -53,7 +53,7 @@ test('X2 given a run, when it starts, is handed back and starts again, then its 
     assert.deepEqual(leases(), []);
   }));
 
-test('A4 given a run with secrets, when it is retried they stay, and when it ends in any way they are erased', () =>
+test("A4 a run's secrets stay for retries and are erased at any end", () =>
   withThreads(async (lent) => {
     const { done } = lent;
     const left = () => rowsOf(lent, 'secrets').map(({ run_id }) => run_id);
@@ -81,7 +81,7 @@ test('A4 given a run with secrets, when it is retried they stay, and when it end
     assert.deepEqual(left(), []);
   }));
 
-test('W1 given a run with a webhook, when it ends, then the delivery is owed in the same commit, with the bytes to send', () =>
+test("W1 a run's end owes its webhook in the same commit, with the bytes to send", () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a', hooked));
     await save(lent, 'a', 'c1', 42);
@@ -148,7 +148,7 @@ test('W1 given webhooks that are switched off, or none asked for, when a run end
   });
 });
 
-test('W1 given a run end that meets a conflict, when it is decided anew, then the delivery has the same id and is owed once', () =>
+test('W1 a run end decided anew after a conflict owes one delivery with the same id', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a', hooked));
     const second = lent.another();
@@ -157,7 +157,7 @@ test('W1 given a run end that meets a conflict, when it is decided anew, then th
     assert.equal(rowsOf(lent, 'deliveries').length, 1);
   }));
 
-test('P3 given a run that is rolled back, when it ends, then its row, checkpoints and frames vanish and the values are those before', () =>
+test('P3 a rolled-back run loses row, checkpoints and frames and restores the values before it', () =>
   withThreads(async (lent) => {
     const { done, log } = lent;
     await done(toRunning('a'));
@@ -189,7 +189,7 @@ test('P3 given a run that is rolled back, when it ends, then its row, checkpoint
     assert.deepEqual(body.values, { n: 1 });
   }));
 
-test('L3 given a thread with a past, when it is deleted, then only tombstone, snapshot and what is still owed remain', () =>
+test('L3 of a deleted thread only tombstone, snapshot and owed deliveries remain', () =>
   withThreads(async (lent) => {
     const { done, log } = lent;
     await done(toRunning('a', hooked), { payloads: [secret('a')] });

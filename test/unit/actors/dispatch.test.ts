@@ -31,7 +31,7 @@ async function foreign(log: EventLog, ...events: ThreadEvent[]): Promise<void> {
   assert.equal(kind, 'committed');
 }
 
-test('D3 given every sort of refusal, when it is answered, then not one byte is written, not even updated_at', () =>
+test('D3 no refusal writes a byte, not even updated_at', () =>
   withThreads(async ({ done, refused, dump, clock, restart }) => {
     await done([...toRunning('a'), ask.createRun('b')]);
     await clock.advance(5_000);
@@ -86,7 +86,7 @@ test('D3 given several commands of which the last is refused, when they are disp
     );
   }));
 
-test('D3 given a command that asks for what is so already, when it is dispatched, then it is accepted and writes nothing', () =>
+test('D3 a command that changes nothing is accepted and writes nothing', () =>
   withThreads(async ({ done, dump }) => {
     await done([...toRunning('a'), ask.cancel('a')]);
     const before = dump();
@@ -113,7 +113,7 @@ test('X1 given an idle thread, when 100 runs with reject come at once, then exac
     assert.equal((await log.readStream(STREAM, 1, 1_000)).length, 2);
   }));
 
-test('given commands of one thread, when they come at once, then they are decided in order, each on the one before', () =>
+test('concurrent commands of one thread are decided in order, each on the one before', () =>
   withThreads(async ({ done, threads, log }) => {
     await done(ask.createThread());
     await Promise.all(
@@ -157,7 +157,7 @@ test('X5 without room for idle actors commands wait for a start that is being co
     { capacity: 0 },
   ));
 
-test('L2 given another writer of the stream, when a command meets its facts, then it is decided anew on them', () =>
+test("L2 a command that meets another writer's events is decided anew on them", () =>
   withThreads(async ({ done, refused, log }) => {
     await done(ask.createThread({ a: 1 }));
     await foreign(log, fact.updated({ b: 2 }));
@@ -172,7 +172,7 @@ test('L2 given another writer of the stream, when a command meets its facts, the
     assert.equal(await refused(ask.updateThread({})), 'thread-missing');
   }));
 
-test('L4 given a stream that moves on at every try, when a command gives up, then it says so and wrote nothing', () =>
+test('L4 a command gives up on a stream that changes at every try, and writes nothing', () =>
   withThreads(async ({ done, another, log, dump }) => {
     await done(ask.createThread());
     let tries = 0;
@@ -189,7 +189,7 @@ test('L4 given a stream that moves on at every try, when a command gives up, the
     assert.ok(!dump().includes('mine'));
   }));
 
-test('L4 given a log that cannot say what happened, when a command is dispatched, then it throws and is no refusal', () =>
+test('L4 an unknown outcome is thrown and is no refusal', () =>
   withThreads(async ({ done, threads, log, behind }) => {
     await done(ask.createThread());
     behind((db) => db.exec('ALTER TABLE events RENAME TO lost'));
@@ -200,7 +200,7 @@ test('L4 given a log that cannot say what happened, when a command is dispatched
     await assert.rejects(threads.dispatch(THREAD, [ask.updateThread({})]), LogUnavailable);
   }));
 
-test('L4 given a command id, when its command is repeated although it cannot happen twice, then the first receipt is the answer', () =>
+test('L4 a repeated command id gets the first receipt though the command cannot happen twice', () =>
   withThreads(async (lent) => {
     const { done, restart } = lent;
     await done(toRunning('a'));
@@ -218,7 +218,7 @@ test('L4 given a command id, when its command is repeated although it cannot hap
     assert.equal((await foldOf(lent.log)).version, 6);
   }));
 
-test('L4 D3 given a command id that was never accepted, when its command is refused, then it is a refusal and writes nothing', () =>
+test('L4 D3 a refused command with a new command id writes nothing', () =>
   withThreads(async ({ done, refused, dump }) => {
     await done(toRunning('a'));
     const before = dump();
@@ -226,7 +226,7 @@ test('L4 D3 given a command id that was never accepted, when its command is refu
     assert.equal(dump(), before);
   }));
 
-test('X2 given a lease that ended behind the actor, when an executor writes with it, then it is refused as stale', () =>
+test('X2 a write with a lease that ended unnoticed by the actor is refused as stale', () =>
   withThreads(async ({ done, refused, log }) => {
     await done(toRunning('a'));
     const lease = { runId: 'a', attempt: 1, leaseId: 'lease' };

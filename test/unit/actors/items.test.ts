@@ -42,7 +42,7 @@ test('X2 given a lease that is stale, when a write carries it, then it is refuse
     assert.equal(count(given, 'items'), 1);
   }));
 
-test('L3 given an item with a past, when it is written again and deleted, then its stream keeps one fact and no payload', () =>
+test('L3 the stream of a rewritten and deleted item keeps one event and no payload', () =>
   withLog(async (given) => {
     const items = open(given);
     const stream = itemStream(itemIdOf(['a'], 'k'));
@@ -60,7 +60,7 @@ test('L3 given an item with a past, when it is written again and deleted, then i
     assert.equal(await given.past((history) => history.firstDifference()), undefined);
   }));
 
-test('L2 given two writers of one log, when they write the same item, then both writes are done, one after the other', () =>
+test('L2 two writers of one item both succeed, one after the other', () =>
   withLog(async (given) => {
     const [one, two] = [open(given), open(given)];
     const results = await Promise.all([1, 2, 3, 4].map((n) => (n % 2 ? one : two).write([put('k', n)])));
@@ -101,7 +101,7 @@ test('given an item that was renewed, when a sweep that found it before comes la
     assert.deepEqual(valueOf((await read(given, 'k'))!), { n: 2 });
   }));
 
-test('P2 given items that were written, refreshed and deleted, when rows are rebuilt, then they are the same', () =>
+test('P2 rebuilt rows of written, refreshed and deleted items are the same', () =>
   withLog(async (given) => {
     const items = open(given);
     await items.write([put('a', 1, 5), put('b', 2), put('c', 3)]);

@@ -33,7 +33,7 @@ function watched(log: EventLog): { log: EventLog; calls: string[] } {
   };
 }
 
-test('R2 given a thread with a past, when its actor comes back after a restart, then snapshot and fold are one state', () =>
+test("R2 after a restart an actor's snapshot equals the fold of its events", () =>
   withThreads(async (lent) => {
     await lent.done([...toRunning('a'), ask.createRun('b'), ask.updateThread({ k: 'v' })]);
     for (const step of [
@@ -86,7 +86,7 @@ test('given more threads than fit, when they are used, then the idle ones unused
     assert.deepEqual(await use('t3'), ['snapshot of t3'], 't3 was let go in turn');
   }));
 
-test('given a thread id that was drawn for a command, when it is dispatched, then nothing is read, and a thread that has it is safe', () =>
+test('a command for a new thread id reads nothing, and an existing thread is safe from it', () =>
   withThreads(async ({ another, log }) => {
     const seen = watched(log);
     const [one, other] = [another(() => seen.log), another(() => seen.log)];
@@ -101,7 +101,7 @@ test('given a thread id that was drawn for a command, when it is dispatched, the
     assert.equal(update.ok, true, 'a command that creates nothing reads what there is');
   }));
 
-test('given one actor too few for the work, when many threads write at once, then every command is done in order', () =>
+test('many threads that share too few actors have all commands done in order', () =>
   withThreads(async ({ another, log }) => {
     const threads = another(undefined, 1);
     const ids = Array.from({ length: 20 }, (_, i) => `t${String(i).padStart(2, '0')}`);
@@ -120,7 +120,7 @@ test('given one actor too few for the work, when many threads write at once, the
     }
   }));
 
-test('D2 given an actor, when it takes in a fact that its machine denies, then it throws and names the version', () => {
+test('D2 an actor that gets an event its machine denies throws and names the version', () => {
   const { state } = given(fact.created(), fact.runCreated('a'));
   const actor = createThreadActor('thread-t', { state, version: 2 });
   assert.throws(

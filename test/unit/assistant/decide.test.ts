@@ -52,7 +52,7 @@ test('given no assistant, when it is changed, set back or deleted, then it is mi
   assert.deepEqual(refusals, ['assistant-missing', 'assistant-missing', 'assistant-missing']);
 });
 
-test('given updates and a version set back, when the next update comes, then its number is the highest plus one', () => {
+test('an update after an earlier version was set current gets the highest number plus one', () => {
   const { state, facts } = take(
     create('one', { a: 1 }),
     update({ name: 'two', metadata: { b: 2 } }),
@@ -75,7 +75,7 @@ test('given an assistant, when a version that never was is set, then it is missi
   assert.deepEqual(refusals, ['version-missing', 'version-missing', 'version-missing']);
 });
 
-test('given a deleted assistant, when its id is used again, then it starts over without its earlier versions', () => {
+test("a deleted assistant's id starts over without its earlier versions", () => {
   const { state, refusals } = take(
     create('one'),
     create('again'),
@@ -90,7 +90,7 @@ test('given a deleted assistant, when its id is used again, then it starts over 
   assert.deepEqual([state.content.name, state.version, state.newest], ['three', 1, 1]);
 });
 
-test("given the mark of the server's own assistants, when clients write it or over it, then it stays where it belongs", () => {
+test('clients can neither set nor remove the mark of system assistants', () => {
   const user = take(
     create('mine', { created_by: 'system', a: 1 }),
     update({ metadata: { created_by: 'system' } }),

@@ -17,7 +17,7 @@ const load = (crons?: unknown, http = {}) =>
     return loadConfig({}, {}, dir);
   });
 
-test('given a crons block, when it is loaded, then it is read, and one run catches up where nothing is said', async () => {
+test('a crons block is read; by default one run catches up', async () => {
   assert.deepEqual((await load()).crons, { catchUp: 'one', catchUpLimit: 100 });
   const { crons, warnings } = await load({ catch_up: 'all', catch_up_limit: 7 });
   assert.deepEqual([crons, warnings], [{ catchUp: 'all', catchUpLimit: 7 }, []]);

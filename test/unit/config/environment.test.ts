@@ -51,7 +51,7 @@ test('given values that are none, when the config is loaded, then each is named 
   assert.throws(() => load({ BG_JOB_TIMEOUT_SECS: '0' }), toldOf('of at least 1'));
 });
 
-test('given a grace that is a part of a second, when the config is loaded, then it counts, and what is no number is told', () => {
+test('a grace of a fraction of a second is used, and a value that is no number is reported', () => {
   assert.equal(load({ PLATFORM_STOP_GRACE_SECS: '1.5' }).stopGraceMs, 1_500);
   for (const bad of ['', '.5', '1.', '-1.5', '1e3'])
     assert.throws(
@@ -69,7 +69,7 @@ test('an empty list in the environment counts as none, and a wrong member is nam
   assert.throws(() => load({ CORS_ALLOW_ORIGINS: `${both},c` }), toldOf('separated by commas, found "c"'));
 });
 
-test('given no path for the data, when the config is loaded, then it is told, and nothing is written wherever the process is', () => {
+test('an empty data path is reported, and nothing is written to the working directory', () => {
   assert.throws(() => load({ PLATFORM_DATA: '' }), toldOf('PLATFORM_DATA: expected a path'));
   assert.throws(
     () => loadConfig({ config: PROJECT, data: '' }, {}, PROJECT),
@@ -104,7 +104,7 @@ test('an address of a store is a folder or a file URL, and others are refused', 
   assert.throws(() => load({ PLATFORM_DATA: data }), toldOf(`expected a folder, found ${data}`));
 });
 
-test('given what would leave data unprotected if it were passed over, when it is set, then the start is refused', () => {
+test('settings that would leave data unprotected if ignored prevent the start', () => {
   assert.throws(
     () => load({ LANGGRAPH_AES_KEY: 'x'.repeat(32) }),
     toldOf('LANGGRAPH_AES_KEY: nothing is encrypted'),

@@ -26,7 +26,7 @@ const problemsOf = async (more: object, env?: Record<string, string>): Promise<r
   throw new Error('the configuration was accepted');
 };
 
-test('given no http block, when loaded, then anybody may call, nothing is switched off and no header is shown', async () => {
+test('without an http block everybody may call, everything is on and no header is shown', async () => {
   const { http, log, warnings, maxBodyBytes } = await load({});
   assert.deepEqual(http, {
     customRouteAuth: false,

@@ -25,7 +25,7 @@ const problemsOf = (webhooks: object, env?: Record<string, string>): Promise<str
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-test('given no webhooks block, when loaded, then webhooks go to the open internet, unsigned, with 15 s for each', async () => {
+test('without a webhooks block webhooks go to public addresses, unsigned, within 15 s each', async () => {
   assert.deepEqual((await load({})).webhooks, {
     enabled: true,
     url: { allowPrivate: false, requireHttps: false, allowedDomains: [], allowedPorts: [], maxLength: 2048 },

@@ -51,7 +51,7 @@ function look(state: LivingCron, now: number, policy: CatchUp): { state: LivingC
   return { state, did };
 }
 
-test('given a clock that goes on, when slots come, then each has one run, also when a look is a little late', () => {
+test('each slot has one run, also when it is noticed a little late', () => {
   for (const mode of ['one', 'none', 'all'] as const) {
     let state = create();
     const all: string[] = [];
@@ -66,7 +66,7 @@ test('given a clock that goes on, when slots come, then each has one run, also w
   assert.equal(seconds.did.length, 3);
 });
 
-test('given a downtime, when it is over, then one run stands for all missed slots, or none, or each has its own up to a cap', () => {
+test('after a downtime one run stands for all missed slots, or none, or each up to a cap', () => {
   const now = START + 10.5 * MINUTE;
   assert.deepEqual(look(create(), now, catchUp('one')).did, ['+10~1']);
   assert.deepEqual(look(create(), now, catchUp('none')).did, ['-10~1']);
@@ -123,7 +123,7 @@ test('given an end, when it comes, then slots up to it have their runs and nothi
   assert.equal(create({ endTime: START + 30_000 }).nextAt, null);
 });
 
-test('given changes, when they do not concern the schedule, then a slot that waits stays; a pause leaves out what comes in it', () => {
+test('changes apart from the schedule keep a waiting slot; a pause skips the slots within it', () => {
   const late = START + 5 * MINUTE;
   const state = create();
   assert.equal(update(state, { metadata: { a: 1 } }, late).nextAt, START + MINUTE);

@@ -42,7 +42,7 @@ test('given five and six fields, names and lists, when slots are looked for, the
   assert.equal(nextSlot({ schedule: '0 0 30 2 *', timezone: null }, 0), null);
 });
 
-test('given a zone, when the clocks are put forward, then a time of day that is left out comes as the gap ends, once', () => {
+test('a time of day skipped when clocks go forward comes once, at the end of the gap', () => {
   const night = ['2026-03-28T12:00:00', '2026-03-30T12:00:00'] as const;
   assert.deepEqual(slots('30 2 * * *', BERLIN, ...night), ['2026-03-29T01:00:00', '2026-03-30T00:30:00']);
   assert.deepEqual(slots('10,30 2 * * *', BERLIN, ...night), [
@@ -63,7 +63,7 @@ test('given a zone, when the clocks are put forward, then a time of day that is 
   ]);
 });
 
-test('given a zone, when the clocks are put back, then a time of day comes once, and what goes by the hour in both hours', () => {
+test('when clocks go back a time of day comes once, and hourly slots come in both hours', () => {
   const night = ['2026-10-24T12:00:00', '2026-10-26T12:00:00'] as const;
   assert.deepEqual(slots('30 2 * * *', BERLIN, ...night), ['2026-10-25T00:30:00', '2026-10-26T01:30:00']);
   assert.deepEqual(slots('0,30 2 * * *', BERLIN, ...night), [
@@ -89,7 +89,7 @@ const SCHEDULES = [
 ];
 const ZONES = [null, BERLIN, 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'America/Santiago'];
 
-test('given any moment, when slots are looked for before and after it, then both ways tell of the same ones', () => {
+test('slots searched before and after any moment are the same', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...SCHEDULES),

@@ -17,7 +17,7 @@ const nextAt = (posted: Posted, state: Partial<DeliveryState> = {}): number | nu
   return data.nextAt === null ? null : data.nextAt - NOW;
 };
 
-test('given the pauses between attempts, when they are added up, then they grow, within their jitter, over more than a day', () => {
+test('pauses between attempts grow within their jitter and add up to over a day', () => {
   let total = 0;
   for (const [index, pause] of PAUSES_MS.entries()) {
     const spread = Array.from({ length: 200 }, (_, i) => pauseAfter(index + 1, `delivery ${i}`)!);
@@ -32,7 +32,7 @@ test('given the pauses between attempts, when they are added up, then they grow,
   assert.equal(pauseAfter(2, 'd', [7]), undefined);
 });
 
-test('given an answer, when it is judged, then only 2xx is success, 410 and what is denied end it, and everything else is tried again', () => {
+test('only 2xx is success; 410 and denials are final; everything else is retried', () => {
   for (const status of [200, 201, 204, 299])
     assert.equal(judge({ kind: 'answered', status }).type, 'WebhookDelivered');
   for (const status of [100, 199, 300, 301, 304, 400, 404, 429, 500, 503])
@@ -47,7 +47,7 @@ test('given an answer, when it is judged, then only 2xx is success, 410 and what
   assert.deepEqual([again.data.attempt, again.data.nextAt], [14, NOW + pauseAfter(1, 'd')!]);
 });
 
-test('given Retry-After, when it asks for more than the pause, then it is honoured, in seconds and as a date, up to a day', () => {
+test('a Retry-After longer than the pause is honoured, in seconds or as a date, up to a day', () => {
   const asked = (retryAfter: string) => nextAt({ kind: 'answered', status: 503, retryAfter });
   assert.equal(asked('120'), 120_000);
   assert.equal(asked('Thu, 01 Jan 2026 00:10:00 GMT'), 600_000);

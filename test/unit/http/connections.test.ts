@@ -9,7 +9,7 @@ import { suite } from '../../support/suite.ts';
 const test = suite('http/connections');
 const LARGE = 30_000_000;
 
-test('given connections of every sort, when the server closes, then whoever is owed a reply gets all of it, and none is left open', async () => {
+test('at the close each owed reply is sent in full and no connection stays open', async () => {
   const replies = new Map<string, ServerResponse>();
   const server = createServer({ keepAliveTimeout: 75_000 }, (request, reply) => {
     replies.set(request.url!, reply);

@@ -19,7 +19,7 @@ test('given records, when they are listed, then they are JSON, none as an empty 
   }
 });
 
-test('given more than a reply may hold, when it is listed, then the refusal names the field, and the rest is not rendered', async () => {
+test('a list over the size limit is refused by field, and its rest is not rendered', async () => {
   let rendered = 0;
   const render = async (n: number) => large((rendered = n));
   await assert.rejects(

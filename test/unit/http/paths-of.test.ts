@@ -4,7 +4,7 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('http/paths, of addresses');
 
-test('A1 given addresses plain and strange, when their paths are taken, then they are those that the standard finds', () => {
+test('A1 the path of any address is the one that the URL standard finds', () => {
   for (const url of [
     'http://h/',
     'http://h:2024/threads/0197-a_b.c~d/runs/wait',

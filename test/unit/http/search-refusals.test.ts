@@ -11,7 +11,7 @@ const answered = async (reason: SearchRefused['reason']) => {
   return { status: reply.status, retry: reply.headers.get('retry-after'), detail };
 };
 
-test('S3 given a search that took too long, when it is answered, then with 503, the limit, and what would be faster', async () => {
+test('S3 a search over its time limit gets 503 with the limit and faster alternatives', async () => {
   const { status, retry, detail } = await answered('slow');
   assert.deepEqual([status, retry], [503, null]);
   assert.match(detail, /longer than 10 s\. Narrow it: by ids, by status, or by a value of the metadata/);

@@ -8,7 +8,7 @@ const NONE = { methods: [], headers: [], expose: [], maxAgeSecs: 0 };
 const APP = 'https://app.example';
 const OTHER = 'https://other.example';
 
-test('given what pages may call, when they open sockets, then cookies count only where they would in other requests', () => {
+test('cookies of pages that open sockets count only where they would in other requests', () => {
   const ask = (config: { origins: string[]; originRegex?: string; credentials: boolean }) => {
     const origins = socketOrigins({ ...NONE, ...config });
     return [undefined, 'http://host:1', APP, OTHER, 'null'].map((origin) => origins(origin, 'HOST:1'));

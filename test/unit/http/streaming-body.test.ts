@@ -5,7 +5,7 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('http/streaming-body');
 
-test('S3 given bytes that several are sent, when one who reads a stream changes or takes what he is given, then they are as they were', async () => {
+test('S3 shared bytes stay unchanged when one reader changes or transfers its chunk', async () => {
   const shared = Buffer.from('x'.repeat(100_000));
   const open = () =>
     streamingResponse(

@@ -4,7 +4,7 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('kernel/gate');
 
-test('given more than a gate lets through, when some are done or fail, then others enter in order, and never too many', async () => {
+test("callers beyond a gate's capacity enter in order as others finish or fail", async () => {
   const { enter } = openGate(3);
   const entered: number[] = [];
   let inside = 0;

@@ -38,7 +38,7 @@ test('given a thread that rests, when nothing has come since it was collected, t
   assert.is(await collections(() => 0), 1);
 });
 
-test('given a thread, when it rests, then it is collected at once until it has worked for seconds, and after a minute then', async () => {
+test('an idle process collects garbage at once, or after a minute once it worked for seconds', async () => {
   const at: number[] = [];
   let looks = 0;
   let heapTotal = 40 * MIB;

@@ -31,7 +31,7 @@ test('given a text within a value, when somebody else writes it, then it is the 
   assert.deepEqual(value.a.parse(), { b: [1, 2] });
 });
 
-test('S3 given a long text that several are sent, when they are sent the same, then its bytes are made once, and otherwise for each', () => {
+test('S3 a long text sent to several is encoded once when the replies are equal', () => {
   const values = text('ü'.repeat(100_000));
   const value = (more = {}) => ({ id: 1, values, ...more });
   const bytes = encodeJson(value());

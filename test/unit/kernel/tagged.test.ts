@@ -53,7 +53,7 @@ for (const [kind, [v, flat]] of Object.entries(FLAT) as [TaggedKind, [Json | und
     assert.equal(flatten({ list: [stored] }), { list: [flat] });
   });
 
-test('given maps that are keys of maps, when they are flattened, then names stay short, and differ where the keys do', () => {
+test('flattened maps as keys of maps get short names that differ where the keys do', () => {
   const nest = (innermost: Json): Json => {
     let key = innermost;
     for (let level = 0; level < 60; level++) key = tagged('map', [[key, 1]]);
@@ -72,7 +72,7 @@ test('given plain JSON with something tagged in it, when it is flattened, then a
   assert.is(tagOf({ a: 1 }), undefined);
 });
 
-test('given an undefined property, when its object is flattened, then the key is gone; in a list it is null', () => {
+test('an undefined property is dropped from an object and null in a list', () => {
   assert.equal(Object.keys(flatten({ a: tagged('undefined'), b: 1 }) as object), ['b']);
   assert.equal(flatten([tagged('undefined'), 1]), [null, 1]);
 });

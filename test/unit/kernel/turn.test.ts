@@ -4,7 +4,7 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('kernel/turn');
 
-test('S3 given many who share their turns, then they have them in order, one in each turn of the event loop', async () => {
+test('S3 tasks that share turns proceed in order, one per turn of the event loop', async () => {
   const inTurn = shareTurns();
   const done: string[] = [];
   let open = true;

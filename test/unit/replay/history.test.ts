@@ -13,7 +13,7 @@ import { withPast } from './with-past.ts';
 
 const test = suite('replay/history');
 
-test('R1 given the past of a log, when something would write through it, then it throws and the log is as before', () =>
+test('R1 a write through an opened history throws and leaves the log unchanged', () =>
   withPast(async ({ past, dump }) => {
     const before = dump();
     await past((history) => {
@@ -24,7 +24,7 @@ test('R1 given the past of a log, when something would write through it, then it
     assert.equal(dump(), before);
   }));
 
-test('R1 given a live writer, when the past is opened beside it, then both go on and the past stays one moment', () =>
+test('R1 a history opened beside a live writer stays at one moment', () =>
   withPast(async (lent) => {
     await lent.past(async (history) => {
       const count = () => history.readAll(0, 1_000).length;
@@ -58,7 +58,7 @@ async function here(...args: string[]): Promise<{ code: number; lines: string[] 
 }
 const replay = (...args: string[]) => here('replay', ...args);
 
-test('R2 given a data directory, when replay is run on it, then threads, a timeline, a state and the verdict are printed', () =>
+test('R2 replay of a data folder prints threads, a timeline, a state and the verdict', () =>
   withPast(async ({ dir, behind }) => {
     const threads = await replay('--data', dir);
     assert.equal(threads.code, 0);

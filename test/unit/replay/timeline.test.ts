@@ -30,7 +30,7 @@ async function liveState({ log }: Past): Promise<unknown> {
   };
 }
 
-test('R2 given a thread, when its state is asked for at every position, then it is what was live at that moment', async () => {
+test('R2 the state at every position is what was live at that moment', async () => {
   const lived: { position: number; state: unknown }[] = [];
   await withPast(
     async ({ past }) => {
@@ -54,7 +54,7 @@ test('R2 given a thread, when its state is asked for at every position, then it 
   );
 });
 
-test('R2 given a thread, when its timeline is read, then it has every fact with the state before and after, and its webhooks', () =>
+test('R2 a timeline has every event with the state before and after, and the webhooks', () =>
   withPast(async ({ past, clock }) => {
     const entries = await past((history) => timelineOf(history, THREAD));
     assert.deepEqual(

@@ -113,7 +113,7 @@ const DAMAGES: Record<string, Damage> = {
   },
 };
 
-test('R2 P2 given a log that was left alone, when it is verified, then nothing is found and everything was counted', () =>
+test('R2 P2 the verification of an untouched log counts everything and finds nothing', () =>
   withPast(async (past) => {
     const { events, streams, finding } = await past.past(verify);
     assert.equal(finding, undefined);
@@ -124,7 +124,7 @@ test('R2 P2 given a log that was left alone, when it is verified, then nothing i
     assert.equal((await past.past(verify)).finding, undefined);
   }));
 
-test('L2 D2 P2 P3 given every kind of damage, when the log is verified, then it is found and its position named', async () => {
+test('L2 D2 P2 P3 the verification finds every kind of damage and names its position', async () => {
   for (const [name, { sql, at, problem }] of Object.entries(DAMAGES))
     await withPast(async (past) => {
       const position = at === null ? undefined : positionOf(past, ...at);

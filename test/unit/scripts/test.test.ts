@@ -37,7 +37,7 @@ const LEAVE_A_CHILD = `
   import { spawn } from 'node:child_process';
   spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { stdio: 'inherit' }).unref();`;
 
-test('given passing and failing files, when their stages run, then counts add up and only failures show output', async () => {
+test('counts of stages add up, and only failures show their output', async () => {
   const { code, output, lastLine } = await run(
     {
       'test/unit/a.test.ts': `console.log('quiet'); ${totals(3, 3)}`,
@@ -66,7 +66,7 @@ test('given only passing files, when they run, then the runner succeeds', async 
   assert.is(code, 0);
 });
 
-test('given files that say nothing, skip, crash late or find no test, when they run, then each is a failure', async () => {
+test('files that are silent, skip, crash late or find no test are failures', async () => {
   const { code, lastLine, output } = await run(
     {
       'test/unit/silent.test.ts': '',
@@ -80,7 +80,7 @@ test('given files that say nothing, skip, crash late or find no test, when they 
   assert.is(code, 1);
 });
 
-test('given tests that say what the machine lacks, when they are skipped, then the reasons are printed and nothing fails', async () => {
+test('tests skipped for what the machine lacks print the reason and do not fail', async () => {
   const reason = `console.log('skipped "t": no such tool');`;
   const { code, lastLine, output } = await run(
     {
@@ -95,7 +95,7 @@ test('given tests that say what the machine lacks, when they are skipped, then t
   assert.match(output, '2 skipped, ');
 });
 
-test('given more files than processes, when one hangs and one crashes, then each is judged by itself and those behind them run', async () => {
+test('a hanging and a crashing file are judged alone, and files behind them run', async () => {
   const own = `console.log('pid ' + process.pid);`;
   const many = Array.from({ length: 24 }, (_, i): [string, string] => {
     const wrong =
@@ -160,12 +160,12 @@ test('given a file that hangs with a process of its own, when its time is over, 
   assert.match(output, 'killed after 5000 ms');
 });
 
-test('given a file that leaves a process behind, when it ends, then the runner waits for nothing and kills it', async () => {
+test('a process that a file leaves behind is killed without a wait', async () => {
   const { lastLine } = await run({ 'test/unit/a.test.ts': LEAVE_A_CHILD + totals(1, 1) }, ['unit']);
   assert.is(lastLine, '1 passed, 0 failed');
 });
 
-test('given a run in progress, when it is interrupted, then its children end, nothing new starts and it fails', async () => {
+test('an interrupted run ends its children, starts nothing new and fails', async () => {
   const { code, lastLine } = await run(
     {
       'test/unit/a.test.ts': `${LEAVE_A_CHILD} process.kill(process.ppid, 'SIGINT'); setTimeout(() => {}, 60000);`,

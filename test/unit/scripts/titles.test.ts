@@ -16,12 +16,12 @@ function check(a: string, b: string) {
   });
 }
 
-test('given two tests with one title in different files, when titles are checked, then both places are named', async () => {
+test('a title used in two files is reported with both places', async () => {
   const { clashes } = await check(`\ntest('same', f);`, `test(\n  "same", f);`);
   assert.equal(clashes, ['test/unit/a.test.ts:2 has the title of test/b.contract.ts:2: same']);
 });
 
-test('given titles that differ, or repeat only in comments and strings, when titles are checked, then all is well', async () => {
+test('titles that differ, or repeat only in comments and strings, are accepted', async () => {
   const { clashes, titles } = await check(
     `test('one', f); // test('one', f)`,
     `test('two', f); check("test('one', f)"); contest('one'); pattern.test('one');`,

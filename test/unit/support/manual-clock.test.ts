@@ -28,7 +28,7 @@ test('given timers set in any order, when time advances, then the due ones fire 
   assert.is(clock.monotonic(), 30);
 });
 
-test('given a timer that starts a chain of promises and timers, when time advances once, then all that is due ran', async () => {
+test('one advance runs all due timers of a chain of promises and timers', async () => {
   const clock = createManualClock(0);
   const ticks: number[] = [];
   const tick = async (): Promise<void> => {

@@ -59,7 +59,7 @@ test('given steps one after the other, when what they show changes places, then 
   assert.ok(differ([updates[0]!, ...between], [...between, updates[0]!]));
 });
 
-test('given final values, when questions stand in another order, then they are equal, and other lists are not', () => {
+test('final values are equal if only the order of their interrupts differs', () => {
   const values = (questions: string[], items: string[]) => ({
     __interrupt__: questions.map((value) => ({ value })),
     items,
@@ -69,7 +69,7 @@ test('given final values, when questions stand in another order, then they are e
   assert.ok(differ(values(['a', 'b'], []), values(['a', 'a'], [])));
 });
 
-test("given a tool's message, when it gets its id after its task's frame, then only whole steps compare the id", () => {
+test("the id of a tool message that comes after its task's frame is compared in whole steps", () => {
   const message = (id?: string) => ({ tool_call_id: 'call', ...(id !== undefined && { id }) });
   const frames = (ofTask: object, ofStep: object): Frames => [
     ['updates', { tools: { messages: [ofTask] } }],

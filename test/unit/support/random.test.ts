@@ -54,7 +54,7 @@ test('given a length, when bytes are drawn, then so many come and they spread ov
   assert.is(new Set(bytes).size, 256);
 });
 
-test('given SEED in the environment, when a seed is asked for, then it is that one, and nonsense is refused', () => {
+test('SEED in the environment is the seed, and nonsense is refused', () => {
   const before = process.env['SEED'];
   try {
     process.env['SEED'] = '42';

@@ -137,7 +137,7 @@ const TABLE: [command: ThreadCommand, label: string, expected: Record<string, st
   ],
 ];
 
-test('D2 D3 X1 X2 X3 given every state, when every command is decided, then facts or the refusal are as the table says', () => {
+test('D2 D3 X1 X2 X3 every command in every state gives the events or refusal of the table', () => {
   const seen: Record<string, Record<string, string>> = {};
   const wanted: Record<string, Record<string, string>> = {};
   for (const [command, label, expected] of TABLE)

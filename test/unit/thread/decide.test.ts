@@ -10,7 +10,7 @@ const test = suite('thread/decide');
 const queued = [fact.created(), fact.runCreated('a'), fact.runCreated('b')];
 const running = [...queued, fact.started('a')];
 
-test('given metadata on assistant, thread and run, when a run is created, then the later wins and the thread learns graph and assistant', () => {
+test('of metadata of assistant, thread and run the later wins; the thread gets graph and assistant', () => {
   const state = given(fact.created({ on: 'thread', k: 'thread' }))
     .when(
       ask.createRun('a', 'reject', {
@@ -70,7 +70,7 @@ test('X3 a run with strategy interrupt ends the waiting run at once and stops th
   assert.equal(openRun(state, 'b'), undefined);
 });
 
-test('X3 given two runs that wait, when one comes with rollback, then both end and each says how many remain', () => {
+test('X3 a run with strategy rollback ends both waiting runs with the number that remain', () => {
   const outcome = {
     kind: 'rolled-back',
     reason: 'superseded by run c (multitask_strategy=rollback)',
@@ -85,7 +85,7 @@ test('X3 given two runs that wait, when one comes with rollback, then both end a
     );
 });
 
-test('P3 given a retried run and one behind it, when both are rolled back, then the head before the first attempt stands', () => {
+test('P3 rolling back a retried run and its successor restores the head before its first attempt', () => {
   const history = [
     ...[fact.created(), fact.runCreated('z'), fact.started('z'), fact.saved('z', 'c0')],
     ...[fact.completed('z', { head: 'c0' }), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')],
@@ -102,7 +102,7 @@ test('P3 given a retried run and one behind it, when both are rolled back, then 
   );
 });
 
-test('given a stopping run, when a run comes with rollback, then the stop becomes a rollback and its checkpoints do not stay', () => {
+test('a run with rollback turns the stop of a stopping run into a rollback', () => {
   const stopping = [...running, fact.saved('a', 'c1'), fact.cancelRequested('a', 'interrupt')];
   const state = given(...stopping)
     .when(ask.createRun('c', 'rollback'))
@@ -114,14 +114,14 @@ test('given a stopping run, when a run comes with rollback, then the stop become
   assert.equal(end.data.head, null);
 });
 
-test('given a run that is being undone, when it is cancelled with interrupt, then it is undone all the same', () => {
+test('a cancel with interrupt does not prevent a rollback that is under way', () => {
   const state = given(...running, fact.cancelRequested('a', 'rollback'))
     .when(ask.cancel('a', 'interrupt'))
     .then();
   assert.ok(state.status === 'stopping' && state.action === 'rollback');
 });
 
-test('given a run being undone, when its graph reports success, then the run is rolled back to the head before it', () => {
+test('a run under rollback whose graph succeeds is rolled back to the head before it', () => {
   const before = [
     fact.created(),
     ...[fact.runCreated('z'), fact.started('z'), fact.saved('z', 'c0'), fact.completed('z', { head: 'c0' })],
@@ -143,7 +143,7 @@ test('given a run being undone, when its graph reports success, then the run is 
   assert.ok(state.status === 'idle' && state.head === 'c0');
 });
 
-test('given a second attempt, when its run is rolled back, then the thread returns to the head before the first', () => {
+test('rolling back a second attempt restores the head before the first', () => {
   const history = [
     ...[fact.created(), fact.runCreated('a'), fact.started('a', 1, 'l1'), fact.saved('a', 'c1')],
     ...[fact.requeued('a'), fact.started('a', 2, 'l2'), fact.saved('a', 'c2', '', 2)],
@@ -231,7 +231,7 @@ test('X6 an attempt that is handed back has lost nothing', () => {
     .then(fact.requeued('a', 6, { lost: true, charges: 1 }));
 });
 
-test('X5 given a stopping run, when its process is lost, then it ends as it was asked to, for the reason that was given', () => {
+test('X5 a stopping run whose process is lost ends as requested, for the given reason', () => {
   for (const [action, kind] of [
     ['interrupt', 'cancelled'],
     ['rollback', 'rolled-back'],

@@ -9,7 +9,7 @@ const test = suite('thread/maintenance');
 
 const done = [fact.created(), fact.runCreated('a'), fact.started('a'), fact.completed('a', { head: 'c' })];
 
-test('given no thread or one that exists, when a copy is made, then it is idle with the head of the original or refused', () => {
+test("a copy is idle with the original's head, or refused for an existing thread", () => {
   const state = given().when(ask.copyThread('other')).then(fact.copied('other'));
   assert.equal(state.status, 'idle');
   given(fact.created()).when(ask.copyThread('other')).thenRefused({ code: 'thread-exists' });
@@ -17,7 +17,7 @@ test('given no thread or one that exists, when a copy is made, then it is idle w
   assert.equal(copied.status === 'idle' && copied.head, 'head');
 });
 
-test('X5 given an open run, when the thread is pruned or a run deleted, then both are refused, and taken once it has ended', () => {
+test('X5 pruning and run deletion are refused while a run is open', () => {
   for (const open of [[fact.runCreated('a')], [fact.runCreated('a'), fact.started('a')]])
     for (const command of [ask.pruneThread(), ask.deleteRun('z')])
       given(fact.created(), ...open)
@@ -32,7 +32,7 @@ test('X5 given an open run, when the thread is pruned or a run deleted, then bot
   assert.equal(state.status === 'idle' && state.head, null);
 });
 
-test('given a time to live, when a run ends, then only one that keeps the latest is set anew, and a pruning disarms it', () => {
+test("a run's end restarts only a keep-latest time to live, and pruning ends it", () => {
   for (const [strategy, rearm] of [
     ['keep-latest', 5],
     ['delete', undefined],
@@ -49,7 +49,7 @@ test('given a time to live, when a run ends, then only one that keeps the latest
   }
 });
 
-test('L3 given facts of a run with content, when they are redacted, then order and kind stay and the content is gone', () => {
+test('L3 redacted events of a run keep order and type and lose their content', () => {
   const secret = 'what was said';
   const outcomes: Outcome[] = [
     { kind: 'success', next: [secret], interrupts: { t: [secret] } },

@@ -7,7 +7,7 @@ const test = suite('thread/state');
 
 const running = [fact.created(), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')];
 
-test('given runs that wait, when one is handed back, then it goes to the front and remembers attempt, losses and base', () => {
+test('a requeued run goes to the front and keeps attempt, losses and base', () => {
   const { state } = given(...running, fact.saved('a', 'c1'), fact.requeued('a', 1, { lost: true }));
   assert.ok(state.status === 'queued');
   assert.deepEqual(state.queue, [
@@ -25,7 +25,7 @@ test('given runs that wait, when one is handed back, then it goes to the front a
   });
 });
 
-test('given a checkpoint of a subgraph, when it is saved, then the head stays, and the next attempt is given what the run was given', () => {
+test("a subgraph's checkpoint leaves the head and the next attempt's input unchanged", () => {
   const { state } = given(...running, fact.saved('a', 'c1'), fact.saved('a', 'sub1', 'child:1'));
   assert.ok(isLiving(state) && state.head === 'c1');
   const first = given(...running, fact.saved('a', 'sub1', 'child:1')).state;

@@ -26,7 +26,7 @@ async function withPair<T>(use: (here: WebSocket, there: WebSocket) => Promise<T
   }
 }
 
-test('S3 given a socket that is not read, when texts are sent, then the sender waits until it is read again', () =>
+test('S3 a sender waits while its socket is not read', () =>
   withPair(async (here, there) => {
     const outlet = openOutlet(here, atOnce);
     there.pause();
@@ -63,7 +63,7 @@ test('given a socket that is gone, when texts are sent, then nothing waits and n
     await outlet.reply({ type: 'error' });
   }));
 
-test('S3 given a long text that has to wait for its turn, when a short one is sent, then that does not wait', () =>
+test('S3 a short text does not wait behind a long one', () =>
   withPair(async (here, there) => {
     let pass: () => void = () => undefined;
     const outlet = openOutlet(here, () => new Promise((resolve) => (pass = resolve)));
