@@ -3,7 +3,6 @@
  * exist in two forms, of undici up to 7 (`onHeaders`, `onData`) and of later versions (`onResponseStart`, …).
  */
 import type { RecordedAnswer, RecordedFailure } from './parts.ts';
-import { fromRecordedBytes } from './parts.ts';
 import { currentSession, inTransport, isInTransport, type Exchange, type ReplaySession } from './session.ts';
 
 interface Options {
@@ -184,11 +183,11 @@ async function replay(
     call.started();
     if (reply.kind === 'answer') {
       call.head(reply.answer);
-      for (const chunk of reply.answer.chunks) {
+      for (const chunk of chunksOf(reply.answer)) {
         // Consumers see the chunks one by one, as they arrived.
         await new Promise<void>((resolve) => globalThis.setImmediate(resolve));
         if (call.aborted()) return;
-        call.data(fromRecordedBytes(chunk));
+        call.data(chunk);
       }
     }
     if (reply.failure !== undefined) call.failed(fromFailure(reply.failure));
@@ -196,6 +195,12 @@ async function replay(
   } catch (error) {
     call.failed(error as Error);
   }
+}
+
+/** The body in the chunks in which it arrived. */
+export function* chunksOf({ body, chunks }: RecordedAnswer): Generator<Buffer> {
+  let at = 0;
+  for (const [, bytes] of chunks) yield Buffer.from(body.subarray(at, (at += bytes)));
 }
 
 interface Call {

@@ -4,8 +4,8 @@
  */
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
-import { fromRecordedBytes, type RecordedAnswer } from './parts.ts';
-import { fromFailure, toFailure } from './dispatchers.ts';
+import type { RecordedAnswer } from './parts.ts';
+import { chunksOf, fromFailure, toFailure } from './dispatchers.ts';
 import {
   currentSession,
   inTransport,
@@ -118,12 +118,13 @@ class AnsweringSocket extends Duplex {
   override _write(_: unknown, __: unknown, done: () => void): void {
     done();
   }
-  answer({ status, statusText = '', headers, chunks }: RecordedAnswer): void {
+  answer(answer: RecordedAnswer): void {
+    const { status, statusText = '', headers } = answer;
     const lines = headers
       .filter(([name]) => !FRAMING.has(name.toLowerCase()))
       .map(([name, value]) => `${name}: ${value}\r\n`);
     this.push(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join('')}connection: close\r\n\r\n`, 'latin1');
-    for (const chunk of chunks) this.push(fromRecordedBytes(chunk));
+    for (const chunk of chunksOf(answer)) this.push(chunk);
   }
   // The request calls these methods of a socket.
   setTimeout = (): this => this;

@@ -11,26 +11,21 @@ import type { Json, JsonObject } from '../kernel/json.ts';
  */
 export type TaskKey = string;
 
-/** Bytes as text where they are UTF-8. */
-export interface RecordedBytes {
-  readonly encoding: 'utf8' | 'base64';
-  readonly data: string;
-}
-
 export interface RecordedRequest {
   readonly method: string;
   /** Values of query parameters that look like keys or tokens are masked. */
   readonly url: string;
   readonly contentType?: string;
-  readonly body?: RecordedBytes;
+  readonly body?: Uint8Array;
 }
 
 export interface RecordedAnswer {
   readonly status: number;
   readonly statusText?: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** `at`: milliseconds since the request was sent. */
-  readonly chunks: readonly (RecordedBytes & { readonly at: number })[];
+  readonly body: Uint8Array;
+  /** How the body arrived: milliseconds since the request was sent, and bytes, of each chunk. */
+  readonly chunks: readonly (readonly [at: number, bytes: number])[];
 }
 
 export interface RecordedFailure {
@@ -106,20 +101,44 @@ export interface CutPart {
 
 export type RecordingPart = StartPart | LoadedPart | ExchangePart | StorePart | UnrecordedPart | CutPart;
 
-export const packPart = (part: RecordingPart): Buffer => zstdCompressSync(JSON.stringify(part));
-/** Throws when the bytes are no part of a recording. */
-export const unpackPart = (bytes: Uint8Array): RecordingPart =>
-  JSON.parse(zstdDecompressSync(bytes).toString('utf8')) as RecordingPart;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-export function toRecordedBytes(bytes: Uint8Array): RecordedBytes {
-  try {
-    return { encoding: 'utf8', data: utf8.decode(bytes) };
-  } catch {
-    // Not UTF-8, so the bytes themselves are kept.
-    return { encoding: 'base64', data: Buffer.from(bytes).toString('base64') };
-  }
+/**
+ * Compressed bytes of a part: the length of its head, the head as JSON, then the bodies of request and answer as they
+ * were. Bodies are not text of the head, because escaping them would cost more than recording them.
+ */
+export function packPart(part: RecordingPart): Buffer {
+  const bodies = part.kind === 'exchange' ? [part.request.body, part.answer?.body] : [];
+  const head = Buffer.from(JSON.stringify({ part: withoutBodies(part), sizes: bodies.map(sizeOf) }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length);
+  return zstdCompressSync(Buffer.concat([length, head, ...bodies.flatMap((body) => body ?? [])]));
 }
 
-export const fromRecordedBytes = ({ encoding, data }: RecordedBytes): Buffer => Buffer.from(data, encoding);
+const sizeOf = (body: Uint8Array | undefined): number | null => body?.length ?? null;
+
+function withoutBodies(part: RecordingPart): object {
+  if (part.kind !== 'exchange') return part;
+  const { body: _, ...request } = part.request;
+  if (part.answer === undefined) return { ...part, request };
+  const { body: __, ...answer } = part.answer;
+  return { ...part, request, answer };
+}
+
+/** Throws when the bytes are no part of a recording. */
+export function unpackPart(bytes: Uint8Array): RecordingPart {
+  const plain = zstdDecompressSync(bytes);
+  const end = 4 + plain.readUInt32BE(0);
+  const { part, sizes } = JSON.parse(plain.toString('utf8', 4, end)) as {
+    part: RecordingPart;
+    sizes: readonly (number | null)[];
+  };
+  if (part.kind !== 'exchange') return part;
+  let at = end;
+  const [sent, received] = sizes.map((size) =>
+    size === null ? undefined : plain.subarray(at, (at += size)),
+  );
+  return {
+    ...part,
+    request: { ...part.request, ...(sent && { body: sent }) },
+    ...(part.answer && { answer: { ...part.answer, body: received ?? Buffer.alloc(0) } }),
+  };
+}

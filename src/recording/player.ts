@@ -89,7 +89,7 @@ export function openPlayer(options: PlayerOptions): Player {
         throw new NoAnswer(`the recording has no answer for ${found.method} ${found.url}`);
       }
       left.splice(taken, 1);
-      const last = exchange.answer?.chunks.at(-1)?.at ?? 0;
+      const last = exchange.answer?.chunks.at(-1)?.[0] ?? 0;
       clock = { recorded: Math.max(exchange.at + last, player.now()), real: options.realNow() };
       return toReply(exchange, options.answers.get(exchanges.indexOf(exchange) + 1));
     },
@@ -130,10 +130,11 @@ function toReply({ answer, failure }: ExchangePart, instead: string | undefined)
   if (answer === undefined)
     return { kind: 'failure', failure: failure ?? { name: 'Error', message: 'no answer was recorded' } };
   if (instead === undefined) return { kind: 'answer', answer, ...(failure && { failure }) };
+  const body = Buffer.from(instead);
   // The replaced body is text, whatever the recorded one was.
   const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
   return {
     kind: 'answer',
-    answer: { ...answer, headers, chunks: [{ encoding: 'utf8', data: instead, at: 0 }] },
+    answer: { ...answer, headers, body, chunks: [[0, body.length]] },
   };
 }

@@ -3,13 +3,7 @@
  * to tracing services are left out.
  */
 import type { Json } from '../kernel/json.ts';
-import {
-  packPart,
-  toRecordedBytes,
-  type ExchangePart,
-  type RecordedAnswer,
-  type RecordingPart,
-} from './parts.ts';
+import { packPart, type ExchangePart, type RecordedAnswer, type RecordingPart } from './parts.ts';
 import { seededRandom, type Random } from './random.ts';
 import { digestOf, maskBytes, maskText, toRecordedRequest } from './request.ts';
 import { taskKeyOf, type RecordingSession } from './session.ts';
@@ -68,8 +62,9 @@ export function openRecorder(options: RecorderOptions): Recorder {
       const task = taskKeyOf(recorder.configOf?.());
       const at = now();
       const sent: Uint8Array[] = [];
-      const chunks: (RecordedAnswer['chunks'][number] & object)[] = [];
-      let head: Omit<RecordedAnswer, 'chunks'> | undefined;
+      const received: Uint8Array[] = [];
+      const chunks: [at: number, bytes: number][] = [];
+      let head: Omit<RecordedAnswer, 'chunks' | 'body'> | undefined;
       let held = 0;
 
       function hold(size: number): void {
@@ -84,7 +79,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
         const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, secrets);
         add({
           ...{ kind: 'exchange', attempt, task, request: recorded, digest: digestOf(recorded), at },
-          ...(head !== undefined && { answer: { ...head, chunks } }),
+          ...(head !== undefined && { answer: { ...head, ...maskedBody(received, chunks, secrets) } }),
           ...(failure !== undefined && { failure }),
         });
       }
@@ -106,7 +101,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
           };
         },
         received(chunk) {
-          chunks.push({ at: now() - at, ...maskBytes(toRecordedBytes(chunk), secrets) });
+          received.push(chunk.slice());
+          chunks.push([now() - at, chunk.length]);
           hold(chunk.length);
         },
         ended: end,
@@ -123,6 +119,17 @@ export function openRecorder(options: RecorderOptions): Recorder {
     },
   };
   return recorder;
+}
+
+/** A body with a secret loses its chunks: the mask is of another length. */
+function maskedBody(
+  received: readonly Uint8Array[],
+  chunks: RecordedAnswer['chunks'],
+  secrets: readonly string[],
+): Pick<RecordedAnswer, 'body' | 'chunks'> {
+  const whole = Buffer.concat(received);
+  const body = maskBytes(whole, secrets);
+  return { body, chunks: body === whole ? chunks : [[chunks.at(-1)?.[0] ?? 0, body.length]] };
 }
 
 const UNANSWERED = { name: 'Error', message: 'no answer came before the attempt ended' };

@@ -3,8 +3,7 @@
  * differs in every execution: ids and times.
  */
 import { createHash } from 'node:crypto';
-import type { RecordedBytes, RecordedRequest } from './parts.ts';
-import { toRecordedBytes } from './parts.ts';
+import type { RecordedRequest } from './parts.ts';
 
 export const MASK = '<secret>';
 
@@ -31,17 +30,22 @@ export function toRecordedRequest(
   { method, url, contentType, body }: Request,
   secrets: readonly string[],
 ): RecordedRequest {
-  const bytes = toRecordedBytes(body);
   return {
     method,
     url: maskText(maskUrl(url), secrets),
     ...(contentType !== undefined && { contentType }),
-    ...(body.length > 0 && { body: maskBytes(bytes, secrets) }),
+    ...(body.length > 0 && { body: maskBytes(body, secrets) }),
   };
 }
 
-export const maskBytes = <T extends RecordedBytes>(bytes: T, secrets: readonly string[]): T =>
-  bytes.encoding === 'utf8' ? { ...bytes, data: maskText(bytes.data, secrets) } : bytes;
+/** Returns the bytes themselves when they have no secret. */
+export function maskBytes(bytes: Uint8Array, secrets: readonly string[]): Uint8Array {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!secrets.some((secret) => buffer.includes(secret))) return bytes;
+  // Latin-1 keeps every byte, whatever the encoding of the rest is.
+  const bytewise = (text: string): string => Buffer.from(text).toString('latin1');
+  return Buffer.from(maskText(buffer.toString('latin1'), secrets.map(bytewise)), 'latin1');
+}
 
 export const maskText = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
@@ -64,7 +68,7 @@ export function withoutIds(text: string): string {
 
 /** Equal for requests that differ in ids and times only. */
 export function digestOf({ method, url, body }: RecordedRequest): string {
-  const text = body === undefined ? '' : body.encoding === 'utf8' ? withoutIds(body.data) : body.data;
+  const text = body === undefined ? '' : withoutIds(Buffer.from(body).toString('latin1'));
   return createHash('sha256')
     .update(`${method} ${withoutIds(url)}\n${text}`, 'utf8')
     .digest('base64url');

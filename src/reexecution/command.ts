@@ -13,7 +13,7 @@ import { reexecute, type Reexecution } from './execute.ts';
 import { toHar } from './har.ts';
 import { openSandbox } from './sandbox.ts';
 import type { RunRef } from '../thread/events.ts';
-import { printReexecution } from './print.ts';
+import { printReexecution, toJsonReport } from './print.ts';
 
 export interface ReexecuteOptions {
   readonly thread?: string;
@@ -124,7 +124,7 @@ async function writeHar(
 
 /** Prints the verdict, and what came of an edited or paused run. */
 function report(result: Reexecution, options: ReexecuteOptions, print: (line: string) => void): void {
-  if (options.json === true) return print(JSON.stringify(result));
+  if (options.json === true) return print(JSON.stringify(toJsonReport(result)));
   if (options.check === true && result.verdict === 'equal')
     return print(`equal: run ${result.runId} of graph "${result.graphId}"`);
   printReexecution(result, print);

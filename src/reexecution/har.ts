@@ -1,13 +1,9 @@
 /** Converts a recording to an HTTP archive (HAR 1.2), which browsers and proxies read. */
+import { isUtf8 } from 'node:buffer';
 import { toTimestamp } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
-import {
-  fromRecordedBytes,
-  toRecordedBytes,
-  type ExchangePart,
-  type RecordingPart,
-} from '../recording/parts.ts';
+import type { ExchangePart, RecordingPart } from '../recording/parts.ts';
 
 export const toHar = (parts: readonly RecordingPart[]): JsonObject => ({
   log: {
@@ -19,11 +15,10 @@ export const toHar = (parts: readonly RecordingPart[]): JsonObject => ({
 
 function toEntry({ request, answer, failure, at, task }: ExchangePart): JsonObject {
   const { method, url, contentType = '', body } = request;
-  const sent = body === undefined ? Buffer.alloc(0) : fromRecordedBytes(body);
-  const received = Buffer.concat((answer?.chunks ?? []).map(fromRecordedBytes));
-  const content = toRecordedBytes(received);
-  const duration = answer?.chunks.at(-1)?.at ?? 0;
-  const first = answer?.chunks[0]?.at ?? duration;
+  const sent = Buffer.from(body ?? []);
+  const received = Buffer.from(answer?.body ?? []);
+  const duration = answer?.chunks.at(-1)?.[0] ?? 0;
+  const first = answer?.chunks[0]?.[0] ?? duration;
   const mimeType = answer?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
   return {
     startedDateTime: toTimestamp(at),
@@ -45,8 +40,10 @@ function toEntry({ request, answer, failure, at, task }: ExchangePart): JsonObje
       },
       headers: (answer?.headers ?? []).map(([name, value]) => ({ name, value })),
       content: {
-        ...{ size: received.length, mimeType, text: content.data },
-        ...(content.encoding === 'base64' && { encoding: 'base64' }),
+        ...{ size: received.length, mimeType },
+        ...(isUtf8(received)
+          ? { text: received.toString('utf8') }
+          : { text: received.toString('base64'), encoding: 'base64' }),
       },
     },
     cache: {},

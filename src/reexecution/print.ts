@@ -1,6 +1,6 @@
 /** Prints the report of a re-execution. */
 import type { Json } from '../kernel/json.ts';
-import { fromRecordedBytes, type RecordedRequest } from '../recording/parts.ts';
+import type { RecordedRequest } from '../recording/parts.ts';
 import type { RequestDifference } from '../recording/player.ts';
 import { counted } from '../replay/text.ts';
 import type { Comparison } from './compare.ts';
@@ -69,9 +69,28 @@ function printRequest({ task, recorded, found }: RequestDifference, print: (line
 
 /** Request line and body, JSON bodies with one member a line. */
 function linesOf({ method, url, body }: RecordedRequest): string[] {
-  const text = body === undefined ? '' : fromRecordedBytes(body).toString('utf8');
+  const text = bodyText(body);
   return [`${method} ${url}`, ...pretty(text).split('\n')].filter((line) => line !== '');
 }
+
+/** JSON form of the report: bodies are texts. */
+export const toJsonReport = ({ request, ...result }: Reexecution): object => ({
+  ...result,
+  ...(request && {
+    request: {
+      task: request.task,
+      ...(request.recorded && { recorded: shownRequest(request.recorded) }),
+      found: shownRequest(request.found),
+    },
+  }),
+});
+
+const shownRequest = ({ body, ...request }: RecordedRequest): object => ({
+  ...request,
+  ...(body && { body: bodyText(body) }),
+});
+
+const bodyText = (body: Uint8Array | undefined): string => Buffer.from(body ?? []).toString('utf8');
 
 function pretty(text: string): string {
   try {
