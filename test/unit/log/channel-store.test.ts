@@ -49,7 +49,7 @@ test('P3 given a list that grows a thousand times, then it occupies hardly more 
   });
 });
 
-test('P3 given any sequence of values, replaced, shortened and grown, then each version reads back as written', () => {
+test('P3 every version of a replaced, shortened or grown value reads back as written', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 200 }),
     fc.string({ minLength: 300, maxLength: 400 }),
@@ -77,7 +77,7 @@ test('P3 given any sequence of values, replaced, shortened and grown, then each 
   );
 });
 
-test('given a fork that counts on from an old version, when both branches grow, then each value reads back as written', () => {
+test('values of two branches that count on from one old version read back as written', () => {
   withStore((prepare) => {
     const grown = (name: string, length: number) =>
       Array.from({ length }, (_, i) => `${name} ${i} ${'x'.repeat(90)}`);

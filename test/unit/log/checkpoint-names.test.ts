@@ -18,7 +18,7 @@ const CHECKPOINT: PayloadWrite = {
   },
 };
 
-test('P3 given a batch that is refused after its ids got numbers, when the same ids come again, then they get theirs', () =>
+test('P3 ids of a refused batch get their numbers when they come again', () =>
   withLog(
     async (given) => {
       const other = { ...CHECKPOINT, runId: 'other' };

@@ -94,7 +94,7 @@ function startTalk(random: Random) {
 
 const frame = (event: string, data: unknown): FrameText => ({ event, data: JSON.stringify(data) });
 
-test('S1 S2 given frames of every mode, when runs are forgotten in any order, then every other frame reads as it was written', () =>
+test('S1 S2 frames of every mode read as written while other runs are forgotten', () =>
   lend(async (given) => {
     const random = createRandom(seedFromEnv());
     for (let life = 0; life < LIVES; life++) {
@@ -177,7 +177,7 @@ for (const [what, show] of [
   ],
   ['values of a subgraph', (state: unknown, mark: string) => [frame(`values|child:${mark}`, state)]],
 ] as const)
-  test(`P3 given a conversation of 200 runs, when their frames of ${what} are measured, then they occupy at most twice the last state`, () =>
+  test(`P3 frames of ${what} of 200 runs occupy at most twice the last state`, () =>
     lend(async (given) => {
       const random = createRandom(7);
       const messages: string[] = [];
@@ -190,7 +190,7 @@ for (const [what, show] of [
       assert.ok(used <= 2 * size + 200 * 300, `${used} for ${size}`);
     }));
 
-test('S3 given long texts of modes that show no state, when they are stored, then the rows that searches pass stay short', () =>
+test('S3 long texts without state leave the rows that searches pass short', () =>
   lend(async (given) => {
     const frames = ['custom', 'messages', 'updates'].map((event) => frame(event, long(1, 5_000)));
     await put(given, 'r', 0, frames);

@@ -153,7 +153,7 @@ test('S1 frames of one mode are read in order, wherever they lie, and no other m
     assert.equal((await log.payloads.framesNamed('r', 'lifecycle')).at(-1)!.data, long);
   }));
 
-test('L3 given frames that were copied to their places, when their run is forgotten, then no table has them', () =>
+test("L3 no table has a forgotten run's frames, also after they moved", () =>
   lend(async (given) => {
     const put = (...payloads: PayloadWrite[]): Promise<CommitResult> =>
       given.log.commit(batch([], { payloads }));
@@ -172,7 +172,7 @@ test('L3 given frames that were copied to their places, when their run is forgot
     assert.equal(count(given, 'frame_rows') + count(given, 'frame_tail'), 1);
   }));
 
-test('given runs of which one is slow, when the others go on and end, then the table of the newest stays short', () =>
+test('a slow run does not keep the table of newest frames from being cut', () =>
   lend(async (given) => {
     await given.log.commit(batch([], { payloads: [frames('slow', 0, 'first')] }));
     for (let id = 0; id < 600; id++)

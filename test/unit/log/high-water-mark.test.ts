@@ -68,7 +68,7 @@ const isIncomplete =
   (error: Error) =>
     error.name === 'LogIncomplete' && says.every((text) => text.test(error.message));
 
-test('L1 given a killed process, when its write-ahead log is gone, cut or damaged, then the start refuses and destroys nothing', () =>
+test('L1 the start refuses a lost, cut or damaged write-ahead log and destroys nothing', () =>
   withRemains(async (copy) => {
     assert.equal(await eventsIn(copy()), 6);
     const harms: ((wal: string) => void)[] = [
@@ -94,7 +94,7 @@ test('L1 given a killed process, when its write-ahead log is gone, cut or damage
     }
   }));
 
-test('L1 given a killed process, when its database is missing or empty, then the start refuses and destroys nothing', () =>
+test('L1 the start refuses a missing or empty database after a kill and destroys nothing', () =>
   withRemains(async (copy) => {
     for (const harm of [(db: string) => rmSync(db), (db: string) => writeFileSync(db, '')])
       for (const marked of [true, false]) {

@@ -8,7 +8,7 @@ const test = suite('log/merge-writes');
 const put = (table: string, row: Row): RowWrite => ({ op: 'put', table, row });
 const set = (table: string, key: Row, values: Row): RowWrite => ({ op: 'set', table, key, set: values });
 
-test('P1 given writes of one row that follow each other, when they are merged, then one write has the last of each column', () => {
+test('P1 merged writes of one row have the last value of each column', () => {
   assert.deepEqual(
     mergeWrites([
       put('threads', { id: 't', status: 'idle', n: 1 }),
@@ -21,7 +21,7 @@ test('P1 given writes of one row that follow each other, when they are merged, t
   );
 });
 
-test('P1 given writes that depend on what is between them, when they are merged, then they stay apart and in order', () => {
+test('P1 writes that depend on others between them stay apart and in order', () => {
   const apart: RowWrite[] = [
     put('runs', { id: 'a', thread: 't', status: 'running' }),
     set('runs', { id: 'b' }, { status: 'pending' }),

@@ -45,7 +45,7 @@ const harms: Record<string, (file: string) => string> = {
 };
 
 for (const [what, harm] of Object.entries(harms))
-  test(`L4 given an open log, when ${what}, then the next commit after a second is of unknown outcome, and so are all later ones`, () =>
+  test(`L4 a second after ${what} all commits have an unknown outcome`, () =>
     withTempDir(async (above) => {
       const dir = join(above, 'data');
       const clock = createManualClock(1);
@@ -70,7 +70,7 @@ for (const [what, harm] of Object.entries(harms))
       }
     }));
 
-test('L1 given a log whose directory was moved, when it is closed, then what another server has in its place stays', () =>
+test('L1 closing a log whose folder was moved leaves the one in its place untouched', () =>
   withTempDir(async (above) => {
     const dir = join(above, 'data');
     const open = () =>

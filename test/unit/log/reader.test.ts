@@ -55,7 +55,7 @@ async function withReader(
 const one = async (search: RowReader['search'], sql: string): Promise<unknown> =>
   (await search<{ n: number }>(sql))[0]?.n;
 
-test('P1 given a commit that was acknowledged, when it is searched for at once, then it is found, round after round', () =>
+test('P1 a search finds an acknowledged commit at once', () =>
   withLog(
     async ({ log }) => {
       for (let i = 0; i < 50; i++) {
@@ -70,7 +70,7 @@ test('P1 given a commit that was acknowledged, when it is searched for at once, 
     { projection: fakeProjection() },
   ));
 
-test('given a search that looks at very much, when it runs, then the event loop goes on and functions work there too', () =>
+test('a long search does not block the event loop, and SQL functions work in its thread', () =>
   withReader({}, async ({ search }) => {
     assert.equal(await one(search, asking(10)), 1);
     let longest = 0;
@@ -92,7 +92,7 @@ test('given a search that looks at very much, when it runs, then the event loop 
     assert.ok(longest < whole / 2, `the loop stood still for ${longest} of ${whole} ms`);
   }));
 
-test('S3 given a search that never ends, when its time is over, then it is refused and the next one is answered by the same thread', () =>
+test('S3 an endless search is refused at its time limit, and its thread answers the next', () =>
   withReader({ searchMs: 2_000 }, async ({ search }) => {
     const began = performance.now();
     await assert.rejects(search(asking(ENDLESS)), refused('slow'));
@@ -100,7 +100,7 @@ test('S3 given a search that never ends, when its time is over, then it is refus
     assert.equal(await one(search, 'SELECT 7 AS n'), 7);
   }));
 
-test('S3 given a search that nothing interrupts, when its time is over, then its thread is given up and the next one is answered', () =>
+test('S3 a search that cannot be interrupted loses its thread, and another answers the next', () =>
   withReader({ searchMs: 100 }, async ({ search }) => {
     // Seconds of work, which the process has to wait for in the end.
     await assert.rejects(search(silent(12_000_000)), refused('slow'));
@@ -114,7 +114,7 @@ test('S3 given a search that nothing interrupts, when its time is over, then its
       }
   }));
 
-test('S3 given questions with less time than their thread needs to start, when they are refused, then it starts all the same', () => {
+test('S3 searches refused before their thread has started do not prevent its start', () => {
   const clock = systemClock();
   const hasty = { monotonic: () => 0, after: (_ms: number, run: () => void) => clock.after(20, run) };
   return withReader(
@@ -133,7 +133,7 @@ test('S3 given questions with less time than their thread needs to start, when t
   );
 });
 
-test('S3 given a thread at work, when more ask than may wait, then the rest are refused at once and those that wait are answered in turn', () =>
+test('S3 searches beyond the waiting limit are refused at once, waiting ones answered in order', () =>
   withReader({ waiting: 3 }, async ({ search }) => {
     const order: unknown[] = [];
     const ask = (sql: string): Promise<unknown> => one(search, sql).then((n) => order.push(n));
@@ -143,7 +143,7 @@ test('S3 given a thread at work, when more ask than may wait, then the rest are 
     assert.deepEqual(order, [500_000, 1, 2, 3]);
   }));
 
-test('given a search whose thread dies of it, when it died again, then the search is refused and the next one has a new thread', () =>
+test('a search that kills its thread twice is refused, and the next gets a new thread', () =>
   withReader(
     {},
     async ({ search }) => {
@@ -181,7 +181,7 @@ test('given searches under way and waiting, when the log closes, then each is re
     { projection: fakeProjection() },
   ));
 
-test('A4 given a search under way, when a secret is erased, then the log is cut before the next search begins', () =>
+test('A4 an erasure cuts the write-ahead log before the next search begins', () =>
   withLog(
     async ({ log, dir, clock }) => {
       const wal = (): number => statSync(join(dir, `${LOG_FILE}-wal`)).size;

@@ -62,7 +62,7 @@ test('P2 given a helper that died with a window in its hands, when all are writt
   );
 });
 
-test('P2 given a helper that cannot make a window, when all are written, then the writer meets the error itself', () => {
+test('P2 the writer meets the error of a window that its helper could not make', () => {
   const broken = (window: number): PackedWrites => {
     throw new Error(`window ${window}`);
   };

@@ -15,7 +15,7 @@ const rowsOf = ({ behind }: TestThreads): unknown =>
 const triggersOf = ({ behind }: TestThreads): unknown =>
   behind((db) => db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1").all());
 
-test('P2 given rows of another version of the projection, when the log is opened, then all are made anew as they were', () =>
+test('P2 rows of another projection version are rebuilt at the start as they were', () =>
   withThreads(async (lent) => {
     await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
     await lent.done([ask.complete('a'), ask.updateThread({ owner: 'me', tags: ['x', 'y'], n: 1 })]);
@@ -63,7 +63,7 @@ test('P2 rebuilt rows keep runs of a thread apart that lie far apart in the log'
     assert.deepEqual(rowsOf(lent), before);
   }));
 
-test('P2 given a log of very many positions, when rows are made anew, then a second thread makes some of them and all are as they were', () =>
+test("P2 a second thread rebuilds part of a very long log's rows, all as they were", () =>
   withThreads(async (lent) => {
     await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a'), ask.complete('a')]);
     await lent.done(Array.from({ length: 300 }, (_, n) => ask.updateThread({ n })));

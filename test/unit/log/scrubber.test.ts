@@ -28,7 +28,7 @@ function leftOf(dir: string, secrets: readonly { readonly data: string }[]): num
   return secrets.filter(({ data }) => file.includes(data.slice(0, data.indexOf('-', 7) + 1))).length;
 }
 
-test('A4 L3 given rows that moved between pages, when half of them are erased, then no byte of those is left and the others are whole', () => {
+test('A4 L3 no byte of erased rows that moved between pages stays, and others are whole', () => {
   const seed = seedFromEnv();
   const random = createRandom(seed);
   console.log(`seed ${seed}`);
@@ -51,7 +51,7 @@ test('A4 L3 given rows that moved between pages, when half of them are erased, t
   );
 });
 
-test('A4 L3 given an erasure right before the log is closed, when it is closed, then what was erased is gone from the file', () =>
+test('A4 L3 an erasure right before the close is gone from the file after it', () =>
   withLog(
     async ({ log, dir, reopen }) => {
       const secrets = secretsOf(createRandom(7));

@@ -11,7 +11,7 @@ import { functions, withLog } from '../../support/with-log.ts';
 
 const test = suite('log/sqlite, shredder');
 
-test('A4 L3 given a reader that holds on to the log, when a secret was erased, then nobody waits for the reader and it is gone after it', () =>
+test('A4 L3 an erased secret is gone once a long reader has left, and no writer waits for it', () =>
   withLog(
     async ({ log, dir, clock, past }) => {
       const wal = join(dir, `${LOG_FILE}-wal`);
@@ -64,7 +64,7 @@ test('erased secrets share one pass in 30 s, and a deletion does not wait for it
     { projection: fakeProjection() },
   ));
 
-test('A4 L3 given an erasure right before a crash, when the log is opened again, then what was erased is gone at once', () =>
+test('A4 L3 an erasure right before a crash is completed when the log opens again', () =>
   withLog(
     ({ log, dir }) =>
       withTempDir(async (copy) => {
@@ -83,7 +83,7 @@ test('A4 L3 given an erasure right before a crash, when the log is opened again,
     { projection: fakeProjection() },
   ));
 
-test('given a write-ahead log that grew very large, when some time went by, then it is cut although nothing was erased', () =>
+test('a large write-ahead log is cut after a while also without an erasure', () =>
   withLog(
     async ({ log, dir, clock }) => {
       const size = (): number => statSync(join(dir, `${LOG_FILE}-wal`)).size;

@@ -37,7 +37,7 @@ function commitsInWal(dir: string): number {
   return commits;
 }
 
-test('L1 given a fresh connection, when it has written, then every setting that durability rests on reads back', () =>
+test('L1 every connection has the settings that durability depends on', () =>
   withTempDir((dir) => {
     const db = openConnection(join(dir, 'fresh.db'));
     try {
@@ -75,7 +75,7 @@ test('L1 given many commits of one tick, when they are done, then one transactio
     { projection },
   ));
 
-test('L1 P1 given a commit, when its promise settles, then another connection sees facts, rows and payloads', () =>
+test('L1 P1 once a commit resolves another connection sees its events, rows and payloads', () =>
   withLog(
     async ({ log, behind }) => {
       const seen = await log
@@ -131,7 +131,7 @@ test('L4 L1 a failed commit has an unknown outcome for its group; acknowledged c
     }
   }));
 
-test('given a data directory that is a file or lies below one, when it is opened, then the words name the option', () =>
+test('the error for a data folder that is a file, or below one, names the option', () =>
   withTempDir(async (dir) => {
     writeFileSync(join(dir, 'file'), '');
     for (const path of ['file', 'file/below'])
@@ -145,7 +145,7 @@ test('given a data directory that is a file or lies below one, when it is opened
       );
   }));
 
-test('given an open log, when this or another process opens it too, then it is refused with words that help', () =>
+test('a second opening of a log, in this or another process, is refused helpfully', () =>
   withLog(
     async ({ log, dir, reopen }) => {
       const open = () =>

@@ -8,7 +8,7 @@ const test = suite('log/sqlite, groups of batches');
 
 const projection = fakeProjection();
 
-test('L4 given a batch that breaks a constraint, when its group commits, then it alone rejects and nothing of it stays', () =>
+test('L4 a batch that breaks a constraint is rejected alone and leaves nothing', () =>
   withLog(
     async ({ log }) => {
       const frames = {
@@ -40,7 +40,7 @@ test('L4 given a batch that breaks a constraint, when its group commits, then it
     { projection },
   ));
 
-test('L4 given a commit of unknown outcome that moved frames, when they are read afterwards, then all that were committed are there', () =>
+test('L4 committed frames can be read after a commit of unknown outcome moved them', () =>
   withLog(
     async ({ log, behind }) => {
       const frames = (first: number) =>
@@ -64,7 +64,7 @@ test('L4 given a commit of unknown outcome that moved frames, when they are read
     { projection },
   ));
 
-test('L4 given a failure that is no fault of one batch, when a tick of commits meets it, then all are of unknown outcome for good', () =>
+test('L4 a failure not caused by one batch gives its whole group an unknown outcome for good', () =>
   withLog(
     async ({ log, behind }) => {
       const causes: string[] = [];

@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'given a log that is open, when the same process opens it too, then it is refused, and the note is still there',
+  'a second opening in the same process is refused and keeps the owner note',
   () =>
     withTempDir(async (dir) => {
       const log = open(dir);

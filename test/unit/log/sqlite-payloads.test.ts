@@ -44,7 +44,7 @@ const saved = (text: CheckpointText, runId = 'r', threadId = 't'): PayloadWrite 
   checkpoint: text,
 });
 
-test('P3 given checkpoints, when one channel changes, then only it is stored anew and each has its own values', () =>
+test('P3 a checkpoint stores only the changed channel, and each reads its own values', () =>
   lend(async ({ log, behind }) => {
     const long = { messages: 'x'.repeat(1000) };
     await write(
@@ -111,7 +111,7 @@ test('given checkpoints of several namespaces, when they are listed, then newest
     assert.equal(await log.payloads.checkpoint('t', 'child:1', 'c1'), undefined);
   }));
 
-test('given writes of a task, when they are saved again, then each replaces its own and they read back in order', () =>
+test('repeated writes of a task replace their own and read back in order', () =>
   lend(async ({ log }) => {
     const writes = (taskId: string, ...data: string[]): PayloadWrite => ({
       kind: 'checkpoint-writes',
@@ -131,7 +131,7 @@ test('given writes of a task, when they are saved again, then each replaces its 
     );
   }));
 
-test('given a run that is rolled back, when its checkpoints are forgotten, then those of other runs stay whole', () =>
+test("forgetting a rolled-back run's checkpoints leaves those of other runs whole", () =>
   lend(async ({ log, behind }) => {
     await write(log, saved(checkpoint('c1', { a: '1', b: '1' }, { a: 1, b: 1 }), 'kept'));
     await write(log, saved(checkpoint('c2', { a: '2', b: '1' }, { a: 2 }), 'undone'));
@@ -144,7 +144,7 @@ test('given a run that is rolled back, when its checkpoints are forgotten, then 
     );
   }));
 
-test('S1 given frames, when they are read from any id, then they are the same text in the order of their ids', () =>
+test('S1 frames read from any id are unchanged and in order', () =>
   lend(async ({ log }) => {
     const texts = [
       '{"b":1,"a":2}',
@@ -172,7 +172,7 @@ test('S1 given frames, when they are read from any id, then they are the same te
     assert.equal(await log.payloads.lastFrame('r'), -1);
   }));
 
-test('L1 given facts of every awkward text, when they are read back after a restart, then they are unchanged', () =>
+test('L1 events with every awkward text read back unchanged after a restart', () =>
   lend(async ({ log, reopen }) => {
     const awkward = {
       z: 1,
@@ -222,7 +222,7 @@ test('A4 W1 given secrets and bodies, when they are erased, then each vanishes a
     );
   }));
 
-test('L3 given a thread with everything, when it is purged, then no table but the tombstone, snapshot and owed bodies knows it', () =>
+test('L3 of a purged thread only tombstone, snapshot and owed bodies remain in any table', () =>
   lend(async ({ log, behind }) => {
     const of = (threadId: string): PayloadWrite[] => [
       saved(checkpoint('c1', { a: '1' }, { a: 'private' }), `run-${threadId}`, threadId),

@@ -45,7 +45,7 @@ test('P1 given a value that is SQL, when a projection writes it, then it is boun
     { projection },
   ));
 
-test('given a log, when it is closed and opened, then facts, snapshots, leases, receipts and rows are there', () =>
+test('events, snapshots, leases, receipts and rows survive a close', () =>
   withLog(
     async ({ log, reopen }) => {
       const once = batch([{ ...append('s', 0, 'a', 'b'), snapshot: { n: 2 } }], {
@@ -65,7 +65,7 @@ test('given a log, when it is closed and opened, then facts, snapshots, leases, 
     { projection },
   ));
 
-test('P2 given a projection of another version, when the log opens, then its rows are made anew from all facts', () =>
+test('P2 a projection of another version has its rows rebuilt from all events', () =>
   withLog(
     async ({ log, reopen }) => {
       // More than one window and page of the rebuild, and a purge: deleted facts are no longer projected.
@@ -114,7 +114,7 @@ test('P2 given a projection of the same version, when the log opens, then rows a
     { projection },
   ));
 
-test('P2 given a projection that throws, when the log opens to rebuild, then it fails and the old rows survive', () =>
+test('P2 a rebuild whose projection throws fails the opening and keeps the old rows', () =>
   withLog(
     async ({ log, reopen }) => {
       await log.commit(batch([append('s', 0, 'a')]));

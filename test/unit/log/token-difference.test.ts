@@ -5,7 +5,7 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('log/sqlite, differences of pieces');
 
-test('P3 given any two texts and names, when one is kept as what differs from the other, then it is put together again', () => {
+test('P3 a text kept as its difference from another is reassembled', () => {
   const piece = fc.oneof(
     fc.constantFrom('', ':', ',', '{', '}', 'a', 'b', '01', '02', '"', 'name'),
     fc.string({ unit: 'binary', maxLength: 100 }).map((text) => text.toWellFormed()),
@@ -22,7 +22,7 @@ test('P3 given any two texts and names, when one is kept as what differs from th
   );
 });
 
-test('P3 given texts of one make, when ids, times and counters differ, then a difference has little but those', () => {
+test('P3 the difference of texts of one make has little more than their ids and times', () => {
   const text = (step: number, added = ''): string =>
     JSON.stringify({
       run_id: `run-${step}`,

@@ -36,7 +36,7 @@ const due = async (log: EventLog, now: number): Promise<string> =>
     .map(({ deliveryId, attempts }) => `${deliveryId}:${attempts}`)
     .join(' ');
 
-test('W1 given owed webhooks, when attempts are recorded, then each is due until it is delivered or given up', () =>
+test('W1 an owed webhook is due until it is delivered or given up', () =>
   withLog(async ({ log }) => {
     for (const id of ['a', 'b', 'c']) await write(log, id, 0, owed(id));
     assert.equal(await due(log, NOW), 'a:0 b:0 c:0');
@@ -62,7 +62,7 @@ test('W1 given owed webhooks, when attempts are recorded, then each is due until
     assert.deepEqual([await states('t', 'run-b'), await states('other')], [['b:delivered'], []]);
   }));
 
-test('W1 given attempts, when the rows are read, then they hold the last answer, and the version for the next fact', () =>
+test('W1 rows of deliveries have the last response and the version for the next event', () =>
   withLog(async ({ log, past }) => {
     await write(log, 'a', 0, owed('a'));
     await write(log, 'a', 1, failed('a', 1, NOW + 1));
@@ -77,7 +77,7 @@ test('W1 given attempts, when the rows are read, then they hold the last answer,
     await past((history) => assert.equal(history.firstDifference(), undefined));
   }));
 
-test('W3 given what many hosts are owed, when it is asked who waits, then each host comes once, the longest waiting first', () =>
+test('W3 each host with due webhooks is listed once, the longest waiting first', () =>
   withLog(async ({ log }) => {
     const at = (host: string, id: string): DeliveryEvent => ({
       type: 'WebhookOwed',

@@ -104,7 +104,7 @@ const FEW = 'SCAN candidate USING INDEX runs_begun';
 const isScan = (detail: string): boolean =>
   /^SCAN (threads|runs|events|deliveries|crons|candidate|other|d|t|o)\b/.test(detail) && detail !== FEW;
 
-test('given the queries of executor, sweeper, recovery and routes, when they are planned, then none looks at every thread or run', () =>
+test('no query of executor, sweeper, recovery or routes scans every thread or run', () =>
   withPlans(async (plansOf) => {
     for (const [name, use] of Object.entries(NAMED)) {
       const plans = await plansOf(use);
@@ -128,7 +128,7 @@ const plansOfThreads = (wanted: Wanted, filter?: readonly object[]) => (rows: Ro
 const sorts = (plans: readonly string[]): string[] =>
   plans.filter((detail) => detail.includes('TEMP B-TREE'));
 
-test('given searches of threads by status, metadata or owner, when they are planned, then the newest come from an index without sorting', () =>
+test('thread searches by status, metadata or owner get the newest from an index unsorted', () =>
   withPlans(async (plansOf) => {
     const searches: [Wanted, (readonly object[])?][] = [
       [{}],
@@ -147,7 +147,7 @@ test('given searches of threads by status, metadata or owner, when they are plan
     }
   }));
 
-test('given searches of threads that no index answers, when they are planned, then these and no others look at every thread', () =>
+test('exactly the thread searches without a fitting index scan every thread', () =>
   withPlans(async (plansOf) => {
     const either = [{ op: 'any', of: [OWNER, OWNER] }];
     const scanned = async (wanted: Wanted, filter?: readonly object[]): Promise<string[]> =>

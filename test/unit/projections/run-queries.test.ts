@@ -35,7 +35,7 @@ function writer(log: EventLog): (threadId: string, ...facts: ThreadEvent[]) => P
 const claimable = async (log: EventLog, now = NOW, limit = 100): Promise<string[]> =>
   (await claimableRuns(log.rows, now, limit, true)).map(({ runId }) => runId);
 
-test('X1 given runs of one moment on one thread, when they are claimed one by one, then in the order of acceptance', () =>
+test('X1 runs of one moment on one thread are claimed in the order of acceptance', () =>
   withLog(async ({ log }) => {
     const write = writer(log);
     const ids = ['m', 'z', 'a', 'q', 'b'];
@@ -178,7 +178,7 @@ test('X1 claims take the oldest due run of each thread that executes none, begun
     assert.ok(claims > 10, `only ${claims} claims`);
   }));
 
-test('given runs of a thread, when they are listed, then newest first, narrowed by status and metadata, page by page', () =>
+test('runs of a thread are listed newest first, by status and metadata, in pages', () =>
   withLog(async ({ log, clock }) => {
     const write = writer(log);
     await write('t', fact.created());
@@ -203,7 +203,7 @@ test('given runs of a thread, when they are listed, then newest first, narrowed 
     );
   }));
 
-test('given a fact of a run that is damaged or gone, when runs are read, then the error names the run, and what is running is found', () =>
+test('a damaged or missing event of a run is reported by run; running runs are still found', () =>
   withLog(async ({ log, behind }) => {
     const write = writer(log);
     await write('t', fact.created(), fact.runCreated('a'), fact.started('a'));
@@ -244,7 +244,7 @@ test('A2 A3 given a filter, when runs are read, then it is matched against the m
     assert.deepEqual(await listRuns(log.rows, search, [{ op: 'unheard of' }]), []);
   }));
 
-test('given ended runs with frames, when old ones are looked for, then only those before the time that still have some', () =>
+test('old ended runs are found only while they still have frames', () =>
   withLog(async ({ log, clock }) => {
     const write = writer(log);
     const frames = (runId: string) =>

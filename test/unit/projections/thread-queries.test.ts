@@ -38,7 +38,7 @@ async function find(log: EventLog, search: Partial<ThreadSearch> = {}, filter?: 
   return { ids: threads.map(({ threadId }) => threadId).join(' '), total };
 }
 
-test('given a thread of a stateless run, when it is looked for, then it is seen only while that run is open', () =>
+test("a stateless run's thread is visible only while the run is open", () =>
   withLog(async ({ log }) => {
     const run = [fact.runCreated('r'), fact.started('r')];
     await thread(log, 'idle', {}, { temporary: true });
@@ -67,7 +67,7 @@ test('given threads of stateless runs, when their time is over, then only ended 
     assert.equal((await expiredThreads(log.rows, { before: clock.now() + 1, failedBefore: 0 }, 1)).length, 1);
   }));
 
-test('A2 A3 given threads of two users, when each searches and reads, then the filter is part of page and total', () =>
+test('A2 A3 the filter of each of two users applies to page and total', () =>
   withLog(async ({ log }) => {
     for (let i = 0; i < 10; i++) await thread(log, `t${i}`, { owner: i % 2 === 0 ? 'ann' : 'bob' });
     assert.deepEqual(await find(log, { limit: 2 }, owner('ann')), { ids: 't0 t2', total: 5 });
@@ -78,7 +78,7 @@ test('A2 A3 given threads of two users, when each searches and reads, then the f
     assert.equal((await getThread(log.rows, 't1', owner('bob')))?.threadId, 't1');
   }));
 
-test('A2 given filters that restrict nothing, cannot be met or cannot be read, when threads are searched, then all, none and none', () =>
+test('A2 an empty filter finds all threads, an unmeetable or malformed one none', () =>
   withLog(async ({ log }) => {
     await thread(log, 'a', { owner: 'ann', tags: ['x', 'y'] });
     await thread(log, 'b', {});
@@ -108,7 +108,7 @@ test('given threads, when they are searched by ids, status and metadata, then ev
     assert.equal((await find(log, { metadata: { k: '1' } })).ids, '');
   }));
 
-test('given more threads than a page, when pages are read in every order, then each thread comes once and totals agree', () =>
+test('pages in every order have each thread once, and totals agree', () =>
   withLog(async ({ log, clock }) => {
     for (let i = 0; i < 23; i++) {
       // Several of one moment: the order of ties has to be stable too.

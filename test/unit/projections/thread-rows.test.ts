@@ -95,7 +95,7 @@ test('given a run, when it is accepted, started and ended, then run and thread f
     assert.deepEqual([busy?.status, busy?.metadata], ['busy', { graph_id: 'graph' }]);
   }));
 
-test('given an execution, when it saves a checkpoint and ends, then head, times, attempt and lease are told', () =>
+test("an executing run's row has head, times, attempt and lease", () =>
   withLog(async (lent) => {
     const { rows } = await live(
       lent,
@@ -192,7 +192,7 @@ test('given runs that wait, when one ends, then the thread stays busy until none
     assert.deepEqual([idle?.status, idle?.error], ['idle', null]);
   }));
 
-test('given a thread whose run failed, when the next one leaves no trace, then it is still a thread whose run failed', async () => {
+test('a thread with a failed run still shows it after a run that left no trace', async () => {
   const failed: Outcome = { kind: 'error', error: 'E', message: 'm' };
   for (const attempt of [0, 1])
     await withLog(async (lent) => {
@@ -224,7 +224,7 @@ test('given a delayed run, when it is accepted, then its time of creation is whe
     assert.equal((await getRun(rows, 'a'))?.createdAt, at(60));
   }));
 
-test('X1 given two runs of a thread marked running, when the rows are written, then the table itself refuses', () =>
+test('X1 the table refuses two running runs of one thread', () =>
   withLog(async ({ log }) => {
     const facts = [fact.created(), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')];
     await log.commit(batch([{ stream: STREAM, expected: 0, events: facts }]));
