@@ -21,10 +21,10 @@ export const kindsOf = (query: z.ZodObject): Kinds =>
 function kindOf(schema: z.ZodType): Kind {
   const registered = queryKinds.get(schema);
   if (registered !== undefined) return registered.kind;
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return kindOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodPipe) return kindOf(schema.in as z.ZodType);
-  // Text is the form in which clients send the first of several types.
+  // A union is read as the first of its types.
   if (schema instanceof z.ZodUnion) return kindOf(schema.options[0] as z.ZodType);
   switch (schema.type) {
     case 'string':

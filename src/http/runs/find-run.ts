@@ -1,5 +1,4 @@
 /** Finds the run that the path of a request names. */
-import type { Actor } from '../../auth/authenticate.ts';
 import type { EventName } from '../../auth/auth.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getRun, type RunRecord } from '../../projections/run-queries.ts';
@@ -7,8 +6,10 @@ import { authorise } from '../access.ts';
 import type { EndpointRequest } from '../endpoint.ts';
 import { noRun } from '../replies.ts';
 
-export interface RunRequest extends Pick<EndpointRequest<string, unknown, unknown>, 'context' | 'c'> {
-  readonly actor: Actor;
+export interface RunRequest extends Pick<
+  EndpointRequest<string, unknown, unknown>,
+  'context' | 'actor' | 'c'
+> {
   readonly params: { readonly run_id: string; readonly thread_id?: string };
 }
 
