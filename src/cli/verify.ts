@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
 import type { Finish, Host } from './host.ts';
-import { openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { addressOfStore, openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
 
 export const addVerify = (program: Command, host: Host, finish: Finish): Command =>
@@ -20,11 +20,13 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
       `\nExamples:\n  ${PRODUCT} verify\n  ${PRODUCT} verify --data /var/lib/my-project --json`,
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
-      const { verify } = await import('../replay/verify.ts');
+      const { verifyFolder } = await import('../replay/verify.ts');
       const history = await openPast(options, host);
       const progress = openProgress(host, systemClock());
       try {
-        const { events, streams, finding } = await verify(history, progress.report);
+        const { events, streams, finding } = await verifyFolder(addressOfStore(options, host), history, {
+          onProgress: progress.report,
+        });
         progress.clear();
         const ok = finding === undefined;
         if (json) host.print(JSON.stringify({ ok, events, streams, ...finding }));

@@ -7,7 +7,7 @@
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { createRowFold } from '../fold-writes.ts';
-import type { Projection } from '../rows.ts';
+import type { Projection, RowWrite } from '../rows.ts';
 import { packWrites, type PackedWrites } from '../write-shapes.ts';
 import { eachEvent } from './event-store.ts';
 import type { Prepare } from './statements.ts';
@@ -38,6 +38,28 @@ export const createCounters = (): Int32Array => new Int32Array(new SharedArrayBu
 interface Delivery {
   readonly window: number;
   readonly packed: PackedWrites | undefined;
+}
+
+/** Folds the writes of all windows, one after the other, on a thread that has no helper. */
+export function eachWindow(
+  prepare: Prepare,
+  projection: Projection,
+  identities: ReadonlyMap<string, readonly string[]>,
+  count: number,
+  write: (write: RowWrite) => void,
+): void {
+  const project = projection.projectMany?.() ?? projection.project;
+  const fold = createRowFold(identities, write);
+  for (let window = 0; window < count; window++) {
+    eachEvent(
+      prepare,
+      (event) => {
+        for (const each of project(event)) fold.add(each);
+      },
+      { after: window * WINDOW, upTo: (window + 1) * WINDOW },
+    );
+    fold.flush();
+  }
 }
 
 /** By window the writes of its facts. Throws `UnreadableEvent`, and what a projection throws. */

@@ -1,12 +1,13 @@
 /** P2: rows are a function of the log. Used when a projection changed its version, and to verify the live rows. */
 import type { Recorded } from '../events.ts';
 import type { Projection, RowWrite } from '../rows.ts';
+import type { WriteShape } from '../write-shapes.ts';
 import type { Connection } from './connection.ts';
 import { eachEvent, headPosition } from './event-store.ts';
 import { identitiesOf } from './identities.ts';
 import { startRebuildHelper, type HelpOptions, type RebuildHelper } from './rebuild-helper.ts';
-import { createWindowMaker, windowsUpTo, writeWindows } from './rebuild-windows.ts';
-import { writePacked } from './row-store.ts';
+import { createWindowMaker, eachWindow, windowsUpTo, writeWindows } from './rebuild-windows.ts';
+import { createRowWriter, writePacked } from './row-store.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
 /** KiB. What was just dropped and written stays at hand for the indexes, instead of going to the file and back. */
@@ -45,15 +46,20 @@ export function createRows(
   const indexes = takeIndexes(db, projection.tables);
   // Statements of its own: the tables that others were prepared for are gone.
   const prepare = createStatements(db);
-  writeWindows({
-    count: windowsUpTo(head),
-    make: createWindowMaker(source, projection, identitiesOf(db, projection.tables)),
-    write: (packed) =>
-      writePacked(prepare, packed, ({ op, table, key }) => {
-        if (op !== 'put') indexes.restore(table, key);
-      }),
-    helper,
-  });
+  const identities = identitiesOf(db, projection.tables);
+  const first = ({ op, table, key }: WriteShape): void => {
+    if (op !== 'put') indexes.restore(table, key);
+  };
+  if (helper === undefined) {
+    const writeRow = createRowWriter(prepare, first);
+    eachWindow(source, projection, identities, windowsUpTo(head), writeRow);
+  } else
+    writeWindows({
+      count: windowsUpTo(head),
+      make: createWindowMaker(source, projection, identities),
+      write: (packed) => writePacked(prepare, packed, first),
+      helper,
+    });
   if (isQueried) indexes.restore();
   db.exec(projection.fill ?? '');
   if (isQueried) for (const sql of triggers) db.exec(sql);

@@ -3,9 +3,15 @@ import type { Cell, Row, RowReader, RowWrite } from '../rows.ts';
 import { cellsOf, createShapes, type PackedWrites, type WriteShape } from '../write-shapes.ts';
 import type { Prepare } from './statements.ts';
 
-/** Makes writes happen. */
-export function createRowWriter(prepare: Prepare): (write: RowWrite) => void {
-  const statementOf = createShapes((shape) => prepare(toSql(shape)));
+/** Makes writes happen. `first` hears of each shape before the first write that has it. */
+export function createRowWriter(
+  prepare: Prepare,
+  first: (shape: WriteShape) => void = () => undefined,
+): (write: RowWrite) => void {
+  const statementOf = createShapes((shape) => {
+    first(shape);
+    return prepare(toSql(shape));
+  });
   return (write) => void statementOf(write).run(cellsOf(write));
 }
 

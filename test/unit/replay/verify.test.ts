@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/log/sqlite/connection.ts';
-import { verify, type Verified } from '../../../src/replay/verify.ts';
+import { verify, verifyFolder, type Verified } from '../../../src/replay/verify.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withPast, type Past } from './with-past.ts';
@@ -131,6 +131,27 @@ test('L2 D2 P2 P3 the verification finds every kind of damage and names its posi
       const { finding } = await afterDamage(past, (db) => db.exec(sql));
       assert.match(finding?.problem ?? 'nothing found', problem, name);
       assert.equal(finding?.position, position, name);
+    });
+});
+
+/** One of each: the file's facts, their order, snapshots, rows and payloads. */
+const KINDS = [
+  'a changed thread row',
+  'a missing fact',
+  'a fact of another run',
+  'a missing snapshot',
+  'a missing head checkpoint',
+] as const;
+
+test('two threads find the same as one (L2, D2, P2, P3)', async () => {
+  for (const name of [undefined, ...KINDS])
+    await withPast(async (past) => {
+      if (name !== undefined) past.behind((db) => db.exec(DAMAGES[name]!.sql));
+      await past.past(async (history) => {
+        const [one, two] = [await verify(history), await verifyFolder(past.dir, history, { minEvents: 0 })];
+        assert.equal(one.finding === undefined, name === undefined);
+        assert.deepEqual(two, one, name);
+      });
     });
 });
 
