@@ -1,17 +1,20 @@
 /** Protocol events of a thread: drafts without a position, positioned events, and their JSON text. */
 import type { Json, JsonObject } from '../kernel/json.ts';
 
-export type Method =
-  | 'values'
-  | 'updates'
-  | 'messages'
-  | 'tools'
-  | 'lifecycle'
-  | 'input.requested'
-  | 'input.answered'
-  | 'checkpoints'
-  | 'tasks'
-  | 'custom';
+/** The methods of events, each with the channel that clients subscribe to. */
+export const CHANNEL_OF = {
+  values: 'values',
+  updates: 'updates',
+  messages: 'messages',
+  tools: 'tools',
+  lifecycle: 'lifecycle',
+  'input.requested': 'input',
+  'input.answered': 'input',
+  checkpoints: 'checkpoints',
+  tasks: 'tasks',
+  custom: 'custom',
+} as const;
+export type Method = keyof typeof CHANNEL_OF;
 
 /** The path of graph, node and task names that an event comes from; empty for the thread's own graph. */
 export type Namespace = readonly string[];

@@ -1,6 +1,6 @@
 /** Matches a thread's events against a client's subscription. */
 import type { Json } from '../kernel/json.ts';
-import type { Draft, Namespace } from './event.ts';
+import { CHANNEL_OF, type Draft, type Namespace } from './event.ts';
 
 export interface Subscription {
   readonly channels: readonly string[];
@@ -10,17 +10,7 @@ export interface Subscription {
   readonly depth?: number | undefined;
 }
 
-const CHANNELS: ReadonlySet<string> = new Set([
-  'values',
-  'updates',
-  'messages',
-  'tools',
-  'lifecycle',
-  'input',
-  'checkpoints',
-  'tasks',
-  'custom',
-]);
+const CHANNELS: ReadonlySet<string> = new Set(Object.values(CHANNEL_OF));
 
 export const isChannel = (channel: string): boolean =>
   CHANNELS.has(channel) || (channel.startsWith('custom:') && channel.length > 'custom:'.length);
@@ -44,8 +34,7 @@ export function matches({ channels, namespaces, depth }: Subscription, event: Dr
 }
 
 function isOf(channel: string, { method, name }: Draft): boolean {
-  if (channel === 'input') return method === 'input.requested' || method === 'input.answered';
-  if (channel === method) return true;
+  if (channel === CHANNEL_OF[method]) return true;
   return method === 'custom' && name !== undefined && channel === `custom:${name}`;
 }
 
