@@ -79,8 +79,9 @@ export function openPlayer(options: PlayerOptions): Player {
       const found = toRecordedRequest({ ...request, body }, []);
       const left = unused.get(task) ?? [];
       const digest = digestOf(found);
-      const index = left.findIndex((each) => each.digest === digest);
-      const taken = index >= 0 ? index : options.match === 'url' ? findUrl(left, found) : -1;
+      const exact = left.findIndex((each) => each.digest === digest);
+      const loose = options.match === 'url' ? findUrl(left, found) : findUnsent(left, found);
+      const taken = exact >= 0 ? exact : loose;
       const exchange = left[taken];
       if (exchange === undefined) {
         if (options.live) return { kind: 'live' };
@@ -125,6 +126,21 @@ function latestByTask<T extends { readonly task: TaskKey; readonly attempt: numb
 
 const findUrl = (left: readonly ExchangePart[], { method, url }: RecordedRequest): number =>
   left.findIndex(({ request }) => request.method === method && withoutIds(request.url) === withoutIds(url));
+
+/** A request that failed before its body was sent: what was sent of it is the beginning of the body. */
+const findUnsent = (
+  left: readonly ExchangePart[],
+  { method, url, body = NO_BODY }: RecordedRequest,
+): number =>
+  left.findIndex(
+    ({ request, answer }) =>
+      answer === undefined &&
+      request.method === method &&
+      withoutIds(request.url) === withoutIds(url) &&
+      Buffer.compare(request.body ?? NO_BODY, body.subarray(0, request.body?.length ?? 0)) === 0,
+  );
+
+const NO_BODY = new Uint8Array();
 
 function toReply({ answer, failure }: ExchangePart, instead: string | undefined): Reply {
   if (answer === undefined)

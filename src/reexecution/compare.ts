@@ -52,10 +52,11 @@ export function compareTraces(options: CompareOptions): Comparison {
     if (writes !== undefined) return end({ what: 'write', step: stepOf(a ?? b), ...writes });
     counts.writes += a?.writes.length ?? 0;
     if (a?.checkpoint === undefined || b?.checkpoint === undefined) {
-      const missing = (isLast && isPartial) || a?.checkpoint === b?.checkpoint;
-      if (missing || (a?.checkpoint === undefined && isStopped)) continue;
+      const lone = a?.checkpoint ?? b?.checkpoint;
+      if (lone === undefined) continue;
+      if (isPartial || isStopped) return end();
       return end({
-        ...{ what: 'checkpoint', step: stepOf(a ?? b), node: pathOf((a ?? b)!.checkpoint!.ns) },
+        ...{ what: 'checkpoint', step: stepOf({ checkpoint: lone }), node: pathOf(lone.ns) },
         ...{ recorded: shown(a?.checkpoint), found: shown(b?.checkpoint) },
       });
     }

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { interceptDispatchers } from '../../../src/recording/dispatchers.ts';
+import { interceptNodeHttp } from '../../../src/recording/node-http.ts';
+import { unpackPart, type ExchangePart, type RecordingPart } from '../../../src/recording/parts.ts';
+import { NoAnswer, openPlayer, type RequestDifference } from '../../../src/recording/player.ts';
+import { seededRandom } from '../../../src/recording/random.ts';
+import { openRecorder } from '../../../src/recording/recorder.ts';
+import { digestOf, maskUrl, toRecordedRequest } from '../../../src/recording/request.ts';
+import { insideSession, taskKeyOf } from '../../../src/recording/session.ts';
+import { suite } from '../../support/suite.ts';
+
+const test = suite('recording');
+
+const TASK = { metadata: { langgraph_step: 1, langgraph_node: 'agent' } };
+
+async function withServer<T>(use: (url: string) => Promise<T>): Promise<T> {
+  const server = http.createServer((request, reply) => {
+    request.resume();
+    request.on('end', () => {
+      reply.writeHead(201, { 'content-type': 'text/plain', 'set-cookie': 'a=b' });
+      reply.write('grüße ');
+      reply.end(Buffer.from([0, 255, 128]));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function record(options: { maxBytes?: number; secrets?: readonly string[] } = {}) {
+  const parts: RecordingPart[] = [];
+  const recorder = openRecorder({
+    ...{ attempt: 1, seed: 'seed', maxBytes: options.maxBytes ?? 1_000_000, now: () => 1_000 },
+    secrets: options.secrets ?? [],
+    write: (part) => void parts.push(unpackPart(part)),
+  });
+  recorder.configOf = () => TASK;
+  return { parts, recorder };
+}
+
+function play(parts: readonly RecordingPart[]) {
+  const differences: RequestDifference[] = [];
+  const player = openPlayer({
+    ...{ parts, match: 'exact', live: false, answers: new Map(), realNow: () => 5 },
+    onDifference: (difference) => void differences.push(difference),
+    onClosed: () => undefined,
+  });
+  player.configOf = () => TASK;
+  return { player, differences };
+}
+
+interface Seen {
+  readonly status: number;
+  readonly type: string | null | undefined;
+  readonly body: Buffer;
+}
+
+async function viaFetch(url: string): Promise<Seen> {
+  const reply = await fetch(url, { method: 'POST', body: 'question' });
+  const body = Buffer.from(await reply.arrayBuffer());
+  return { status: reply.status, type: reply.headers.get('content-type'), body };
+}
+
+const viaHttp = (url: string): Promise<Seen> =>
+  new Promise((resolve, reject) => {
+    const request = http.request(url, { method: 'POST' }, async (reply) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of reply) chunks.push(chunk as Buffer);
+      resolve({
+        status: reply.statusCode!,
+        type: reply.headers['content-type'],
+        body: Buffer.concat(chunks),
+      });
+    });
+    request.on('error', reject);
+    request.write('ques');
+    request.end('tion');
+  });
+
+for (const [name, call] of [
+  ['fetch', viaFetch],
+  ['node:http', viaHttp],
+] as const)
+  test(`a request by ${name} is recorded byte for byte, and answered alike without network`, async () => {
+    interceptDispatchers();
+    interceptNodeHttp();
+    // given
+    const { parts, recorder } = record();
+    const [url, live] = await withServer(
+      async (base) => [`${base}/x`, await insideSession(recorder, () => call(`${base}/x`))] as const,
+    );
+    // when
+    const { player, differences } = play(parts);
+    const replayed = await insideSession(player, () => call(url));
+    // then
+    assert.deepEqual(replayed, live);
+    assert.equal(differences.length, 0);
+    const [exchange] = parts as ExchangePart[];
+    assert.equal(exchange!.task, '1 agent');
+    assert.equal(Buffer.from(exchange!.request.body!).toString(), 'question');
+    assert.equal(JSON.stringify(exchange!.answer!.headers).includes('a=b'), false);
+    // A second time there is no answer left, and the server is gone.
+    await assert.rejects(insideSession(player, () => call(url)));
+    assert.equal(differences.length, 1);
+  });
+
+test('a recording ends with a mark at its limit, and nothing follows', async () => {
+  // given
+  const { parts, recorder } = record({ maxBytes: 200 });
+  // when
+  await withServer(async (url) => {
+    for (let call = 0; call < 3; call++)
+      await insideSession(recorder, () => viaFetch(`${url}/${'x'.repeat(50)}`));
+  });
+  // then
+  assert.deepEqual(
+    parts.map(({ kind }) => kind),
+    ['cut'],
+  );
+});
+
+test('a request that breaks off is recorded with its error and fails alike', async () => {
+  // given
+  const { parts, recorder } = record();
+  const url = await withServer(async (base) => base);
+  const failed = insideSession(recorder, () => viaFetch(url));
+  await assert.rejects(failed, { name: 'TypeError', message: 'fetch failed' });
+  // when
+  const { player } = play(parts);
+  const again = insideSession(player, () => viaFetch(url));
+  // then
+  await assert.rejects(again, (error: Error) => (error.cause as { code?: string }).code === 'ECONNREFUSED');
+});
+
+test('parallel requests of one task find their own answers, in any order', () => {
+  // given
+  const { parts, recorder } = record();
+  const request = { method: 'POST', url: 'http://model/' };
+  for (const text of ['a', 'b']) {
+    const exchange = recorder.open(request)!;
+    exchange.sent(Buffer.from(text));
+    exchange.answered(200, 'OK', []);
+    exchange.received(Buffer.from(`to ${text}`));
+    exchange.ended();
+  }
+  // when
+  const { player } = play(parts);
+  const bodies = ['b', 'a'].map((text) => {
+    const reply = player.reply(request, Buffer.from(text));
+    return reply.kind === 'answer' ? Buffer.from(reply.answer.body).toString() : reply.kind;
+  });
+  // then
+  assert.deepEqual(bodies, ['to b', 'to a']);
+  assert.throws(() => player.reply(request, Buffer.from('c')), NoAnswer);
+});
+
+test('secrets are masked in URL, request and answer, also where a chunk ends within one (A4)', () => {
+  // given
+  const secret = 'grüße-4711';
+  const { parts, recorder } = record({ secrets: [secret] });
+  const exchange = recorder.open({
+    method: 'GET',
+    url: `http://model/?token=abc&q=${encodeURIComponent('x')}`,
+  })!;
+  const bytes = Buffer.from(`before ${secret} after`);
+  exchange.sent(bytes);
+  exchange.answered(200, undefined, [['x-echo', secret]]);
+  exchange.received(bytes.subarray(0, 10));
+  exchange.received(bytes.subarray(10));
+  // when
+  exchange.ended();
+  // then
+  const [{ request, answer }] = parts as [ExchangePart];
+  assert.equal(request.url, 'http://model/?token=%3Csecret%3E&q=x');
+  assert.equal(Buffer.from(request.body!).toString(), 'before <secret> after');
+  assert.equal(Buffer.from(answer!.body).toString(), 'before <secret> after');
+  assert.deepEqual(answer!.headers, [['x-echo', '<secret>']]);
+  assert.equal(maskUrl('https://ada:pw@model/a?sig=1&page=2'), 'https://model/a?sig=%3Csecret%3E&page=2');
+});
+
+test('requests that differ in ids and times only have one digest', () => {
+  const of = (body: string): string =>
+    digestOf(toRecordedRequest({ method: 'POST', url: 'http://model/', body: Buffer.from(body) }, []));
+  const [a, b] = ['5b8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a01', '0a8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a02'];
+  assert.equal(of(`${a} ${a} 2026-11-25T10:00:00.000Z`), of(`${b} ${b} 2027-01-01T00:00:00Z`));
+  assert.notEqual(of(`${a} ${a}`), of(`${a} ${b}`));
+  assert.notEqual(of('cats'), of('dogs'));
+});
+
+test('a task is named by step, nodes and position among parallel ones, never by an id', () => {
+  const id = '5b8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a01';
+  const metadata = { langgraph_step: 3, langgraph_node: 'b', langgraph_checkpoint_ns: `a:${id}|b:${id}` };
+  assert.equal(taskKeyOf({ metadata }), '3 a|b');
+  const pushed = { ...metadata, langgraph_path: ['__pregel_push', 2, false] };
+  assert.equal(taskKeyOf({ metadata: pushed }), '3 a|b ["__pregel_push",2,false]');
+  assert.equal(taskKeyOf(undefined), '');
+});
+
+test('random values are equal for equal seeds and spread evenly', () => {
+  const draw = (seed: string) => {
+    const random = seededRandom(seed);
+    return Array.from({ length: 10_000 }, () => random.float());
+  };
+  const [values, same, others] = [draw('a'), draw('a'), draw('b')];
+  assert.deepEqual(values, same);
+  assert.notDeepEqual(values, others);
+  assert.ok(values.every((value) => value >= 0 && value < 1));
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  assert.ok(Math.abs(mean - 0.5) < 0.02, String(mean));
+});
+
+test.run();
