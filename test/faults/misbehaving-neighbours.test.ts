@@ -202,7 +202,7 @@ test('a run whose native code nothing interrupts ends with its process when it i
   withServer({ PLATFORM_WORKERS: '2', PLATFORM_STOP_GRACE_SECS: '1' }, async (server, dir) => {
     const guilty = await start(server, 'waitsForChild', { gate: join(dir, 'gate') });
     await begun(server, guilty);
-    // Some of these are asked before a beat can say that the worker stands still.
+    // Some of these are asked before a heartbeat can say that the worker stands still.
     const reads = Array.from({ length: 3 }, () => server.ask('GET', `/threads/${guilty.thread}/state`));
     assert.equal([...new Set((await Promise.all(reads)).map(({ status }) => status))], [200]);
     assert.is((await server.ask('POST', `${guilty.path}/cancel?wait=true`)).status, 200);

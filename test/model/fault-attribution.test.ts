@@ -195,7 +195,7 @@ function shareHit(random: Random, kills: number, stepMs: number, runs: number): 
   return (100 * failed) / (worlds * runs);
 }
 
-test('X6 kills that no run is to blame for end few runs; the simulation prints how many', () => {
+test('X6 external kills end few runs without a fault; the simulation prints how many', () => {
   const random = createRandom(seedFromEnv());
   console.log('failed of 100 innocent runs; kills 80 to 480 ms after each start');
   for (const runs of [1, 10, 100])

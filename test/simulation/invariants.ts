@@ -6,7 +6,7 @@ import type { Process, World } from './process.ts';
 /** A graph that does not listen is given 5 s; a poll and slow commits come on top. */
 const TOLD_MS = 15_000;
 /** Of the pauses between the attempts of a webhook, the longest that is waited for without another end of the process. */
-const LONGEST_PAUSE_MS = 120_000;
+const MAX_PAUSE_MS = 120_000;
 
 interface Row {
   readonly [column: string]: string | number | null;
@@ -58,7 +58,7 @@ export function unfinished({ ledger, receivers }: World): string[] {
   const runs = [...ledger.runs].flatMap(([runId, { outcome }]) => (outcome ? [] : [`run ${runId} is open`]));
   const deliveries = [...ledger.deliveries].flatMap(([id, { status, url, attempts }]) =>
     // What failed often is tried again only after a pause that nobody waits for here.
-    status === 'owed' && !receivers.isDead(url) && (PAUSES_MS[attempts - 1] ?? 0) <= LONGEST_PAUSE_MS
+    status === 'owed' && !receivers.isDead(url) && (PAUSES_MS[attempts - 1] ?? 0) <= MAX_PAUSE_MS
       ? [`webhook ${id} is owed`]
       : [],
   );
