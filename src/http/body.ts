@@ -49,7 +49,7 @@ export async function readBytes(
   } catch (error) {
     if (error instanceof HttpProblem) throw error;
     // The client disconnected and never reads this reply; as a 422 it is not logged as a server fault.
-    throw invalid(`body: it broke off after ${size} bytes`);
+    throw invalid(`body: the connection ended after ${size} bytes`);
   } finally {
     budget.heldBytes -= shared;
   }
@@ -84,7 +84,7 @@ async function readAnnounced(request: Request, limit: number): Promise<Uint8Arra
   try {
     bytes = await request.arrayBuffer();
   } catch (error) {
-    throw invalid(`body: it broke off (${(error as Error).message})`);
+    throw invalid(`body: the connection ended early (${(error as Error).message})`);
   }
   // The content length of an in-process request is not enforced by a parser.
   if (bytes.byteLength > limit) throw tooLarge(limit);

@@ -19,7 +19,7 @@ export class HttpProblem extends Error {
 /** Another request has changed the thread or cron since it was read. Callers that can retry catch it. */
 export class ConcurrencyConflict extends HttpProblem {
   constructor() {
-    super(409, 'The thread has moved on.');
+    super(409, 'The thread has changed since it was read; try again.');
     this.name = 'ConcurrencyConflict';
   }
 }
@@ -61,7 +61,8 @@ export const tooMuchAtOnce = (): HttpProblem =>
   });
 
 export const notAuthorized = (): HttpProblem => new HttpProblem(403, 'Not authorized');
-export const noAddress = (): HttpProblem => new HttpProblem(400, 'The target of the request is no address.');
+export const noAddress = (): HttpProblem =>
+  new HttpProblem(400, 'The target of the request is not a valid URL.');
 export const badHost = (hosts: number): HttpProblem =>
   new HttpProblem(400, `host: expected one header of this name, got ${hosts}`, { connection: 'close' });
 export const noRoute = (): HttpProblem => new HttpProblem(404, 'Not found');
@@ -102,7 +103,7 @@ export const noThreadToResume = (): HttpProblem =>
 export const noCron = (id: string): HttpProblem => new HttpProblem(404, `Cron with ID ${id} not found`);
 export const noWebhook = (): HttpProblem => new HttpProblem(404, 'Webhook not found');
 export const noBody = (): HttpProblem =>
-  new HttpProblem(409, 'The body of the webhook is no longer kept: it cannot be sent again.');
+  new HttpProblem(409, 'The body of the webhook is no longer stored, so it cannot be sent again.');
 
 export const noItem = (): HttpProblem => new HttpProblem(404, 'Item not found');
 export const reservedRoot = (namespace: readonly string[]): HttpProblem =>
@@ -131,7 +132,10 @@ const busy = (): HttpProblem =>
   );
 
 export const alreadyAnswered = (): HttpProblem =>
-  new HttpProblem(409, 'No question waits for this answer: it was answered already, or is being answered.');
+  new HttpProblem(
+    409,
+    'No interrupt is open for this answer: it was answered already, or is being answered.',
+  );
 
 /** A run is open, or concurrent state updates exhausted the retries. */
 export const stateBusy = (): HttpProblem => new HttpProblem(409, 'Thread is busy');
@@ -142,23 +146,23 @@ export const updateRefused = (words: string): HttpProblem =>
 export const noCheckpoint = (id: string): HttpProblem => new HttpProblem(404, `Checkpoint ${id} not found`);
 
 export const unavailable = (): HttpProblem =>
-  new HttpProblem(503, 'The server cannot take changes now; try again later.', { 'retry-after': '1' });
+  new HttpProblem(503, 'The server accepts no changes now; try again later.', { 'retry-after': '1' });
 export const noSpace = (): HttpProblem =>
   new HttpProblem(
     507,
-    'The disk of the server is full: it takes no changes but deletions; free some space.',
+    'The disk of the server is full: only reads and deletions are possible until space is freed.',
     {
       'retry-after': '10',
     },
   );
 /** No graph worker can answer now. */
 export const noAnswer = (): HttpProblem =>
-  new HttpProblem(503, 'The graph does not answer now; try again later.', { 'retry-after': '1' });
+  new HttpProblem(503, 'No graph worker responds now; try again later.', { 'retry-after': '1' });
 /** Graph code threw during a query. */
 export const graphFailed = (words: string): HttpProblem => new HttpProblem(500, `The graph failed: ${words}`);
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
-export const notWell = (): HttpProblem => new HttpProblem(500, 'The log does not answer.');
+export const notWell = (): HttpProblem => new HttpProblem(500, 'The log does not respond.');
 export const internal = (): HttpProblem => new HttpProblem(500, 'Internal server error');
 
 /** A search that the reader thread refused or did not finish in time. */
@@ -193,10 +197,14 @@ export function refused(refusal: Refusal, threadId: string): HttpProblem {
 }
 
 export const needsUpgrade = (): HttpProblem =>
-  new HttpProblem(426, 'This is a WebSocket; for a stream, POST a subscription here.', {
-    upgrade: 'websocket',
-    connection: 'upgrade',
-  });
+  new HttpProblem(
+    426,
+    'This endpoint is a WebSocket: expected an upgrade request. For a stream, POST a subscription to the same path.',
+    {
+      upgrade: 'websocket',
+      connection: 'upgrade',
+    },
+  );
 /** Placeholder that is never sent: the connection has become a WebSocket. */
 export const switched = (): Response => new Response(null, { status: 204 });
 

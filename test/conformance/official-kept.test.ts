@@ -34,7 +34,7 @@ test('an answer where nothing waits is a 409 and no run (official 7, D3)', async
       const body = { assistant_id: graph, command: { resume: 'yes' } };
       const [status, detail] = await refusal('POST', `/threads/${thread}/${route}`, body);
       // then
-      assert.deepEqual([status, /^No question waits/.test(detail)], [409, true], `${graph} ${route}`);
+      assert.deepEqual([status, /^No interrupt is open/.test(detail)], [409, true], `${graph} ${route}`);
     }
 });
 

@@ -99,7 +99,7 @@ test('given commands that cannot be carried out, when they are sent, then each i
         'input.inject',
         { namespace: ['child'], message: { role: 'user', content: 'x' } },
         'not_supported',
-        /graph of the thread alone/,
+        /root graph of the thread/,
       ],
       [
         newId(),

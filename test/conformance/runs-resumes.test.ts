@@ -5,7 +5,9 @@ import { config, newThread, say, textsOf } from './scene.ts';
 
 const test = suite('conformance: answers to questions');
 
-const TAKEN = { detail: 'No question waits for this answer: it was answered already, or is being answered.' };
+const TAKEN = {
+  detail: 'No interrupt is open for this answer: it was answered already, or is being answered.',
+};
 
 async function asked(
   s: TestServer,

@@ -35,7 +35,7 @@ test('given a server whose log does not answer, when it is asked how it is, then
     assert.deepEqual((await s.request('GET', '/ok')).json, { ok: true, services: {} });
     for (const path of ['/ok?check_db=1', '/?check_db=true']) {
       const { status, json } = await s.request('GET', path);
-      assert.deepEqual([status, json], [500, { detail: 'The log does not answer.' }]);
+      assert.deepEqual([status, json], [500, { detail: 'The log does not respond.' }]);
     }
     assert.equal(s.faults.length, 2);
   }));

@@ -51,7 +51,8 @@ export function checkTimes(
   { schedule, timezone, endTime }: Pick<CronContent, 'schedule' | 'timezone' | 'endTime'>,
   now: number,
 ): void {
-  if (nextSlot({ schedule, timezone }, now) === null) throw invalid('schedule: expected one that ever comes');
+  if (nextSlot({ schedule, timezone }, now) === null)
+    throw invalid('schedule: expected one with a time in the future');
   if (endTime !== null && endTime <= now)
     throw invalid(`end_time: expected a time after now, ${toTimestamp(now)}`);
 }

@@ -146,7 +146,10 @@ function answersOf(params: JsonObject): JsonObject {
 export const inject = onceOnly(async (caller, given) => {
   const { namespace = [], message } = check(injectParams, given);
   if (namespace.length > 0)
-    throw new CommandProblem('not_supported', 'A message can be given to the graph of the thread alone.');
+    throw new CommandProblem(
+      'not_supported',
+      'A message can be sent only to the root graph of the thread: namespace must be empty.',
+    );
   const thread = await findThread(caller).catch(asUndefined);
   const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
   if (thread === undefined || last === undefined)

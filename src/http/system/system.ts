@@ -27,7 +27,7 @@ const openapi = z.looseObject({ openapi: z.string() });
 
 const well = {
   200: json(ok, 'The server is up'),
-  500: json(problem, 'With `check_db`: the log does not answer'),
+  500: json(problem, 'With `check_db`: the log does not respond'),
 };
 
 export const systemEndpoints: readonly Endpoint[] = [

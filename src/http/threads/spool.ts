@@ -85,7 +85,7 @@ export async function receive(request: Request, path: string): Promise<void> {
   } catch (error) {
     if (error instanceof HttpProblem || (error as NodeJS.ErrnoException).syscall === 'write') throw error;
     // The client disconnected and never reads this reply; as a 422 it is not logged as a server fault.
-    throw invalid(`body: it broke off after ${bytes} bytes`);
+    throw invalid(`body: the connection ended after ${bytes} bytes`);
   } finally {
     await file.close();
   }
