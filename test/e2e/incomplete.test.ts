@@ -26,7 +26,7 @@ test('a log that has lost its end is refused with exit code 2, and goes on when 
     assert.is((await third.ask('GET', `/threads/${threadId}`)).status, 200);
   }));
 
-test('a data folder that cannot be made, or holds another file as log, is refused with exit code 2', () =>
+test('a data folder that cannot be made or holds no log is refused: serve ends with 2, replay with 3', () =>
   withPrograms(async ({ run, dir }) => {
     const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
     const junk = join(dir, 'junk');
@@ -46,7 +46,7 @@ test('a data folder that cannot be made, or holds another file as log, is refuse
       assert.match(output, says);
     }
     const { code, output } = await run({ args: ['replay', '--data', junk] });
-    assert.is(code, 2);
+    assert.is(code, 3);
     assert.match(output, `the log in the data directory ${junk} `);
   }));
 

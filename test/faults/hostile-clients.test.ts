@@ -4,6 +4,7 @@
  */
 import * as assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
+import { setTimeout as later } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { collect } from '../e2e/frames.ts';
@@ -21,6 +22,8 @@ const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
 const MB = 2 ** 20;
 /** Generous: the machine has other things to do. */
 const PATIENCE_MS = 60_000;
+/** Between two looks at the server's sockets. */
+const POLL_MS = 20;
 
 /** Resolves when the server holds no more sockets than that. */
 async function untilSockets(server: ServerProgram, most: number): Promise<void> {
@@ -28,6 +31,7 @@ async function untilSockets(server: ServerProgram, most: number): Promise<void> 
   while (openSockets(server.pid) > most) {
     assert.ok(performance.now() < end, `${openSockets(server.pid)} sockets are open, ${most} were before`);
     await server.ask('GET', '/ok');
+    await later(POLL_MS);
   }
 }
 
