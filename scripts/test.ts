@@ -35,6 +35,7 @@ const LONGEST_FILES: readonly string[] = [
   'test/projects/graphs.test.ts',
   'test/faults/misbehaving-neighbours.test.ts',
   'test/faults/fault-attribution.test.ts',
+  'test/e2e/reexecution.test.ts',
   'test/projects/apps.test.ts',
   'test/projects/strict-resume.test.ts',
   'test/faults/hostile-clients.test.ts',
