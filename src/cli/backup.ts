@@ -1,10 +1,12 @@
 /** The `backup` command: copies a log into one file, beside a running server too. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { EXIT_OK } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
-import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { addressOfStore, openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { amountText, openProgress } from './progress.ts';
 
 interface BackupCommandOptions extends DataOptions {
@@ -27,14 +29,19 @@ export const addBackup = (program: Command, host: Host, finish: Finish): Command
     )
     .addHelpText(
       'after',
-      `\nExamples:\n  ${PRODUCT} backup monday.backup\n  ${PRODUCT} backup --data /var/lib/my-project /backups/monday.backup`,
+      helpEnd(
+        '0 written, 2 wrong option, or the file is there already, 3 the log cannot be opened',
+        'backup monday.backup',
+        'backup --data /var/lib/my-project /backups/monday.backup',
+      ),
     )
     .action(async (file: string, { force = false, json = false, ...options }: BackupCommandOptions) => {
       const { storeAt } = await import('../open-store.ts');
       const progress = openProgress(host, systemClock());
       try {
+        (await openPast(options, host)).close();
         const store = storeAt(addressOfStore(options, host));
-        const made = await store.backUp(file, { force, onProgress: progress.report });
+        const made = await store.backUp(resolve(host.cwd, file), { force, onProgress: progress.report });
         progress.clear();
         const size = amountText(made.bytes, 'bytes');
         host.print(

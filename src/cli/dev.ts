@@ -1,6 +1,6 @@
 /** The `dev` command: serves a project and reloads it when its files change. */
 import type { Command } from 'commander';
-import { PRODUCT } from '../kernel/product.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { withServerOptions, type ServerOptions } from './options.ts';
 import { serve } from './serve.ts';
@@ -11,7 +11,11 @@ export const addDev = (program: Command, host: Host, finish: Finish): Command =>
     .description('Serves the graphs of a project and takes over each change of its files at once.')
     .addHelpText(
       'after',
-      `\nExamples:\n  ${PRODUCT} dev\n  ${PRODUCT} dev --config ../my-project --port 8080`,
+      helpEnd(
+        '0 stopped by a signal, 1 the stop failed, 2 wrong option, configuration or data directory, 70 the disk failed',
+        'dev',
+        'dev --config ../my-project --port 8080',
+      ),
     )
     .action(async (options: ServerOptions) => {
       await serve(options, host, { isWatching: true });

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { PRODUCT } from '../kernel/product.ts';
 import type { History } from '../log/sqlite/history.ts';
 import { EXIT_DIFFERENT, EXIT_OK, orUntried } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { refused } from './refused-file.ts';
@@ -29,10 +29,12 @@ export const addDiff = (program: Command, host: Host, finish: Finish): Command =
     )
     .addHelpText(
       'after',
-      '\nExit codes: 0 equal, 1 different, 2 unknown run, 3 the log or a file cannot be opened\n' +
-        `\nExamples:\n  ${PRODUCT} diff 01a20dad-668f 01a20dad-b155\n` +
-        `  ${PRODUCT} diff monday.${PRODUCT} tuesday.${PRODUCT}\n` +
-        `  ${PRODUCT} diff monday.${PRODUCT}:01a20dad-668f 01a20dad-b155 --json`,
+      helpEnd(
+        '0 equal, 1 different, 2 unknown run, 3 the log or a file cannot be opened',
+        'diff 01a20dad-668f 01a20dad-b155',
+        'diff monday.rewound tuesday.rewound',
+        'diff monday.rewound:01a20dad-668f 01a20dad-b155 --json',
+      ),
     )
     .action(async (a: string, b: string, options: DiffOptions) =>
       finish(await withSources([a, b], options, host, (sources) => compare(sources, options, host))),

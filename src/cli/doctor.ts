@@ -1,9 +1,9 @@
 /** The `doctor` command: says what keeps a project from being served, and what to do about it. */
 import type { Command } from 'commander';
-import { PRODUCT } from '../kernel/product.ts';
 import type { Finding } from './doctor/finding.ts';
 import { counted } from '../replay/text.ts';
 import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { withJsonOption, withServerOptions, type ServerOptions } from './options.ts';
 
@@ -15,11 +15,15 @@ export const addDoctor = (program: Command, host: Host, finish: Finish): Command
     .summary('say what keeps a project from being served')
     .description(
       'Looks at configuration, environment, graphs (loads them as the server would), disk, log and port, and names a ' +
-        'remedy for each finding. Writes nothing and starts no server. Exits with 1 when there is a problem.',
+        'remedy for each finding. Writes nothing and starts no server.',
     )
     .addHelpText(
       'after',
-      `\nExamples:\n  ${PRODUCT} doctor\n  ${PRODUCT} doctor --config my-project --port 8080 --json`,
+      helpEnd(
+        '0 nothing is wrong, 1 there is a problem, 2 wrong option',
+        'doctor',
+        'doctor --config my-project --port 8080 --json',
+      ),
     )
     .action(async ({ json = false, ...options }: ServerOptions & { json?: boolean }) => {
       const findings = await examine(options, host);

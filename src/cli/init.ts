@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { PRODUCT } from '../kernel/product.ts';
 import { EXIT_OK } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { TEMPLATES, type Template } from './templates.ts';
 
@@ -30,7 +31,12 @@ export const addInit = (program: Command, host: Host, finish: Finish): Command =
     )
     .addHelpText(
       'after',
-      `\nExamples:\n  ${PRODUCT} init\n  ${PRODUCT} init my-agent --template agent\n  ${PRODUCT} init --template auth`,
+      helpEnd(
+        '0 written, 2 wrong option, or a file is there already',
+        'init',
+        'init my-agent --template agent',
+        'init --template auth',
+      ),
     )
     .action((given: string, { template: name }: { template: string }) => {
       const folder = resolve(host.cwd, given);

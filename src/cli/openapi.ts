@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { PRODUCT, VERSION } from '../kernel/product.ts';
+import { VERSION } from '../kernel/product.ts';
 import { EXIT_OK } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { enterProject } from './enter-project.ts';
 import { withConfigOption, type ServerOptions } from './options.ts';
@@ -12,7 +13,7 @@ export const addOpenapi = (program: Command, host: Host, finish: Finish): Comman
   withConfigOption(program.command('openapi'))
     .summary('print the OpenAPI document')
     .description('Prints the OpenAPI document of the server that the configuration describes. Starts none.')
-    .addHelpText('after', `\nExample:\n  ${PRODUCT} openapi > openapi.json`)
+    .addHelpText('after', helpEnd('0 printed, 2 wrong option or configuration', 'openapi > openapi.json'))
     .action(async (options: ServerOptions) => {
       const config = loadConfig(options, host.env, host.cwd);
       enterProject(config, host.env);

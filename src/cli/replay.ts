@@ -26,11 +26,7 @@ interface ExecuteOptions extends ReplayOptions, ReexecuteOptions, DataOptions {
 const collect = (value: string, all: readonly string[] = []): readonly string[] => [...all, value];
 
 export const addReplay = (program: Command, host: Host, finish: Finish): Command =>
-  withExecution(
-    withJsonOption(
-      withThreadOption(withDataOption(program.command('replay')), 'what happened on this thread'),
-    ),
-  )
+  withExecution(withReading(program.command('replay')))
     .argument('[file...]', `exported threads (${PRODUCT} export), instead of a folder`)
     .summary('read what happened from the log, or execute runs again')
     .description(
@@ -39,10 +35,6 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
         'checkpoint, write and frame is compared with the log. Changes nothing, sends nothing, and may run beside the ' +
         'server.',
     )
-    .option('--to <position>', 'with --thread: the state of the thread after this position of the log')
-    .option('--cron <id>', 'the slots of this cron')
-    .option('--all', 'list threads of stateless runs and of crons, too')
-    .option('--ids', 'print ids whole')
     .addHelpText(
       'after',
       '\nExit codes: 0 done or equal, 1 a run differs, 2 wrong option, 3 a run could not be executed again\n' +
@@ -68,9 +60,16 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
       );
     });
 
-/** Options of `--execute`. */
+const withReading = (command: Command): Command =>
+  withJsonOption(withThreadOption(withDataOption(command), 'what happened on this thread'))
+    .option('--to <position>', 'with --thread: the state of the thread after this position of the log')
+    .option('--cron <id>', 'the slots of this cron')
+    .option('--all', 'list threads of stateless runs and of crons, too')
+    .option('--ids', 'print ids whole');
+
 const withExecution = (command: Command): Command =>
   command
+    .optionsGroup('Executing runs again:')
     .option('--execute', 'execute runs again and compare them with the log')
     .option('--check', 'the same, in one line for each run that does not differ')
     .option('--run <id>', 'with --thread: one run of it')

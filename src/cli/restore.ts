@@ -1,8 +1,11 @@
 /** The `restore` command: puts a backup in the place of a log. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
@@ -27,17 +30,22 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
     )
     .addHelpText(
       'after',
-      `\nExamples:\n  ${PRODUCT} restore monday.backup --data /var/lib/my-project\n` +
-        `  ${PRODUCT} restore monday.backup --force`,
+      helpEnd(
+        '0 restored, 1 the backup is damaged, 2 wrong option, or there is a log already, 3 no such file, or the folder is in use',
+        'restore monday.backup --data /var/lib/my-project',
+        'restore monday.backup --force',
+      ),
     )
     .action(async (file: string, { force = false, json = false, ...options }: RestoreCommandOptions) => {
       const { storeAt } = await import('../open-store.ts');
       const clock = systemClock();
       const progress = openProgress(host, clock);
       const address = addressOfStore(options, host);
+      const path = resolve(host.cwd, file);
+      if (!existsSync(path)) throw new CommandFailed(EXIT_UNTRIED, `${path} does not exist`);
       try {
         const store = storeAt(address);
-        const restored = store.restore(file, { force, now: clock.now(), onProgress: progress.report });
+        const restored = store.restore(path, { force, now: clock.now(), onProgress: progress.report });
         progress.clear();
         const { position, aside } = restored;
         if (json) host.print(JSON.stringify({ position, aside: aside ?? null }));

@@ -7,12 +7,12 @@ import { loadConfig, readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { tendIdleMemory } from '../kernel/idle-memory.ts';
 import { openFilesProblem } from '../kernel/open-files.ts';
-import { PRODUCT } from '../kernel/product.ts';
 import { publishAddress } from '../kernel/server-address.ts';
 import { placeText, stackOf, userPlaceOf } from '../kernel/stack.ts';
 import { createLogger, entriesTo } from '../logger.ts';
 import type { ServeOptions } from '../running-server.ts';
 import { enterProject } from './enter-project.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { withServerOptions, type ServerOptions } from './options.ts';
 import { openServerExit, type ServerExit } from './server-exit.ts';
@@ -20,10 +20,17 @@ import { openServerExit, type ServerExit } from './server-exit.ts';
 export const addServe = (program: Command, host: Host, finish: Finish): Command =>
   withServerOptions(program.command('serve'))
     .summary('serve the graphs of a project')
-    .description('Serves the graphs of a project.')
+    .description(
+      'Serves the graphs of a project until a signal stops it. Runs that were accepted go on after a restart, also ' +
+        'after a crash.',
+    )
     .addHelpText(
       'after',
-      `\nExamples:\n  ${PRODUCT} serve\n  ${PRODUCT} serve --config my-project --port 8080 --data /var/lib/my-project`,
+      helpEnd(
+        '0 stopped by a signal, 1 the stop failed, 2 wrong option, configuration or data directory, 70 the disk failed',
+        'serve',
+        'serve --config my-project --port 8080 --data /var/lib/my-project',
+      ),
     )
     .action(async (options: ServerOptions) => {
       await serve(options, host, { isWatching: false });

@@ -1,8 +1,8 @@
 /** The `verify` command: checks that everything derived agrees with the log. R1 It imports no module with effects. */
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { PRODUCT } from '../kernel/product.ts';
 import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { addressOfStore, openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
@@ -13,11 +13,15 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
     .description(
       'Checks the whole log: the file, every event against the state machines, every snapshot, row and payload ' +
         'against the events. Changes nothing, and may run beside the server. Names the position of the first ' +
-        'difference and exits with 1.',
+        'difference.',
     )
     .addHelpText(
       'after',
-      `\nExamples:\n  ${PRODUCT} verify\n  ${PRODUCT} verify --data /var/lib/my-project --json`,
+      helpEnd(
+        '0 all agrees, 1 something differs, 2 wrong option, 3 the log cannot be opened',
+        'verify',
+        'verify --data /var/lib/my-project --json',
+      ),
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
       const { verifyFolder } = await import('../replay/verify.ts');

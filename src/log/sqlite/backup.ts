@@ -3,7 +3,7 @@
  * meanwhile neither shows nor makes the copy begin again.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { OnProgress } from '../../kernel/progress.ts';
 import { makePrivate, syncFolder } from '../disk.ts';
 import { seal } from './backup-file.ts';
@@ -31,8 +31,7 @@ export interface BackupOptions {
 const STEP_PAGES = 2_048;
 
 /** Throws when there is no log, and when the file is there already. A file that it cannot finish it removes. */
-export async function backUp(dir: string, given: string, options: BackupOptions): Promise<BackedUp> {
-  const file = resolve(given);
+export async function backUp(dir: string, file: string, options: BackupOptions): Promise<BackedUp> {
   if (!options.force && existsSync(file))
     throw new Error(`${file} exists; name another file, or replace it with --force`);
   const log = join(dir, LOG_FILE);

@@ -69,7 +69,7 @@ test('backup and restore overwrite nothing unless they are told to, and a log mo
     const refusals = await Promise.all(asked.map((args) => refusalOf(...args)));
     assert.deepEqual(
       refusals.map(({ code }) => code),
-      [2, 2, 2, 2],
+      [2, 2, 3, 3],
     );
     assert.match(refusals[0]!.message, /log\.backup exists; .* --force/);
     assert.match(refusals[1]!.message, /has a log \(log\.db[^)]*\); .* --force/);
