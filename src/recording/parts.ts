@@ -107,7 +107,9 @@ export type RecordingPart = StartPart | LoadedPart | ExchangePart | StorePart | 
  */
 export function packPart(part: RecordingPart): Buffer {
   const bodies = part.kind === 'exchange' ? [part.request.body, part.answer?.body] : [];
-  const head = Buffer.from(JSON.stringify({ part: withoutBodies(part), sizes: bodies.map(sizeOf) }));
+  const head = Buffer.from(
+    JSON.stringify({ format: FORMAT, part: withoutBodies(part), sizes: bodies.map(sizeOf) }),
+  );
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
   return zstdCompressSync(Buffer.concat([length, head, ...bodies.flatMap((body) => body ?? [])]));
@@ -123,14 +125,19 @@ function withoutBodies(part: RecordingPart): object {
   return { ...part, request, answer };
 }
 
-/** Throws when the bytes are no part of a recording. */
+/** Number of the format of parts; another one needs an upcaster in `unpackPart`. */
+const FORMAT = 1;
+
+/** Throws when the bytes are no part of a recording, or one of another format. */
 export function unpackPart(bytes: Uint8Array): RecordingPart {
   const plain = zstdDecompressSync(bytes);
   const end = 4 + plain.readUInt32BE(0);
-  const { part, sizes } = JSON.parse(plain.toString('utf8', 4, end)) as {
+  const { format, part, sizes } = JSON.parse(plain.toString('utf8', 4, end)) as {
+    format: number;
     part: RecordingPart;
     sizes: readonly (number | null)[];
   };
+  if (format !== FORMAT) throw new Error(`recording: found format ${format}, expected ${FORMAT}`);
   if (part.kind !== 'exchange') return part;
   let at = end;
   const [sent, received] = sizes.map((size) =>
