@@ -4,10 +4,10 @@
  */
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
-import type { ThreadEvent, ThreadEventMap } from '../thread/events.ts';
+import type { RunKwargs, ThreadEvent, ThreadEventMap } from '../thread/events.ts';
 import { name, object, time, uuid } from './records.ts';
 
-const json = z.unknown() as unknown as z.ZodType<Json>;
+const json = z.custom<Json>((value) => value !== undefined, 'expected a value');
 const text = z.string();
 const count = z.int().min(0);
 const names = z.array(text);
@@ -47,6 +47,11 @@ const outcome = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('rolled-back'), ...stop }),
 ]);
 
+/** A schema with all members of the type: one that is not in it would be refused. */
+interface HasAll<T> {
+  readonly shape: Readonly<Record<keyof T, z.ZodType>>;
+}
+
 const kwargs = z.strictObject({
   input: json,
   command: object.optional(),
@@ -64,14 +69,14 @@ const kwargs = z.strictObject({
   madeWith: z.strictObject({ configurable: object, context: json.optional() }).optional(),
   strictResume: z.boolean().optional(),
   protocol: z.literal('v2').optional(),
-});
+}) satisfies HasAll<Omit<RunKwargs, 'webhook'>>;
 
 const thread = { threadId: uuid };
 const run = { threadId: uuid, runId: uuid };
 const attempt = { ...run, attempt: count };
 const arriving = z.literal(true).optional();
 
-const DATA: { readonly [K in keyof ThreadEventMap]: z.ZodType<unknown> } = {
+const DATA = {
   ThreadCreated: z.strictObject({
     ...thread,
     metadata: object,
@@ -119,7 +124,7 @@ const DATA: { readonly [K in keyof ThreadEventMap]: z.ZodType<unknown> } = {
     stays: standing.optional(),
   }),
   ThreadDeleted: z.strictObject({ ...thread, unseen: z.literal(true).optional() }),
-};
+} satisfies { readonly [K in keyof ThreadEventMap]: HasAll<ThreadEventMap[K]> };
 
 /** Returns the event, or in words what is wrong with it. `data`: of the type's newest version. */
 export function toThreadEvent(type: string, data: unknown): ThreadEvent | string {

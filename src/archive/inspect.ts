@@ -85,8 +85,13 @@ const MAX_UNRESTED_CHARACTERS = 64 * 1024 * 1024;
 
 const keyOf = ({ ns, checkpointId }: CheckpointKey): string => JSON.stringify([ns, checkpointId]);
 
-/** Checkpoints that have to be there, each with the run that saved it; undefined for none in particular. */
-type Needed = Map<string, string | undefined>;
+/** Checkpoints that have to be there, each with the run that saved it, or why it has to. */
+type Needed = Map<string, string>;
+/** A client's update saved it. */
+const UPDATED = 'updated';
+/** A pruning left it. Deleting a run may take it away later. */
+const KEPT = 'kept';
+const HEAD = 'head';
 
 function checkHistory(refusal: (reason: string) => ExportRefused) {
   const machine = startMachine(initial);
@@ -96,8 +101,8 @@ function checkHistory(refusal: (reason: string) => ExportRefused) {
   let version = 0;
   let unrested = 0;
 
-  function forgetRun(runId: string): void {
-    for (const [key, savedBy] of needed) if (savedBy === runId) needed.delete(key);
+  function forget(...reasons: readonly string[]): void {
+    for (const [key, why] of needed) if (reasons.includes(why)) needed.delete(key);
   }
 
   /** What `verify` expects of a log with these events. */
@@ -108,16 +113,16 @@ function checkHistory(refusal: (reason: string) => ExportRefused) {
       case 'CheckpointSaved':
         return void needed.set(keyOf(event.data), event.data.runId);
       case 'StateUpdated':
-        for (const saved of event.data.checkpoints) needed.set(keyOf(saved), undefined);
+        for (const saved of event.data.checkpoints) needed.set(keyOf(saved), UPDATED);
         return;
       case 'ThreadPruned':
         needed.clear();
-        for (const key of event.data.kept) needed.set(keyOf(key), undefined);
+        for (const key of event.data.kept) needed.set(keyOf(key), KEPT);
         return;
       case 'RunDeleted':
-        return forgetRun(event.data.runId);
+        return forget(event.data.runId, KEPT);
       case 'RunCompleted':
-        if (event.data.outcome.kind === 'rolled-back') forgetRun(event.data.runId);
+        if (event.data.outcome.kind === 'rolled-back') forget(event.data.runId);
     }
   }
 
@@ -140,7 +145,7 @@ function checkHistory(refusal: (reason: string) => ExportRefused) {
     end(): { state: LivingThread; runIds: Set<string>; needed: Needed } {
       machine.stop();
       if (!isLiving(state)) throw refusal('its thread is deleted');
-      if (state.head !== null) needed.set(keyOf({ ns: '', checkpointId: state.head }), undefined);
+      if (state.head !== null) needed.set(keyOf({ ns: '', checkpointId: state.head }), HEAD);
       return { state, runIds, needed };
     },
   };

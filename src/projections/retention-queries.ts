@@ -17,8 +17,9 @@ export interface OldRun {
 }
 
 /**
- * Of the next `looked` runs that ended after `after` and before `before`, those whose frames are still kept; and where
- * to go on, undefined when that were all. Most runs of old have none: who asks keeps the place.
+ * Of the next `looked` runs that ended after `after` and before `before`, those whose frames are still kept and whose
+ * thread was not imported since `before`; and where to go on, undefined when that were all. Most runs of old have none:
+ * who asks keeps the place.
  */
 export async function runsWithOldFrames(
   rows: RowReader,
@@ -36,7 +37,8 @@ export async function runsWithOldFrames(
     kept: number;
   }>(
     `SELECT run_id, thread_id, ended_at, position, EXISTS (
-       SELECT 1 FROM frame_runs AS framed WHERE framed.thread_id = runs.thread_id AND framed.run_id = runs.run_id) AS kept
+       SELECT 1 FROM frame_runs AS framed WHERE framed.thread_id = runs.thread_id AND framed.run_id = runs.run_id)
+         AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND imported_at >= @before) AS kept
      FROM runs INDEXED BY runs_ended
      WHERE ${due}
      ORDER BY ended_at, position LIMIT @looked`,

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '21';
+export const VERSION = '22';
 
 export const TABLES = [
   'threads',
@@ -40,7 +40,9 @@ CREATE TABLE threads (
   bound_at INTEGER,
   ttl_strategy TEXT,
   ttl_minutes REAL,
-  expires_at INTEGER
+  expires_at INTEGER,
+  -- Its runs ended elsewhere, and before.
+  imported_at INTEGER
 ) STRICT;
 CREATE INDEX threads_expiring ON threads (expires_at) WHERE expires_at IS NOT NULL;
 ${INDEX_DDL}

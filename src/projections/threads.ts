@@ -51,7 +51,8 @@ export function projectThread(
       const { metadata, ttl, past } = event.data;
       if (past) return [thread(threadId, { ...columns(metadata), updated_at: at })];
       const timer = ttl === undefined ? NO_TTL : armed(ttl, at);
-      return [thread(threadId, { ...columns(metadata), temporary: 0, ...timer, updated_at: at })];
+      const seen = { temporary: 0, imported_at: at, updated_at: at };
+      return [thread(threadId, { ...columns(metadata), ...timer, ...seen })];
     }
     case 'ThreadPruned': {
       const { disarms, runs = [], stays } = event.data;
@@ -215,6 +216,7 @@ const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => 
     bound_graph_id: null,
     bound_assistant_id: null,
     bound_at: null,
+    imported_at: null,
     ...NO_TTL,
     ...more,
   },

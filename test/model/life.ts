@@ -20,6 +20,8 @@ export interface Life {
   /** What was done so far, one line each. */
   readonly done: readonly string[];
   readonly observer: Observer;
+  /** Threads that are alive, or were never made. */
+  readonly threadIds: readonly string[];
 }
 
 const OUTCOMES: Outcome[] = [
@@ -35,7 +37,7 @@ export function startLife(given: TestLog, seed: number): Life {
   const ids = seededIds(given.clock, random);
   const observer = createObserver();
   const done: string[] = [];
-  const threadIds = ['t', 'u', 'v'];
+  const threadIds = Array.from({ length: 3 }, ids.uuid);
   const known: { runId: string; threadId: string }[] = [];
   const leases: (Lease & { threadId: string })[] = [];
   const nextFrames = new Map<string, number>();
@@ -94,7 +96,15 @@ export function startLife(given: TestLog, seed: number): Life {
   async function startRun(): Promise<void> {
     const claimable = await claimableRuns(given.log.rows, given.clock.now(), 10, true);
     if (claimable.length === 0 && random.chance(0.7)) return given.clock.advance(random.int(1, 1_500));
-    const busy = new Set(claimable.map(({ threadId }) => threadId));
+    // A run that has begun is next in any case. One that executes may be requeued by what is done at the same time.
+    const begun = given.log.rows.all<{ thread_id: string }>(
+      `SELECT thread_id FROM runs WHERE attempt > 0 AND (status = 'pending' OR (status = 'running' AND @alone = 0))`,
+      { alone: alone ? 1 : 0 },
+    );
+    const busy = new Set([
+      ...claimable.map(({ threadId }) => threadId),
+      ...begun.map(({ thread_id }) => thread_id),
+    ]);
     // Starting another run of a thread than the next one is something that the machine allows and nobody does.
     const wrong = known.filter(({ threadId }) => !busy.has(threadId));
     const isHonest = claimable.length > 0 && (wrong.length === 0 || random.chance(0.9));
@@ -224,7 +234,7 @@ export function startLife(given: TestLog, seed: number): Life {
   async function remove(threadId: string): Promise<void> {
     const result = await dispatch(threadId, ask.deleteThread());
     if (!result.ok) return;
-    const next = `${threadId}'`;
+    const next = ids.uuid();
     threadIds.splice(threadIds.indexOf(threadId), 1, next);
     if (random.chance(0.8)) await dispatch(next, ask.createThread({}, next));
   }
@@ -242,6 +252,7 @@ export function startLife(given: TestLog, seed: number): Life {
   return {
     done,
     observer,
+    threadIds,
     async step() {
       if (done.length === 0) for (const id of threadIds) await dispatch(id, ask.createThread({}, id));
       alone = random.chance(0.8);

@@ -12,6 +12,7 @@ import { randomIds } from '../../../src/kernel/ids.ts';
 import type { Batch, EventLog } from '../../../src/log/log.ts';
 import type { CheckpointText } from '../../../src/log/payloads.ts';
 import { openThreadSource } from '../../../src/log/sqlite/thread-source.ts';
+import { runsWithOldFrames } from '../../../src/projections/retention-queries.ts';
 import { claimableRuns, runningRuns } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
 import { verify } from '../../../src/replay/verify.ts';
@@ -129,6 +130,17 @@ test('P3 an imported thread takes about as much room as the exported one', () =>
     await scene.import();
     const { channels } = await scene.log.payloads.storage(THREAD);
     assert.ok(channels[0]!.bytes < 150_000 * RUNS * 1.5, String(channels[0]!.bytes));
+  }));
+
+test('S2 frames of an imported run are kept as if it had ended with the import', () =>
+  withExported(async (scene) => {
+    const { clock, log } = scene;
+    await clock.advance(100_000);
+    const importedAt = clock.now();
+    await scene.import();
+    const due = async (before: number): Promise<number> =>
+      (await runsWithOldFrames(log.rows, { after: undefined, before, looked: 100 })).kept.length;
+    assert.deepEqual([await due(importedAt), await due(importedAt + 1)], [0, RUNS]);
   }));
 
 test('L1 an import that breaks leaves nothing, and can be tried again under the same id', () =>

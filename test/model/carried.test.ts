@@ -1,0 +1,132 @@
+/** Threads after random lives are exported and imported: whatever happened to them, all of it arrives. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { importThread } from '../../src/archive/import.ts';
+import { inspect } from '../../src/archive/inspect.ts';
+import { KEEP_IDS } from '../../src/archive/new-ids.ts';
+import { openExport } from '../../src/archive/read.ts';
+import { exportThread, NothingToExport } from '../../src/archive/write.ts';
+import { createThreads } from '../../src/actors/threads.ts';
+import { randomIds } from '../../src/kernel/ids.ts';
+import type { EventLog } from '../../src/log/log.ts';
+import { openThreadSource } from '../../src/log/sqlite/thread-source.ts';
+import { verify } from '../../src/replay/verify.ts';
+import { threadStream } from '../../src/thread/events.ts';
+import { seedFromEnv } from '../support/random.ts';
+import { suite } from '../support/suite.ts';
+import { withLog, type TestLog } from '../support/with-log.ts';
+import { startLife } from './life.ts';
+
+const test = suite('model/carried');
+
+const LIVES = Number(process.env['CARRIED_LIVES'] ?? 5);
+const STEPS = 60;
+
+/** Undefined when there is no such thread. */
+async function exportTo(
+  path: string,
+  { dir, clock }: TestLog,
+  threadId: string,
+): Promise<string | undefined> {
+  const source = openThreadSource(dir, threadId);
+  try {
+    await writeFile(path, exportThread(source, { threadId, exportedAt: clock.now(), libraries: {} }));
+    return path;
+  } catch (error) {
+    if (error instanceof NothingToExport) return undefined;
+    throw error;
+  } finally {
+    source.close();
+  }
+}
+
+async function importFrom(path: string, { log, clock }: TestLog): Promise<void> {
+  const file = await openExport(path);
+  try {
+    const ids = randomIds(clock);
+    const threads = createThreads({ log, clock, ids, webhooks: { enabled: false, render: () => '' } });
+    const inspected = await inspect(file);
+    const { metadata, ttl } = inspected.state;
+    const done = await importThread({ log, threads, ids }, file, inspected, {
+      rename: KEEP_IDS,
+      metadata,
+      ttl,
+    });
+    assert.ok(done.ok);
+  } finally {
+    await file.close();
+  }
+}
+
+interface Kept {
+  readonly events: unknown[];
+  readonly checkpoints: unknown;
+  readonly frames: unknown[];
+}
+
+/** What is stored of a thread; its events without what only this log says of them. */
+async function kept(
+  { payloads, readStream }: EventLog,
+  threadId: string,
+  runIds: readonly string[],
+): Promise<Kept> {
+  const events = await readStream(threadStream(threadId), 1, 10_000);
+  return {
+    events: events.flatMap(({ type, data, meta }) =>
+      type === 'ThreadDeleted' ? [] : [{ type, data, at: meta.at }],
+    ),
+    checkpoints: await payloads.checkpoints(threadId, {}),
+    frames: await Promise.all(runIds.map((runId) => payloads.frames(runId, -1, 1_000))),
+  };
+}
+
+/** The webhook of a run stays behind, and the thread's first event says that it arrives. */
+const asCarried = ({ type, data, ...rest }: { type: string; data: object }): unknown => {
+  const { arriving: _, ...fields } = data as { arriving?: true; kwargs?: { webhook?: string } };
+  const { webhook: __, ...kwargs } = fields.kwargs ?? {};
+  return { type, ...rest, data: { ...fields, ...(fields.kwargs && { kwargs }) } };
+};
+
+test('P2 S1 P3 X1 threads with any history arrive with all their events, checkpoints and frames', async () => {
+  const first = seedFromEnv();
+  let carried = 0;
+  for (let seed = first; seed < first + LIVES; seed++)
+    await withLog(async (source) => {
+      const life = startLife(source, seed);
+      for (let step = 0; step < STEPS; step++) await life.step();
+      await withLog(async (target) => {
+        for (const threadId of life.threadIds) {
+          const path = await exportTo(join(target.dir, threadId), source, threadId);
+          if (path === undefined) continue;
+          carried += 1;
+          await importFrom(path, target);
+          const runs = (await source.log.readStream(threadStream(threadId), 1, 10_000)).flatMap(
+            ({ type, data }) => (type === 'RunCreated' ? [data.runId] : []),
+          );
+          const [before, after] = [
+            await kept(source.log, threadId, runs),
+            await kept(target.log, threadId, runs),
+          ];
+          const note = `SEED=${seed} CARRIED_LIVES=1, thread ${threadId}`;
+          const events = after.events as { type: string; data: object }[];
+          assert.deepEqual(
+            events.slice(0, before.events.length).map(asCarried),
+            (before.events as typeof events).map(asCarried),
+            note,
+          );
+          const added = events.slice(before.events.length).map(({ type }) => type);
+          assert.match(added.join(' '), /^(RunCompleted )*ThreadImported$/, note);
+          assert.deepEqual(after.checkpoints, before.checkpoints, note);
+          assert.deepEqual(after.frames, before.frames, note);
+        }
+        await target.past(async (history) =>
+          assert.equal((await verify(history)).finding, undefined, `SEED=${seed}`),
+        );
+      });
+      assert.deepEqual(source.faults, []);
+    });
+  assert.ok(carried >= LIVES, `${carried} threads`);
+}, 180_000);
+
+test.run();
