@@ -14,6 +14,7 @@ import {
   addressOfStore,
   withDataOption,
   withJsonOption,
+  withRunOption,
   withThreadOption,
   type DataOptions,
 } from './options.ts';
@@ -68,11 +69,13 @@ const withReading = (command: Command): Command =>
     .option('--ids', 'print ids whole');
 
 const withExecution = (command: Command): Command =>
-  command
-    .optionsGroup('Executing runs again:')
-    .option('--execute', 'execute runs again and compare them with the log')
-    .option('--check', 'the same, in one line for each run that does not differ')
-    .option('--run <id>', 'with --thread: one run of it')
+  withRunOption(
+    command
+      .optionsGroup('Executing runs again:')
+      .option('--execute', 'execute runs again and compare them with the log')
+      .option('--check', 'the same, in one line for each run that does not differ'),
+    'with --thread: one run of it',
+  )
     .option(
       '--match <how>',
       'exact: another request ends it; url: the recorded answer of the URL goes on',

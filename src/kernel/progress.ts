@@ -5,7 +5,7 @@ export interface Reached {
   readonly done: number;
   /** Undefined while it is not known. */
   readonly total?: number | undefined;
-  readonly unit: 'events' | 'bytes' | 'rows' | 'threads' | 'pages';
+  readonly unit: 'events' | 'bytes' | 'pages';
 }
 
 /** Hears of progress; called as often as convenient, so it has to return quickly. */

@@ -135,7 +135,8 @@ function takeEvent(
     if (write.table !== 'threads') continue;
     if (write.op === 'put') fold.thread = copyWrite(write) as PutRow;
     else if (write.op === 'drop') fold.thread = undefined;
-    else if (fold.thread !== undefined) joinInto(fold.thread, write);
+    else if (fold.thread !== undefined && !joinInto(fold.thread, write))
+      throw new Error(`event ${event.meta.position} copies a column that the thread's row does not have`);
   }
   return writes;
 }

@@ -54,16 +54,16 @@ test('without a terminal progress is a plain line every five seconds', async () 
 
 test('a new phase has a rate of its own', async () => {
   const { clock, written, progress } = given({ columns: 200 });
-  progress.report({ phase: 'reading', done: 0, total: 10, unit: 'threads' });
+  progress.report({ phase: 'reading', done: 0, total: 10, unit: 'events' });
   await clock.advance(10_000);
-  progress.report({ phase: 'reading', done: 10, total: 10, unit: 'threads' });
+  progress.report({ phase: 'reading', done: 10, total: 10, unit: 'events' });
   await clock.advance(1_000);
-  progress.report({ phase: 'writing', done: 0, unit: 'rows' });
+  progress.report({ phase: 'writing', done: 0, unit: 'pages' });
   await clock.advance(1_000);
-  progress.report({ phase: 'writing', done: 250, unit: 'rows' });
+  progress.report({ phase: 'writing', done: 250, unit: 'pages' });
   assert.deepEqual(
     written.map((text) => text.slice('\r\u001b[2K'.length)),
-    ['reading: 10 of 10 threads (100 %), 1/s', 'writing: 0 rows', 'writing: 250 rows, 250/s'],
+    ['reading: 10 of 10 events (100 %), 1/s', 'writing: 0 pages', 'writing: 250 pages, 250/s'],
   );
 });
 
