@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { EXIT_OK } from './exit-codes.ts';
+import { CommandFailed, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
-import { addressOfStore, openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { amountText, openProgress } from './progress.ts';
 
 interface BackupCommandOptions extends DataOptions {
@@ -37,10 +37,13 @@ export const addBackup = (program: Command, host: Host, finish: Finish): Command
     )
     .action(async (file: string, { force = false, json = false, ...options }: BackupCommandOptions) => {
       const { storeAt } = await import('../open-store.ts');
+      const address = addressOfStore(options, host);
       const progress = openProgress(host, systemClock());
       try {
-        (await openPast(options, host)).close();
-        const store = storeAt(addressOfStore(options, host));
+        const store = storeAt(address);
+        const { exists, problem } = store.condition();
+        if (!exists) throw new CommandFailed(EXIT_UNTRIED, `there is no log in ${address}`);
+        if (problem !== undefined) throw new CommandFailed(EXIT_UNTRIED, problem);
         const made = await store.backUp(resolve(host.cwd, file), { force, onProgress: progress.report });
         progress.clear();
         const size = amountText(made.bytes, 'bytes');

@@ -15,9 +15,20 @@ export interface RowDifference {
   readonly rebuilt: Row | undefined;
 }
 
+/** The rows are those of another version of the program: that is no damage, and the next start makes them anew. */
+export class RowsOutdated extends Error {
+  constructor(found: string | undefined, expected: string) {
+    super(
+      `the rows of this log are of version ${found ?? 'none'}, those of this program of version ${expected}; ` +
+        'start the server once, which makes them anew, and verify again',
+    );
+    this.name = 'RowsOutdated';
+  }
+}
+
 /**
  * Rebuilds all rows of `live` in the empty database `memory`, and returns the first difference. `onEvent` hears of each
- * event in order; as soon as it returns false, no more is projected or compared.
+ * event in order; as soon as it returns false, no more is projected or compared. Throws `RowsOutdated`.
  */
 export function findDifference(
   live: Prepare,
@@ -25,6 +36,8 @@ export function findDifference(
   projection: Projection,
   onEvent: (event: Recorded) => boolean,
 ): RowDifference | undefined {
+  const version = live("SELECT value FROM meta WHERE key = 'projection'").pluck().get() as string | undefined;
+  if (version !== projection.version) throw new RowsOutdated(version, projection.version);
   let goesOn = true;
   const heard = (project: Projection['project']): Projection['project'] => {
     return (event) => (goesOn && (goesOn = onEvent(event)) ? project(event) : NOTHING);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/log/sqlite/connection.ts';
 import { verify, verifyFolder, type Verified } from '../../../src/replay/verify.ts';
 import { ask, THREAD } from '../../support/given.ts';
+import { runHere } from '../../support/command-line.ts';
 import { suite } from '../../support/suite.ts';
 import { withPast, type Past } from './with-past.ts';
 
@@ -133,6 +134,13 @@ test('L2 D2 P2 P3 the verification finds every kind of damage and names its posi
       assert.equal(finding?.position, position, name);
     });
 });
+
+test('rows of another version of the program are not verified, and that is no difference', () =>
+  withPast(async (past) => {
+    past.behind((db) => db.exec("UPDATE meta SET value = 'older' WHERE key = 'projection'"));
+    await past.past((history) => assert.rejects(verify(history), /rows of this log are of version older/));
+    await assert.rejects(runHere(['verify', '--data', past.dir]), { exitCode: 3 });
+  }));
 
 /** One of each: the file's facts, their order, snapshots, rows and payloads. */
 const KINDS = [
