@@ -111,7 +111,8 @@ interface CheckpointRow extends PackedCheckpoint {
 /** The highest row of the values that a checkpoint names, 0 without any. `versions`: JSON text. */
 const lastValue = (prepare: Prepare, thread: number, ns: string, versions: string): number =>
   prepare(
-    `SELECT coalesce(max(blob.id), 0) FROM json_each(@versions) AS named JOIN blob_rows AS blob
+    // A cross join keeps the order: the planner would scan all values of the thread for each checkpoint.
+    `SELECT coalesce(max(blob.id), 0) FROM json_each(@versions) AS named CROSS JOIN blob_rows AS blob
      ON blob.thread = @thread AND blob.ns = @ns AND blob.channel = named.key AND blob.version = named.value`,
   )
     .pluck()
