@@ -58,7 +58,10 @@ async function makeMachine({ dir }: Programs) {
   await Promise.all([project!, home!, path!].map((folder) => mkdir(folder)));
   await symlink(join(ROOT, 'node_modules'), join(project!, 'node_modules'));
   await writeFile(join(project!, 'agent.ts'), AGENT);
-  await writeFile(join(project!, 'platform.json'), '{ "graphs": { "agent": "./agent.ts:graph" } }');
+  await writeFile(
+    join(project!, 'platform.json'),
+    '{ "graphs": { "agent": "./agent.ts:graph" }, "recording": true }',
+  );
   return { executable: EXECUTABLE, cwd: project!, env: { HOME: home!, PATH: path! } };
 }
 
@@ -95,6 +98,10 @@ test('the executable runs an agent, survives kill -9 in a node, and replays its 
     const story = await run('replay', '--thread', thread);
     assert.match(story.output, /second/);
     assert.equal((await run('verify')).code, 0);
+    // And the runs are not executed again without the scripts that they started.
+    const checked = await run('replay', '--check', '--thread', thread);
+    assert.equal(checked.code, 3, checked.output);
+    assert.match(checked.output, /not tried: a child process of node \w+, step \d+ is not recorded/);
   });
 });
 
