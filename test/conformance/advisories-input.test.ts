@@ -33,7 +33,7 @@ function assertClean(text: string): number {
   return events.length;
 }
 
-test('given names, chunks and errors of graphs that hold line ends, when they are streamed, then no stream has a line that the server did not write (CVE-2026-29085)', () =>
+test('line ends in names, chunks and errors add no line to a stream (CVE-2026-29085)', () =>
   withServer(LINES, async (s) => {
     for (const graph of ['lines', 'broken-lines']) {
       const { thread_id: id } = (await s.request('POST', '/threads', {})).json;
@@ -97,7 +97,7 @@ const PORT = (s: TestServer): number => Number(new URL(s.url).port);
 const INNER = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
 const POST = 'POST /threads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
 
-test('given requests whose length is told twice, wrongly or in chunks beyond the limit, when they arrive, then nothing of a body is taken for a request (CVE-2026-44456)', () =>
+test('no part of a body is taken for a request, whatever length is declared (CVE-2026-44456)', () =>
   withServer({ overrides: { maxBodyBytes: 2000 } }, async (s) => {
     const before = await s.events();
     const refused = [
@@ -165,7 +165,7 @@ test('given ids of graphs that are paths, URLs or members of every object, when 
     assert.equal((globalThis as Record<string, unknown>)['loaded'], undefined);
   }));
 
-test('given a configuration that names graphs by URLs, traversal or members of every object, when the server starts, then it says so for each and nothing of it runs (CVE-2026-34070)', () =>
+test('graphs named by URLs, traversal or object members are refused at start (CVE-2026-34070)', () =>
   withTempDir(async (dir) => {
     writeFileSync(join(dir, 'own.ts'), 'export const graph = 1;');
     const file = join(dir, 'platform.json');
@@ -210,7 +210,7 @@ const KEYS = [
   "' UNION SELECT data FROM events --",
 ];
 
-test('given keys that look like SQL, paths or operators, when assistants, runs, crons, items and histories are searched by them, then each finds its own and nothing else (CVE-2025-67644, GHSA-7p73-8jqx-23r8)', () =>
+test('a search by keys like SQL finds its own rows only (CVE-2025-67644, GHSA-7p73-8jqx-23r8)', () =>
   withServer({}, async (s) => {
     const { thread_id: id } = (await s.request('POST', '/threads', {})).json;
     const all = Object.fromEntries(KEYS.map((key, i) => [key, i]));

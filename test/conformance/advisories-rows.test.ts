@@ -70,7 +70,7 @@ const creationOf = async (s: TestServer, run: string): Promise<string> =>
     (await s.events()).find(({ type, data }) => type === 'RunCreated' && data.runId === run)!.meta.position,
   );
 
-test('A4 given rows that hold no JSON, when they are read, then 500 tells nothing, the log names the row and quotes none of it, and others are served (CVE-2026-28277)', () =>
+test('A4 a row without JSON is a 500 that quotes none of it; others are served (CVE-2026-28277)', () =>
   withServer(AUTH, async (s) => {
     const { thread, run, assistant, cron } = await setUp(s);
     const { thread_id: other } = (await s.request('POST', '/threads', {}, as('bob'))).json;

@@ -55,7 +55,7 @@ test('given metadata keys that look like SQL or paths, when threads are searched
     }
   }));
 
-test('given values in the form of serialised objects, when they are kept and read, then they are data as they were (CVE-2025-68664, CVE-2025-68665, CVE-2025-64439)', () =>
+test('serialised objects stay data (CVE-2025-68664, CVE-2025-68665, CVE-2025-64439)', () =>
   withServer({ env: { CANARY_OF_ENV: 'canary-env' } }, async (s) => {
     const forms: object[] = [
       { lc: 1, type: 'secret', id: ['CANARY_OF_ENV'] },
@@ -159,7 +159,7 @@ function raw(s: TestServer, head: string): Promise<string> {
   });
 }
 
-test('given targets that are encoded, doubled or traversing, when nobody in particular asks, then none slips past authentication (CVE-2026-48776, CVE-2026-29087)', () =>
+test('no encoded or doubled path slips past authentication (CVE-2026-48776, CVE-2026-29087)', () =>
   withServer(AUTH, async (s) => {
     const { thread_id: id } = (await s.request('POST', '/threads', {}, as('alice'))).json;
     for (const target of [
@@ -179,7 +179,7 @@ test('given targets that are encoded, doubled or traversing, when nobody in part
     }
   }));
 
-test('given ids that are patterns, operators or members of every object, when they stand where ids do, then they mean nothing (CVE-2026-27022, CVE-2026-48121)', () =>
+test('patterns and operators in place of ids mean nothing (CVE-2026-27022, CVE-2026-48121)', () =>
   withServer(AUTH, async (s) => {
     await s.request('POST', '/threads', {}, as('alice'));
     const before = await s.events();

@@ -238,7 +238,7 @@ test('given a plain object with fetch and auth, when it is asked, then it hears 
     assert.equal((await s.request('GET', '/threads')).status, 401);
   }));
 
-test('given an app that passes on a reply from elsewhere, or names its own callers, when it is asked, then its replies are sent, with our headers where it has none', () =>
+test('own and passed-on replies of a custom app are sent, with our headers where it has none', () =>
   withServer(APP, async (s) => {
     await s.restart(http(s, app('plain')));
     const headersOf = async (path: string, text: string): Promise<(string | null)[]> => {

@@ -90,7 +90,7 @@ function toComparable(namespace: string[], mode: string, data: any, known: Map<s
   return [plain(namespace), mode, plain(shown?.() ?? data)];
 }
 
-test('RemoteGraph.stream: given graphs within graphs, when all modes are streamed with subgraphs, then every chunk equals that of the same graph here, in the same order', () =>
+test('RemoteGraph.stream: all modes with subgraphs give the chunks of a local graph, in order', () =>
   withServer(MODES, async (s) => {
     const streamMode = [
       ...(['values', 'updates', 'messages', 'custom', 'tools', 'tasks', 'checkpoints', 'debug'] as const),
@@ -142,7 +142,7 @@ test('RemoteGraph.invoke: given a remote graph, when it is a node of a local one
     assert.deepEqual(textsOf(values), ['SF', '', 'sunny in SF', 'sun']);
   }));
 
-test('RemoteGraph.invoke, RemoteGraph.getState: given a remote graph that asks, when it is run on a thread, then the question is its state, and an answer goes on', () =>
+test('RemoteGraph.invoke, RemoteGraph.getState: an interrupt is the state, a resume goes on', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);
     const graph = remote(s, 'approve');

@@ -115,7 +115,7 @@ test('given an answer with a key, when it is sent many times at once, then all a
   }));
 
 for (const resume of ['old', false])
-  test(`given a question that the thread has left behind, when ten answer ${JSON.stringify(resume)} at its checkpoint, then one is taken, whatever was answered at the head (X1)`, () =>
+  test(`one of ten resumes with ${JSON.stringify(resume)} at an earlier checkpoint is taken (X1)`, () =>
     withServer({}, async (s) => {
       const threadId = await asked(s, 'approve');
       const { checkpoint } = await s.client.threads.getState(threadId);

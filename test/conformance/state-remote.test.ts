@@ -20,7 +20,7 @@ async function historyOf(
   return states;
 }
 
-test('RemoteGraph.getState, RemoteGraph.getStateHistory: given a remote graph, when its state is read before and after runs, then it is what a local one would say', () =>
+test('RemoteGraph.getState, RemoteGraph.getStateHistory: the state is that of a local graph', () =>
   withServer({ config: STATES }, async (s) => {
     const graph = remote(s, 'turns');
     const place = { configurable: { thread_id: await newThread(s) } };

@@ -182,7 +182,7 @@ const readFor = ({ behind }: TestLog, { channel, version }: { channel: string; v
 
 for (const [name, [turns, graph]] of Object.entries(GRAPHS))
   test(
-    `P3 given ${turns} turns of ${name} on one thread, when its values are measured on disk, then they occupy at most three times the last state and the head is read for at most twice`,
+    `P3 ${turns} runs of ${name}: values take at most 3 times the last state on disk`,
     () =>
       withLog(async (given) => {
         const host = openInProcessGraphs({ graphs: [asLoaded(graph)], ids, clock: systemClock() });
@@ -206,7 +206,7 @@ for (const [name, [turns, graph]] of Object.entries(GRAPHS))
 
 for (const [name, [graph, most]] of Object.entries(TALKERS))
   test(
-    `P3 given ${TURNS} turns of 1.1 KB with ${name} on one thread, when all tables of its checkpoints are measured, then they occupy at most ${most} times the last state`,
+    `P3 ${TURNS} runs of 1.1 KB with ${name}: checkpoints take at most ${most} times the last state`,
     () =>
       withLog(async (given) => {
         const threadId = ids.uuid();
@@ -226,7 +226,7 @@ for (const [name, [graph, most]] of Object.entries(TALKERS))
   );
 
 test(
-  'P3 given 1000 turns on one thread, when its tables and what its head is read from are measured, then they take at most three times and twice the last state',
+  'P3 1000 runs: tables take at most 3 times the last state, reads of the head at most twice',
   () =>
     withLog(async (given) => {
       const threadId = ids.uuid();

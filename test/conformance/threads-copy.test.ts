@@ -6,7 +6,7 @@ import { config, ended, MISSING, newThread, say, startGated, textsOf } from './s
 const test = suite('conformance: copies of threads');
 
 for (const graph of ['agent', 'review', 'weather', 'survey'])
-  test(`client.threads.copy: given a thread of ${graph}, when it is copied, then state and history are the same but for the thread's id, and each goes on alone`, () =>
+  test(`client.threads.copy: a copy of ${graph} has the same state and history, and goes on alone`, () =>
     withServer({ config: config('platform.states.json') }, async (s) => {
       const { threads, runs } = s.client;
       const { thread_id: from } = await threads.create({ metadata: { note: 'original' } });

@@ -38,7 +38,7 @@ test('useStream.submit: given a page, when something is submitted, then a thread
   }));
 
 for (const fetchStateHistory of [true, false])
-  test(`useStream.interrupt: given a graph that asks, when history is ${fetchStateHistory ? 'kept' : 'not kept'}, then the page has the question, and the answer goes on`, () =>
+  test(`useStream.interrupt: an interrupt is shown and resumed, history ${fetchStateHistory ? 'kept' : 'not kept'}`, () =>
     withServer(MODES, async (s) => {
       const threadId = await newThread(s);
       const page = browser.open(optionsOf(s, 'approve', { threadId, fetchStateHistory }));
