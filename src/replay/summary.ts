@@ -30,8 +30,9 @@ export function summarise(event: Recorded, around: Around, step?: Step): string 
   const run = `run ${around.ordinal ?? ('runId' in event.data ? event.data.runId : '')}`;
   switch (event.type) {
     case 'ThreadCreated': {
-      const { temporary, metadata } = event.data;
-      return `thread created${temporary ? ' for one stateless run' : ''}${metadataText(metadata)}`;
+      const { temporary, metadata, arriving } = event.data;
+      const why = arriving ? ' elsewhere' : temporary ? ' for one stateless run' : '';
+      return `thread created${why}${metadataText(metadata)}`;
     }
     case 'ThreadCopied':
       return `thread copied from ${event.data.from}`;
