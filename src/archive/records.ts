@@ -18,7 +18,8 @@ export const upcastHead = (format: number, head: JsonObject, upcasters = UPCASTE
 
 /** A time beyond it is no date. */
 const MAX_TIME_MS = 8_640_000_000_000_000;
-const MAX_NAME = 4_096;
+/** Names of namespaces and tasks grow with the depth of a graph. */
+const MAX_NAME = 65_536;
 
 export const time = z.int().min(0).max(MAX_TIME_MS);
 export const name = z.string().max(MAX_NAME);

@@ -4,11 +4,12 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { PRODUCT } from '../kernel/product.ts';
 import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED, EXIT_USAGE, orUntried } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import {
   addressOfStore,
+  withJsonOption,
   withDataOption,
   withOutputOption,
   withThreadOption,
@@ -20,14 +21,18 @@ interface ExportOptions extends DataOptions {
   readonly thread?: string;
   readonly output?: string;
   readonly force?: boolean;
+  readonly json?: boolean;
 }
 
 const STANDARD_OUTPUT = '-';
 
 export const addExport = (program: Command, host: Host, finish: Finish): Command =>
-  withOutputOption(
-    withThreadOption(withDataOption(program.command('export')), 'the thread to export'),
-    'the new file, or "-" for standard output',
+  withJsonOption(
+    withOutputOption(
+      withThreadOption(withDataOption(program.command('export')), 'the thread to export'),
+      'the new file, or "-" for standard output',
+    ),
+    'print {thread_id, file, bytes}',
   )
     .summary('write one thread into a file')
     .description(
@@ -37,16 +42,21 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
     .option('--force', 'replace the file if it exists')
     .addHelpText(
       'after',
-      `\nExit codes: 0 written, 1 failed, 2 wrong option or unknown thread, 3 the log or the file cannot be opened\n` +
-        `\nExamples:\n  ${PRODUCT} export --thread 01a20dad-6682 --output thread.${PRODUCT}\n` +
-        `  ${PRODUCT} export --data /var/lib/my-project --thread 01a20dad-6682 --output - > thread.${PRODUCT}`,
+      helpEnd(
+        '0 written, 1 failed, 2 wrong option or unknown thread, 3 the log or the file cannot be opened',
+        'export --thread 01a20dad-6682 --output thread.rewound',
+        'export --data /var/lib/my-project --thread 01a20dad-6682 --output - > thread.rewound',
+      ),
     )
     .action(async (options: ExportOptions) => {
       await run(options, host);
       finish(EXIT_OK);
     });
 
-async function run({ thread, output, force = false, ...options }: ExportOptions, host: Host): Promise<void> {
+async function run(
+  { thread, output, force = false, json = false, ...options }: ExportOptions,
+  host: Host,
+): Promise<void> {
   if (thread === undefined || output === undefined)
     throw new CommandFailed(EXIT_USAGE, 'export: expected --thread and --output');
   const { storeAt } = await import('../open-store.ts');
@@ -78,7 +88,11 @@ async function run({ thread, output, force = false, ...options }: ExportOptions,
       throw new CommandFailed(code, `export: ${error.message}`, { cause: error });
     });
     progress.clear();
-    host.print(`exported thread ${threadId}: ${output}, ${amountText(bytes, 'bytes')}`);
+    host.print(
+      json
+        ? JSON.stringify({ thread_id: threadId, file: path, bytes })
+        : `exported thread ${threadId}: ${output}, ${amountText(bytes, 'bytes')}`,
+    );
   } finally {
     progress.clear();
     source.close();

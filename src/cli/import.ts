@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
@@ -34,10 +35,12 @@ export const addImport = (program: Command, host: Host, finish: Finish): Command
     )
     .addHelpText(
       'after',
-      '\nExit codes: 0 imported, 1 damaged file or taken id, 2 wrong option, 3 the log or the server cannot be reached\n' +
-        `\nExamples:\n  ${PRODUCT} import thread.${PRODUCT} --data /var/lib/my-project\n` +
-        `  ${PRODUCT} import thread.${PRODUCT} --new-id\n` +
-        `  ${PRODUCT} import thread.${PRODUCT} --url http://127.0.0.1:2024 --header "x-api-key: KEY"`,
+      helpEnd(
+        '0 imported, 1 damaged file or taken id, 2 wrong option, 3 the log or the server cannot be reached',
+        'import thread.rewound --data /var/lib/my-project',
+        'import thread.rewound --new-id',
+        'import thread.rewound --url http://127.0.0.1:2024 --header "x-api-key: KEY"',
+      ),
     )
     .action(async (file: string, options: ImportOptions) => {
       const path = resolve(host.cwd, file);
@@ -82,6 +85,9 @@ export async function importHere(
   }
 }
 
+/** Names of errors of a file that is refused, and of a log that takes no changes. */
+const FAILURES: ReadonlySet<string> = new Set(['ExportRefused', 'LogFull', 'LogUnavailable']);
+
 function toCommandError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;
@@ -89,7 +95,7 @@ function toCommandError(error: unknown): unknown {
     return new CommandFailed(EXIT_UNTRIED, `${message}; --url imports into a running server`, {
       cause: error,
     });
-  if (name === 'ExportRefused') return new CommandFailed(EXIT_DIFFERENT, message, { cause: error });
+  if (FAILURES.has(name)) return new CommandFailed(EXIT_DIFFERENT, message, { cause: error });
   if ((error as NodeJS.ErrnoException).syscall === 'open')
     return new CommandFailed(EXIT_UNTRIED, message, { cause: error });
   return error;

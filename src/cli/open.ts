@@ -8,6 +8,7 @@ import { readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import type { RunningServer } from '../running-server.ts';
+import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { importHere } from './import.ts';
 import { listenersOf, openLogger } from './serve.ts';
@@ -32,8 +33,11 @@ export const addOpen = (program: Command, host: Host, finish: Finish): Command =
     )
     .addHelpText(
       'after',
-      '\nExit codes: 0 stopped, 1 damaged file, 2 wrong option, 3 the file cannot be opened\n' +
-        `\nExamples:\n  ${PRODUCT} open thread.${PRODUCT}\n  ${PRODUCT} open thread.${PRODUCT} --port 8080`,
+      helpEnd(
+        '0 stopped, 1 damaged file, 2 wrong option, 3 the file cannot be opened',
+        'open thread.rewound',
+        'open thread.rewound --port 8080',
+      ),
     )
     .action(async (file: string, options: OpenOptions) => {
       await open(resolve(host.cwd, file), options, host);

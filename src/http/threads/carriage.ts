@@ -7,6 +7,7 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
+import { findJsonProblem } from '../../kernel/json.ts';
 import { PRODUCT } from '../../kernel/product.ts';
 import { getAssistant } from '../../projections/assistant-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
@@ -172,6 +173,9 @@ async function importFile(
   const exported = await openExport(path, { name: 'body', maxBytes: MAX_UNPACKED_BYTES }).catch(refused);
   try {
     const inspected = await inspect(exported).catch(refused);
+    // Metadata that a client sends is held to the same.
+    const problem = findJsonProblem(inspected.state.metadata);
+    if (problem !== undefined) throw invalid(`metadata.${problem.path}: ${problem.problem}`);
     const rename = hasNewId ? newIds(inspected, ids.uuid) : KEEP_IDS;
     const granted = await authorise(context, actor, 'threads:create', {
       thread_id: idUnder(rename, inspected.threadId),
