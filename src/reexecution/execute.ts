@@ -89,7 +89,7 @@ export async function reexecute(
   const { clock } = sandbox;
   const graphs = await sandbox.open(player, run.graphId);
   if (typeof graphs === 'string') return untried([graphs]);
-  const started = startOf(data, options);
+  const started = await startOf(data, options);
   const scratch = openScratchLink({
     ...{ data: started.data, player, now: clock.now, isMoved: options.from !== undefined },
     onStore: (requests) => {
@@ -109,7 +109,9 @@ export async function reexecute(
     isPartial: request !== undefined || closed.length > 0 || outcome === undefined || isPaused,
     withFrames: run.attempt === 1 && options.from === undefined && options.stubs.length === 0,
   });
-  const isDifferent = comparison.divergence !== undefined || (request !== undefined && !isStopped);
+  // A run that was stopped may ask for what its recording no longer has.
+  const isExcused = isStopped && request?.recorded === undefined;
+  const isDifferent = comparison.divergence !== undefined || (request !== undefined && !isExcused);
   return {
     ...{ ...base, comparison, values: valuesOf(found, order) },
     ...(outcome && { outcome }),
@@ -148,9 +150,9 @@ interface Start {
 }
 
 /** With `--from` the run continues behind one of its checkpoints, and only what follows is compared. */
-function startOf(data: RunData, { from, set }: ReexecutionOptions): Start {
+async function startOf(data: RunData, { from, set }: ReexecutionOptions): Promise<Start> {
   const edits = isObject(data.run.kwargs.input) && from === undefined ? {} : set;
-  if (from === undefined) return { data: withState(data, edits), resume: false };
+  if (from === undefined) return { data: await withState(data, edits), resume: false };
   const { trace } = data;
   const at = trace.checkpoints.findIndex(({ checkpointId, ns }) => checkpointId === from && ns === '');
   const after = trace.checkpoints.slice(at + 1);
@@ -159,13 +161,20 @@ function startOf(data: RunData, { from, set }: ReexecutionOptions): Start {
     ...{ checkpoints: after, frames: trace.frames, outcome: trace.outcome },
     writes: trace.writes.filter(({ checkpointId }) => isAfter.has(checkpointId)),
   };
-  return { data: withState({ ...data, base: from, trace: rest, parts: [] }, edits), resume: true };
+  return { data: await withState({ ...data, base: from, trace: rest, parts: [] }, edits), resume: true };
 }
 
-/** Replaces channels of the checkpoint that the run starts from. */
-function withState(data: RunData, edits: JsonObject): RunData {
+/** Replaces channels of the checkpoint that the run starts from. Throws for channels that it does not have. */
+async function withState(data: RunData, edits: JsonObject): Promise<RunData> {
   const names = Object.keys(edits);
   if (names.length === 0) return data;
+  const start = data.base === null ? undefined : await data.before('', data.base);
+  const channels = start?.blobs.map(({ channel }) => channel) ?? [];
+  const unknown = names.find((name) => !channels.includes(name));
+  if (unknown !== undefined)
+    throw new Error(
+      `--set: expected one of ${channels.join(', ') || 'no members'} of the state, found "${unknown}"`,
+    );
   return {
     ...data,
     async before(ns, checkpointId) {
