@@ -7,6 +7,7 @@ import { exportedThread } from '../isolation/exported.ts';
 import { runHere } from '../support/command-line.ts';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
+import { until } from '../support/until.ts';
 import { withServer, type Answer, type TestServer } from '../support/with-server.ts';
 import { config, newThread, say, textsOf } from './scene.ts';
 
@@ -132,6 +133,23 @@ test('L1 bodies that are no exported thread are refused with a reason, and nothi
     assert.equal((await upload(s, good, {}, '?new_id=maybe')).status, 422);
     assert.equal((await s.events()).length, before);
     assert.deepEqual(carriedFiles(s), []);
+  }));
+
+test('S3 downloads that clients break off leave no file, and keep nobody else from downloading', () =>
+  withServer({}, async (s) => {
+    const note = Buffer.from(createRandom(1).bytes(3_000_000)).toString('base64');
+    const threadId = '00000000-0000-4000-8000-00000000000a';
+    assert.equal((await upload(s, exportedThread(threadId, { note }))).status, 200);
+    for (let left = 6; left > 0; left--) {
+      const client = new AbortController();
+      const { signal } = client;
+      const reply = await fetch(`${s.url}/threads/${threadId}/export`, { signal });
+      assert.equal(reply.status, 200);
+      client.abort();
+      await until('the file goes', async () => carriedFiles(s).length === 0);
+    }
+    await Promise.all([1, 2, 3, 4].map(() => download(s, threadId)));
+    await until('the files go', async () => carriedFiles(s).length === 0);
   }));
 
 test('files beyond the limit of JSON bodies pass, also through an own app', () =>

@@ -113,6 +113,8 @@ async function sendFile(
   return streamingResponse(reply, {
     ...{ headers: {}, idle: '', everyMs: SILENCE_MS },
     async produce() {
+      // The client has gone, and the file is closed.
+      if (reply.over.signal.aborted) return { text: '', last: true };
       const { bytesRead, buffer } = await written.read(Buffer.alloc(CHUNK_BYTES));
       left -= bytesRead;
       return { text: buffer.subarray(0, bytesRead), last: left <= 0 };
