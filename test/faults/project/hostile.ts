@@ -9,7 +9,7 @@ interface Config {
 
 const later = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export const fine = () => ({ fine: true });
+export const fine = (_state: unknown) => ({ fine: true });
 
 export async function rejectsUnheard() {
   void Promise.reject(new Error('nobody hears this'));
