@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../kernel/clock.ts';
 import { HEARTBEAT_BYTES, HEARTBEAT_INTERVAL_MS, encodeHeartbeat } from '../workers/heartbeat.ts';
+import { endGroup } from './end-group.ts';
 import { SIGN, TURN_MS } from './vital-signs.ts';
 
 const LIFELINE_FD = 4;
@@ -15,15 +16,6 @@ const clock = systemClock();
 const line = new Socket({ fd: LIFELINE_FD, readable: true, writable: true });
 let lastTurn = { turns: signs[SIGN.turns]!, at: clock.monotonic() };
 
-/** Kills the worker's process group, which includes child processes of graph code. */
-const endGroup = (): void => {
-  try {
-    process.kill(-process.pid, 'SIGKILL');
-  } catch {
-    // Windows has no process groups.
-    process.kill(process.pid, 'SIGKILL');
-  }
-};
 line.on('error', endGroup);
 line.on('close', endGroup);
 line.resume();

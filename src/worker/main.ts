@@ -14,6 +14,7 @@ import type { Message } from '../workers/frame.ts';
 import { PROTOCOL, TYPE, type Hello, type Welcome } from '../workers/messages.ts';
 import { toWireError } from '../workers/wire-error.ts';
 import { attributeErrors, limitUnhandled } from './attribution.ts';
+import { endGroup } from './end-group.ts';
 import { createWorkerHost, type WorkerHost } from './host.ts';
 import { publishServerFetch } from './server-fetch.ts';
 import { SIGN, SIGN_BYTES, TURN_MS } from './vital-signs.ts';
@@ -50,8 +51,11 @@ function onMessage(message: Message): void {
   else host?.receive(message);
 }
 
-// The channel ends when the server dies, or closes it to stop this worker.
-const connection = openConnection(channel, onMessage, () => exit(0));
+// The channel ends when the server dies, or closes it to stop this worker. Exit listeners of graph code run first.
+const connection = openConnection(channel, onMessage, () => {
+  process.on('exit', endGroup);
+  exit(0);
+});
 const attribution = attributeErrors(
   limitUnhandled(
     (thrown, context) => connection.send(TYPE.uncaught, 0, { error: toWireError(thrown), context }),

@@ -59,7 +59,10 @@ export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clo
     kill: killGroup,
     async leave() {
       channel.end();
+      // The server may exit before that: it does not wait for workers that others have replaced.
+      process.once('exit', killGroup);
       await within(clock, LEAVE_MS, exited);
+      process.off('exit', killGroup);
       killGroup();
     },
   };

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
 import { assertVerified } from '../support/with-server.ts';
+import { isAlive } from '../support/process-figures.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 
@@ -152,11 +153,15 @@ test('a stopped run that holds the threads of its worker keeps no later run from
     execFileSync('mkfifo', [pipe]);
     const run = await start(server, 'readsPipes', { pipe });
     await begun(server, run);
+    const { pid } = (await server.ask('GET', `/threads/${run.thread}`)).json.values;
     assert.is((await server.ask('POST', `${run.path}/cancel?wait=true`)).status, 200);
     const answerOf = async (graph: string) =>
       (await server.ask('POST', '/runs/wait', { assistant_id: graph, input: {} })).json;
     assert.is((await answerOf('exitsForReal')).__error__.error, 'WorkerCrashed');
     assert.equal(await answerOf('fine'), { fine: true });
+    // Its worker hangs in its own exit, and does not outlive the server.
+    assert.is(await server.end('SIGTERM'), 0, server.output());
+    await until('the worker is gone', async () => !isAlive(pid));
   }));
 
 test('reads and streams of other workers go on while a run spins, until it is cancelled (X4)', () =>

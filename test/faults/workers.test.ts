@@ -1,9 +1,9 @@
 /** Graph workers of the real program that are killed, or whose server is. */
 import * as assert from 'uvu/assert';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
+import { isAlive } from '../support/process-figures.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
 import { assertVerified } from '../support/with-server.ts';
@@ -24,15 +24,6 @@ async function begin(server: ServerProgram, graph: string, configurable: object)
     path: `/threads/${thread}/runs/${run_id}`,
     ...((await values()) as { pid: number; child: number }),
   };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    // A process that has ended and was not waited for still has a number.
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 test('a killed server leaves no worker that computes and no child of graph code (X4)', () =>

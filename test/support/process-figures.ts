@@ -42,3 +42,12 @@ function isSocket(path: string): boolean {
 /** Why none of this can be known here; undefined when it can. */
 export const figuresLacking = (): string | undefined =>
   process.platform === 'linux' ? undefined : `${process.platform} has no /proc`;
+
+export function isAlive(pid: number): boolean {
+  try {
+    // A process that has ended and was not waited for still has a number.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
