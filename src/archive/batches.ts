@@ -1,12 +1,12 @@
 /** Joins the writes of a file's records into batches of bounded size. */
 import type { PayloadWrite } from '../log/payloads.ts';
 
-/** Of a batch's costs: such a commit takes some 20 ms of the event loop. */
+/** Maximum cost of a batch; its commit takes about 20 ms of the event loop. */
 const MAX_COST = 1024 * 1024;
-/** What is new is written and synced; what repeats an earlier text is only compared. */
+/** Cost of a unit that repeats an earlier text, relative to a new one: it is compared but not written. */
 const COMPARED = 1 / 8;
 
-/** `bytes`: of what is new of a text. */
+/** `bytes`: size of the part that repeats no earlier text. */
 export const costOf = (content: string | Uint8Array, bytes: number): number =>
   bytes + content.length * COMPARED;
 

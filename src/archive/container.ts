@@ -52,9 +52,9 @@ export interface Container {
 }
 
 export interface ContainerOptions {
-  /** What messages call the file; its path by default. */
+  /** Name of the file in messages; its path by default. */
   readonly name?: string;
-  /** Of the records, unpacked. */
+  /** Limit of the unpacked records. */
   readonly maxBytes?: number;
 }
 

@@ -18,7 +18,7 @@ export interface Inspected {
   readonly runIds: ReadonlySet<string>;
   /** The event that makes the thread. */
   readonly first: PastEvent;
-  /** Of all records, unpacked. */
+  /** Size of all unpacked records. */
   readonly bytes: number;
   /** State after the last event. */
   readonly state: LivingThread;
@@ -105,7 +105,7 @@ function checkHistory(refusal: (reason: string) => ExportRefused) {
     for (const [key, why] of needed) if (reasons.includes(why)) needed.delete(key);
   }
 
-  /** What `verify` expects of a log with these events. */
+  /** Notes which payloads the event needs: `verify` expects them in a log with these events. */
   function note(event: ThreadEvent): void {
     switch (event.type) {
       case 'RunCreated':

@@ -15,7 +15,7 @@ export interface PayloadHead {
   readonly [member: string]: unknown;
 }
 
-/** What every kind can do, whichever it is. */
+/** Operations that every kind of record has. */
 export interface Kind {
   readonly schema: z.ZodType<PayloadHead>;
   /** Records of the kind belong to a run of the thread and are found by the run's id alone. */
@@ -151,5 +151,5 @@ const SCHEMAS = new Map<string, z.ZodType<PayloadHead>>(
 
 export const isPayloadKind = (kind: string): kind is PayloadKind => Object.hasOwn(KINDS, kind);
 export const kindOf = (kind: PayloadKind): Kind => KINDS[kind];
-/** Of the whole head. */
+/** Schema of the whole head of a record. */
 export const payloadSchema = (kind: PayloadKind): z.ZodType<PayloadHead> => SCHEMAS.get(kind)!;

@@ -117,7 +117,7 @@ async function* readRaw(
       }
       if (!Number.isSafeInteger(length) || Number(length) < 0 || Number(length) > MAX_BODY_BYTES)
         throw refusal(`a record of ${String(length)} bytes`);
-      // With the line feed after it.
+      // A line feed follows the body.
       const content = await readBody(Number(length) + 1);
       yield { head, content: content.subarray(0, -1) };
     }

@@ -23,14 +23,14 @@ const MAX_NAME = 65_536;
 
 export const time = z.int().min(0).max(MAX_TIME_MS);
 export const name = z.string().max(MAX_NAME);
-/** In lower case, as the server writes it. */
+/** Ids are in lower case, as the server writes them. */
 export const uuid = z
   .string()
   .refine((id) => isUuid(id) && id === id.toLowerCase(), 'expected a UUID in lower case');
 /** Passes through as it is: zod's records drop the key `__proto__`. */
 export const object = z.custom<JsonObject>(isObject, 'expected an object');
 
-/** Of every record with a body. */
+/** Members of the head that describe the record's body. */
 export const body = z.object({
   /** `json`: JSON text in UTF-8, values of graphs in the form of kernel/tagged.ts. `bytes`: anything else. */
   encoding: z.enum(['json', 'bytes']),

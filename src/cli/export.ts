@@ -61,7 +61,7 @@ async function run(
     throw new CommandFailed(EXIT_USAGE, 'export: expected --thread and --output');
   const { storeAt } = await import('../open-store.ts');
   const { exportThread, NothingToExport } = await import('../archive/write.ts');
-  const { findLibraries } = await import('../archive/libraries.ts');
+  const { findLibraries } = await import('../graphs/library-versions.ts');
   const { FileRefused, writeFile } = await import('../archive/to-file.ts');
   const { findThread } = await import('../replay/find-thread.ts');
   const store = storeAt(addressOfStore(options, host));

@@ -4,9 +4,6 @@
  *
  * A4 Secrets of the user and of inherited headers are kept by name only; their texts are masked everywhere else.
  */
-import { findPackageJSON } from 'node:module';
-import { readFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { interceptDispatchers } from '../recording/dispatchers.ts';
@@ -18,6 +15,7 @@ import { interceptRandomness } from '../recording/randomness.ts';
 import { openRecorder, type Recorder } from '../recording/recorder.ts';
 import { MASK } from '../recording/request.ts';
 import { insideSession } from '../recording/session.ts';
+import { findLibraries } from './library-versions.ts';
 import type { LoadedCheckpoint, RunLink, RunOrder } from './port.ts';
 
 export interface RecordedRun {
@@ -120,7 +118,7 @@ interface Secrets {
   readonly inherited: readonly string[];
 }
 
-export function secretsOf({ user, config }: Pick<RunOrder, 'user' | 'config'>): Secrets {
+function secretsOf({ user, config }: Pick<RunOrder, 'user' | 'config'>): Secrets {
   const texts = new Set<string>();
   const mask = (value: Json): Json => {
     if (typeof value === 'string') {
@@ -152,10 +150,7 @@ const KEPT_VARIABLES: ReadonlySet<string> = new Set(['TZ', 'LANG']);
 const PLAIN_URL = /^https?:\/\/[^\s@?#]+$/;
 
 /** All names; values only where they are known to be no secrets. */
-export const keptEnvironment = (
-  env: NodeJS.ProcessEnv,
-  allowed: readonly string[],
-): Record<string, string | null> =>
+const keptEnvironment = (env: NodeJS.ProcessEnv, allowed: readonly string[]): Record<string, string | null> =>
   Object.fromEntries(
     Object.entries(env).map(([name, value = '']) => [
       name,
@@ -163,24 +158,9 @@ export const keptEnvironment = (
     ]),
   );
 
-const LIBRARIES = ['@langchain/langgraph', '@langchain/core', 'langchain', 'deepagents'];
-
 /** Versions of this program, Node and the libraries that the project of `file` uses. */
-export function versionsFor(file: string): StartPart['versions'] {
-  const from = pathToFileURL(file);
-  const libraries = LIBRARIES.flatMap((name): [string, string][] => {
-    const manifest = tryFind(name, from);
-    if (manifest === undefined) return [];
-    return [[name, String((JSON.parse(readFileSync(manifest, 'utf8')) as JsonObject)['version'])]];
-  });
-  return { [PRODUCT]: VERSION, node: process.versions.node, ...Object.fromEntries(libraries) };
-}
-
-/** The package's manifest; undefined when the project does not have the package. */
-function tryFind(name: string, from: URL): string | undefined {
-  try {
-    return findPackageJSON(name, from);
-  } catch {
-    return undefined;
-  }
-}
+const versionsFor = (file: string): StartPart['versions'] => ({
+  [PRODUCT]: VERSION,
+  node: process.versions.node,
+  ...findLibraries([file]),
+});

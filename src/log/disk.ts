@@ -99,7 +99,7 @@ function isFolder(dir: string): boolean {
   }
 }
 
-function isWritable(dir: string): boolean {
+export function isWritable(dir: string): boolean {
   try {
     accessSync(dir, constants.W_OK);
     return true;

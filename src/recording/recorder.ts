@@ -150,7 +150,7 @@ export function randomOf(config: unknown, seed: string, known: Map<string, Rando
 const TRACING_VARIABLES = ['LANGSMITH_ENDPOINT', 'LANGCHAIN_ENDPOINT', 'LANGCHAIN_BASE_URL'];
 
 /** True for requests to the tracing service of the graph library. */
-export function isTracing(url: string): boolean {
+function isTracing(url: string): boolean {
   const { hostname, origin } = new URL(url);
   return (
     /(^|\.)smith\.langchain\.com$/.test(hostname) ||

@@ -190,7 +190,6 @@ async function waitForDebugger(print: (line: string) => void): Promise<void> {
 
 /** Before the node of `--break`: hands over to the debugger, or ends the run there. */
 function pause(isInspected: boolean): boolean {
-  // oxlint-disable-next-line no-debugger
   if (isInspected) debugger;
   return isInspected;
 }

@@ -1,6 +1,6 @@
 /** Collects what the routes of one server need. */
 import { join } from 'node:path';
-import { findLibraries } from '../archive/libraries.ts';
+import { findLibraries } from '../graphs/library-versions.ts';
 import { openAuth } from '../auth/open-auth.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import type { ServerContext } from '../http/context.ts';

@@ -1,8 +1,8 @@
 /** The data folder and the log in it. Writes nothing. */
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PRODUCT } from '../../kernel/product.ts';
-import { findExposure } from '../../log/disk.ts';
+import { findExposure, isWritable } from '../../log/disk.ts';
 import { storeAt } from '../../open-store.ts';
 import { amountText } from '../progress.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
@@ -48,12 +48,3 @@ export function examineLog(dir: string): { findings: Finding[]; owner: number | 
 
 /** The folder, or the nearest one above it that exists. */
 const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
-
-function isWritable(dir: string): boolean {
-  try {
-    accessSync(dir, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -186,6 +186,13 @@ test('secrets are masked in URL, request and answer, also where a chunk ends wit
   assert.equal(maskUrl('https://ada:pw@model/a?sig=1&page=2'), 'https://model/a?sig=%3Csecret%3E&page=2');
 });
 
+test('requests to the tracing service are left out, and those of other hosts are not', () => {
+  const { recorder } = record();
+  const open = (url: string) => recorder.open({ method: 'POST', url });
+  assert.equal(open('https://api.smith.langchain.com/runs'), undefined);
+  assert.ok(open('https://smith.langchain.com.example.org/runs'));
+});
+
 test('requests that differ in ids and times only have one digest', () => {
   const of = (body: string): string =>
     digestOf(toRecordedRequest({ method: 'POST', url: 'http://model/', body: Buffer.from(body) }, []));

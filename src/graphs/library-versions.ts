@@ -11,7 +11,7 @@ const NAMES = [
   'deepagents',
 ] as const;
 
-/** Of packages that several files have in different versions, that of the first. */
+/** Versions by package; where the files have several versions of one, that of the first file counts. */
 export function findLibraries(files: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of NAMES)
@@ -31,7 +31,7 @@ function versionIn(folder: string, name: string): string | undefined {
     const parsed: unknown = JSON.parse(text);
     if (isObject(parsed) && typeof parsed['version'] === 'string') return parsed['version'];
   } catch {
-    // Not here.
+    // The folder does not have the package.
   }
   const above = dirname(folder);
   return above === folder ? undefined : versionIn(above, name);
