@@ -13,7 +13,7 @@ const ENTRIES = [
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
   'log/sqlite/rebuild-entry',
-  'replay/facts-entry',
+  'past/verify/facts-entry',
   'projections/projection',
   'worker/lifeline',
   'worker/main',

@@ -52,8 +52,8 @@ async function compare(
   { json = false }: DiffOptions,
   host: Host,
 ): Promise<number> {
-  const { compareRuns } = await import('../replay/run-diff.ts');
-  const { printDiff } = await import('../replay/print-diff.ts');
+  const { compareRuns } = await import('../past/compare/runs.ts');
+  const { printDiff } = await import('../past/tell/print-diff.ts');
   const diff = await compareRuns(await sideOf(a!), await sideOf(b!));
   if (json) host.print(JSON.stringify(diff));
   else printDiff(diff, host.print);
@@ -61,7 +61,7 @@ async function compare(
 }
 
 async function sideOf({ history, name }: Source) {
-  const { findRun } = await import('../replay/find-run.ts');
+  const { findRun } = await import('../past/find-run.ts');
   const run = name ?? (await history.views.threads())[0]!.thread_id;
   return { source: history, run: await findRun(history, run) };
 }

@@ -1,7 +1,7 @@
 /** The `doctor` command: says what keeps a project from being served, and what to do about it. */
 import type { Command } from 'commander';
 import type { Finding } from './doctor/finding.ts';
-import { counted } from '../replay/text.ts';
+import { counted } from '../past/tell/text.ts';
 import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';

@@ -6,8 +6,8 @@ import type { Store } from '../open-store.ts';
 import { EXIT_OK, orUntried } from './exit-codes.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import { loadConfig } from '../config/load.ts';
-import type { ReexecuteOptions } from '../reexecution/command.ts';
-import type { ReplayOptions } from '../replay/command.ts';
+import type { ReexecuteOptions } from '../past/reexecution/command.ts';
+import type { ReplayOptions } from '../past/tell/command.ts';
 import { enterProject } from './enter-project.ts';
 import type { Finish, Host } from './host.ts';
 import {
@@ -104,10 +104,10 @@ async function replayStores(
   if (execute === true || options.check === true || options.har !== undefined) {
     const loaded = loadConfig({ config }, host.env, host.cwd);
     enterProject(loaded, host.env);
-    const { runReexecution } = await import('../reexecution/command.ts');
+    const { runReexecution } = await import('../past/reexecution/command.ts');
     return runReexecution(logs, options, { graphs: loaded.graphs, print: host.print });
   }
-  const { runReplay } = await import('../replay/command.ts');
+  const { runReplay } = await import('../past/tell/command.ts');
   let code = EXIT_OK;
   for (const log of logs) code = Math.max(code, await runReplay(log, options, host));
   return code;

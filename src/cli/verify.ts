@@ -25,7 +25,7 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
       const { RowsOutdated } = await import('../log/sqlite/row-comparison.ts');
-      const { verifyFolder } = await import('../replay/verify.ts');
+      const { verifyFolder } = await import('../past/verify/verify.ts');
       const history = await openPast(options, host);
       const progress = openProgress(host, systemClock());
       try {

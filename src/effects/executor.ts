@@ -7,6 +7,7 @@ import { newLedger } from '../actors/last-frames.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
+import { orderOf, type Standing } from '../graphs/run-order.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
@@ -24,7 +25,7 @@ import type { OnFault } from './fault.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
 import type { Opening } from './opening.ts';
-import { orderOf, recordingOf, type RecordingSettings, type Standing } from './run-order.ts';
+import { recordingOf, type RecordingSettings } from './run-recording.ts';
 import { openTrial } from './trial.ts';
 import { inputOf } from './unsaved-input.ts';
 

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
 import { loadConfig } from '../config/load.ts';
 import { storeAt } from '../open-store.ts';
-import { runReplay } from '../replay/command.ts';
+import { runReplay } from '../past/tell/command.ts';
 import { startServer } from '../serve.ts';
 
 const { values: args } = parseArgs({ options: { url: { type: 'string' } } });

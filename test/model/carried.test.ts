@@ -11,7 +11,7 @@ import { createThreads } from '../../src/actors/threads.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import { openThreadSource } from '../../src/log/sqlite/thread-source.ts';
-import { verify } from '../../src/replay/verify.ts';
+import { verify } from '../../src/past/verify/verify.ts';
 import { threadStream } from '../../src/thread/events.ts';
 import { seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';

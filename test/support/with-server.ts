@@ -15,7 +15,7 @@ import { openHistory } from '../../src/log/sqlite/history.ts';
 import { containsJson } from '../../src/projections/filters.ts';
 import type { Entry } from '../../src/observe/entry.ts';
 import { projection } from '../../src/projections/projection.ts';
-import { verify } from '../../src/replay/verify.ts';
+import { verify } from '../../src/past/verify/verify.ts';
 import { startServer, type RunningServer } from '../../src/serve.ts';
 import type { BodyOf } from './api-types.ts';
 import { layEmptyLog } from './empty-log.ts';

@@ -1,6 +1,6 @@
 /** The endpoint that compares two runs. */
 import { z } from 'zod';
-import { compareRuns } from '../../replay/run-diff.ts';
+import { compareRuns } from '../../past/compare/runs.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json as anyJson, uuid } from '../fields.ts';
 import { json, problems } from '../openapi/descriptions.ts';

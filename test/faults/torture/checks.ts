@@ -4,7 +4,7 @@ import { openHistory, type History } from '../../../src/log/sqlite/history.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { containsJson } from '../../../src/projections/filters.ts';
 import { projection } from '../../../src/projections/projection.ts';
-import { verify } from '../../../src/replay/verify.ts';
+import { verify } from '../../../src/past/verify/verify.ts';
 import type { ReceivedRequest } from '../../support/webhook-sink.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -15,7 +15,7 @@ import { openThreadSource } from '../../../src/log/sqlite/thread-source.ts';
 import { runsWithOldFrames } from '../../../src/projections/retention-queries.ts';
 import { claimableRuns, runningRuns } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
-import { verify } from '../../../src/replay/verify.ts';
+import { verify } from '../../../src/past/verify/verify.ts';
 import { threadStream } from '../../../src/thread/events.ts';
 import { ask, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';

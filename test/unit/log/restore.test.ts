@@ -5,7 +5,7 @@ import { runHere } from '../../support/command-line.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { withPast } from '../replay/with-past.ts';
+import { withPast } from '../past/with-past.ts';
 
 const test = suite('log/sqlite, backup and restore');
 

@@ -71,16 +71,21 @@ test('given arrows that point up or aside, when they are checked, then each is r
   );
 });
 
-test('R1 given replay, when it imports what can start an effect, then that is refused', async () => {
-  for (const layer of ['effects', 'http', 'graphs', 'actors', 'streams', 'auth', 'config'])
-    await refused({ 'replay/a.ts': `import '../${layer}/b.ts';` }, /replay -> /);
+test('R1 given the past, when it imports what can start an effect, then that is refused', async () => {
+  for (const layer of ['effects', 'http', 'workers', 'actors', 'streams', 'auth', 'config']) {
+    await refused({ 'past/tell/a.ts': `import '../../${layer}/b.ts';` }, /past -> /);
+    await refused({ 'past/reexecution/a.ts': `import '../../${layer}/b.ts';` }, /past\/reexecution -> /);
+  }
+  for (const target of ['graphs/b.ts', 'recording/b.ts', 'past/reexecution/b.ts'])
+    await refused({ 'past/tell/a.ts': `import '../../${target}';` }, /past -> /);
 });
 
 test('given arrows that the design allows, when they are checked, then none is refused', async () => {
   await allowed({
     'effects/a.ts': `import '../graphs/port.ts';\nimport '../actors/b.ts';\nimport './c.ts';`,
     'http/a.ts': `import '../graphs/port.ts';\nimport '../auth/b.ts';\nimport '../../package.json';`,
-    'replay/a.ts': `import '../projections/b.ts';\nimport '../thread/c.ts';`,
+    'past/tell/a.ts': `import '../../projections/b.ts';\nimport '../c.ts';`,
+    'past/reexecution/a.ts': `import '../../graphs/b.ts';\nimport '../c.ts';`,
     'main.ts': `import './serve.ts';\nimport './effects/a.ts';`,
     'examples/a.ts': `import 'rewound/auth';\nimport './b.ts';`,
     'examples/demo.ts': `import '../serve.ts';`,

@@ -1,0 +1,28 @@
+/** Decides whether an attempt at a run is recorded, and with which seed. */
+import type { Ids } from '../kernel/ids.ts';
+import type { EventLog } from '../log/log.ts';
+import type { RecordingOrder } from '../recording/order.ts';
+import { unpackPart } from '../recording/parts.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
+
+export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
+  /** Whether runs are recorded whose config does not say. */
+  readonly byDefault: boolean;
+}
+
+/** `recording` in the config of the run, or of its assistant, overrides the deployment's setting. */
+export async function recordingOf(
+  { kwargs, runId, attempt }: RunRecord,
+  settings: RecordingSettings | undefined,
+  { payloads }: Pick<EventLog, 'payloads'>,
+  ids: Pick<Ids, 'token'>,
+): Promise<RecordingOrder | undefined> {
+  if (settings === undefined) return undefined;
+  const { byDefault, ...limits } = settings;
+  const { recording = byDefault } = kwargs.config;
+  if (recording !== true) return undefined;
+  // All attempts draw from one seed: the log does not tell which of them a task's writes are of.
+  const [start] = attempt > 1 ? await payloads.recording(runId, 1) : [];
+  const known = start && unpackPart(start);
+  return { ...limits, seed: known?.kind === 'start' ? known.seed : ids.token() };
+}

@@ -1,0 +1,74 @@
+/** Builds the order that the graph host executes, from the run's record and secret. */
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { RecordingOrder } from '../recording/order.ts';
+import type { StreamMode } from '../protocol/stream-modes.ts';
+import type { RunKwargs, RunRef } from '../thread/events.ts';
+import type { RunSecret } from '../thread/secret.ts';
+import type { RunOrder } from './port.ts';
+
+/** Members of a run's record that its order is built from. */
+export interface OrderedRun extends RunRef {
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly attempt: number;
+  readonly kwargs: RunKwargs;
+  readonly metadata: JsonObject;
+}
+
+/** State of the run that its thread adds to the order. */
+export interface Standing {
+  /** An earlier attempt has saved a checkpoint of the root graph. */
+  readonly resume: boolean;
+  /** The run is a suspect of server deaths and needs a worker of its own. */
+  readonly alone: boolean;
+}
+
+/** `recording`: present when the run is recorded. */
+export function orderOf(
+  run: OrderedRun,
+  { resume, alone }: Standing,
+  input: Json,
+  { user, inherited }: RunSecret,
+  recording?: RecordingOrder,
+): RunOrder {
+  const { kwargs } = run;
+  const { tags, recursion_limit, configurable, metadata } = kwargs.config;
+  const { runId, threadId } = run;
+  return {
+    runId,
+    threadId,
+    assistantId: run.assistantId,
+    graphId: run.graphId,
+    attempt: run.attempt,
+    resume,
+    input,
+    ...(kwargs.command && { command: kwargs.command }),
+    ...(kwargs.strictResume === true && { strictResume: true }),
+    config: {
+      ...(Array.isArray(tags) && { tags: tags as string[] }),
+      ...(typeof recursion_limit === 'number' && { recursion_limit }),
+      configurable: isObject(configurable) ? configurable : {},
+      ...(inherited && { inherited }),
+      ...(kwargs.madeWith && { madeWith: kwargs.madeWith }),
+      metadata: {
+        ...(isObject(metadata) && metadata),
+        ...run.metadata,
+        run_id: runId,
+        thread_id: threadId,
+        run_attempt: run.attempt,
+      },
+    },
+    ...(kwargs.context !== undefined && { context: kwargs.context }),
+    streamModes: kwargs.streamMode as StreamMode[],
+    streamSubgraphs: kwargs.streamSubgraphs,
+    ...(kwargs.interruptBefore !== undefined && {
+      interruptBefore: kwargs.interruptBefore as '*' | string[],
+    }),
+    ...(kwargs.interruptAfter !== undefined && { interruptAfter: kwargs.interruptAfter as '*' | string[] }),
+    ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
+    protocolFrames: kwargs.protocol === 'v2',
+    ...(user && { user }),
+    ...(recording && { recording }),
+    ...(alone && { alone }),
+  };
+}

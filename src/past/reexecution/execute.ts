@@ -1,0 +1,224 @@
+/**
+ * Executes a recorded run again, in this process and offline: the recording answers, nothing is stored, and what the
+ * run saves is compared with the log.
+ *
+ * R1 Nothing of it can reach the live thread: the log is open read-only, sockets and child processes are closed, and the
+ * run's link keeps everything in memory.
+ */
+import { orderOf } from '../../graphs/run-order.ts';
+import type { RunEnd, RunOrder } from '../../graphs/port.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { History } from '../../log/sqlite/history.ts';
+import { realNow } from '../../recording/clock.ts';
+import { openPlayer, type Player, type RequestDifference } from '../../recording/player.ts';
+import { MASK } from '../../recording/request.ts';
+import { insideSession } from '../../recording/session.ts';
+import type { Outcome, RunRef } from '../../thread/events.ts';
+import { compareTraces, type Comparison } from '../compare/executions.ts';
+import type { RunTrace } from '../trace.ts';
+import { readRunData, type RunData } from './run-data.ts';
+import type { Sandbox } from './sandbox.ts';
+import { openScratchLink } from './scratch-link.ts';
+import { continueBehind, type Pauses } from './pauses.ts';
+
+export interface ReexecutionOptions {
+  /** `url`: a request whose body differs gets the recorded answer of its URL. */
+  readonly match: 'exact' | 'url';
+  /** Requests that the recording does not have go to the real network. */
+  readonly live: boolean;
+  /** Bodies that replace those of recorded answers, by the number of the exchange, from 1. */
+  readonly answers: ReadonlyMap<number, string>;
+  /** Members that replace those of the run's input, or of the state that it starts from. */
+  readonly set: JsonObject;
+  /** Id of the run's checkpoint to start from. */
+  readonly from?: string | undefined;
+  /** Nodes whose writes are taken from the log. */
+  readonly stubs: readonly string[];
+  readonly pauses: Pauses;
+}
+
+export interface Reexecution {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly graphId: string;
+  /** `untried`: the reasons name what stands against it. */
+  readonly verdict: 'equal' | 'different' | 'untried';
+  readonly reasons: readonly string[];
+  readonly comparison?: Comparison;
+  /** The first request that differs from the recording. */
+  readonly request?: RequestDifference;
+  /** Recorded exchanges. */
+  readonly exchanges: number;
+  /** What the re-execution ended with. */
+  readonly outcome?: Outcome;
+  /** Values at the end of the re-execution. */
+  readonly values?: Json;
+}
+
+export async function reexecute(
+  history: History,
+  { threadId, runId }: RunRef,
+  sandbox: Sandbox,
+  options: ReexecutionOptions,
+): Promise<Reexecution> {
+  const data = await readRunData(history, threadId, runId);
+  const { run } = data;
+  let request: RequestDifference | undefined;
+  const closed: string[] = [];
+  const stop = new AbortController();
+  const end = (): void => stop.abort('fenced');
+  const player = openPlayer({
+    ...{ parts: data.parts, match: options.match, live: options.live, answers: options.answers },
+    realNow,
+    onDifference(difference) {
+      request ??= difference;
+      end();
+    },
+    onClosed(what, task) {
+      closed.push(`${what} in ${placeOfTask(task)}`);
+      end();
+    },
+  });
+  const base = {
+    ...{ threadId: run.threadId, runId: run.runId, graphId: run.graphId },
+    exchanges: player.exchanges.length,
+  };
+  const untried = (reasons: readonly string[]): Reexecution => ({ ...base, verdict: 'untried', reasons });
+
+  const reasons = reasonsAgainst(data, player, options);
+  if (reasons.length > 0) return untried(reasons);
+  const { clock } = sandbox;
+  const graphs = await sandbox.open(player, run.graphId);
+  if (typeof graphs === 'string') return untried([graphs]);
+  const started = await startOf(data, options);
+  const scratch = openScratchLink({
+    ...{ data: started.data, player, now: clock.now, isMoved: options.from !== undefined },
+    onStore: (requests) => {
+      closed.push(`the item store: ${JSON.stringify(requests).slice(0, 200)}`);
+      end();
+    },
+  });
+  const order = toOrder(started.data, player, started, options);
+  const { end: ended, isPaused } = await insideSession(player, () =>
+    continueBehind({ graphs, order, scratch, signal: stop.signal, trace: data.trace, ...options }),
+  );
+  const outcome = toOutcome(ended);
+  const found: RunTrace = { ...scratch.trace(), outcome };
+  const isStopped = wasStopped(data.trace.outcome);
+  const comparison = compareTraces({
+    ...{ recorded: started.data.trace, found, isStopped, replaced: data.replaced },
+    isPartial: request !== undefined || closed.length > 0 || outcome === undefined || isPaused,
+    withFrames: run.attempt === 1 && options.from === undefined && options.stubs.length === 0,
+  });
+  // A run that was stopped may ask for what its recording no longer has.
+  const isExcused = isStopped && request?.recorded === undefined;
+  const isDifferent = comparison.divergence !== undefined || (request !== undefined && !isExcused);
+  return {
+    ...{ ...base, comparison, values: valuesOf(found, order) },
+    ...(outcome && { outcome }),
+    ...(request !== undefined && { request }),
+    reasons: closed,
+    verdict: isDifferent ? 'different' : closed.length > 0 ? 'untried' : 'equal',
+  };
+}
+
+/** What stands against a re-execution before it begins. */
+function reasonsAgainst(data: RunData, player: Player, { live, stubs, from }: ReexecutionOptions): string[] {
+  if (data.trace.outcome === undefined) return ['the run has not ended'];
+  if (data.trace.outcome.kind === 'rolled-back') return ['the run was rolled back: what it saved is gone'];
+  const reasons: string[] = [];
+  if (from !== undefined && !data.trace.checkpoints.some(({ checkpointId }) => checkpointId === from))
+    reasons.push(`--from: the run has no checkpoint ${from}`);
+  if (live) return reasons;
+  for (const { what, task } of player.unrecorded)
+    if (!stubs.some((node) => task.split(' ')[1]?.split('|').includes(node) === true))
+      reasons.push(
+        `${what} of ${placeOfTask(task)} is not recorded; --stub takes a node's writes from the log`,
+      );
+  if (player.cut !== undefined)
+    reasons.push(`the recording was cut at ${player.cut.maxBytes} bytes (recording.max_bytes)`);
+  return [...new Set(reasons)];
+}
+
+const placeOfTask = (task: string): string => {
+  const [step, node] = task.split(' ');
+  return task === '' ? 'the run, outside of its nodes' : `node ${node}, step ${step}`;
+};
+
+interface Start {
+  readonly data: RunData;
+  readonly resume: boolean;
+}
+
+/** With `--from` the run continues behind one of its checkpoints, and only what follows is compared. */
+async function startOf(data: RunData, { from, set }: ReexecutionOptions): Promise<Start> {
+  const edits = isObject(data.run.kwargs.input) && from === undefined ? {} : set;
+  if (from === undefined) return { data: await withState(data, edits), resume: false };
+  const { trace } = data;
+  const at = trace.checkpoints.findIndex(({ checkpointId, ns }) => checkpointId === from && ns === '');
+  const after = trace.checkpoints.slice(at + 1);
+  const isAfter = new Set([from, ...after.map(({ checkpointId }) => checkpointId)]);
+  const rest = {
+    ...{ checkpoints: after, frames: trace.frames, outcome: trace.outcome },
+    writes: trace.writes.filter(({ checkpointId }) => isAfter.has(checkpointId)),
+  };
+  return { data: await withState({ ...data, base: from, trace: rest, parts: [] }, edits), resume: true };
+}
+
+/** Replaces channels of the checkpoint that the run starts from. Throws for channels that it does not have. */
+async function withState(data: RunData, edits: JsonObject): Promise<RunData> {
+  const names = Object.keys(edits);
+  if (names.length === 0) return data;
+  const start = data.base === null ? undefined : await data.before('', data.base);
+  const channels = start?.blobs.map(({ channel }) => channel) ?? [];
+  const unknown = names.find((name) => !channels.includes(name));
+  if (unknown !== undefined)
+    throw new Error(
+      `--set: expected one of ${channels.join(', ') || 'no members'} of the state, found "${unknown}"`,
+    );
+  return {
+    ...data,
+    async before(ns, checkpointId) {
+      const stored = await data.before(ns, checkpointId);
+      if (stored === undefined || ns !== '' || stored.checkpointId !== data.base) return stored;
+      const blobs = stored.blobs.map((blob) =>
+        Object.hasOwn(edits, blob.channel) ? { ...blob, data: JSON.stringify(edits[blob.channel]) } : blob,
+      );
+      return { ...stored, blobs };
+    },
+  };
+}
+
+function toOrder(
+  { run }: RunData,
+  { start }: Player,
+  { resume }: Start,
+  { set }: ReexecutionOptions,
+): RunOrder {
+  const { input } = run.kwargs;
+  const edited = isObject(input) && !resume ? { ...input, ...set } : input;
+  const inherited = Object.fromEntries((start?.secrets.inherited ?? []).map((name) => [name, MASK]));
+  const user = start?.secrets.user;
+  return orderOf({ ...run, attempt: 1 }, { resume, alone: false }, edited, {
+    ...(user && { user }),
+    ...(Object.keys(inherited).length > 0 && { inherited }),
+  });
+}
+
+function toOutcome(end: RunEnd): Outcome | undefined {
+  if (end.kind === 'stopped') return undefined;
+  return end.kind === 'success' ? { kind: 'success', next: end.next, interrupts: end.interrupts } : end;
+}
+
+const wasStopped = (outcome: Outcome | undefined): boolean =>
+  outcome?.kind === 'cancelled' || outcome?.kind === 'timeout';
+
+/** Values of the last root checkpoint, of the channels that form the graph's state. */
+function valuesOf({ checkpoints }: RunTrace, { graphId }: RunOrder): Json {
+  const last = checkpoints.findLast(({ ns }) => ns === '');
+  if (last === undefined) return null;
+  const entries = [...last.channels].filter(
+    ([name]) => !name.startsWith('__') && !name.includes(':') && name !== graphId,
+  );
+  return Object.fromEntries(entries.map(([name, text]) => [name, JSON.parse(text) as Json]));
+}

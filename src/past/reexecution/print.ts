@@ -1,0 +1,125 @@
+/** Prints the report of a re-execution. */
+import type { Json } from '../../kernel/json.ts';
+import type { RecordedRequest } from '../../recording/parts.ts';
+import type { RequestDifference } from '../../recording/player.ts';
+import { counted } from '../tell/text.ts';
+import type { Comparison } from '../compare/executions.ts';
+import type { Divergence } from '../compare/difference.ts';
+import type { Reexecution } from './execute.ts';
+
+export function printReexecution(result: Reexecution, print: (line: string) => void): void {
+  const { runId, graphId, verdict, comparison, reasons } = result;
+  print(`Run ${runId} of graph "${graphId}"`);
+  if (comparison !== undefined) print(`compared: ${countsOf(comparison, result.exchanges)}`);
+  if (verdict === 'untried') {
+    for (const reason of reasons) print(`not tried: ${reason}`);
+    return;
+  }
+  if (verdict === 'equal') {
+    if (comparison?.frames === undefined)
+      print('frames are not compared: several attempts, stubs, another start, or a run that was stopped');
+    return print('equal: the run does again what the log says');
+  }
+  if (comparison?.divergence !== undefined) printDivergence(comparison.divergence, print);
+  if (result.request !== undefined) printRequest(result.request, print);
+}
+
+const countsOf = ({ checkpoints, writes, frames }: Comparison, exchanges: number): string =>
+  [
+    counted(checkpoints, 'checkpoint'),
+    counted(writes, 'write'),
+    ...(frames === undefined ? [] : [counted(frames, 'frame')]),
+  ].join(', ') + `; ${counted(exchanges, 'recorded exchange')}`;
+
+function printDivergence(
+  { what, step, node, channel, path, recorded, found }: Divergence,
+  print: (line: string) => void,
+): void {
+  const place = [
+    ...(step === undefined || step === Number.MAX_SAFE_INTEGER ? [] : [`step ${step}`]),
+    ...(node === undefined || node === '' ? [] : [`node ${node}`]),
+    ...(channel === undefined ? [] : [what === 'frame' ? `mode ${channel}` : `channel ${channel}`]),
+    ...(path === undefined || path === '' ? [] : [path]),
+  ];
+  print(`different: ${what}${place.length === 0 ? '' : `, ${place.join(', ')}`}`);
+  print(`  recorded  ${shown(recorded)}`);
+  print(`  found     ${shown(found)}`);
+}
+
+const MAX_SHOWN = 2_000;
+
+function shown(value: Json | undefined): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+}
+
+function printRequest({ task, recorded, found }: RequestDifference, print: (line: string) => void): void {
+  const [step, node] = task.split(' ');
+  if (recorded === undefined) {
+    print(`different: node ${node}, step ${step}, makes a request that was not recorded`);
+    print(`  found     ${found.method} ${found.url}`);
+    return;
+  }
+  print(
+    `different: node ${node}, step ${step}, makes another request (--match url goes on with the recorded answer)`,
+  );
+  for (const line of lineDifference(linesOf(recorded), linesOf(found))) print(`  ${line}`);
+}
+
+/** Request line and body, JSON bodies with one member a line. */
+function linesOf({ method, url, body }: RecordedRequest): string[] {
+  const text = bodyText(body);
+  return [`${method} ${url}`, ...pretty(text).split('\n')].filter((line) => line !== '');
+}
+
+/** JSON form of the report: bodies are texts. */
+export const toJsonReport = ({ request, ...result }: Reexecution): object => ({
+  ...result,
+  ...(request && {
+    request: {
+      task: request.task,
+      ...(request.recorded && { recorded: shownRequest(request.recorded) }),
+      found: shownRequest(request.found),
+    },
+  }),
+});
+
+const shownRequest = ({ body, ...request }: RecordedRequest): object => ({
+  ...request,
+  ...(body && { body: bodyText(body) }),
+});
+
+const bodyText = (body: Uint8Array | undefined): string => Buffer.from(body ?? []).toString('utf8');
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    // Not JSON: shown as it is.
+    return text;
+  }
+}
+
+const CONTEXT_LINES = 2;
+
+/** Unified form: equal lines around the differing ones, which begin with `-` and `+`. */
+export function lineDifference(recorded: readonly string[], found: readonly string[]): string[] {
+  let head = 0;
+  while (head < recorded.length && head < found.length && recorded[head] === found[head]) head += 1;
+  let tail = 0;
+  while (
+    tail < recorded.length - head &&
+    tail < found.length - head &&
+    recorded[recorded.length - 1 - tail] === found[found.length - 1 - tail]
+  )
+    tail += 1;
+  const before = recorded.slice(Math.max(0, head - CONTEXT_LINES), head);
+  const after = recorded.slice(recorded.length - tail, recorded.length - tail + CONTEXT_LINES);
+  return [
+    ...before.map((line) => `  ${line}`),
+    ...recorded.slice(head, recorded.length - tail).map((line) => `- ${line}`),
+    ...found.slice(head, found.length - tail).map((line) => `+ ${line}`),
+    ...after.map((line) => `  ${line}`),
+  ];
+}

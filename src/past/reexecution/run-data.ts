@@ -1,0 +1,80 @@
+/** Reads from a log everything that one run was made of and left behind. R1 Opens nothing for writing. */
+import type { Recorded } from '../../log/events.ts';
+import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../log/payloads.ts';
+import type { History } from '../../log/sqlite/history.ts';
+import { readRun, type RunRecord } from '../../projections/run-queries.ts';
+import { unpackPart, type RecordingPart } from '../../recording/parts.ts';
+import { threadStream, type ThreadEvent } from '../../thread/events.ts';
+import { activeOf } from '../../thread/state.ts';
+import { createFold } from '../fold.ts';
+import { readWhole } from '../tell/timeline.ts';
+import { keyOf, readCheckpoints, readFrames, type RunTrace } from '../trace.ts';
+
+export interface RunData {
+  readonly run: RunRecord;
+  /** Head checkpoint before the first attempt. */
+  readonly base: string | null;
+  readonly parts: readonly RecordingPart[];
+  readonly trace: RunTrace;
+  /** Keys of checkpoints that later runs wrote on (`keyOf`): some writes of the run there are replaced. */
+  readonly replaced: ReadonlySet<string>;
+  /** A checkpoint of the thread from before the run; without an id the newest of the namespace. */
+  before(ns: string, checkpointId: string | undefined): Promise<StoredCheckpoint | undefined>;
+  /** The same, newest first. */
+  listBefore(query: CheckpointFilter): Promise<StoredCheckpoint[]>;
+  /** The writes that the checkpoint had before the run, as far as later runs have not replaced them. */
+  writesBefore(checkpoint: StoredCheckpoint): Promise<WriteText[]>;
+}
+
+/** Throws when the log does not have the run. */
+export async function readRunData(history: History, threadId: string, runId: string): Promise<RunData> {
+  const run = readRun(history.rows, runId, { threadId });
+  if (run === undefined) throw new Error(`--run: thread ${threadId} has no run ${runId}`);
+  const events = readWhole(history, threadStream(threadId)) as Recorded<ThreadEvent>[];
+  const outline = [...(await history.payloads.outline(threadId))].reverse();
+  const own = outline.filter((each) => each.runId === runId);
+  const firstOwn = outline.findIndex((each) => each.runId === runId);
+  const earlier = firstOwn < 0 ? outline : outline.slice(0, firstOwn);
+  const writes = await history.views.writes(threadId, { runId });
+  const isEarlier = new Set(earlier.map(keyOf));
+  const started = events.flatMap(({ type, data }) => (type === 'RunStarted' ? [data.runId] : []));
+  const later = new Set(started.slice(started.indexOf(runId)));
+  return {
+    run,
+    base: baseOf(events, runId),
+    parts: (await history.payloads.recording(runId)).map(unpackPart),
+    trace: {
+      checkpoints: await readCheckpoints(history, threadId, own),
+      writes,
+      frames: await readFrames(history, runId),
+      outcome: run.outcome ?? undefined,
+    },
+    replaced: new Set(
+      (await history.views.writers(threadId)).flatMap((writer) =>
+        writer.runId !== runId && later.has(writer.runId) ? [keyOf(writer)] : [],
+      ),
+    ),
+    async before(ns, checkpointId) {
+      const id = checkpointId ?? earlier.findLast((each) => each.ns === ns)?.checkpointId;
+      return id === undefined ? undefined : history.payloads.checkpoint(threadId, ns, id);
+    },
+    async listBefore(query) {
+      const all = await history.payloads.checkpoints(threadId, query);
+      return all.filter((each) => isEarlier.has(keyOf(each)));
+    },
+    async writesBefore({ ns, checkpointId }) {
+      const all = await history.views.writes(threadId, { ns, checkpointId });
+      return all.filter((write) => !later.has(write.runId));
+    },
+  };
+}
+
+function baseOf(events: readonly Recorded<ThreadEvent>[], runId: string): string | null {
+  const fold = createFold();
+  for (const event of events) {
+    const { after } = fold.step(event);
+    const active = activeOf(after);
+    if (active?.runId === runId) return active.base;
+  }
+  throw new Error(`--run: run ${runId} never started`);
+}

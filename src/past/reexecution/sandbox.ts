@@ -1,0 +1,75 @@
+/**
+ * The process of re-executions: loads the project's graphs under a player, with network and child processes closed and
+ * the recorded environment. Danger: it changes globals of the process, so a server never opens one.
+ */
+import { openInProcessGraphs, type InProcessGraphs } from '../../graphs/in-process.ts';
+import { loadGraphs, type GraphSpec } from '../../graphs/loader.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import { interceptClock } from '../../recording/clock.ts';
+import { interceptDispatchers } from '../../recording/dispatchers.ts';
+import { interceptNodeHttp } from '../../recording/node-http.ts';
+import { closeOutside } from '../../recording/outside.ts';
+import type { Player } from '../../recording/player.ts';
+import { interceptRandomness } from '../../recording/randomness.ts';
+import { insideSession } from '../../recording/session.ts';
+
+export interface Sandbox {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Sets the environment of the player's run and loads its graph; a text says why it does not load. */
+  open(player: Player, graphId: string): Promise<InProcessGraphs | string>;
+}
+
+export interface SandboxOptions {
+  /** Graphs of the project by id. */
+  readonly graphs: readonly GraphSpec[];
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Variables that override those of recordings. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export function openSandbox({ graphs, clock, ids, env }: SandboxOptions): Sandbox {
+  const opened = new Map<string, InProcessGraphs>();
+  interceptRandomness();
+  interceptClock();
+  interceptNodeHttp();
+  closeOutside();
+  return {
+    ...{ clock, ids },
+    async open(player, graphId) {
+      const spec = graphs.find(({ id }) => id === graphId);
+      if (spec === undefined) return `the configuration has no graph "${graphId}"`;
+      setEnvironment(process.env, player, env);
+      const known = opened.get(graphId);
+      if (known !== undefined) return known;
+      interceptDispatchers();
+      const loaded = await insideSession(player, () => loadGraphs([spec]));
+      const [problem] = loaded.problems;
+      if (problem !== undefined) return `the graph "${graphId}" does not load: ${problem.reason}`;
+      // User code may have set dispatchers of its own.
+      interceptDispatchers();
+      const made = openInProcessGraphs({ ...loaded, ids, clock });
+      opened.set(graphId, made);
+      return made;
+    },
+  };
+}
+
+const PLACEHOLDER = 'placeholder';
+
+/** Variables that the process has win over the recording, and those of `given` over both. */
+function setEnvironment(
+  env: NodeJS.ProcessEnv,
+  { start }: Player,
+  given: Readonly<Record<string, string>>,
+): void {
+  for (const [name, value] of Object.entries(start?.env ?? {}))
+    if (value !== null && env[name] !== value && KEPT.has(name)) env[name] = value;
+    else env[name] ??= value ?? PLACEHOLDER;
+  Object.assign(env, given);
+}
+
+/** Variables that change results, so that the recorded value wins. */
+const KEPT: ReadonlySet<string> = new Set(['TZ', 'LANG']);

@@ -1,0 +1,141 @@
+/** Builds the history of one thread: events with the state around each, steps, webhook attempts and cron slots. */
+import { cronStream, type CronEvent } from '../../cron/events.ts';
+import { deliveryStream } from '../../delivery/events.ts';
+import { maskUrl } from '../../delivery/mask.ts';
+import { toTimestamp } from '../../kernel/clock.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { projectFrames } from '../../kernel/stack.ts';
+import type { Recorded } from '../../log/events.ts';
+import type { History } from '../../log/sqlite/history.ts';
+import { threadStream, type ThreadEvent, type ThreadEventMap } from '../../thread/events.ts';
+import { createCronFold } from '../cron-fold.ts';
+import { createFold } from '../fold.ts';
+import { openRuns } from './ordinals.ts';
+import { openSteps, stepTime, type Step } from '../steps.ts';
+import { summarise, type Around } from './summary.ts';
+import { clip } from './text.ts';
+import { openAddedMessages, type Added, type Tokens } from '../added-messages.ts';
+
+export interface Entry {
+  readonly position: number;
+  readonly time: string;
+  readonly type: string;
+  /** Machine states around the event; null for events of other streams. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** Description with full ids. */
+  readonly summary: string;
+  /** Ordinal of the run in the thread, from 1. */
+  readonly run?: number;
+  /** Only for checkpoints. */
+  readonly step?: Step;
+  /** Duration in milliseconds: of a run's last attempt, or since the previous checkpoint. */
+  readonly tookMs?: number;
+  /** Only for a run's end: tokens of the messages that the run added. */
+  readonly tokens?: Tokens;
+  /** Only for a run's end: tool failures that were returned to models. */
+  readonly failedTools?: Added['failedTools'];
+  readonly data: Json;
+}
+
+const PAGE_EVENTS = 500;
+const MAX_SHOWN_FRAMES = 3;
+
+export function readWhole(history: History, stream: string): Recorded[] {
+  const events: Recorded[] = [];
+  for (;;) {
+    const page = history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE_EVENTS);
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
+
+/** Returns entries in order of position, up to and including `to`. */
+export async function timelineOf(history: History, threadId: string, to = Infinity): Promise<Entry[]> {
+  const { events, entries: own } = await threadEntries(history, threadId);
+  const ordinals = openRuns(events);
+  const others = [
+    ...(await history.views.deliveryIds(threadId)).flatMap((id) => readWhole(history, deliveryStream(id))),
+    ...(await history.views.cronIds(threadId))
+      .flatMap((id) => readWhole(history, cronStream(id)))
+      .filter((event) => event.type === 'CronFired' && event.data.threadId === threadId),
+  ].map((event) => toEntry(event, null, null, ordinals.around(event)));
+  return [...own, ...others].filter((entry) => entry.position <= to).sort((a, b) => a.position - b.position);
+}
+
+async function threadEntries(history: History, threadId: string) {
+  const events = readWhole(history, threadStream(threadId)) as Recorded<ThreadEvent>[];
+  const stepAt = await openSteps(history, threadId, events);
+  const messages = openAddedMessages(history, threadId);
+  const runs = openRuns(events);
+  const fold = createFold();
+  const entries: Entry[] = [];
+  for (const [index, event] of events.entries()) {
+    const { before, after } = fold.step(event);
+    const head = headOf(event);
+    const added = head === undefined ? undefined : await messages.at(head);
+    const around = { ...runs.around(event), ...(event.type === 'RunCompleted' && added) };
+    entries.push(toEntry(event, before.status, after.status, around, await stepAt(index)));
+  }
+  return { events, entries };
+}
+
+/** Head checkpoint after this event; undefined for events that neither add messages nor end a run. */
+const headOf = ({ type, data }: ThreadEvent): string | null | undefined =>
+  type === 'RunCompleted' || type === 'ThreadCopied' || type === 'StateUpdated' ? data.head : undefined;
+
+/** Returns the history of a cron, in order. */
+export function cronTimelineOf(history: History, cronId: string): Entry[] {
+  const fold = createCronFold();
+  return readWhole(history, cronStream(cronId)).map((event) => {
+    const before = fold.state.status;
+    fold.step(event as Recorded<CronEvent>);
+    return toEntry(event, before, fold.state.status, {});
+  });
+}
+
+function toEntry(
+  event: Recorded,
+  before: string | null,
+  after: string | null,
+  around: Around & { readonly startedAt?: number } & Partial<Added>,
+  step?: Step,
+): Entry {
+  const { ordinal, tookMs, tokens, failedTools = [], startedAt = 0 } = around;
+  const took = event.type === 'CheckpointSaved' ? stepTime(event.data, startedAt) : tookMs;
+  return {
+    position: event.meta.position,
+    time: toTimestamp(event.meta.at),
+    type: event.type,
+    before,
+    after,
+    summary: summarise(event, around, step),
+    ...(ordinal !== undefined && { run: ordinal }),
+    ...(step !== undefined && { step }),
+    ...(took !== undefined && { tookMs: took }),
+    ...(tokens !== undefined && { tokens }),
+    ...(failedTools.length > 0 && { failedTools }),
+    data: withoutTokens(event),
+  };
+}
+
+/** Masks secrets in webhook URLs. */
+function withoutTokens(event: Recorded): Json {
+  const data = event.data as unknown as JsonObject;
+  if (event.type === 'WebhookOwed') return { ...data, url: maskUrl(event.data.url) };
+  if (event.type !== 'RunCreated' || event.data.kwargs.webhook === undefined) return data;
+  return {
+    ...data,
+    kwargs: { ...(data['kwargs'] as JsonObject), webhook: maskUrl(event.data.kwargs.webhook) },
+  };
+}
+
+/** Lines below a run's end: the innermost stack frames, project files first, and failed tools. */
+export function detailsOf({ type, data, failedTools = [] }: Entry): string[] {
+  if (type !== 'RunCompleted') return [];
+  const { outcome } = data as unknown as ThreadEventMap['RunCompleted'];
+  return [
+    ...(outcome.kind === 'error' ? projectFrames(outcome.origin?.stack ?? '', MAX_SHOWN_FRAMES) : []),
+    ...failedTools.map(({ tool, message }) => `tool ${tool} failed: ${clip(message)}`),
+  ];
+}

@@ -1,0 +1,133 @@
+/** R2 Returns the state of one thread at a position of the log. */
+import { toTimestamp } from '../../kernel/clock.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { Recorded } from '../../log/events.ts';
+import type { RowWrite } from '../../log/rows.ts';
+import type { History } from '../../log/sqlite/history.ts';
+import { getThread } from '../../projections/thread-queries.ts';
+import { threadStream, type ThreadEvent } from '../../thread/events.ts';
+import { kindOf, nodesOn } from '../step-nodes.ts';
+import { follows, stepOf, type Saved } from '../steps.ts';
+import { openThreadPast, savedHeadOf, type ThreadMoment } from './thread-past.ts';
+
+export interface PastState {
+  readonly thread_id: string;
+  readonly position: number;
+  /** Time of the thread's last event up to the position. */
+  readonly time: string;
+  readonly graph_id: string | null;
+  readonly status: string;
+  readonly machine: Json;
+  readonly metadata: JsonObject;
+  readonly values: Json;
+  readonly runs: readonly { readonly run_id: string; readonly status: string; readonly attempt: number }[];
+  /** Nodes that run next. */
+  readonly next: readonly string[];
+  /** Interrupts by task id. */
+  readonly interrupts: JsonObject;
+  /** Name and message of the error that stopped the thread. */
+  readonly error: Json;
+}
+
+/** R2 States of one thread. The first answer reads the thread's events, later ones a few of them. */
+export interface PastStates {
+  /** Returns undefined when the thread does not exist at the position or is purged. */
+  at(to: number): Promise<PastState | undefined>;
+}
+
+export const stateAt = (history: History, threadId: string, to: number): Promise<PastState | undefined> =>
+  openPastStates(history, threadId).at(to);
+
+export function openPastStates(history: History, threadId: string): PastStates {
+  const past = openThreadPast(history, threadId);
+  return {
+    async at(to) {
+      const moment = past.at(to);
+      const { machine, thread: row, runs, at } = moment;
+      const thread = await readThread(history, threadId, row);
+      if (thread === undefined) return undefined;
+      const { status, metadata, head, interrupts, error } = thread;
+      return {
+        thread_id: threadId,
+        position: to,
+        time: toTimestamp(at),
+        graph_id: runs[0]?.graphId ?? null,
+        status,
+        machine: machine as unknown as Json,
+        metadata,
+        values: head === null ? null : ((await history.payloads.values(threadId, head))?.parse() ?? null),
+        runs: runs.map(({ runId, status: of, attempt }) => ({ run_id: runId, status: of, attempt })),
+        next: head === null ? [] : await nextOf(history, threadId, head, moment),
+        interrupts,
+        error,
+      };
+    },
+  };
+}
+
+async function readThread(history: History, threadId: string, row: RowWrite | undefined) {
+  if (row === undefined) return undefined;
+  const past = history.rowsOf([row]);
+  try {
+    return await getThread(past.rows, threadId);
+  } finally {
+    past.close();
+  }
+}
+
+/** Returns the nodes that ran after the head checkpoint, or have yet to run. */
+async function nextOf(
+  history: History,
+  threadId: string,
+  head: string,
+  moment: ThreadMoment,
+): Promise<readonly string[]> {
+  const { payloads } = history;
+  const { runs, saved: last } = moment;
+  const event =
+    last?.head === head
+      ? readThreadEvents(history, threadId, last.version, 1)[0]
+      : findSaving(history, threadId, head, moment.version);
+  if (event?.type === 'StateUpdated') return event.data.next;
+  if (event?.type !== 'CheckpointSaved') return [];
+  const saved = event.data;
+  const load = () => payloads.checkpoint(threadId, saved.ns, saved.checkpointId);
+  const step = await stepOf(saved, {
+    graphId: runs.find(({ runId }) => runId === saved.runId)?.graphId ?? '',
+    nodesOn: (key) => nodesOn(payloads, threadId, key),
+    following: () => followingOf(history, threadId, saved, event.meta.version),
+    load,
+    isFunction: async () => kindOf(await load()) === 'function',
+  });
+  return step.next ?? [];
+}
+
+const PAGE_EVENTS = 500;
+
+/** After a rollback the head is that of an earlier event. A copied head was saved in another thread. */
+function findSaving(history: History, threadId: string, head: string, version: number) {
+  for (let from = version; from > 0; from -= PAGE_EVENTS) {
+    const first = Math.max(1, from - PAGE_EVENTS + 1);
+    const page = readThreadEvents(history, threadId, first, from - first + 1);
+    const found = page.findLast((event) => savedHeadOf(event) === head);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function followingOf(
+  history: History,
+  threadId: string,
+  saved: Saved,
+  version: number,
+): ThreadEvent | undefined {
+  for (let from = version + 1; ;) {
+    const page = readThreadEvents(history, threadId, from, PAGE_EVENTS);
+    const found = page.find((event) => follows(saved, event));
+    if (found !== undefined || page.length === 0) return found;
+    from = page.at(-1)!.meta.version + 1;
+  }
+}
+
+const readThreadEvents = (history: History, threadId: string, from: number, limit: number) =>
+  history.readStream(threadStream(threadId), from, limit) as Recorded<ThreadEvent>[];

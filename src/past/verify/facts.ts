@@ -1,0 +1,143 @@
+/**
+ * Checks the facts of a log: the file, every event and snapshot, and the payloads. Rows are checked in `verify.ts`.
+ *
+ * L2 Versions are dense. D2 Every machine accepts all events of its stream. P3 Every thread's head checkpoint exists.
+ * Every thread has a snapshot, and snapshots of threads, assistants and crons equal their fold.
+ */
+import { canonical, type Json } from '../../kernel/json.ts';
+import { isItemStream } from '../../item/events.ts';
+import { UnreadableEvent, type Recorded } from '../../log/events.ts';
+import type { History } from '../../log/sqlite/history.ts';
+import { threadStream } from '../../thread/events.ts';
+import { checkPayloads } from './payload-checks.ts';
+import { openStreamFold, type StreamFold } from '../stream-fold.ts';
+
+export interface Finding {
+  readonly position: number | undefined;
+  readonly problem: string;
+}
+
+export interface Facts {
+  readonly events: number;
+  readonly streams: number;
+  /** Of the file, the events and the snapshots. */
+  readonly finding: Finding | undefined;
+  /** Of heads, payloads and values. */
+  readonly payloadFinding: Finding | undefined;
+}
+
+/** First event of a purged stream. */
+const TOMBSTONES: ReadonlySet<string> = new Set([
+  'ThreadDeleted',
+  'AssistantDeleted',
+  'CronDeleted',
+  'WebhookForgotten',
+]);
+
+interface StreamEnd {
+  version: number;
+  position: number;
+  readonly fold: StreamFold | undefined;
+}
+
+/** `passEvents` passes all events to `take`, in order, until it returns false. */
+export async function checkFacts(
+  history: History,
+  passEvents: (take: (event: Recorded) => boolean) => void,
+): Promise<Facts> {
+  const ends = new Map<string, StreamEnd>();
+  let events = 0;
+  const broken = (finding: Finding): Facts => ({
+    ...{ events, streams: ends.size },
+    finding,
+    payloadFinding: undefined,
+  });
+  const damage = history.damage();
+  if (damage !== undefined) return broken({ position: undefined, problem: `the file is damaged: ${damage}` });
+  let found: Finding | undefined;
+  try {
+    passEvents((event) => {
+      events += 1;
+      found = take(event, ends);
+      return found === undefined;
+    });
+  } catch (error) {
+    if (!(error instanceof UnreadableEvent)) throw error;
+    found = { position: error.position, problem: error.message };
+  }
+  found ??= checkSnapshots(history, ends);
+  if (found !== undefined) return broken(found);
+  const payloadFinding = checkHeads(history) ?? checkPayloads(history) ?? (await checkValues(history));
+  return { events, streams: ends.size, finding: undefined, payloadFinding };
+}
+
+function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefined {
+  const { stream, version, position } = event.meta;
+  let end = ends.get(stream);
+  if (end === undefined) ends.set(stream, (end = { version: 0, position: 0, fold: openStreamFold(stream) }));
+  const purged = end.version === 0 && (TOMBSTONES.has(event.type) || isItemStream(stream));
+  if (isItemStream(stream) && !purged)
+    return { position, problem: `${stream} keeps facts that a later one purged` };
+  if (!purged && version !== end.version + 1)
+    return { position, problem: `${stream} goes from version ${end.version} to ${version}` };
+  end.version = version;
+  end.position = position;
+  const problem = end.fold?.step(event);
+  return problem === undefined ? undefined : { position, problem: `${stream}: ${event.type} ${problem}` };
+}
+
+function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding | undefined {
+  const missing = new Set([...ends.keys()].filter((stream) => stream.startsWith('thread-')));
+  for (const { stream, version, state } of history.snapshots()) {
+    missing.delete(stream);
+    const end = ends.get(stream);
+    const position = end?.position;
+    if (end === undefined || version !== end.version)
+      return { position, problem: `${stream}: the snapshot is of version ${version}` };
+    const folded = end.fold?.state as Json | undefined;
+    // Texts of one program version are equal, and quicker to compare.
+    if (state !== JSON.stringify(folded) && canonical(JSON.parse(state) as Json) !== canonical(folded))
+      return { position, problem: `${stream}: the snapshot differs from the fold of its events` };
+  }
+  for (const stream of missing)
+    return { position: ends.get(stream)?.position, problem: `${stream}: its snapshot is missing` };
+  return undefined;
+}
+
+function checkHeads(history: History): Finding | undefined {
+  const gone = history.rows.get<{ thread_id: string; head: string }>(
+    `SELECT thread_id, head FROM threads WHERE head IS NOT NULL AND NOT EXISTS
+       (SELECT 1 FROM checkpoints AS saved WHERE saved.thread_id = threads.thread_id AND ns = ''
+         AND checkpoint_name IN (head, unhex(replace(head, '-', '')))) ORDER BY thread_id`,
+  );
+  if (gone === undefined) return undefined;
+  const { thread_id, head } = gone;
+  return {
+    position: savedAt(history, thread_id, head),
+    problem: `thread ${thread_id}: its head checkpoint ${head} is missing`,
+  };
+}
+
+/** Checks that values stored as deltas can be restored. */
+async function checkValues(history: History): Promise<Finding | undefined> {
+  const heads = history.rows.all<{ thread_id: string; head: string }>(
+    'SELECT thread_id, head FROM threads WHERE head IS NOT NULL ORDER BY thread_id',
+  );
+  for (const { thread_id, head } of heads)
+    try {
+      (await history.payloads.values(thread_id, head))?.parse();
+    } catch (error) {
+      return {
+        position: savedAt(history, thread_id, head),
+        problem: `thread ${thread_id}: its values cannot be read: ${String(error)}`,
+      };
+    }
+  return undefined;
+}
+
+const savedAt = (history: History, threadId: string, checkpointId: string): number | undefined =>
+  history.rows.get<{ position: number }>(
+    `SELECT position FROM events WHERE stream = @stream AND type = 'CheckpointSaved'
+       AND json_extract(data, '$.checkpointId') = @checkpointId ORDER BY version DESC`,
+    { stream: threadStream(threadId), checkpointId },
+  )?.position;

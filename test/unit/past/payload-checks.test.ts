@@ -1,0 +1,69 @@
+import * as assert from 'uvu/assert';
+import { Database } from '../../../src/log/sqlite/library.ts';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openHistory } from '../../../src/log/sqlite/history.ts';
+import { containsJson } from '../../../src/projections/filters.ts';
+import { projection } from '../../../src/projections/projection.ts';
+import { verify, type Finding } from '../../../src/past/verify/verify.ts';
+import { suite } from '../../support/suite.ts';
+import { withServer } from '../../support/with-server.ts';
+
+const test = suite('replay, payload checks');
+
+const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: boolean])[] = [
+  ['DELETE FROM frame_rows WHERE id = 1', /frames have a gap/, false],
+  ['UPDATE frame_rows SET state = 77 WHERE id = 1', /a frame's text is missing/, false],
+  [
+    "INSERT INTO frame_states VALUES (9, 'a', '', 8, 8, 0, 0, 1, 'x')",
+    /frame state 9 leans on one that is gone/,
+    false,
+  ],
+  ['DELETE FROM checkpoint_rows WHERE id = 1', /checkpoint \S+ is missing/, true],
+  ["UPDATE blob_rows SET base = '1' WHERE id = 1", /value \S+ \S+ \S+ leans on one that is gone/, false],
+  [
+    "INSERT INTO write_rows SELECT 99, ns, checkpoint, 't', '', 0, run, 'c', 999, 0, 0, 1, 'x' FROM checkpoint_rows LIMIT 1",
+    /a write on checkpoint \S+ \S+ leans on a value that is gone/,
+    false,
+  ],
+  [
+    'UPDATE checkpoint_rows SET base = 99 WHERE id = (SELECT max(id) FROM checkpoint_rows)',
+    /text of checkpoint row \d+ leans on one that is gone/,
+    false,
+  ],
+  ['UPDATE blob_rows SET rest = 99 WHERE id = 1', /an input in row 1 leans on a value that is gone/, false],
+  ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
+  ["INSERT INTO secrets VALUES ('a', 'b', 'c')", /a secret outlived/, false],
+  ["INSERT INTO cron_secrets VALUES ('a', 'b')", /cron a: a secret outlived/, false],
+  ["UPDATE events SET data = '{' WHERE type = 'RunStarted'", /cannot be read/, true],
+  ["UPDATE events SET type = 'RunPaused' WHERE type = 'RunStarted'", /RunPaused is unknown/, true],
+];
+
+async function findingOf(dir: string): Promise<Finding | undefined> {
+  const history = openHistory(dir, projection, { json_contains: containsJson });
+  try {
+    return (await verify(history)).finding;
+  } finally {
+    history.close();
+  }
+}
+
+test('S1 A4 X2 P3 given a log with damage that no row shows, when it is verified, then the damage is named', () =>
+  withServer({}, async (s) => {
+    const { thread_id: thread } = (await s.request('POST', '/threads', {})).json;
+    await s.request('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'steps', input: {} });
+    await s.stop();
+    for (const [index, [sql, problem, positioned]] of DAMAGE.entries()) {
+      const copy = join(s.dir, `copy-${index}`);
+      await cp(join(s.dir, 'data'), copy, { recursive: true });
+      const db = new Database(join(copy, 'log.db'));
+      db.exec(sql);
+      db.close();
+      const finding = await findingOf(copy);
+      assert.match(finding?.problem ?? '', problem, sql);
+      assert.is(finding?.position !== undefined, positioned, sql);
+    }
+    assert.is(await findingOf(join(s.dir, 'data')), undefined);
+  }));
+
+test.run();

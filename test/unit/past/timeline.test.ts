@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import type { Json } from '../../../src/kernel/json.ts';
+import { toTimestamp } from '../../../src/kernel/clock.ts';
+import { loadThreadActor } from '../../../src/actors/thread-actor.ts';
+import { listRuns, readRun } from '../../../src/projections/run-queries.ts';
+import { getThread } from '../../../src/projections/thread-queries.ts';
+import { stateAt } from '../../../src/past/travel/state.ts';
+import { timelineOf, detailsOf } from '../../../src/past/tell/timeline.ts';
+import { ask, THREAD } from '../../support/given.ts';
+import { suite } from '../../support/suite.ts';
+import { withThreads } from '../actors/with-threads.ts';
+import { OTHER, withPast, type Past } from './with-past.ts';
+
+const test = suite('past/timeline');
+
+/** What a client and the write path see now, in the shape in which replay tells it. */
+async function liveState({ log }: Past): Promise<unknown> {
+  const thread = await getThread(log.rows, THREAD);
+  if (thread === undefined) return undefined;
+  const ids = await listRuns(log.rows, { threadId: THREAD, limit: 100, offset: 0 });
+  const runs = ids.flatMap((runId) => readRun(log.rows, runId) ?? []);
+  return {
+    status: thread.status,
+    machine: (await loadThreadActor(log, THREAD)).state as unknown as Json,
+    metadata: thread.metadata,
+    interrupts: thread.interrupts,
+    error: thread.error,
+    values: thread.head === null ? null : (await log.payloads.values(THREAD, thread.head))?.parse(),
+    runs: runs.map(({ runId, status, attempt }) => ({ run_id: runId, status, attempt })),
+  };
+}
+
+test('R2 the state at every position is what was live at that moment', async () => {
+  const lived: { position: number; state: unknown }[] = [];
+  await withPast(
+    async ({ past }) => {
+      assert.ok(lived.length > 10);
+      await past(async (history) => {
+        for (const { position, state } of lived) {
+          const { thread_id, time, graph_id, next, ...replayed } = (await stateAt(
+            history,
+            THREAD,
+            position,
+          ))!;
+          assert.deepEqual(replayed, { position, ...(state as object) }, `at ${position}`);
+          assert.deepEqual([thread_id, graph_id ?? 'graph', next], [THREAD, 'graph', []]);
+          assert.match(time, /^2026-01-01T00:/);
+        }
+        assert.equal(await stateAt(history, THREAD, 0), undefined);
+        assert.equal(await stateAt(history, OTHER, lived[0]!.position), undefined);
+      });
+    },
+    async (past) => void lived.push({ position: await past.head(), state: await liveState(past) }),
+  );
+});
+
+test('R2 a timeline has every event with the state before and after, and the webhooks', () =>
+  withPast(async ({ past, clock }) => {
+    const entries = await past((history) => timelineOf(history, THREAD));
+    assert.deepEqual(
+      entries.map(({ type, before, after }) => `${type} ${before === null ? '-' : `${before}>${after}`}`),
+      [
+        ...['ThreadCreated absent>idle', 'RunCreated idle>queued', 'RunStarted queued>running'],
+        ...['CheckpointSaved running>running', 'RunRequeued running>queued', 'RunStarted queued>running'],
+        ...['RunCreated running>running', 'CheckpointSaved running>running', 'RunCompleted running>queued'],
+        ...['WebhookOwed -', 'ThreadUpdated queued>queued', 'RunStarted queued>running'],
+        ...['RunCancelRequested running>stopping', 'RunCompleted stopping>idle', 'WebhookAttemptFailed -'],
+        ...['WebhookDelivered -'],
+      ],
+    );
+    const positions = entries.map(({ position }) => position);
+    assert.deepEqual(
+      positions,
+      [...positions].sort((a, b) => a - b),
+    );
+    const summaries = entries.map(({ summary }) => summary).join('\n');
+    for (const text of [
+      'run 1 of graph (a), input {"q":1}',
+      'run 1 attempt 1 was lost: ',
+      'run 1 started again, attempt 2',
+      'run 1 failed after 2.0 s in node "think", step 3: E: broken',
+      'run 2 paused before ask after 2.0 s, asks "?"',
+      ': refused',
+    ])
+      assert.ok(summaries.includes(text), text);
+    assert.deepEqual(entries.flatMap(detailsOf), ['at think (/graph.ts:1:2)']);
+    assert.equal(entries.at(-1)?.time, toTimestamp(clock.now() - 1_000));
+    const until = await past((history) => timelineOf(history, THREAD, positions[4]));
+    assert.deepEqual(until, entries.slice(0, 5));
+    assert.equal((await past((history) => timelineOf(history, OTHER))).length, 2);
+    assert.deepEqual(await past((history) => timelineOf(history, 'nobody')), []);
+  }));
+
+test('L3 R2 given a deleted thread, when it is replayed, then the tombstone is all there is', () =>
+  withThreads(async ({ done, past, log }) => {
+    await done([ask.createThread(), ask.createRun('a')]);
+    await done(ask.deleteThread());
+    const [tombstone] = await log.readAll(0, 10);
+    await past(async (history) => {
+      assert.deepEqual(
+        (await timelineOf(history, THREAD)).map(({ type, before, after }) => [type, before, after]),
+        [['ThreadDeleted', 'absent', 'deleted']],
+      );
+      assert.equal(await stateAt(history, THREAD, tombstone!.meta.position), undefined);
+    });
+  }));
+
+test.run();
