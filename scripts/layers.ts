@@ -46,7 +46,7 @@ const ARROWS: Record<string, readonly string[]> = {
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
     ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts', 'archive'],
     // Reads alone (R1).
-    'past/compare/runs.ts',
+    'past/tell/run-diff.ts',
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   // R1 Reads alone.

@@ -52,16 +52,16 @@ async function compare(
   { json = false }: DiffOptions,
   host: Host,
 ): Promise<number> {
-  const { compareRuns } = await import('../past/compare/runs.ts');
+  const { diffRuns } = await import('../past/tell/run-diff.ts');
   const { printDiff } = await import('../past/tell/print-diff.ts');
-  const diff = await compareRuns(await sideOf(a!), await sideOf(b!));
+  const diff = await diffRuns(await sideOf(a!), await sideOf(b!));
   if (json) host.print(JSON.stringify(diff));
   else printDiff(diff, host.print);
   return diff.equal ? EXIT_OK : EXIT_DIFFERENT;
 }
 
 async function sideOf({ history, name }: Source) {
-  const { findRun } = await import('../past/find-run.ts');
+  const { findRun } = await import('../past/find.ts');
   const run = name ?? (await history.views.threads())[0]!.thread_id;
   return { source: history, run: await findRun(history, run) };
 }

@@ -63,7 +63,7 @@ async function run(
   const { exportThread, NothingToExport } = await import('../archive/write.ts');
   const { findLibraries } = await import('../graphs/library-versions.ts');
   const { FileRefused, writeFile } = await import('../archive/to-file.ts');
-  const { findThread } = await import('../past/find-thread.ts');
+  const { findThread } = await import('../past/find.ts');
   const store = storeAt(addressOfStore(options, host));
   const history = orUntried(store.openPast);
   const threadId = await findThread(history, thread).finally(() => history.close());

@@ -1,19 +1,14 @@
 /** The steps of one run, read from its own events and checkpoints alone. */
+import { nodePathOf } from '../kernel/embedded-ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { startTurn } from '../kernel/turn.ts';
-import type { Recorded } from '../log/events.ts';
 import type { PayloadReader } from '../log/payloads.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
-import { threadStream, type ThreadEventMap } from '../thread/events.ts';
+import type { ThreadEventMap } from '../thread/events.ts';
 import { addedBetween, type Added } from './added-messages.ts';
-import { graphOf, kindOf, nodesOn } from './step-nodes.ts';
+import { kindOf, nodesOn } from './step-nodes.ts';
 import { stepTime } from './steps.ts';
-
-/** Where a run is read: a log of the past, or the open one. */
-export interface RunSource {
-  readStream(stream: string, from: number, limit: number): Recorded[] | Promise<Recorded[]>;
-  readonly payloads: PayloadReader;
-}
+import { readRunEvents, type RunSource } from './trace.ts';
 
 export interface RunStep {
   /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */
@@ -36,8 +31,6 @@ export interface RunSteps {
   readonly values: Json;
 }
 
-const PAGE_EVENTS = 500;
-
 export async function readRunSteps(source: RunSource, run: RunRecord): Promise<RunSteps> {
   const { payloads } = source;
   const { threadId, graphId } = run;
@@ -47,7 +40,7 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
   let first: Saved | undefined;
   let startedAt = 0;
   let endedAt: number | undefined;
-  for (const event of await eventsOf(source, run)) {
+  for (const event of await readRunEvents(source, run)) {
     if (event.type === 'RunStarted') startedAt = event.meta.at;
     if (event.type === 'RunCompleted') endedAt = event.meta.at;
     if (event.type !== 'CheckpointSaved') continue;
@@ -56,7 +49,7 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
     isFunction ??= kindOf(await payloads.checkpoint(threadId, data.ns, data.checkpointId)) === 'function';
     const tookMs = stepTime(data, startedAt);
     steps.push({
-      ...{ graph: graphOf(data.ns), step: data.step, source: data.source },
+      ...{ graph: nodePathOf(data.ns), step: data.step, source: data.source },
       nodes: isFunction && data.source === 'loop' ? [graphId] : await nodesBefore(payloads, threadId, data),
       checkpointId: data.checkpointId,
       ...(tookMs !== undefined && { tookMs }),
@@ -76,23 +69,6 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
 }
 
 type Saved = ThreadEventMap['CheckpointSaved'];
-
-/** Events of the run, from its first start on. */
-async function eventsOf(source: RunSource, { threadId, runId, ordinal }: RunRecord) {
-  const events: Recorded[] = [];
-  const turn = startTurn();
-  for (let from = ordinal; from !== null;) {
-    const page = await source.readStream(threadStream(threadId), from, PAGE_EVENTS);
-    for (const event of page) {
-      if (!('runId' in event.data) || event.data.runId !== runId) continue;
-      events.push(event);
-      if (event.type === 'RunCompleted') return events;
-    }
-    from = page.length === 0 ? null : page.at(-1)!.meta.version + 1;
-    await turn();
-  }
-  return events;
-}
 
 const nodesBefore = async (payloads: PayloadReader, threadId: string, { ns, parentId }: Saved) =>
   parentId === null ? [] : ((await nodesOn(payloads, threadId, { ns, checkpointId: parentId })) ?? []);

@@ -2,6 +2,7 @@
 import { isObject, type Json } from '../kernel/json.ts';
 import type { PayloadReader, StoredCheckpoint } from '../log/payloads.ts';
 import type { CheckpointKey } from '../thread/events.ts';
+import { parseStored } from './trace.ts';
 
 const PULLED = '~__pregel_pull, ';
 /** Task path of a call (`Send`) from the previous step, with its index among all calls. */
@@ -9,25 +10,15 @@ const PUSHED = /^~__pregel_push, (\d+)(?:,|$)/;
 /** Channel of the calls that a task asked for. */
 export const SENDS = '__pregel_tasks';
 
-/** Returns the node of a task; undefined when a call is unknown. `sent`: calls of the previous step, as stored. */
-export function nodeOfPath(path: string, sent: readonly string[]): string | undefined {
-  if (path.startsWith(PULLED)) return path.slice(PULLED.length);
-  const pushed = sent[Number(PUSHED.exec(path)?.[1])];
-  return pushed === undefined ? undefined : nodeOfSend(JSON.parse(pushed) as Json);
-}
+/** Returns the node of a task; undefined when a call is unknown. `called`: nodes that the previous step called. */
+export const nodeOfPath = (path: string, called: readonly string[]): string | undefined =>
+  path.startsWith(PULLED) ? path.slice(PULLED.length) : called[Number(PUSHED.exec(path)?.[1])];
 
-/** Name of the node that a stored `Send` calls. */
+/** Returns the name of the node that a stored `Send` calls. */
 export function nodeOfSend(send: Json): string {
   const fields = isObject(send) ? send['v'] : undefined;
   return String(isObject(fields) ? fields['node'] : '?');
 }
-
-/** Removes task ids from a namespace such as `research:7f…|plan:01…`. */
-export const graphOf = (ns: string): string =>
-  ns
-    .split('|')
-    .map((part) => part.split(':', 1)[0]!)
-    .join('|');
 
 export const kindOf = (checkpoint: Pick<StoredCheckpoint, 'body'> | undefined): unknown =>
   checkpoint && (JSON.parse(checkpoint.body) as { kind?: unknown }).kind;
@@ -53,8 +44,8 @@ export async function nodesOn(
     isCalled && parentId !== null
       ? await payloads.checkpoint(threadId, ns, parentId, WITHOUT_VALUES)
       : undefined;
-  const sent = (before?.writes ?? [])
+  const called = (before?.writes ?? [])
     .filter(({ channel, taskPath = '' }) => channel === SENDS && taskPath !== '')
-    .map(({ data }) => data);
-  return [...paths.values()].flatMap((path) => nodeOfPath(path, sent) ?? []);
+    .map(({ data }) => nodeOfSend(parseStored(data)));
+  return [...paths.values()].flatMap((path) => nodeOfPath(path, called) ?? []);
 }

@@ -2,12 +2,14 @@
  * Finds the nodes behind a thread's checkpoints. Checkpoints do not name them, but tasks do: the tasks with writes on
  * a checkpoint ran next and led to the following one.
  */
+import { nodePathOf } from '../kernel/embedded-ids.ts';
 import { uuidTime } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { StoredCheckpoint } from '../log/payloads.ts';
 import type { History } from '../log/sqlite/history.ts';
 import type { CheckpointKey, SavedCheckpoint, ThreadEvent } from '../thread/events.ts';
-import { graphOf, kindOf, nodeOfPath, nodeOfSend } from './step-nodes.ts';
+import { kindOf, nodeOfPath, nodeOfSend, SENDS } from './step-nodes.ts';
+import { keyOf, parseStored } from './trace.ts';
 
 export interface Step {
   /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */
@@ -79,7 +81,7 @@ export const follows = ({ runId, ns }: Saved, { type, data }: ThreadEvent): bool
 export async function stepOf(saved: Saved, around: Surroundings): Promise<Step> {
   const { ns, parentId, source } = saved;
   const before = parentId === null ? undefined : await around.nodesOn({ ns, checkpointId: parentId });
-  const step = { graph: graphOf(ns), source, nodes: before ?? [] };
+  const step = { graph: nodePathOf(ns), source, nodes: before ?? [] };
   const after = await around.nodesOn(saved);
   if (after !== undefined) return { ...step, next: after };
   const then = await around.following();
@@ -110,13 +112,12 @@ async function openTasks(history: History, threadId: string, checkpoints: readon
   );
   return (ns: string, checkpointId: string): string[] | undefined => {
     const key = keyOf({ ns, checkpointId });
-    const sent = (tasks.get(parents.get(key) ?? '') ?? []).flatMap(({ sends }) => sends);
-    return tasks.get(key)?.flatMap(({ path }) => nodeOfPath(path, sent) ?? []);
+    const called = (tasks.get(parents.get(key) ?? '') ?? []).flatMap(({ sends }) =>
+      sends.map((send) => nodeOfSend(parseStored(send))),
+    );
+    return tasks.get(key)?.flatMap(({ path }) => nodeOfPath(path, called) ?? []);
   };
 }
-
-const keyOf = ({ ns, checkpointId }: { readonly ns: string; readonly checkpointId: string }): string =>
-  `${ns} ${checkpointId}`;
 
 /** Milliseconds since the previous checkpoint, or since the attempt's start if that is later. */
 export function stepTime({ checkpointId, parentId }: SavedCheckpoint, startedAt: number): number | undefined {
@@ -137,7 +138,7 @@ export function pendingNodes({ body, blobs }: StoredCheckpoint): string[] {
     return !isObject(seen) || typeof seen[channel] !== 'string' || seen[channel] < version;
   };
   return blobs.flatMap(({ channel, version, data }) => {
-    if (channel === '__pregel_tasks') return (JSON.parse(data) as Json[]).map(nodeOfSend);
+    if (channel === SENDS) return (JSON.parse(data) as Json[]).map(nodeOfSend);
     const [, sources, node] = /^(?:branch:to|join:(.+)):([^:]+)$/.exec(channel) ?? [];
     if (node === undefined || !isNew(node, channel, version)) return [];
     const arrived = JSON.parse(data) as Json;

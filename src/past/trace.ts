@@ -1,13 +1,20 @@
-/** What a run left behind in the log: its checkpoints, writes, frames and end. */
+/** Reads from a log what a thread or one of its runs left behind: events, checkpoints, writes, frames and the end. */
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { StoredFrame, WriteText } from '../log/payloads.ts';
+import { startTurn } from '../kernel/turn.ts';
+import type { Recorded } from '../log/events.ts';
+import type { PayloadReader, StoredFrame, WriteText } from '../log/payloads.ts';
 import type { History } from '../log/sqlite/history.ts';
-import type { CheckpointKey, Outcome } from '../thread/events.ts';
+import type { RunRecord } from '../projections/run-queries.ts';
+import { threadStream, type CheckpointKey, type Outcome } from '../thread/events.ts';
+
+/** Where a run is read: a log of the past, or the open one. */
+export interface RunSource {
+  readStream(stream: string, from: number, limit: number): Recorded[] | Promise<Recorded[]>;
+  readonly payloads: PayloadReader;
+}
 
 /** A checkpoint with its place in the history of the run. */
-export interface RunCheckpoint {
-  readonly ns: string;
-  readonly checkpointId: string;
+export interface RunCheckpoint extends CheckpointKey {
   readonly parentId: string | null;
   readonly metadata: JsonObject;
   /** Stored text of every channel's value, by channel. */
@@ -16,10 +23,7 @@ export interface RunCheckpoint {
   readonly changed: ReadonlySet<string>;
 }
 
-export interface RunWrite extends WriteText {
-  readonly ns: string;
-  readonly checkpointId: string;
-}
+export interface RunWrite extends CheckpointKey, WriteText {}
 
 /** What a run left behind, in the order in which it was saved. */
 export interface RunTrace {
@@ -30,19 +34,52 @@ export interface RunTrace {
   readonly outcome: Outcome | undefined;
 }
 
+const PAGE_EVENTS = 500;
+const PAGE_FRAMES = 1_000;
+
+export function readWhole(history: History, stream: string): Recorded[] {
+  const events: Recorded[] = [];
+  for (;;) {
+    const page = history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE_EVENTS);
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
+
+/** Returns the run's events, from its first start on. */
+export async function readRunEvents(
+  source: RunSource,
+  { threadId, runId, ordinal }: RunRecord,
+): Promise<Recorded[]> {
+  const events: Recorded[] = [];
+  const turn = startTurn();
+  for (let from = ordinal; from !== null;) {
+    const page = await source.readStream(threadStream(threadId), from, PAGE_EVENTS);
+    for (const event of page) {
+      if (!('runId' in event.data) || event.data.runId !== runId) continue;
+      events.push(event);
+      if (event.type === 'RunCompleted') return events;
+    }
+    from = page.length === 0 ? null : page.at(-1)!.meta.version + 1;
+    await turn();
+  }
+  return events;
+}
+
+/** `own`: keys of the run's checkpoints, in order. */
 export async function readCheckpoints(
-  history: History,
+  { payloads }: RunSource,
   threadId: string,
-  own: readonly { readonly ns: string; readonly checkpointId: string }[],
+  own: readonly CheckpointKey[],
 ): Promise<RunCheckpoint[]> {
   const versions = new Map<string, ReadonlyMap<string, string>>();
   const checkpoints: RunCheckpoint[] = [];
   for (const { ns, checkpointId } of own) {
-    const stored = await history.payloads.checkpoint(threadId, ns, checkpointId);
+    const stored = await payloads.checkpoint(threadId, ns, checkpointId);
     if (stored === undefined) continue;
     const before = versions.get(`${ns} ${stored.parentId}`) ?? new Map<string, string>();
     const after = new Map(stored.blobs.map(({ channel, version }) => [channel, version]));
-    versions.set(`${ns} ${checkpointId}`, after);
+    versions.set(keyOf(stored), after);
     checkpoints.push({
       ...{ ns, checkpointId, parentId: stored.parentId, metadata: stored.metadata },
       channels: new Map(stored.blobs.map(({ channel, data }) => [channel, data])),
@@ -52,12 +89,10 @@ export async function readCheckpoints(
   return checkpoints;
 }
 
-const FRAMES_PER_PAGE = 1_000;
-
-export async function readFrames(history: History, runId: string): Promise<StoredFrame[]> {
+export async function readFrames({ payloads }: RunSource, runId: string): Promise<StoredFrame[]> {
   const frames: StoredFrame[] = [];
   for (;;) {
-    const page = await history.payloads.frames(runId, frames.at(-1)?.id ?? -1, FRAMES_PER_PAGE);
+    const page = await payloads.frames(runId, frames.at(-1)?.id ?? -1, PAGE_FRAMES);
     if (page.length === 0) return frames;
     frames.push(...page);
   }
@@ -66,6 +101,3 @@ export async function readFrames(history: History, runId: string): Promise<Store
 export const keyOf = ({ ns, checkpointId }: CheckpointKey): string => `${ns} ${checkpointId}`;
 
 export const parseStored = (text: string): Json => JSON.parse(text) as Json;
-
-/** Node path of a namespace: `a:1f0…|b:2e9…` becomes `a|b`. */
-export const pathOf = (ns: string): string => ns.replace(/:[^|]+/g, '');

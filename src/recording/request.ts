@@ -3,6 +3,7 @@
  * differs in every execution: ids and times.
  */
 import { createHash } from 'node:crypto';
+import { openNumbering, UUIDS } from '../kernel/embedded-ids.ts';
 import type { RecordedRequest } from './parts.ts';
 
 export const MASK = '<secret>';
@@ -50,21 +51,13 @@ export function maskBytes(bytes: Uint8Array, secrets: readonly string[]): Uint8A
 export const maskText = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g;
 /** Boundary that the built-in `FormData` draws for each request. */
 const BOUNDARY = /-+formdata-undici-\d+/g;
 
 /** The text with its ids numbered in order of appearance, and without times and boundaries. */
-export function withoutIds(text: string): string {
-  const ids = new Map<string, number>();
-  const numbered = text.replace(UUID, (id) => {
-    const known = ids.get(id) ?? ids.size;
-    ids.set(id, known);
-    return `<id ${known}>`;
-  });
-  return numbered.replace(TIME, '<time>').replace(BOUNDARY, '<boundary>');
-}
+export const withoutIds = (text: string): string =>
+  openNumbering(UUIDS)(text).replace(TIME, '<time>').replace(BOUNDARY, '<boundary>');
 
 /** Equal for requests that differ in ids and times only. */
 export function digestOf({ method, url, body }: RecordedRequest): string {

@@ -3,6 +3,7 @@
  * executed again. Interceptors ask for it at each call; code outside of a session runs as if nothing were installed.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { nodePathOf, UUIDS } from '../kernel/embedded-ids.ts';
 import type { RecordedAnswer, RecordedFailure, TaskKey } from './parts.ts';
 import type { Random } from './random.ts';
 
@@ -66,17 +67,14 @@ interface TaskConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
-const TASK_ID = /:[^:|]+/g;
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
-
 /** The key of the task whose config this is; empty outside of tasks. */
 export function taskKeyOf(config: unknown): TaskKey {
   const { metadata = {}, configurable = {} } = (config ?? {}) as TaskConfig;
   const step = metadata['langgraph_step'];
   if (step === undefined) return '';
   const ns = metadata['langgraph_checkpoint_ns'] ?? configurable['checkpoint_ns'] ?? '';
-  const path = String(ns).replace(TASK_ID, '') || String(metadata['langgraph_node'] ?? '');
-  const place = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUID, '');
+  const path = nodePathOf(String(ns)) || String(metadata['langgraph_node'] ?? '');
+  const place = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUIDS, '');
   // The position separates parallel tasks of one node.
   return `${String(step)} ${path}${place.includes('__pregel_push') ? ` ${place}` : ''}`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { RunDiff } from '../../src/past/compare/runs.ts';
+import type { RunDiff } from '../../src/past/tell/run-diff.ts';
 import { runHere } from '../support/command-line.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';

@@ -1,6 +1,6 @@
 /** The endpoint that compares two runs. */
 import { z } from 'zod';
-import { compareRuns } from '../../past/compare/runs.ts';
+import { diffRuns } from '../../past/tell/run-diff.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json as anyJson, uuid } from '../fields.ts';
 import { json, problems } from '../openapi/descriptions.ts';
@@ -79,7 +79,7 @@ export const runDiffEndpoints: readonly Endpoint[] = [
         source: context.log,
         run: await findRun({ context, actor, params: { run_id: runId }, c }, 'threads:read'),
       });
-      return jsonReply(await compareRuns(await sideOf(query.a), await sideOf(query.b)));
+      return jsonReply(await diffRuns(await sideOf(query.a), await sideOf(query.b)));
     },
   }),
 ];

@@ -9,16 +9,18 @@ export interface Pair {
 /** Above this product of lengths members are paired by index: the table would take too much memory. */
 const MAX_TABLE_CELLS = 4_000_000;
 
-export function align(a: readonly string[], b: readonly string[]): Pair[] {
+/** Counts the equal members at both ends. */
+export function commonEnds(a: readonly string[], b: readonly string[]): { head: number; tail: number } {
+  const shorter = Math.min(a.length, b.length);
   let head = 0;
-  while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
+  while (head < shorter && a[head] === b[head]) head += 1;
   let tail = 0;
-  while (
-    tail < a.length - head &&
-    tail < b.length - head &&
-    a[a.length - 1 - tail] === b[b.length - 1 - tail]
-  )
-    tail += 1;
+  while (tail < shorter - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
+  return { head, tail };
+}
+
+export function align(a: readonly string[], b: readonly string[]): Pair[] {
+  const { head, tail } = commonEnds(a, b);
   const middleA = a.slice(head, a.length - tail);
   const middleB = b.slice(head, b.length - tail);
   const middle =

@@ -2,17 +2,18 @@
  * Compares the output streams of two executions: in order within each mode and task, because the frames of parallel
  * tasks may interleave in any order.
  */
+import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import type { Divergence } from './difference.ts';
-import { firstDifference, normalFormOf } from './values.ts';
 import { parseStored, type RunTrace } from '../trace.ts';
+import type { Difference } from './difference.ts';
+import { agree, compareValues } from './values.ts';
 
 type Frames = RunTrace['frames'];
 
 /** Frames of the server: the first of every attempt, and the last of a run that failed. */
 const OF_SERVER: ReadonlySet<string> = new Set(['metadata', 'error']);
 
-export function compareFrames(recorded: Frames, found: Frames): Divergence | undefined {
+export function compareFrames(recorded: Frames, found: Frames): Difference | undefined {
   const [expected, actual] = [group(recorded), group(found)];
   for (const mode of new Set([...expected.keys(), ...actual.keys()])) {
     const left = [...(expected.get(mode) ?? [])];
@@ -32,7 +33,7 @@ function group(frames: Frames): Map<string, Json[][]> {
   for (const { event, data } of frames) {
     if (OF_SERVER.has(event)) continue;
     const value = parseStored(data);
-    const mode = event.replace(/:[^|]+/g, '');
+    const mode = nodePathOf(event);
     const tasks = groups.get(mode) ?? new Map<string, Json[]>();
     groups.set(mode, tasks);
     const task = `${event} ${taskOf(value)}`;
@@ -58,30 +59,18 @@ function taskOf(value: Json): string {
 }
 
 const isEqual = (a: readonly Json[], b: readonly Json[]): boolean =>
-  a.length === b.length && a.every((frame, at) => normalFormOf(frame).text === normalFormOf(b[at]!).text);
+  a.length === b.length && a.every((frame, at) => agree(frame, b[at]!));
 
 /** The sequence that agrees longest with `frames`. */
 function closest(frames: readonly Json[], others: readonly (readonly Json[])[]): readonly Json[] {
   const agreed = (other: readonly Json[]): number => {
-    const index = frames.findIndex(
-      (frame, at) => other[at] === undefined || normalFormOf(frame).text !== normalFormOf(other[at]).text,
-    );
+    const index = frames.findIndex((frame, at) => other[at] === undefined || !agree(frame, other[at]));
     return index < 0 ? frames.length : index;
   };
   return others.toSorted((a, b) => agreed(b) - agreed(a))[0] ?? [];
 }
 
-function differenceOf(mode: string, recorded: readonly Json[], found: readonly Json[]): Divergence {
-  const length = Math.max(recorded.length, found.length);
-  for (let index = 0; index < length; index++) {
-    const [a, b] = [recorded[index], found[index]];
-    if (a === undefined || b === undefined)
-      return { what: 'frame', channel: mode, path: `[${index}]`, recorded: a, found: b };
-    const difference = firstDifference(a, b);
-    if (difference !== undefined)
-      return { what: 'frame', channel: mode, ...difference, path: `[${index}]${dotted(difference.path)}` };
-  }
-  return { what: 'frame', channel: mode, recorded: recorded.length, found: found.length };
-}
-
-const dotted = (path: string): string => (path === '' || path.startsWith('[') ? path : `.${path}`);
+const differenceOf = (mode: string, recorded: readonly Json[], found: readonly Json[]): Difference => ({
+  ...{ what: 'frame', channel: mode },
+  ...compareValues([...recorded], [...found])!,
+});

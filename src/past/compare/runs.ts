@@ -1,186 +1,104 @@
-/**
- * Compares two runs: their steps aligned, the first divergence, what differs in the state, durations and tokens side by
- * side. Ids, times and durations inside values are no differences (`normal-form.ts`).
- */
+/** Compares two runs: their steps aligned, the first difference, and what differs in the state at the end. */
 import { isObject, type Json } from '../../kernel/json.ts';
 import { startTurn } from '../../kernel/turn.ts';
 import type { RunRecord } from '../../projections/run-queries.ts';
-import type { RunStatus } from '../../thread/run-end.ts';
-import type { Tokens } from '../added-messages.ts';
+import { readRunSteps, type RunStep, type RunSteps } from '../run-steps.ts';
+import type { RunSource } from '../trace.ts';
 import { align } from './alignment.ts';
-import { firstDifference } from './values.ts';
-import { readRunSteps, type RunSource, type RunStep, type RunSteps } from '../run-steps.ts';
+import type { Difference } from './difference.ts';
+import { compareValues } from './values.ts';
 
 export interface RunSide {
   readonly source: RunSource;
   readonly run: RunRecord;
 }
 
-/** A run beside the other one. */
-export interface ComparedRun {
-  readonly run_id: string;
-  readonly thread_id: string;
-  readonly graph_id: string;
-  readonly status: RunStatus;
-  readonly attempts: number;
-  readonly steps: number;
-  readonly took_ms: number | null;
-  readonly tokens: Tokens | null;
-  /** Name and message of the error that ended the run. */
-  readonly error: string | null;
-}
-
-export interface ComparedStep {
-  readonly graph: string;
-  readonly step: number;
-  readonly source: string;
-  readonly nodes: readonly string[];
-  readonly took_ms: number | null;
-}
-
-export interface StateDifference {
-  readonly channel: string;
-  /** The first place in the channel's value that differs, such as `messages[2].content`. */
-  readonly path: string;
-  /** Left out when this side has nothing there. */
-  readonly a?: Json;
-  readonly b?: Json;
-}
-
+/** A step of both runs, or of one. */
 export interface StepPair {
-  readonly a: ComparedStep | null;
-  readonly b: ComparedStep | null;
+  readonly a: RunStep | undefined;
+  readonly b: RunStep | undefined;
 }
 
-export interface Divergence {
-  /** `input`, `step` (one run took a step that the other did not), `state` after a step, or `end`. */
-  readonly what: 'input' | 'step' | 'state' | 'end';
-  /** Index in `steps`; null for the input and the end. */
-  readonly index: number | null;
-  readonly difference: StateDifference | null;
-}
-
-export interface RunDiff {
-  readonly equal: boolean;
-  readonly a: ComparedRun;
-  readonly b: ComparedRun;
-  readonly first: Divergence | null;
-  readonly steps: readonly StepPair[];
+export interface RunComparison {
+  readonly a: RunSteps;
+  readonly b: RunSteps;
+  readonly pairs: readonly StepPair[];
+  readonly first: RunDifference | undefined;
   /** Differences of the values at the end of both runs, one for each channel. */
-  readonly state: readonly StateDifference[];
+  readonly state: readonly RunDifference[];
 }
 
-export async function compareRuns(a: RunSide, b: RunSide): Promise<RunDiff> {
+export interface RunDifference extends Difference {
+  /** A `step` is one that only one of the runs took; a `state` is that after a step. */
+  readonly what: 'input' | 'step' | 'state' | 'end';
+  /** Index in `pairs`; absent for the input and the end. */
+  readonly pair?: number;
+}
+
+export async function compareRuns(a: RunSide, b: RunSide): Promise<RunComparison> {
   const [stepsA, stepsB] = [await readRunSteps(a.source, a.run), await readRunSteps(b.source, b.run)];
   const pairs = align(stepsA.steps.map(signatureOf), stepsB.steps.map(signatureOf)).map((pair) => ({
     a: pair.a === undefined ? undefined : stepsA.steps[pair.a],
     b: pair.b === undefined ? undefined : stepsB.steps[pair.b],
   }));
-  const state = differencesOf(stepsA.values, stepsB.values);
+  const state = compareStates('end', stepsA.values, stepsB.values);
   const first =
-    differentInput(a.run, b.run) ??
-    (await firstDivergence(a, b, pairs)) ??
-    differentEnd(a.run, b.run, state[0]);
-  return {
-    equal: first === null,
-    a: describeRun(a.run, stepsA),
-    b: describeRun(b.run, stepsB),
-    first,
-    steps: pairs.map((pair) => ({ a: describeStep(pair.a), b: describeStep(pair.b) })),
-    state,
-  };
+    compareStates('input', askedOf(a.run), askedOf(b.run))[0] ??
+    (await firstDifferentStep(a, b, pairs)) ??
+    state[0] ??
+    compareEnds(a.run, b.run);
+  return { a: stepsA, b: stepsB, pairs, first, state };
 }
 
-function differentInput(a: RunRecord, b: RunRecord): Divergence | undefined {
-  const [difference] = differencesOf(askedOf(a), askedOf(b));
-  return difference && { what: 'input', index: null, difference };
-}
-
-const askedOf = ({ kwargs: { input, command } }: RunRecord): Json =>
-  ({ input, ...(command !== undefined && { command }) }) as Json;
-
-interface AlignedSteps {
-  readonly a: RunStep | undefined;
-  readonly b: RunStep | undefined;
-}
+const askedOf = ({ kwargs: { input, command } }: RunRecord): Json => ({
+  input,
+  ...(command !== undefined && { command }),
+});
 
 /** Steps with equal signatures can be the same step. Parallel nodes have no order. */
 const signatureOf = ({ graph, source, nodes }: RunStep): string =>
   JSON.stringify([graph, source, nodes.toSorted()]);
 
-async function firstDivergence(
+async function firstDifferentStep(
   a: RunSide,
   b: RunSide,
-  pairs: readonly AlignedSteps[],
-): Promise<Divergence | undefined> {
+  pairs: readonly StepPair[],
+): Promise<RunDifference | undefined> {
   const turn = startTurn();
-  for (const [index, pair] of pairs.entries()) {
-    if (pair.a === undefined || pair.b === undefined) return { what: 'step', index, difference: null };
+  for (const [pair, steps] of pairs.entries()) {
+    if (steps.a === undefined || steps.b === undefined)
+      return { what: 'step', pair, recorded: shown(steps.a), found: shown(steps.b) };
     // Values are kept for root graphs; what a subgraph changes shows in its node's step.
-    if (pair.a.graph !== '') continue;
-    const [difference] = differencesOf(await valuesAt(a, pair.a), await valuesAt(b, pair.b));
-    if (difference !== undefined) return { what: 'state', index, difference };
+    if (steps.a.graph !== '') continue;
+    const [difference] = compareStates('state', await valuesAt(a, steps.a), await valuesAt(b, steps.b));
+    if (difference !== undefined) return { ...difference, pair, step: steps.a.step };
     await turn();
   }
   return undefined;
 }
 
+const shown = (step: RunStep | undefined): Json | undefined =>
+  step && { source: step.source, step: step.step };
+
 const valuesAt = async ({ source, run }: RunSide, { checkpointId }: RunStep): Promise<Json> =>
   (await source.payloads.values(run.threadId, checkpointId))?.parse() ?? null;
 
-function differentEnd(
-  a: RunRecord,
-  b: RunRecord,
-  difference: StateDifference | undefined,
-): Divergence | null {
-  const isEqual = a.status === b.status && errorOf(a) === errorOf(b) && difference === undefined;
-  return isEqual ? null : { what: 'end', index: null, difference: difference ?? null };
+function compareEnds(a: RunRecord, b: RunRecord): RunDifference | undefined {
+  const [recorded, found] = [a, b].map((run) => [run.status, errorOf(run)]);
+  if (a.status === b.status && errorOf(a) === errorOf(b)) return undefined;
+  return { what: 'end', recorded, found };
 }
 
-/** One difference for each channel, in the order of the first run's channels. */
-function differencesOf(a: Json, b: Json): StateDifference[] {
-  if (!isObject(a) || !isObject(b)) {
-    const difference = firstDifference(a, b);
-    return difference === undefined ? [] : [toStateDifference('', difference)];
-  }
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((channel) => {
-    const [valueA, valueB] = [a[channel], b[channel]];
-    const difference =
-      valueA === undefined || valueB === undefined
-        ? { path: channel, recorded: valueA, found: valueB }
-        : firstDifference(valueA, valueB, channel);
-    return difference === undefined ? [] : [toStateDifference(channel, difference)];
-  });
-}
-
-const toStateDifference = (
-  channel: string,
-  { path, recorded, found }: NonNullable<ReturnType<typeof firstDifference>>,
-): StateDifference => ({
-  ...{ channel, path },
-  ...(recorded !== undefined && { a: recorded }),
-  ...(found !== undefined && { b: found }),
-});
-
-const describeRun = (run: RunRecord, { steps, tookMs, tokens }: RunSteps): ComparedRun => ({
-  run_id: run.runId,
-  thread_id: run.threadId,
-  graph_id: run.graphId,
-  status: run.status,
-  attempts: run.attempt,
-  steps: steps.length,
-  took_ms: tookMs ?? null,
-  tokens: tokens ?? null,
-  error: errorOf(run),
-});
-
-const errorOf = ({ outcome }: RunRecord): string | null =>
+export const errorOf = ({ outcome }: RunRecord): string | null =>
   outcome?.kind === 'error' ? `${outcome.error}: ${outcome.message}` : null;
 
-const describeStep = (step: RunStep | undefined): ComparedStep | null =>
-  step === undefined
-    ? null
-    : {
-        ...{ graph: step.graph, step: step.step, source: step.source, nodes: step.nodes },
-        took_ms: step.tookMs ?? null,
-      };
+/** Returns one difference for each channel, in the order of the first run's channels. */
+function compareStates(what: RunDifference['what'], a: Json, b: Json): RunDifference[] {
+  const at = (channel: string, recorded: Json | undefined, found: Json | undefined): RunDifference[] => {
+    const difference = compareValues(recorded, found);
+    return difference === undefined ? [] : [{ what, channel, ...difference }];
+  };
+  if (!isObject(a) || !isObject(b)) return at('', a, b);
+  const channels = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...channels].flatMap((channel) => at(channel, a[channel], b[channel]));
+}

@@ -1,11 +1,13 @@
 /**
- * What two executions of one run may differ in: ids, times and durations. The normal form of a value has them numbered
- * or left out, so that values that agree otherwise have equal forms.
+ * What of two values is compared, and how their ids map. Two executions may differ in ids, times and durations: the
+ * normal form of a value has them numbered or left out, so that values that agree otherwise have equal forms.
  */
+import { openNumbering, UUIDS } from '../../kernel/embedded-ids.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
+import { joinPaths, type ValueDifference } from './difference.ts';
 
 /** UUIDs, and the interrupt ids of the graph library: 32 hexadecimal digits. */
-const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/gi;
+const ID = new RegExp(`${UUIDS.source}|\\b[0-9a-f]{32}\\b`, 'gi');
 const TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g;
 const DURATION = /(?:duration|latency|elapsed|took)(?:_?(?:ms|s|secs|seconds))?$|_ms$|Ms$/i;
 /** Members that name the attempt or the program rather than what the graph did. */
@@ -23,15 +25,8 @@ export interface NormalForm {
 
 export function normalFormOf(value: Json): NormalForm {
   const ids: string[] = [];
-  const numbers = new Map<string, number>();
-  const word = (text: string): string =>
-    text.replace(TIME, '<time>').replace(ID, (id) => {
-      const lower = id.toLowerCase();
-      ids.push(lower);
-      const number = numbers.get(lower) ?? numbers.size;
-      numbers.set(lower, number);
-      return `<id ${number}>`;
-    });
+  const number = openNumbering(ID, (id) => ids.push(id));
+  const word = (text: string): string => number(text.replace(TIME, '<time>'));
   const form = (each: Json, key: string): Json => {
     if (typeof each === 'string') return word(each);
     if (typeof each === 'number')
@@ -48,68 +43,45 @@ export function normalFormOf(value: Json): NormalForm {
   return { text: JSON.stringify(form(value, '')), ids };
 }
 
-export interface ValueDifference {
-  /** Path within the value, such as `messages[2].content`; empty for the value itself. */
-  readonly path: string;
-  /** Undefined when the member is missing on this side. */
-  readonly recorded: Json | undefined;
-  readonly found: Json | undefined;
-}
+export const agree = (recorded: Json, found: Json): boolean =>
+  normalFormOf(recorded).text === normalFormOf(found).text;
 
-/** The first place where two values differ; undefined when their normal forms agree. */
-export function firstDifference(recorded: Json, found: Json, path = ''): ValueDifference | undefined {
-  if (normalFormOf(recorded).text === normalFormOf(found).text) return undefined;
-  if (Array.isArray(recorded) && Array.isArray(found))
-    return (
-      firstOf(Math.max(recorded.length, found.length), (index) =>
-        compareMembers(recorded[index], found[index], `${path}[${index}]`),
-      ) ?? { path, recorded, found }
-    );
-  if (isObject(recorded) && isObject(found)) {
-    const names = [...new Set([...Object.keys(recorded), ...Object.keys(found)])].filter(
-      (name) => !LEFT_OUT.has(name),
-    );
-    return (
-      firstOf(names.length, (index) => {
-        const name = names[index]!;
-        const member = path === '' ? name : `${path}.${name}`;
-        const [a, b] = [recorded[name], found[name]];
-        // Durations and times may differ as members of their objects only.
-        if (a !== undefined && b !== undefined && sameMember(name, a, b)) return undefined;
-        return compareMembers(a, b, member);
-      }) ?? { path, recorded, found }
-    );
-  }
-  return { path, recorded, found };
-}
-
-const sameMember = (name: string, a: Json, b: Json): boolean =>
-  normalFormOf({ [name]: a }).text === normalFormOf({ [name]: b }).text;
-
-function compareMembers(
+/** Returns the first place where two values differ. Undefined: the value is missing on that side. */
+export function compareValues(
   recorded: Json | undefined,
   found: Json | undefined,
-  path: string,
+  ids?: IdMap,
 ): ValueDifference | undefined {
-  if (recorded !== undefined && found !== undefined) return firstDifference(recorded, found, path);
-  return recorded === found ? undefined : { path, recorded, found };
+  if (recorded === undefined || found === undefined)
+    return recorded === found ? undefined : { path: '', recorded, found };
+  const [a, b] = [normalFormOf(recorded), normalFormOf(found)];
+  if (a.text === b.text) return ids?.match(a.ids, b.ids);
+  return firstDifferentMember(recorded, found) ?? { path: '', recorded, found };
 }
 
-function firstOf<T>(count: number, at: (index: number) => T | undefined): T | undefined {
-  for (let index = 0; index < count; index++) {
-    const found = at(index);
-    if (found !== undefined) return found;
+function firstDifferentMember(recorded: Json, found: Json): ValueDifference | undefined {
+  if (Array.isArray(recorded) && Array.isArray(found)) {
+    for (let index = 0; index < Math.max(recorded.length, found.length); index++) {
+      const difference = compareValues(recorded[index], found[index]);
+      if (difference !== undefined) return { ...difference, path: joinPaths(`[${index}]`, difference.path) };
+    }
+  } else if (isObject(recorded) && isObject(found)) {
+    for (const name of new Set([...Object.keys(recorded), ...Object.keys(found)])) {
+      const [a, b] = [recorded[name], found[name]];
+      // The name of a member decides whether its value is a duration.
+      if (LEFT_OUT.has(name) || (a !== undefined && b !== undefined && agree({ [name]: a }, { [name]: b })))
+        continue;
+      const difference = compareValues(a, b);
+      if (difference !== undefined) return { ...difference, path: joinPaths(name, difference.path) };
+    }
   }
   return undefined;
 }
 
 /** One-to-one map between the ids of both executions. */
 export interface IdMap {
-  /** Undefined when all pairs fit; otherwise the first that does not, which is left out. */
-  match(
-    recorded: readonly string[],
-    found: readonly string[],
-  ): { recorded: string; found: string } | undefined;
+  /** Returns the first pair that does not fit, undefined when all do. */
+  match(recorded: readonly string[], found: readonly string[]): ValueDifference | undefined;
 }
 
 export function openIdMap(): IdMap {
@@ -124,7 +96,7 @@ export function openIdMap(): IdMap {
         if (known === undefined && origin === undefined) {
           forth.set(a, b);
           back.set(b, a);
-        } else if (known !== b || origin !== a) return { recorded: a, found: b };
+        } else if (known !== b || origin !== a) return { path: '', recorded: a, found: b };
       }
       return undefined;
     },

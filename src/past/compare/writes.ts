@@ -1,23 +1,17 @@
 /** Compares the writes of one step as a set: parallel tasks write in any order. */
-import type { Divergence } from './difference.ts';
-import { firstDifference, normalFormOf, type IdMap, type NormalForm } from './values.ts';
-import { parseStored, pathOf, type RunWrite } from '../trace.ts';
+import { nodePathOf } from '../../kernel/embedded-ids.ts';
+import { nodeOfPath } from '../step-nodes.ts';
+import { parseStored, type RunWrite } from '../trace.ts';
+import type { Difference } from './difference.ts';
+import { compareValues, normalFormOf, type IdMap, type NormalForm } from './values.ts';
 
 export interface WriteTolerance {
   /** Writes may be missing in the re-execution. */
   readonly mayLack: boolean;
   /** The re-execution may have further writes. */
   readonly mayAdd: boolean;
-  /** Nodes that the step before asked for, in order. */
-  readonly sends: readonly string[];
-}
-
-/** `sends`: the nodes that the step before asked for, in order. */
-function nodeOf(write: RunWrite, sends: readonly string[]): string {
-  const [, pulled, pushed] = /^~__pregel_(?:pull, (.+)|push, (\d+))/s.exec(write.taskPath ?? '') ?? [];
-  const name = pushed === undefined ? pulled : sends[Number(pushed)];
-  const path = pathOf(write.ns);
-  return [path, name ?? ''].filter((part) => part !== '').join('|');
+  /** Nodes that the step before called, in order. */
+  readonly called: readonly string[];
 }
 
 /** Compares two sets of writes. Undefined when they agree. */
@@ -25,12 +19,12 @@ export function compareWrites(
   recorded: readonly RunWrite[],
   found: readonly RunWrite[],
   ids: IdMap,
-  { mayLack, mayAdd, sends }: WriteTolerance,
-): Omit<Divergence, 'what' | 'step'> | undefined {
-  const all = found.map((write) => toWriteForm(write, sends));
+  { mayLack, mayAdd, called }: WriteTolerance,
+): Omit<Difference, 'what' | 'step'> | undefined {
+  const all = found.map((write) => toWriteForm(write, called));
   const left = [...all];
   const unmatched: WriteForm[] = [];
-  for (const write of recorded.map((each) => toWriteForm(each, sends))) {
+  for (const write of recorded.map((each) => toWriteForm(each, called))) {
     const index = left.findIndex((each) => each.form.text === write.form.text);
     if (index < 0) {
       unmatched.push(write);
@@ -47,7 +41,7 @@ export function compareWrites(
     const b =
       left.find((each) => each.place === a.place) ??
       left.find((each) => each.write.channel === a.write.channel);
-    const difference = b && firstDifference(parseStored(a.write.data), parseStored(b.write.data));
+    const difference = b && compareValues(parseStored(a.write.data), parseStored(b.write.data));
     return difference === undefined
       ? { ...placeOf(a), recorded: parseStored(a.write.data), found: undefined }
       : { ...placeOf(a), ...difference };
@@ -66,8 +60,10 @@ interface WriteForm {
   readonly place: string;
 }
 
-function toWriteForm(write: RunWrite, sends: readonly string[]): WriteForm {
-  const node = nodeOf(write, sends);
+function toWriteForm(write: RunWrite, called: readonly string[]): WriteForm {
+  const node = [nodePathOf(write.ns), nodeOfPath(write.taskPath ?? '', called) ?? '']
+    .filter((part) => part !== '')
+    .join('|');
   const place = [node, write.channel, write.idx];
   return {
     write,

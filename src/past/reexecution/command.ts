@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { History } from '../../log/sqlite/history.ts';
 import { listRuns } from '../../projections/run-queries.ts';
 import { unpackPart } from '../../recording/parts.ts';
-import { findThread } from '../find-thread.ts';
+import { findRunOf, findThread } from '../find.ts';
 import { reexecute, type Reexecution } from './execute.ts';
 import { toHar } from './har.ts';
 import { openSandbox } from './sandbox.ts';
@@ -98,7 +98,7 @@ async function chosenRuns(history: History, options: ReexecuteOptions): Promise<
   const runs: RunRef[] = [];
   for (const threadId of threadIds) {
     const ids = await listRuns(history.rows, { threadId, limit: 1_000_000, offset: 0 });
-    const chosen = options.run === undefined ? ids.reverse() : [findRun(ids, threadId, options.run)];
+    const chosen = options.run === undefined ? ids.reverse() : [findRunOf(threadId, ids, options.run)];
     runs.push(...chosen.map((runId) => ({ threadId, runId })));
   }
   const single = SINGLE.filter((name) => [options[name] ?? []].flat().length > 0);
@@ -131,17 +131,6 @@ function report(result: Reexecution, options: ReexecuteOptions, print: (line: st
   const { set = [], answer = [] } = options;
   const isEdited = set.length + answer.length > 0 || options.break !== undefined;
   if (isEdited && result.values !== undefined) print(`values: ${JSON.stringify(result.values, null, 2)}`);
-}
-
-function findRun(ids: readonly string[], threadId: string, given: string): string {
-  const prefix = given.replace('…', '').toLowerCase();
-  const found = ids.filter((id) => id.startsWith(prefix));
-  if (found.length === 1) return found[0]!;
-  throw new Error(
-    found.length === 0
-      ? `--run: thread ${threadId} has no run whose id begins with ${prefix}`
-      : `--run: several runs begin with ${prefix}: ${found.join(', ')}`,
-  );
 }
 
 function matchOf(text = 'exact'): 'exact' | 'url' {

@@ -3,8 +3,9 @@ import type { Json } from '../../kernel/json.ts';
 import type { RecordedRequest } from '../../recording/parts.ts';
 import type { RequestDifference } from '../../recording/player.ts';
 import { counted } from '../tell/text.ts';
+import { commonEnds } from '../compare/alignment.ts';
 import type { Comparison } from '../compare/executions.ts';
-import type { Divergence } from '../compare/difference.ts';
+import type { Difference } from '../compare/difference.ts';
 import type { Reexecution } from './execute.ts';
 
 export function printReexecution(result: Reexecution, print: (line: string) => void): void {
@@ -32,7 +33,7 @@ const countsOf = ({ checkpoints, writes, frames }: Comparison, exchanges: number
   ].join(', ') + `; ${counted(exchanges, 'recorded exchange')}`;
 
 function printDivergence(
-  { what, step, node, channel, path, recorded, found }: Divergence,
+  { what, step, node, channel, path, recorded, found }: Difference,
   print: (line: string) => void,
 ): void {
   const place = [
@@ -105,15 +106,7 @@ const CONTEXT_LINES = 2;
 
 /** Unified form: equal lines around the differing ones, which begin with `-` and `+`. */
 export function lineDifference(recorded: readonly string[], found: readonly string[]): string[] {
-  let head = 0;
-  while (head < recorded.length && head < found.length && recorded[head] === found[head]) head += 1;
-  let tail = 0;
-  while (
-    tail < recorded.length - head &&
-    tail < found.length - head &&
-    recorded[recorded.length - 1 - tail] === found[found.length - 1 - tail]
-  )
-    tail += 1;
+  const { head, tail } = commonEnds(recorded, found);
   const before = recorded.slice(Math.max(0, head - CONTEXT_LINES), head);
   const after = recorded.slice(recorded.length - tail, recorded.length - tail + CONTEXT_LINES);
   return [

@@ -6,9 +6,8 @@ import { readRun, type RunRecord } from '../../projections/run-queries.ts';
 import { unpackPart, type RecordingPart } from '../../recording/parts.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { activeOf } from '../../thread/state.ts';
-import { createFold } from '../fold.ts';
-import { readWhole } from '../tell/timeline.ts';
-import { keyOf, readCheckpoints, readFrames, type RunTrace } from '../trace.ts';
+import { foldThread } from '../fold.ts';
+import { keyOf, readCheckpoints, readFrames, readWhole, type RunTrace } from '../trace.ts';
 
 export interface RunData {
   readonly run: RunRecord;
@@ -70,7 +69,7 @@ export async function readRunData(history: History, threadId: string, runId: str
 }
 
 function baseOf(events: readonly Recorded<ThreadEvent>[], runId: string): string | null {
-  const fold = createFold();
+  const fold = foldThread();
   for (const event of events) {
     const { after } = fold.step(event);
     const active = activeOf(after);

@@ -5,6 +5,7 @@
 import type { LoadedCheckpoint, NewCheckpoint, PendingWrite, RunLink } from '../../graphs/port.ts';
 import type { StoreAnswer, StoreRequest } from '../../graphs/store-port.ts';
 import type { Player } from '../../recording/player.ts';
+import { compareText } from '../compare/trace-steps.ts';
 import type { RunTrace, RunWrite } from '../trace.ts';
 import type { RunData } from './run-data.ts';
 
@@ -138,5 +139,3 @@ function latest(writes: readonly RunWrite[]): RunWrite[] {
 
 const byPlace = (a: PendingWrite, b: PendingWrite): number =>
   compareText(a.taskPath ?? '', b.taskPath ?? '') || compareText(a.taskId, b.taskId) || a.idx - b.idx;
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

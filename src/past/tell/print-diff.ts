@@ -1,13 +1,6 @@
 /** Prints the comparison of two runs for people. */
 import type { Json } from '../../kernel/json.ts';
-import type {
-  ComparedRun,
-  ComparedStep,
-  Divergence,
-  RunDiff,
-  StateDifference,
-  StepPair,
-} from '../compare/runs.ts';
+import type { ComparedRun, ComparedStep, RunDiff, StateDifference } from './run-diff.ts';
 import { stepText } from './summary.ts';
 import { durationText, shortId, valueText } from './text.ts';
 
@@ -45,7 +38,7 @@ const row = (label: string, a: string, b: string): string =>
   `${label.padEnd(LABEL_WIDTH)}${a.padEnd(SIDE_WIDTH)}  ${b}`.trimEnd();
 
 /** States are compared up to the first divergence; behind it only the steps are. */
-function markOf({ a, b }: StepPair, index: number, first: Divergence | null): string {
+function markOf({ a, b }: RunDiff['steps'][number], index: number, first: RunDiff['first']): string {
   if (a === null) return '+';
   if (b === null) return '-';
   if (first === null || first.what === 'end') return '=';
@@ -61,7 +54,7 @@ function stepCell(step: ComparedStep | null): string {
 }
 
 function printFirst(
-  { what, index, difference }: Divergence,
+  { what, index, difference }: NonNullable<RunDiff['first']>,
   diff: RunDiff,
   print: (line: string) => void,
 ): void {

@@ -8,9 +8,9 @@ import { projectFrames } from '../../kernel/stack.ts';
 import type { Recorded } from '../../log/events.ts';
 import type { History } from '../../log/sqlite/history.ts';
 import { threadStream, type ThreadEvent, type ThreadEventMap } from '../../thread/events.ts';
-import { createCronFold } from '../cron-fold.ts';
-import { createFold } from '../fold.ts';
+import { foldCron, foldThread } from '../fold.ts';
 import { openRuns } from './ordinals.ts';
+import { readWhole } from '../trace.ts';
 import { openSteps, stepTime, type Step } from '../steps.ts';
 import { summarise, type Around } from './summary.ts';
 import { clip } from './text.ts';
@@ -38,17 +38,7 @@ export interface Entry {
   readonly data: Json;
 }
 
-const PAGE_EVENTS = 500;
 const MAX_SHOWN_FRAMES = 3;
-
-export function readWhole(history: History, stream: string): Recorded[] {
-  const events: Recorded[] = [];
-  for (;;) {
-    const page = history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE_EVENTS);
-    if (page.length === 0) return events;
-    events.push(...page);
-  }
-}
 
 /** Returns entries in order of position, up to and including `to`. */
 export async function timelineOf(history: History, threadId: string, to = Infinity): Promise<Entry[]> {
@@ -68,7 +58,7 @@ async function threadEntries(history: History, threadId: string) {
   const stepAt = await openSteps(history, threadId, events);
   const messages = openAddedMessages(history, threadId);
   const runs = openRuns(events);
-  const fold = createFold();
+  const fold = foldThread();
   const entries: Entry[] = [];
   for (const [index, event] of events.entries()) {
     const { before, after } = fold.step(event);
@@ -86,11 +76,10 @@ const headOf = ({ type, data }: ThreadEvent): string | null | undefined =>
 
 /** Returns the history of a cron, in order. */
 export function cronTimelineOf(history: History, cronId: string): Entry[] {
-  const fold = createCronFold();
+  const fold = foldCron();
   return readWhole(history, cronStream(cronId)).map((event) => {
-    const before = fold.state.status;
-    fold.step(event as Recorded<CronEvent>);
-    return toEntry(event, before, fold.state.status, {});
+    const { before, after } = fold.step(event as Recorded<CronEvent>);
+    return toEntry(event, before.status, after.status, {});
   });
 }
 

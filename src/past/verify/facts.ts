@@ -10,7 +10,7 @@ import { UnreadableEvent, type Recorded } from '../../log/events.ts';
 import type { History } from '../../log/sqlite/history.ts';
 import { threadStream } from '../../thread/events.ts';
 import { checkPayloads } from './payload-checks.ts';
-import { openStreamFold, type StreamFold } from '../stream-fold.ts';
+import { foldStream } from '../fold.ts';
 
 export interface Finding {
   readonly position: number | undefined;
@@ -37,7 +37,7 @@ const TOMBSTONES: ReadonlySet<string> = new Set([
 interface StreamEnd {
   version: number;
   position: number;
-  readonly fold: StreamFold | undefined;
+  readonly fold: ReturnType<typeof foldStream>;
 }
 
 /** `passEvents` passes all events to `take`, in order, until it returns false. */
@@ -74,7 +74,7 @@ export async function checkFacts(
 function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefined {
   const { stream, version, position } = event.meta;
   let end = ends.get(stream);
-  if (end === undefined) ends.set(stream, (end = { version: 0, position: 0, fold: openStreamFold(stream) }));
+  if (end === undefined) ends.set(stream, (end = { version: 0, position: 0, fold: foldStream(stream) }));
   const purged = end.version === 0 && (TOMBSTONES.has(event.type) || isItemStream(stream));
   if (isItemStream(stream) && !purged)
     return { position, problem: `${stream} keeps facts that a later one purged` };
@@ -82,8 +82,9 @@ function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefine
     return { position, problem: `${stream} goes from version ${end.version} to ${version}` };
   end.version = version;
   end.position = position;
-  const problem = end.fold?.step(event);
-  return problem === undefined ? undefined : { position, problem: `${stream}: ${event.type} ${problem}` };
+  const step = end.fold?.step(event);
+  if (step?.impossible !== true) return undefined;
+  return { position, problem: `${stream}: ${event.type} cannot happen in "${step.before.status}"` };
 }
 
 function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Recorded } from '../../../src/log/events.ts';
-import { createFold } from '../../../src/past/fold.ts';
+import { foldThread } from '../../../src/past/fold.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -9,7 +9,7 @@ const test = suite('past/fold');
 
 /** Which of the events, one after the other, the machine does not allow. */
 function impossibleOf(...events: readonly ThreadEvent[]): boolean[] {
-  const fold = createFold();
+  const fold = foldThread();
   const meta = { stream: `thread-${THREAD}` } as Recorded['meta'];
   return events.map((event) => fold.step({ ...event, meta } as Recorded<ThreadEvent>).impossible);
 }
