@@ -13,6 +13,7 @@ const ENTRIES = [
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
   'log/sqlite/rebuild-entry',
+  'past/reexecution/child-entry',
   'past/verify/facts-entry',
   'projections/projection',
   'worker/lifeline',

@@ -52,7 +52,7 @@ const ARROWS: Record<string, readonly string[]> = {
   // R1 Reads alone.
   past: DOMAIN,
   // R1 Executes graphs, but with nothing that could store or send what they do.
-  'past/reexecution': [...DOMAIN, 'past', 'recording', 'graphs'],
+  'past/reexecution': [...DOMAIN, 'past', 'recording', 'graphs', 'open-store.ts'],
   // Importing writes; the files that export use the domain alone.
   archive: [...DOMAIN, 'actors'],
   cli: [

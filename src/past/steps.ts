@@ -61,7 +61,7 @@ export async function openSteps(
   };
 }
 
-/** What a step is read from, besides its own event. */
+/** Sources of a step besides its own event. */
 export interface Surroundings {
   readonly graphId: string;
   nodesOn(key: CheckpointKey): Awaitable<readonly string[] | undefined>;

@@ -5,9 +5,9 @@ import type { Recorded } from '../log/events.ts';
 import type { PayloadReader, StoredFrame, WriteText } from '../log/payloads.ts';
 import type { History } from '../log/sqlite/history.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
-import { threadStream, type CheckpointKey, type Outcome } from '../thread/events.ts';
+import { threadStream, type CheckpointKey, type Outcome, type ThreadEvent } from '../thread/events.ts';
 
-/** Where a run is read: a log of the past, or the open one. */
+/** A log that a run is read from: one of the past, or the open one. */
 export interface RunSource {
   readStream(stream: string, from: number, limit: number): Recorded[] | Promise<Recorded[]>;
   readonly payloads: PayloadReader;
@@ -25,7 +25,7 @@ export interface RunCheckpoint extends CheckpointKey {
 
 export interface RunWrite extends CheckpointKey, WriteText {}
 
-/** What a run left behind, in the order in which it was saved. */
+/** Everything that a run left behind, in the order in which it was saved. */
 export interface RunTrace {
   readonly checkpoints: readonly RunCheckpoint[];
   readonly writes: readonly RunWrite[];
@@ -37,14 +37,20 @@ export interface RunTrace {
 const PAGE_EVENTS = 500;
 const PAGE_FRAMES = 1_000;
 
-export function readWhole(history: History, stream: string): Recorded[] {
-  const events: Recorded[] = [];
+/** Yields a stream's events from a version on. */
+export function* eventsFrom(history: History, stream: string, from = 1): Generator<Recorded> {
   for (;;) {
-    const page = history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE_EVENTS);
-    if (page.length === 0) return events;
-    events.push(...page);
+    const page = history.readStream(stream, from, PAGE_EVENTS);
+    if (page.length === 0) return;
+    yield* page;
+    from = page.at(-1)!.meta.version + 1;
   }
 }
+
+/** Returns a thread's events in order. */
+export const threadEvents = (history: History, threadId: string): Recorded<ThreadEvent>[] => [
+  ...(eventsFrom(history, threadStream(threadId)) as Generator<Recorded<ThreadEvent>>),
+];
 
 /** Returns the run's events, from its first start on. */
 export async function readRunEvents(

@@ -159,6 +159,24 @@ test('a client has a run executed again beside the server, and gets the report (
     assert.match(wrong.json.detail, /match: expected "exact" or "url"/);
   }));
 
+test('the report of a re-execution is a message, not what graph code prints', () =>
+  withScene(
+    async ({ run, server }) => {
+      // given
+      const { thread, run: id } = await run('plain', { input: { topic: 'maps' } });
+      const path = `/threads/${thread}/runs/${id}/replay`;
+      // when
+      const [text, unknown] = await Promise.all([
+        server.open('POST', path, {}).then((reply) => reply.text()),
+        server.open('POST', path, { set: { topic: 1 }, from: thread }).then((reply) => reply.text()),
+      ]);
+      // then
+      assert.match(text, /event: report\r\ndata: \{[^]*"verdict":"equal"/);
+      assert.match(unknown, /"verdict":"untried","reasons":\["--from: the run has no checkpoint/);
+    },
+    { PLANTED: 'report' },
+  ));
+
 test('a run killed in the middle executes again as one, with the answers of its last attempt', () =>
   withScene(async ({ again, replay, server }) => {
     // given

@@ -1,6 +1,6 @@
 /**
- * What of two values is compared, and how their ids map. Two executions may differ in ids, times and durations: the
- * normal form of a value has them numbered or left out, so that values that agree otherwise have equal forms.
+ * Decides what of two values is compared, and maps ids one to one. Two executions may differ in ids, times and durations:
+ * the normal form of a value numbers or omits them, so that values that agree otherwise have equal forms.
  */
 import { openNumbering, UUIDS } from '../../kernel/embedded-ids.ts';
 import { isObject, type Json } from '../../kernel/json.ts';

@@ -31,7 +31,7 @@ export function compareWrites(
       continue;
     }
     const [other] = left.splice(index, 1);
-    // Of several equal forms it is not known which belong together, so their ids say nothing.
+    // Ids of several equal forms prove nothing: any of them may belong together.
     const isUnique = all.filter((each) => each.form.text === write.form.text).length === 1;
     const conflict = isUnique ? ids.match(write.form.ids, other!.form.ids) : undefined;
     if (conflict !== undefined) return { ...placeOf(write), ...conflict };

@@ -2,8 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse as parseEnv } from 'dotenv';
 import type { GraphSpec } from '../../graphs/loader.ts';
-import { systemClock } from '../../kernel/clock.ts';
-import { randomIds } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { History } from '../../log/sqlite/history.ts';
 import { listRuns } from '../../projections/run-queries.ts';
@@ -47,9 +45,7 @@ export async function runReexecution(
   { graphs, print }: ReexecuteHost,
 ): Promise<number> {
   if (options.inspect === true) await waitForDebugger(print);
-  const clock = systemClock();
-  const env = options.env === undefined ? {} : parseEnv(readFileSync(options.env));
-  const sandbox = openSandbox({ graphs, clock, ids: randomIds(clock), env });
+  const sandbox = openSandbox(graphs, options.env === undefined ? {} : parseEnv(readFileSync(options.env)));
   const results: Reexecution[] = [];
   for (const open of logs) {
     const history = open();

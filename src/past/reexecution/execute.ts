@@ -49,7 +49,7 @@ export interface Reexecution {
   readonly request?: RequestDifference;
   /** Recorded exchanges. */
   readonly exchanges: number;
-  /** What the re-execution ended with. */
+  /** End of the re-execution. */
   readonly outcome?: Outcome;
   /** Values at the end of the re-execution. */
   readonly values?: Json;
@@ -122,7 +122,7 @@ export async function reexecute(
   };
 }
 
-/** What stands against a re-execution before it begins. */
+/** Returns the reasons why the run cannot be executed again. */
 function reasonsAgainst(data: RunData, player: Player, { live, stubs, from }: ReexecutionOptions): string[] {
   if (data.trace.outcome === undefined) return ['the run has not ended'];
   if (data.trace.outcome.kind === 'rolled-back') return ['the run was rolled back: what it saved is gone'];
@@ -150,7 +150,7 @@ interface Start {
   readonly resume: boolean;
 }
 
-/** With `--from` the run continues behind one of its checkpoints, and only what follows is compared. */
+/** Returns the beginning of the re-execution. With `--from` only what follows the checkpoint is compared. */
 async function startOf(data: RunData, { from, set }: ReexecutionOptions): Promise<Start> {
   const edits = isObject(data.run.kwargs.input) && from === undefined ? {} : set;
   if (from === undefined) return { data: await withState(data, edits), resume: false };

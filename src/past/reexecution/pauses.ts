@@ -20,7 +20,7 @@ export interface PausedRun {
   readonly order: RunOrder;
   readonly scratch: ScratchLink;
   readonly signal: AbortSignal;
-  /** Of the recorded run. */
+  /** The recorded run's trace. */
   readonly trace: RunTrace;
   readonly stubs: readonly string[];
   readonly pauses: Pauses;

@@ -4,10 +4,10 @@ import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../log/pa
 import type { History } from '../../log/sqlite/history.ts';
 import { readRun, type RunRecord } from '../../projections/run-queries.ts';
 import { unpackPart, type RecordingPart } from '../../recording/parts.ts';
-import { threadStream, type ThreadEvent } from '../../thread/events.ts';
+import type { ThreadEvent } from '../../thread/events.ts';
 import { activeOf } from '../../thread/state.ts';
 import { foldThread } from '../fold.ts';
-import { keyOf, readCheckpoints, readFrames, readWhole, type RunTrace } from '../trace.ts';
+import { keyOf, readCheckpoints, readFrames, threadEvents, type RunTrace } from '../trace.ts';
 
 export interface RunData {
   readonly run: RunRecord;
@@ -19,7 +19,7 @@ export interface RunData {
   readonly replaced: ReadonlySet<string>;
   /** A checkpoint of the thread from before the run; without an id the newest of the namespace. */
   before(ns: string, checkpointId: string | undefined): Promise<StoredCheckpoint | undefined>;
-  /** The same, newest first. */
+  /** Checkpoints of the thread from before the run, newest first. */
   listBefore(query: CheckpointFilter): Promise<StoredCheckpoint[]>;
   /** The writes that the checkpoint had before the run, as far as later runs have not replaced them. */
   writesBefore(checkpoint: StoredCheckpoint): Promise<WriteText[]>;
@@ -29,7 +29,7 @@ export interface RunData {
 export async function readRunData(history: History, threadId: string, runId: string): Promise<RunData> {
   const run = readRun(history.rows, runId, { threadId });
   if (run === undefined) throw new Error(`--run: thread ${threadId} has no run ${runId}`);
-  const events = readWhole(history, threadStream(threadId)) as Recorded<ThreadEvent>[];
+  const events = threadEvents(history, threadId);
   const outline = [...(await history.payloads.outline(threadId))].reverse();
   const own = outline.filter((each) => each.runId === runId);
   const firstOwn = outline.findIndex((each) => each.runId === runId);

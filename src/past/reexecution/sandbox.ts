@@ -4,8 +4,8 @@
  */
 import { openInProcessGraphs, type InProcessGraphs } from '../../graphs/in-process.ts';
 import { loadGraphs, type GraphSpec } from '../../graphs/loader.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Ids } from '../../kernel/ids.ts';
+import { systemClock, type Clock } from '../../kernel/clock.ts';
+import { randomIds } from '../../kernel/ids.ts';
 import { interceptClock } from '../../recording/clock.ts';
 import { interceptDispatchers } from '../../recording/dispatchers.ts';
 import { interceptNodeHttp } from '../../recording/node-http.ts';
@@ -16,28 +16,24 @@ import { insideSession } from '../../recording/session.ts';
 
 export interface Sandbox {
   readonly clock: Clock;
-  readonly ids: Ids;
   /** Sets the environment of the player's run and loads its graph; a text says why it does not load. */
   open(player: Player, graphId: string): Promise<InProcessGraphs | string>;
 }
 
-export interface SandboxOptions {
-  /** Graphs of the project by id. */
-  readonly graphs: readonly GraphSpec[];
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Variables that override those of recordings. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-export function openSandbox({ graphs, clock, ids, env }: SandboxOptions): Sandbox {
+/** `env`: variables that override those of recordings. */
+export function openSandbox(
+  graphs: readonly GraphSpec[],
+  env: Readonly<Record<string, string>> = {},
+): Sandbox {
+  const clock = systemClock();
+  const ids = randomIds(clock);
   const opened = new Map<string, InProcessGraphs>();
   interceptRandomness();
   interceptClock();
   interceptNodeHttp();
   closeOutside();
   return {
-    ...{ clock, ids },
+    clock,
     async open(player, graphId) {
       const spec = graphs.find(({ id }) => id === graphId);
       if (spec === undefined) return `the configuration has no graph "${graphId}"`;

@@ -11,7 +11,7 @@ import type { RunData } from './run-data.ts';
 
 export interface ScratchLink {
   readonly link: RunLink;
-  /** What the run has saved so far. */
+  /** Returns what the run has saved so far. */
   trace(): Pick<RunTrace, 'checkpoints' | 'writes' | 'frames'>;
 }
 
@@ -27,7 +27,8 @@ export interface ScratchOptions {
 
 export function openScratchLink({ data, player, now, isMoved, onStore }: ScratchOptions): ScratchLink {
   const saved: (NewCheckpoint & { readonly at: number })[] = [];
-  const writes: RunWrite[] = [];
+  /** Only the last write of each checkpoint, task and index, as the log keeps them. */
+  const writes = new Map<string, RunWrite>();
   const frames: { event: string; data: string }[] = [];
   /** Values of channels by namespace, channel and version. */
   const values = new Map<string, string>();
@@ -47,7 +48,7 @@ export function openScratchLink({ data, player, now, isMoved, onStore }: Scratch
   /** Later writes of a task and index replace earlier ones; the order is that of the log. */
   const writesOn = (ns: string, checkpointId: string, first: readonly PendingWrite[]): PendingWrite[] => {
     const byKey = new Map<string, PendingWrite>();
-    const own = writes.filter((each) => each.ns === ns && each.checkpointId === checkpointId);
+    const own = [...writes.values()].filter((each) => each.ns === ns && each.checkpointId === checkpointId);
     for (const write of [...first, ...own]) byKey.set(`${write.idx} ${write.taskId}`, write);
     return [...byKey.values()].sort(byPlace);
   };
@@ -93,7 +94,11 @@ export function openScratchLink({ data, player, now, isMoved, onStore }: Scratch
         saved.push({ ...checkpoint, at: now() });
       },
       async saveWrites(ns, checkpointId, given) {
-        writes.push(...given.map((write) => ({ ns, checkpointId, ...write })));
+        for (const write of given) {
+          const key = JSON.stringify([ns, checkpointId, write.idx, write.taskId]);
+          writes.delete(key);
+          writes.set(key, { ns, checkpointId, ...write });
+        }
       },
     },
     store: {
@@ -120,21 +125,10 @@ export function openScratchLink({ data, player, now, isMoved, onStore }: Scratch
         channels: new Map(blobsOf(each).map(({ channel, data: text }) => [channel, text])),
         changed: new Set(each.blobs.map(({ channel }) => channel)),
       })),
-      writes: latest(writes),
+      writes: [...writes.values()],
       frames,
     }),
   };
-}
-
-/** Only the last write of each checkpoint, task and index, as the log keeps them. */
-function latest(writes: readonly RunWrite[]): RunWrite[] {
-  const byKey = new Map<string, RunWrite>();
-  for (const write of writes) {
-    const key = `${write.ns} ${write.checkpointId} ${write.idx} ${write.taskId}`;
-    byKey.delete(key);
-    byKey.set(key, write);
-  }
-  return [...byKey.values()];
 }
 
 const byPlace = (a: PendingWrite, b: PendingWrite): number =>

@@ -7,10 +7,10 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { projectFrames } from '../../kernel/stack.ts';
 import type { Recorded } from '../../log/events.ts';
 import type { History } from '../../log/sqlite/history.ts';
-import { threadStream, type ThreadEvent, type ThreadEventMap } from '../../thread/events.ts';
+import type { ThreadEvent, ThreadEventMap } from '../../thread/events.ts';
 import { foldCron, foldThread } from '../fold.ts';
 import { openRuns } from './ordinals.ts';
-import { readWhole } from '../trace.ts';
+import { eventsFrom, threadEvents } from '../trace.ts';
 import { openSteps, stepTime, type Step } from '../steps.ts';
 import { summarise, type Around } from './summary.ts';
 import { clip } from './text.ts';
@@ -45,16 +45,18 @@ export async function timelineOf(history: History, threadId: string, to = Infini
   const { events, entries: own } = await threadEntries(history, threadId);
   const ordinals = openRuns(events);
   const others = [
-    ...(await history.views.deliveryIds(threadId)).flatMap((id) => readWhole(history, deliveryStream(id))),
+    ...(await history.views.deliveryIds(threadId)).flatMap((id) => [
+      ...eventsFrom(history, deliveryStream(id)),
+    ]),
     ...(await history.views.cronIds(threadId))
-      .flatMap((id) => readWhole(history, cronStream(id)))
+      .flatMap((id) => [...eventsFrom(history, cronStream(id))])
       .filter((event) => event.type === 'CronFired' && event.data.threadId === threadId),
   ].map((event) => toEntry(event, null, null, ordinals.around(event)));
   return [...own, ...others].filter((entry) => entry.position <= to).sort((a, b) => a.position - b.position);
 }
 
 async function threadEntries(history: History, threadId: string) {
-  const events = readWhole(history, threadStream(threadId)) as Recorded<ThreadEvent>[];
+  const events = threadEvents(history, threadId);
   const stepAt = await openSteps(history, threadId, events);
   const messages = openAddedMessages(history, threadId);
   const runs = openRuns(events);
@@ -77,7 +79,7 @@ const headOf = ({ type, data }: ThreadEvent): string | null | undefined =>
 /** Returns the history of a cron, in order. */
 export function cronTimelineOf(history: History, cronId: string): Entry[] {
   const fold = foldCron();
-  return readWhole(history, cronStream(cronId)).map((event) => {
+  return [...eventsFrom(history, cronStream(cronId))].map((event) => {
     const { before, after } = fold.step(event as Recorded<CronEvent>);
     return toEntry(event, before.status, after.status, {});
   });

@@ -8,6 +8,7 @@ import { getThread } from '../../projections/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { kindOf, nodesOn } from '../step-nodes.ts';
 import { follows, stepOf, type Saved } from '../steps.ts';
+import { eventsFrom } from '../trace.ts';
 import { openThreadPast, savedHeadOf, type ThreadMoment } from './thread-past.ts';
 
 export interface PastState {
@@ -121,12 +122,9 @@ function followingOf(
   saved: Saved,
   version: number,
 ): ThreadEvent | undefined {
-  for (let from = version + 1; ;) {
-    const page = readThreadEvents(history, threadId, from, PAGE_EVENTS);
-    const found = page.find((event) => follows(saved, event));
-    if (found !== undefined || page.length === 0) return found;
-    from = page.at(-1)!.meta.version + 1;
-  }
+  for (const event of eventsFrom(history, threadStream(threadId), version + 1))
+    if (follows(saved, event as ThreadEvent)) return event as ThreadEvent;
+  return undefined;
 }
 
 const readThreadEvents = (history: History, threadId: string, from: number, limit: number) =>

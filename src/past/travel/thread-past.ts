@@ -59,10 +59,10 @@ interface Fold {
 
 interface RunPast {
   readonly graphId: string;
-  /** For the order of runs. */
+  /** Orders the runs. */
   readonly createdAt: number;
   readonly position: number;
-  /** In order. Undefined status: the run has no row any more. */
+  /** Changes in order. Undefined status: the run has no row any more. */
   readonly changes: {
     readonly position: number;
     readonly status: string | undefined;

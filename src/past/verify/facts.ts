@@ -20,9 +20,9 @@ export interface Finding {
 export interface Facts {
   readonly events: number;
   readonly streams: number;
-  /** Of the file, the events and the snapshots. */
+  /** Finding in the file, the events or the snapshots. */
   readonly finding: Finding | undefined;
-  /** Of heads, payloads and values. */
+  /** Finding in heads, payloads or values. */
   readonly payloadFinding: Finding | undefined;
 }
 

@@ -27,7 +27,7 @@ const CHECKS: readonly PayloadCheck[] = [
   {
     sql: `SELECT id AS subject, NULL AS position FROM frame_states
           WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM frame_states)`,
-    problem: (id) => `frame state ${id} leans on one that is gone`,
+    problem: (id) => `frame state ${id} has a delta base that is gone`,
   },
   {
     sql: `SELECT json_extract(data, '$.checkpointId') AS subject, position FROM events
@@ -67,30 +67,30 @@ const CHECKS: readonly PayloadCheck[] = [
   {
     sql: `SELECT id AS subject, NULL AS position FROM checkpoint_rows
           WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM checkpoint_rows WHERE base IS NULL)`,
-    problem: (row) => `the text of checkpoint row ${row} leans on one that is gone`,
+    problem: (row) => `the text of checkpoint row ${row} has a delta base that is gone`,
   },
   {
     sql: `SELECT thread_id || ' ' || channel || ' ' || version AS subject, NULL AS position
-          FROM channel_blobs AS leaning WHERE base IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM channel_blobs AS below WHERE below.thread_id = leaning.thread_id
-              AND below.ns = leaning.ns AND below.channel = leaning.channel AND below.version = leaning.base)`,
-    problem: (value) => `value ${value} leans on one that is gone`,
+          FROM channel_blobs AS delta WHERE base IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM channel_blobs AS below WHERE below.thread_id = delta.thread_id
+              AND below.ns = delta.ns AND below.channel = delta.channel AND below.version = delta.base)`,
+    problem: (value) => `value ${value} has a delta base that is gone`,
   },
   {
     sql: `SELECT thread_id || ' ' || checkpoint_id AS subject, NULL AS position FROM checkpoint_writes
           WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM blob_rows)`,
-    problem: (checkpoint) => `a write on checkpoint ${checkpoint} leans on a value that is gone`,
+    problem: (checkpoint) => `a write on checkpoint ${checkpoint} has a delta base that is gone`,
   },
   {
     sql: `SELECT id AS subject, NULL AS position FROM blob_rows
           WHERE rest IS NOT NULL AND rest NOT IN (SELECT id FROM blob_rows WHERE rest IS NULL)`,
-    problem: (row) => `an input in row ${row} leans on a value that is gone`,
+    problem: (row) => `an input in row ${row} has a delta base that is gone`,
   },
   {
     sql: `SELECT run_id AS subject, NULL AS position FROM leases
           WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = leases.run_id AND status = 'running'
             AND runs.attempt = leases.attempt AND runs.lease_id = leases.lease_id)`,
-    problem: (run) => `run ${run}: a lease is left that nobody holds`,
+    problem: (run) => `run ${run}: a lease is left without a holder`,
   },
   {
     sql: `SELECT run_id AS subject, NULL AS position FROM secrets

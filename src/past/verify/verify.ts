@@ -44,8 +44,8 @@ export async function verify(history: History, onProgress: OnProgress = () => un
 }
 
 /**
- * The same for the log in a folder, on two threads where the log is long enough. Each has a moment of its own when a
- * server commits meanwhile; what each compares is of one moment.
+ * Checks the log in a folder, on two threads when the log is long. If a server commits meanwhile, the threads see the log
+ * at different moments, and each compares what it sees at one.
  */
 export async function verifyFolder(
   dir: string,
@@ -74,7 +74,7 @@ export async function verifyFolder(
   return combine({ finding, ...rest }, 'error' in rows ? undefined : rows.value);
 }
 
-/** What the thread is told. */
+/** Setup of the thread that checks the facts. */
 export interface FactsSetup {
   readonly dir: string;
 }
