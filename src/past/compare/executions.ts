@@ -59,7 +59,10 @@ export function compareTraces(options: CompareOptions): Comparison {
       if (isPartial || isStopped) return end();
       return end({
         ...{ what: 'checkpoint', step: stepOf({ checkpoint: lone }), node: nodePathOf(lone.ns) },
-        ...{ recorded: shown(a?.checkpoint), found: shown(b?.checkpoint) },
+        ...{
+          recorded: a?.checkpoint && placeOf(a.checkpoint),
+          found: b?.checkpoint && placeOf(b.checkpoint),
+        },
       });
     }
     const divergence = compareCheckpoints(a.checkpoint, b.checkpoint, ids);
@@ -75,13 +78,10 @@ export function compareTraces(options: CompareOptions): Comparison {
   return end(compareEnds(recorded, found));
 }
 
-/** Members of a checkpoint's metadata that say where in the run it stands. */
-const PLACE = ['source', 'step'] as const;
-
-const placeOf = ({ ns, metadata }: RunCheckpoint): Json => [
-  nodePathOf(ns),
-  ...PLACE.map((key) => metadata[key] ?? null),
-];
+/** Place of a checkpoint in its run. */
+const placeOf = ({ ns, metadata: { source = null, step = null } }: RunCheckpoint): Json => ({
+  ...{ node: nodePathOf(ns), source, step },
+});
 
 function compareCheckpoints(a: RunCheckpoint, b: RunCheckpoint, ids: IdMap): Difference | undefined {
   const node = nodePathOf(a.ns);
@@ -99,12 +99,6 @@ function compareCheckpoints(a: RunCheckpoint, b: RunCheckpoint, ids: IdMap): Dif
 
 const parse = (text: string | undefined): Json | undefined =>
   text === undefined ? undefined : parseStored(text);
-
-function shown(checkpoint: RunCheckpoint | undefined): Json | undefined {
-  if (checkpoint === undefined) return undefined;
-  const { source = null, step = null } = checkpoint.metadata;
-  return { source, step };
-}
 
 function compareEnds(recorded: RunTrace, found: RunTrace): Difference | undefined {
   const difference = compareValues(toEnd(recorded.outcome), toEnd(found.outcome));
