@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * `node scripts/start.mjs serve` starts the program from its build, after rebuilding it if a source has changed;
  * `--build` only builds. The built program needs no compiler, which would cost each thread a thread of its own and

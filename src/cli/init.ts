@@ -1,16 +1,17 @@
 /** The `init` command: writes the first files of a project. Asks nothing and overwrites nothing. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { PRODUCT } from '../kernel/product.ts';
 import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
-import { TEMPLATES, type Template } from './templates.ts';
+import { readmeOf } from './init/agent.ts';
+import { findOrigin, type Origin } from './init/origin.ts';
+import { DEFAULT_TEMPLATE, TEMPLATES, type Template } from './init/templates.ts';
 
-/** Files of a project that may be there before. */
+/** Files that make a folder a project. */
 const CONFIGURATIONS = ['platform.json', 'langgraph.json'];
-const KEPT = 'package.json';
 
 export const addInit = (program: Command, host: Host, finish: Finish): Command =>
   program
@@ -19,7 +20,7 @@ export const addInit = (program: Command, host: Host, finish: Finish): Command =
     .addOption(
       new Option('-t, --template <name>', 'what to write')
         .choices(Object.keys(TEMPLATES))
-        .default('function'),
+        .default(DEFAULT_TEMPLATE),
     )
     .summary('write the first files of a project')
     .description(
@@ -33,45 +34,90 @@ export const addInit = (program: Command, host: Host, finish: Finish): Command =
       'after',
       helpEnd(
         '0 written, 2 wrong option, or a file is there already',
-        'init',
-        'init my-agent --template agent',
+        'init my-agent',
+        'init hello --template function',
         'init --template auth',
       ),
     )
     .action((given: string, { template: name }: { template: string }) => {
       const folder = resolve(host.cwd, given);
       const template = TEMPLATES[name]!;
-      const files = toWrite(folder, name, template);
+      const origin = findOrigin(folder, host.env);
+      const files = toWrite(folder, name, template, origin);
       mkdirSync(folder, { recursive: true });
       for (const [file, text] of files) writeFileSync(join(folder, file), text, { flag: 'wx' });
       const shown = relative(host.cwd, folder);
       host.print(`Wrote ${files.map(([file]) => join(shown, file)).join(', ')}`);
       host.print('\nNext:');
-      for (const line of nextSteps(shown, template, files)) host.print(`  ${line}`);
+      for (const line of nextSteps(shown, template, origin, files)) host.print(`  ${line}`);
       finish(EXIT_OK);
     });
 
-/** Throws when one of the files is there. A project that has its configuration gets the handler alone. */
-function toWrite(folder: string, name: string, { files }: Template): [file: string, text: string][] {
+/**
+ * Throws when one of the files is there. A project that has its configuration gets the handler alone, and a
+ * `package.json` that is there stays as it is.
+ */
+function toWrite(
+  folder: string,
+  name: string,
+  template: Template,
+  origin: Origin,
+): [file: string, text: string][] {
   const isProject = CONFIGURATIONS.some((file) => existsSync(join(folder, file)));
-  const wanted = Object.entries(files).filter(([file]) =>
-    name === 'auth' && isProject ? file === 'auth.ts' : file !== KEPT || !existsSync(join(folder, file)),
+  const wanted = Object.entries(template.files).filter(
+    ([file]) => !(name === 'auth' && isProject) || file === 'auth.ts',
   );
   const taken = wanted.map(([file]) => file).filter((file) => existsSync(join(folder, file)));
   if (taken.length > 0)
     throw new Error(`${folder} has ${taken.join(', ')} already; nothing was written, name another folder`);
+  if (name === 'auth' && isProject) return wanted;
+  if (!existsSync(join(folder, MANIFEST))) wanted.push([MANIFEST, manifestOf(folder, template, origin)]);
+  if (template.test !== undefined && !existsSync(join(folder, README)))
+    wanted.push([README, readmeOf(basename(folder))]);
   return wanted;
 }
 
-function nextSteps(folder: string, template: Template, written: readonly [string, string][]): string[] {
-  const { packages, graph, headers } = template;
+const MANIFEST = 'package.json';
+const README = 'README.md';
+
+function manifestOf(folder: string, template: Template, { inScripts, dependency }: Origin): string {
+  const manifest = {
+    name:
+      basename(folder)
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9._-]+/g, '-')
+        .replace(/^[._-]+/, '') || 'agent',
+    private: true,
+    type: 'module',
+    scripts: {
+      dev: `${inScripts} dev`,
+      start: `${inScripts} serve`,
+      ...(template.test !== undefined && { test: template.test }),
+    },
+    dependencies: {
+      ...template.dependencies,
+      ...(dependency !== undefined && { [PRODUCT]: dependency }),
+    },
+    devDependencies: template.devDependencies,
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+function nextSteps(
+  folder: string,
+  { dependencies, graph, headers, message }: Template,
+  { inShell, dependency }: Origin,
+  written: readonly [string, string][],
+): string[] {
   const isWhole = written.some(([file]) => file === 'platform.json');
-  const input = { messages: [{ role: 'user', content: 'hello' }] };
+  const isPackage = written.some(([file]) => file === MANIFEST);
+  const needsInstall = isPackage && (dependency !== undefined || Object.keys(dependencies).length > 0);
+  const input = { messages: [{ role: 'user', content: message }] };
   return [
     ...(folder === '' ? [] : [`cd ${folder}`]),
-    ...(packages.length === 0 ? [] : [`npm install ${packages.join(' ')}`]),
+    ...(needsInstall ? ['npm install'] : []),
     ...(isWhole ? [] : ['add to the configuration: "auth": { "path": "./auth.ts:auth" }']),
-    `${PRODUCT} dev`,
+    isPackage ? 'npm run dev' : `${inShell} dev`,
     ...(isWhole
       ? [
           `curl -s localhost:2024/runs/wait ${['content-type: application/json', ...headers]

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { addressOf, type Config } from '../config/config.ts';
 import { loadConfig, readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { markDevelopment } from '../kernel/development.ts';
 import { tendIdleMemory } from '../kernel/idle-memory.ts';
 import { openFilesProblem } from '../kernel/open-files.ts';
 import { publishAddress } from '../kernel/server-address.ts';
@@ -53,6 +54,7 @@ export async function serve(
   enterProject(config, host.env);
   // Graph workers copy the environment at start; port 0 is resolved only after listening.
   if (config.port !== 0) publishAddress(host.env, addressOf(config));
+  if (isWatching) markDevelopment(host.env);
   const logger = openLogger(config, isWatching);
   outliveFaults(logger);
   // Imported dynamically, because the process of `replay` must not load effects (R1).
@@ -80,7 +82,7 @@ export async function serve(
 
 export function openLogger(config: Config, isWatching: boolean): Logger {
   const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
-  const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, codeFrames: isWatching });
+  const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, isDevelopment: isWatching });
   if (!isWatching) for (const warning of config.warnings) logger.warn(warning);
   return logger;
 }

@@ -11,7 +11,7 @@ import type { EventLog } from '../log/log.ts';
 import { getRun } from '../projections/run-queries.ts';
 import type { Outcome, ThreadEventMap } from '../thread/events.ts';
 import { parseSecret } from '../thread/secret.ts';
-import type { OnEntry, RunException } from './entry.ts';
+import { RUN_ENDED, type OnEntry, type RunException } from './entry.ts';
 
 export interface ActivityOptions {
   readonly log: EventLog;
@@ -39,6 +39,8 @@ interface OpenRun {
   readonly requestId?: string;
   firstStartedAt?: number;
   startedAt?: number;
+  /** Saved in the root namespace; undefined for a run that another process created. */
+  checkpoints?: number;
   user?: string;
 }
 
@@ -52,7 +54,7 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
     const { runId, threadId, graphId, assistantId, notBefore } = data;
     const requestId = requestIdOf(data.kwargs.config['configurable']);
     open.set(runId, {
-      ...{ graphId, assistantId, createdAt: at, dueAt: Math.max(at, notBefore) },
+      ...{ graphId, assistantId, createdAt: at, dueAt: Math.max(at, notBefore), checkpoints: 0 },
       ...(requestId !== undefined && { requestId }),
     });
     onEntry({
@@ -106,6 +108,11 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
         return created(data, at);
       case 'RunStarted':
         return started(data, at);
+      case 'CheckpointSaved': {
+        const run = open.get(data.runId);
+        if (run?.checkpoints !== undefined && data.ns === '') run.checkpoints += 1;
+        return;
+      }
       case 'RunCompleted':
         return ended(data, at);
       case 'RunRequeued':
@@ -164,6 +171,7 @@ function entryOf(
     run_attempt: attempt,
     request_id: run?.requestId,
     user: run?.user,
+    checkpoints: run?.checkpoints,
     // Queue: due to first start. Execution: last start to end. Wait: creation to last start.
     run_queue_ms: between(dueAt, firstStartedAt),
     run_exec_ms: between(startedAt, at),
@@ -175,7 +183,11 @@ function toEntry(outcome: Outcome, members: Record<string, unknown>) {
   const logged = { ...members, outcome: outcome.kind };
   switch (outcome.kind) {
     case 'success':
-      return { level: 'info', message: 'run ended', members: logged } as const;
+      return {
+        level: 'info',
+        message: RUN_ENDED,
+        members: Object.keys(outcome.interrupts).length === 0 ? logged : { ...logged, waits: true },
+      } as const;
     case 'error': {
       const { error, message, origin: { node, step, stack } = {} } = outcome;
       const place = userPlaceOf(stack ?? '');
@@ -190,11 +202,11 @@ function toEntry(outcome: Outcome, members: Record<string, unknown>) {
     case 'timeout':
       return {
         level: 'warn',
-        message: 'run ended',
+        message: RUN_ENDED,
         members: { ...logged, reason: outcome.message },
       } as const;
     default:
-      return { level: 'info', message: 'run ended', members: { ...logged, reason: outcome.reason } } as const;
+      return { level: 'info', message: RUN_ENDED, members: { ...logged, reason: outcome.reason } } as const;
   }
 }
 

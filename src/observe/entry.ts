@@ -8,6 +8,9 @@ export interface Entry {
   readonly members: Readonly<Record<string, unknown>>;
 }
 
+/** The message of a run that did not fail. */
+export const RUN_ENDED = 'run ended';
+
 export type OnEntry = (entry: Entry) => void;
 
 /** Cause of a run's failure: the member `exception` of an entry. */

@@ -1,7 +1,8 @@
 /** Formats log entries as text: a failed run is a block, any other entry is one line followed by its error's stack. */
 import { readFileSync } from 'node:fs';
 import { firstFrames, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
-import type { RunException } from './entry.ts';
+import { shortId } from '../kernel/ids.ts';
+import { RUN_ENDED, type RunException } from './entry.ts';
 
 /** Source lines shown before and after the failing one. */
 const CONTEXT_LINES = 2;
@@ -9,19 +10,20 @@ const CONTEXT_LINES = 2;
 const MAX_FRAMES = 3;
 
 export interface TextOptions {
-  /** Shows the source lines around a failure. */
-  readonly codeFrames: boolean;
+  /** Shows the source lines around a failure, and one short line for a run that did not fail. */
+  readonly isDevelopment: boolean;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** Members that only programs need. */
-const OMITTED: ReadonlySet<string> = new Set(['assistant_id', 'run_wait_time_ms']);
+const OMITTED: ReadonlySet<string> = new Set(['assistant_id', 'run_wait_time_ms', 'waits']);
 
 /** Formats `message key=value key=value`, without empty members. */
-export function toText(message: string, members: Members, { codeFrames }: TextOptions): string {
+export function toText(message: string, members: Members, { isDevelopment }: TextOptions): string {
   const { exception, err, ...rest } = members;
-  if (exception !== undefined) return failedRun(message, rest, exception as RunException, codeFrames);
+  if (exception !== undefined) return failedRun(message, rest, exception as RunException, isDevelopment);
+  if (isDevelopment && message === RUN_ENDED) return endedRun(rest);
   const pairs = Object.entries(rest).flatMap(([key, value]) =>
     isEmpty(value) || OMITTED.has(key) ? [] : [`${key}=${plain(value)}`],
   );
@@ -29,6 +31,21 @@ export function toText(message: string, members: Members, { codeFrames }: TextOp
   const below = err === undefined ? [] : [`\n${stack ?? reason}`];
   return [[message, ...pairs].join(' '), ...below].join('');
 }
+
+/** `✓ agent 01a214b2-038e  3 checkpoints, 1.2 s`: mark of the outcome, graph and short id of the run. */
+function endedRun({ graph_id, run_id, checkpoints, run_exec_ms, outcome, waits, reason }: Members): string {
+  const parts = [
+    outcome !== 'success' && String(outcome),
+    typeof checkpoints === 'number' && `${checkpoints} ${checkpoints === 1 ? 'checkpoint' : 'checkpoints'}`,
+    typeof run_exec_ms === 'number' && seconds(run_exec_ms),
+    waits === true && 'waits for an answer',
+  ].filter((part) => part !== false);
+  const mark = outcome !== 'success' ? '-' : waits === true ? '?' : '✓';
+  const why = reason === undefined ? '' : `: ${String(reason)}`;
+  return `${mark} ${String(graph_id)} ${shortId(String(run_id))}  ${parts.join(', ')}${why}`;
+}
+
+const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`);
 
 function failedRun(
   message: string,

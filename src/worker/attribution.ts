@@ -5,11 +5,14 @@ import type { Clock } from '../kernel/clock.ts';
 /** A run or a graph query to which errors are attributed. */
 export interface Attributed {
   readonly title: string;
+  /** What begins the lines that its code prints in development. */
+  readonly label?: string;
   /** Ends the run with this error, unless the run has ended. A query ignores it. */
   fail(thrown: unknown): void;
 }
 
 export interface Attribution {
+  current(): Attributed | undefined;
   /** Attributes errors of `work`, and of everything asynchronous that `work` starts, to the job. */
   inside<T>(job: Attributed, work: () => T): T;
 }
@@ -38,7 +41,7 @@ export function attributeErrors(onUnhandled: OnUnhandled): Attribution {
     job.fail(error);
     throw error;
   };
-  return { inside: (job, work) => current.run(job, work) };
+  return { current: () => current.getStore(), inside: (job, work) => current.run(job, work) };
 }
 
 const WINDOW_MS = 1_000;

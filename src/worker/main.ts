@@ -16,6 +16,7 @@ import { toWireError } from '../workers/wire-error.ts';
 import { attributeErrors, limitUnhandled } from './attribution.ts';
 import { endGroup } from './end-group.ts';
 import { createWorkerHost, type WorkerHost } from './host.ts';
+import { labelLines } from './label-output.ts';
 import { publishServerFetch } from './server-fetch.ts';
 import { SIGN, SIGN_BYTES, TURN_MS } from './vital-signs.ts';
 
@@ -38,7 +39,10 @@ const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
 let host: WorkerHost | undefined;
 let onBase: (base: string) => void = () => undefined;
 
-function welcome({ graphs, base, token }: Welcome): void {
+function welcome({ graphs, base, token, labelsOutput }: Welcome): void {
+  if (labelsOutput)
+    for (const stream of [process.stdout, process.stderr])
+      labelLines(stream, () => attribution.current()?.label);
   onBase = publishServerFetch(token);
   if (base !== '') onBase(base);
   listenForFiles((path) => connection.send(TYPE.file, 0, { path }));

@@ -2,6 +2,7 @@
 import { toErrorEnd } from '../graphs/failure.ts';
 import type { InProcessGraphs } from '../graphs/in-process.ts';
 import type { RunOrder, StopReason } from '../graphs/port.ts';
+import { shortId } from '../kernel/ids.ts';
 import type { Connection } from '../workers/connection.ts';
 import type { Message } from '../workers/frame.ts';
 import { TYPE, type Run } from '../workers/messages.ts';
@@ -48,6 +49,7 @@ export function openWorkerRun(
   let unhandled: { readonly thrown: unknown } | undefined;
   const job = {
     title: `run ${order.runId} of graph "${order.graphId}"`,
+    label: `${order.graphId} ${shortId(order.runId)}`,
     fail(thrown: unknown) {
       if (isStopped || unhandled !== undefined) return;
       unhandled = { thrown };

@@ -66,6 +66,8 @@ export interface Welcome {
   readonly base: string;
   /** Identifies this server's graph workers in HTTP requests to it. */
   readonly token: string;
+  /** Lines that graph code prints begin with their run. */
+  readonly labelsOutput: boolean;
 }
 
 export interface Loaded {

@@ -16,6 +16,7 @@ import type { GraphDescriber } from '../graphs/schema-port.ts';
 import type { SourceReport } from '../graphs/schemas/source-report.ts';
 import type { StateHost } from '../graphs/state-port.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
+import { isDevelopment } from '../kernel/development.ts';
 import { workerEnvironment } from './environment.ts';
 import { isDoubtful } from './health.ts';
 import { readOutput } from './output.ts';
@@ -85,7 +86,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     const errors = readOutput(child.stderr, clock, (text) => process.stderr.write(text));
     return openWorker({
       ...{ process: child, clock, memoryMb, readSource, onFile },
-      welcome: { graphs, base: '', token: options.token },
+      welcome: { graphs, base: '', token: options.token, labelsOutput: isDevelopment(process.env) },
       loadLimitMs: options.loadLimitMs,
       onUncaught: onFault,
       onSuspect: (runId) => suspects.size < MAX_SUSPECTS && suspects.add(runId),

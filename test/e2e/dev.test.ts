@@ -165,6 +165,7 @@ test('a changed env file restarts the server, which hands its runs back, and str
       const said = await says(/restarted in \d+ ms/);
       assert.ok(Number(/\d+/.exec(said)![0]) < GRACE_MS, said);
       const { frames: before } = await live;
+      await reached(marks, 'begun', 2);
 
       // a module that the auth handler imports
       write('name.ts', `export const name = 'bob';`);
@@ -185,6 +186,28 @@ test('a changed env file restarts the server, which hands its runs back, and str
       );
       assert.deepEqual([...before, ...(await rest).frames], all);
       assert.equal(marksOf(marks).length, 4);
+    },
+  ));
+
+test('a run that succeeds is one short line, and what its code prints carries the run', () =>
+  withProject(
+    {
+      'platform.json': GRAPHS,
+      'agent.ts': `export const agent = () => { console.log('first\\nsecond'); return { said: 'x' }; };`,
+    },
+    async ({ server, says }) => {
+      // when a run prints two lines
+      const thread = await createThread(server);
+      const { run_id: runId } = (
+        await server.ask('POST', `/threads/${thread}/runs`, { assistant_id: 'agent', input: {} })
+      ).json;
+      const short = runId.slice(0, 13);
+      // then both name it, and its end is one line without long ids
+      const printed = `\\nagent ${short} \\| first\\nagent ${short} \\| second\\n`;
+      const line = await says(
+        new RegExp(`${printed}[^\\n]*✓ agent ${short}  \\d+ checkpoints?, [\\d.]+ m?s\\n`),
+      );
+      assert.ok(!line.includes(runId) && !line.includes(thread));
     },
   ));
 

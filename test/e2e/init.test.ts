@@ -1,7 +1,9 @@
 import * as assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { runHere } from '../support/command-line.ts';
 import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
@@ -10,43 +12,88 @@ import { withPrograms } from './programs.ts';
 const test = suite('init');
 
 const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-const hello = (graph: string) => ({
-  assistant_id: graph,
-  input: { messages: [{ role: 'user', content: 'hello' }] },
-});
+/** Lines of the output below `Next:`. */
+const stepsOf = (out: string): string[] =>
+  out
+    .split('Next:\n')[1]!
+    .split('\n')
+    .map((line) => line.trim());
+
+const manifestOf = (folder: string): any => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 test('what init writes is served at once and answers the request that it prints', () =>
   withPrograms(async ({ serve, dir }) => {
     const answers = await Promise.all(
-      ['function', 'auth', 'agent'].map(async (template) => {
+      ['agent', 'function', 'auth'].map(async (template) => {
         // Given a template in an empty folder, with the packages that it names.
         const folder = join(dir, template);
         const { out } = await runHere(['init', folder, '--template', template]);
-        const packages = /^ {2}npm install (.*)$/m.exec(out)?.[1];
-        assert.equal(packages, template === 'agent' ? '@langchain/langgraph @langchain/core' : undefined);
-        if (packages !== undefined) symlinkSync(PACKAGES, join(folder, 'node_modules'));
+        symlinkSync(PACKAGES, join(folder, 'node_modules'));
         // When it is served.
         const server = await serve({ args: ['--config', folder, '--data', join(folder, '.platform')] });
         // Then the printed request is answered.
-        const { assistant_id: graph } = JSON.parse(/-d '(.*)'$/m.exec(out)?.[1] ?? '');
+        const printed = JSON.parse(/-d '(.*)'$/m.exec(out)?.[1] ?? '');
         const authorization = /-H 'authorization: ([^']*)'/.exec(out)?.[1];
         const headers = authorization === undefined ? {} : { authorization };
-        const refused = await server.ask('POST', '/runs/wait', hello(graph));
-        const { json } = await server.ask('POST', '/runs/wait', hello(graph), headers);
-        return [refused.status, json.messages[1].type, json.messages[1].content];
+        const refused = await server.ask('POST', '/runs/wait', printed);
+        const { json } = await server.ask('POST', '/runs/wait', printed, headers);
+        assert.doesNotMatch(server.output(), /warn/i);
+        return [refused.status, json.messages.at(-1).type, json.messages.at(-1).content];
       }),
     );
     assert.deepEqual(answers, [
+      [200, 'ai', 'It is sunny in Oslo, 21 °C.'],
       [200, 'ai', 'You said: hello'],
       [401, 'ai', 'You said: hello'],
-      [200, 'ai', 'Hello! Put a real model into agent.ts.'],
     ]);
+  }));
+
+test('the agent of init asks before it acts, and its own test passes', () =>
+  withPrograms(async ({ serve, dir }) => {
+    const folder = join(dir, 'agent');
+    await runHere(['init', folder]);
+    symlinkSync(PACKAGES, join(folder, 'node_modules'));
+    const testing = promisify(execFile)('node_modules/.bin/tsx', ['--test', 'agent.test.ts'], {
+      cwd: folder,
+    });
+    const server = await serve({ args: ['--config', folder, '--data', join(folder, '.platform')] });
+    const { json: thread } = await server.ask('POST', '/threads', {});
+    const wait = (body: object) =>
+      server.ask('POST', `/threads/${thread.thread_id}/runs/wait`, { assistant_id: 'agent', ...body });
+    const { json: asked } = await wait({
+      input: { messages: [{ role: 'user', content: 'Book a hotel in Rome' }] },
+    });
+    assert.equal(asked.__interrupt__[0].value.question, 'Book a hotel in Rome?');
+    const { json: booked } = await wait({ command: { resume: true } });
+    assert.equal(booked.messages.at(-1).content, 'Booked 2 nights in Rome.');
+    assert.match((await testing).stdout, /pass 1$/m);
+  }));
+
+test('the manifest of init pins the packages of the tests and names how the program was installed', () =>
+  withTempDir(async (dir) => {
+    // Given the program in the folder of its sources.
+    const { out } = await runHere(['init', join(dir, 'My Agent')]);
+    const { name, scripts, dependencies, devDependencies } = manifestOf(join(dir, 'My Agent'));
+    // Then npm installs it from there, and the scripts find it in the project.
+    assert.deepEqual([name, scripts.dev, scripts.start], ['my-agent', 'rewound dev', 'rewound serve']);
+    const { rewound, ...packages } = dependencies;
+    assert.equal(resolve(dir, 'My Agent', rewound.slice('file:'.length)), dirname(PACKAGES));
+    for (const [packageName, version] of Object.entries({ ...packages, ...devDependencies }))
+      assert.equal(
+        JSON.parse(readFileSync(join(PACKAGES, packageName, 'package.json'), 'utf8')).version,
+        version,
+        packageName,
+      );
+    assert.deepEqual(stepsOf(out).slice(1, 3), ['npm install', 'npm run dev']);
   }));
 
 test('init overwrites nothing, and adds an auth handler to a project that is there', () =>
   withTempDir(async (dir) => {
     writeFileSync(join(dir, 'hello.ts'), 'mine');
-    await assert.rejects(runHere(['init', dir]), /has hello\.ts already; nothing was written/);
+    await assert.rejects(
+      runHere(['init', dir, '--template', 'function']),
+      /has hello\.ts already; nothing was written/,
+    );
     assert.deepEqual(readdirSync(dir), ['hello.ts']);
     writeFileSync(join(dir, 'langgraph.json'), '{}');
     const { code, out } = await runHere(['init', dir, '--template', 'auth']);

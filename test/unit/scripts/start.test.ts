@@ -55,18 +55,39 @@ test('given sources, when the program starts, then it is built once, and again a
     assert.equal(readdirSync(builds).length, 2);
   }));
 
-for (const entry of ['scripts/start.mjs', 'scripts/bin/rewound.mjs'])
-  test(`an older Node gets one line from ${entry} that says what is needed, and exit code 2`, async () => {
-    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
-    const preload = `data:text/javascript,${encodeURIComponent(older)}`;
-    const { code, output } = await runChild(
-      process.execPath,
-      ['--import', preload, join(ROOT, entry), 'serve'],
-      { timeoutMs: 30_000, signal: new AbortController().signal },
-    );
-    assert.equal(code, 2);
-    assert.match(output, /^Node\.js: found 20\.19\.0 \(.*\), expected 24 or later; install it .*\n$/);
+/** Runs the entry of a copy as Node 20 would. */
+const startOnOlder = (dir: string, entry: string, ...args: string[]) => {
+  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
+  const preload = `data:text/javascript,${encodeURIComponent(older)}`;
+  return runChild(process.execPath, ['--import', preload, join(dir, entry), ...args], {
+    timeoutMs: 30_000,
+    signal: new AbortController().signal,
   });
+};
+
+for (const entry of ['scripts/start.mjs', 'scripts/bin/rewound.mjs'])
+  test(`an older Node gets one line from ${entry} that says what is needed, and exit code 2`, () =>
+    withTempDir(async (dir) => {
+      cpSync(join(ROOT, 'scripts'), join(dir, 'scripts'), { recursive: true });
+      const { code, output } = await startOnOlder(dir, entry, 'serve');
+      assert.equal(code, 2);
+      assert.match(
+        output,
+        /^Node\.js: found 20\.19\.0 \(.*\), expected 24 or later; install it .* "npm install node-[\w-]+@24"\n$/,
+      );
+    }));
+
+test('on an older Node the command runs on the one that npm installed beside the program', () =>
+  withCopy(async (dir) => {
+    mkdirSync(join(dir, 'node_modules/.bin'));
+    symlinkSync(process.execPath, join(dir, 'node_modules/.bin/node'));
+    const shown = await startOnOlder(dir, 'scripts/start.mjs', '--help');
+    assert.equal(shown.code, 0);
+    assert.match(shown.output, USAGE);
+    const refused = await startOnOlder(dir, 'scripts/start.mjs', 'serve', '--port', 'x');
+    assert.equal(refused.code, 2);
+    assert.match(refused.output, /--port/);
+  }));
 
 test('given a place where nothing can be written, when the program starts, then it runs from its sources', () =>
   withCopy(async (dir) => {

@@ -1,13 +1,20 @@
 /** The projects that `init` writes. */
+import { AGENT, AGENT_TEST, ENV, STAND_IN } from './agent.ts';
 
 export interface Template {
   /** What it is, for the help. */
   readonly summary: string;
+  /** Files besides `package.json`, by name. */
   readonly files: Readonly<Record<string, string>>;
-  /** Packages that its code imports. */
-  readonly packages: readonly string[];
+  /** Packages of its code, by name, with exact versions. */
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  /** The npm script `test`; absent without tests. */
+  readonly test?: string;
   /** Id of the graph to try. */
   readonly graph: string;
+  /** A message to try. */
+  readonly message: string;
   /** Headers of a request that is let in. */
   readonly headers: readonly string[];
 }
@@ -21,19 +28,6 @@ interface State {
 export const graph = ({ messages }: State) => ({
   messages: [{ role: 'assistant', content: \`You said: \${messages.at(-1)?.content}\` }],
 });
-`;
-
-const AGENT = `import { FakeListChatModel } from '@langchain/core/utils/testing';
-import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
-
-// Needs no key and only pretends. A real model goes here: npm install @langchain/openai, and
-// const model = new ChatOpenAI({ model: 'gpt-5' });
-const model = new FakeListChatModel({ responses: ['Hello! Put a real model into agent.ts.'] });
-
-export const graph = new StateGraph(MessagesAnnotation)
-  .addNode('answer', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-  .addEdge('__start__', 'answer')
-  .compile();
 `;
 
 const AUTH = `import { Auth, HTTPException } from 'rewound/auth';
@@ -57,37 +51,62 @@ export const auth = new Auth()
 
 const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
+const TSCONFIG = toJson({
+  compilerOptions: {
+    ...{ target: 'es2023', module: 'nodenext', types: ['node'], strict: true },
+    ...{ noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
+  },
+});
+
+const IGNORED = 'node_modules/\n.platform/\n.env\n';
+
+const FUNCTION: Template = {
+  summary: 'a plain function, which needs no library',
+  files: {
+    'platform.json': toJson({ graphs: { hello: './hello.ts:graph' } }),
+    'hello.ts': HELLO,
+    '.gitignore': IGNORED,
+  },
+  ...{ dependencies: {}, devDependencies: {}, graph: 'hello', message: 'hello', headers: [] },
+};
+
+export const DEFAULT_TEMPLATE = 'agent';
+
 export const TEMPLATES: Readonly<Record<string, Template>> = {
-  function: {
-    summary: 'a plain function, which needs nothing else',
-    files: { 'platform.json': toJson({ graphs: { hello: './hello.ts:graph' } }), 'hello.ts': HELLO },
-    packages: [],
-    graph: 'hello',
-    headers: [],
-  },
   agent: {
-    summary: 'a LangGraph agent in TypeScript',
+    summary: 'an agent with tools, one of which asks before it acts',
     files: {
-      'platform.json': toJson({ graphs: { agent: './agent.ts:graph' } }),
-      'package.json': toJson({ private: true, type: 'module' }),
+      'platform.json': toJson({ graphs: { agent: './agent.ts:graph' }, env: '.env' }),
       'agent.ts': AGENT,
+      'stand-in.ts': STAND_IN,
+      'agent.test.ts': AGENT_TEST,
+      'tsconfig.json': TSCONFIG,
+      '.env': ENV,
+      '.env.example': ENV,
+      '.gitignore': IGNORED,
     },
-    packages: ['@langchain/langgraph', '@langchain/core'],
-    graph: 'agent',
-    headers: [],
+    dependencies: {
+      '@langchain/core': '1.4.0',
+      '@langchain/langgraph': '1.7.3',
+      langchain: '1.5.14',
+      zod: '4.6.7',
+    },
+    devDependencies: { '@types/node': '24.19.2', tsx: '4.23.15' },
+    test: 'tsx --test agent.test.ts',
+    ...{ graph: 'agent', message: 'What is the weather in Oslo?', headers: [] },
   },
+  function: FUNCTION,
   auth: {
+    ...FUNCTION,
     summary: 'an auth handler; with the function, unless there is a project',
     files: {
+      ...FUNCTION.files,
       'platform.json': toJson({
         graphs: { hello: './hello.ts:graph' },
         auth: { path: './auth.ts:auth' },
       }),
-      'hello.ts': HELLO,
       'auth.ts': AUTH,
     },
-    packages: [],
-    graph: 'hello',
     headers: ['authorization: Bearer token-of-ada'],
   },
 };
