@@ -195,7 +195,7 @@ test('a run that succeeds is one short line, and what its code prints carries th
       'platform.json': GRAPHS,
       'agent.ts': `export const agent = () => { console.log('first\\nsecond'); return { said: 'x' }; };`,
     },
-    async ({ server, says }) => {
+    async ({ server }) => {
       // when a run prints two lines
       const thread = await createThread(server);
       const { run_id: runId } = (
@@ -203,9 +203,9 @@ test('a run that succeeds is one short line, and what its code prints carries th
       ).json;
       const short = runId.slice(0, 13);
       // then both name it, and its end is one line without long ids
-      const printed = `\\nagent ${short} \\| first\\nagent ${short} \\| second\\n`;
-      const line = await says(
-        new RegExp(`${printed}[^\\n]*✓ agent ${short}  \\d+ checkpoints?, [\\d.]+ m?s\\n`),
+      await server.printed(new RegExp(`^agent ${short} \\| first\nagent ${short} \\| second$`, 'm'));
+      const [line] = await server.printed(
+        new RegExp(`^.*✓ agent ${short}  \\d+ checkpoints?, [\\d.]+ m?s$`, 'm'),
       );
       assert.ok(!line.includes(runId) && !line.includes(thread));
     },
