@@ -36,7 +36,7 @@ export async function findBroken(
       ...checkLeftovers(history),
       ...(await checkFrames(history, rows, ledger)),
       ...(await checkMessages(history, rows, ledger)),
-      ...checkWebhooks(history, events, received),
+      ...checkWebhooks(history, events, rows, ledger, received),
     ];
   } finally {
     history.close();
@@ -96,16 +96,21 @@ function checkEnds(events: readonly Recorded[], rows: Map<string, RunRow>, { run
   ];
 }
 
-/** L4: one run for every key, however often its request was sent. */
+/** L4: one run for every key, however often its request was sent. A run that was rolled back has lost its tag. */
 function checkOnce(events: readonly Recorded[], { once }: Ledger): string[] {
-  const counts = new Map<unknown, number>();
-  for (const { type, data } of events)
-    if (type === 'RunCreated') counts.set(data.metadata['tag'], (counts.get(data.metadata['tag']) ?? 0) + 1);
-  return [...once].flatMap(([tag, isHeard]) => {
-    const count = counts.get(tag) ?? 0;
-    return count === 1 || (count === 0 && !isHeard)
+  const made = new Map<unknown, Set<string>>([...once.keys()].map((tag) => [tag, new Set()]));
+  const created = new Set<string>();
+  for (const { type, data } of events) {
+    if (type !== 'RunCreated') continue;
+    created.add(data.runId);
+    made.get(data.metadata['tag'])?.add(data.runId);
+  }
+  return [...once].flatMap(([tag, heard]) => {
+    const found = made.get(tag)!;
+    if (heard !== undefined && created.has(heard)) found.add(heard);
+    return found.size === 1 || (found.size === 0 && heard === undefined)
       ? []
-      : [`${tag} was asked for once and made ${count} runs`];
+      : [`${tag} was asked for once and made ${found.size} runs`];
   });
 }
 
@@ -179,18 +184,28 @@ async function checkMessages(
   return problems;
 }
 
-/** W1, W2: every run that ended with a webhook got its own, always the same, and nobody else got any. */
+/**
+ * W1, W2: every run that ended with a webhook got its own, always the same, and nobody else got any. The ledger says
+ * which run asked for which; the log only of runs that were never acknowledged, none of which is rolled back.
+ */
 function checkWebhooks(
   history: History,
   events: readonly Recorded[],
+  rows: Map<string, RunRow>,
+  { webhooks }: Ledger,
   received: readonly ReceivedRequest[],
 ): string[] {
-  const wanted = new Map<string, string>();
-  for (const event of events)
-    if (event.type === 'RunCreated' && event.data.kwargs.webhook !== undefined)
-      wanted.set(new URL(event.data.kwargs.webhook).pathname, event.data.runId);
-  const got = new Map<string, Set<string>>();
+  const wanted = new Map([...webhooks].filter((asked): asked is [string, string] => asked[1] !== undefined));
   const problems: string[] = [];
+  for (const { type, data } of events) {
+    if (type !== 'RunCreated' || data.kwargs.webhook === undefined) continue;
+    const path = new URL(data.kwargs.webhook).pathname;
+    const runId = wanted.get(path) ?? data.runId;
+    if (!webhooks.has(path) || runId !== data.runId)
+      problems.push(`run ${data.runId} was created with a webhook ${path} that it did not ask for`);
+    wanted.set(path, runId);
+  }
+  const got = new Map<string, Set<string>>();
   for (const { url, headers, body } of received) {
     const text = body.toString();
     got.set(url, (got.get(url) ?? new Set()).add(`${headers['webhook-id']} ${text}`));
@@ -201,7 +216,9 @@ function checkWebhooks(
     const variants = got.get(url)?.size ?? 0;
     if (variants !== 1) problems.push(`webhook ${url} of run ${runId} came in ${variants} variants`);
   }
+  // The delivery of a run that was rolled back is forgotten once it is over.
+  const kept = [...wanted.values()].filter((runId) => rows.has(runId)).length;
   const owed = history.rows.get<{ n: number }>('SELECT count(*) AS n FROM deliveries', {})?.n;
-  if (owed !== wanted.size) problems.push(`${owed} deliveries for ${wanted.size} runs with a webhook`);
+  if (owed !== kept) problems.push(`${owed} deliveries for ${kept} runs with a webhook`);
   return problems;
 }

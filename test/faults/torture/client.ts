@@ -15,7 +15,7 @@ export interface ClientOptions {
 
 /** Resolves when the server cannot be reached any more. */
 export async function beClient({ server, random, ledger, webhookUrl, gate }: ClientOptions): Promise<void> {
-  const { threads, runs, streams, deletions, problems } = ledger;
+  const { threads, runs, streams, deletions, webhooks, problems } = ledger;
 
   /** Undefined for an answer other than those that are allowed here, which is a problem. */
   async function ask(allowed: readonly number[], method: string, path: string, body?: unknown) {
@@ -37,15 +37,17 @@ export async function beClient({ server, random, ledger, webhookUrl, gate }: Cli
     return free.length < 4 || random.chance(0.1) ? createThread() : random.pick(free)[0];
   };
 
-  function order(graph: string) {
+  /** `isHooked`: a webhook is asked for. */
+  function order(graph: string, isHooked = random.chance(0.4)) {
     const tag = `t${ledger.next()}`;
+    if (isHooked) webhooks.set(`/${tag}`, undefined);
     const body = {
       assistant_id: graph,
       input: graph === 'chain' ? {} : { messages: [{ role: 'user', content: tag }] },
       config: { configurable: { count: random.int(1, 12), ...(graph === 'gate' && { gate }) } },
       stream_mode: random.pick([['values'], ['values', 'updates', 'custom']]),
       multitask_strategy: random.pick(['enqueue', 'enqueue', 'reject', 'interrupt']),
-      ...(random.chance(0.4) && { webhook: webhookUrl(`/${tag}`) }),
+      ...(isHooked && { webhook: webhookUrl(`/${tag}`) }),
     };
     return { tag, graph, body };
   }
@@ -61,6 +63,7 @@ export async function beClient({ server, random, ledger, webhookUrl, gate }: Cli
 
   function promise(runId: string, threadId: string, { tag, graph }: { tag: string; graph: string }): void {
     runs.set(runId, { threadId, tag, graph, rollback: false });
+    if (webhooks.has(`/${tag}`)) webhooks.set(`/${tag}`, runId);
   }
 
   async function background(threadId?: string, asked = quick(threadId)): Promise<string | undefined> {
@@ -142,8 +145,7 @@ export async function beClient({ server, random, ledger, webhookUrl, gate }: Cli
     const answer = await ask([200], 'POST', '/threads', {});
     if (answer === undefined) return;
     const threadId = answer.json.thread_id;
-    const { webhook: _, ...body } = order('steps').body;
-    await ask([200], 'POST', `/threads/${threadId}/runs`, body);
+    await ask([200], 'POST', `/threads/${threadId}/runs`, order('steps', false).body);
     deletions.set(threadId, false);
     if ((await ask([204], 'DELETE', `/threads/${threadId}`)) !== undefined) deletions.set(threadId, true);
   }

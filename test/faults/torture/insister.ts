@@ -64,11 +64,11 @@ export function openInsister({ name, random, ledger, gate }: InsisterOptions): I
       ...('command' in more ? {} : { input: { messages: [{ role: 'user', content: tag }] } }),
       ...more,
     };
-    once.set(tag, false);
+    once.set(tag, undefined);
     const { status, json, headers } = await insist('POST', path, body, tag);
     if (status !== 200) throw new Error(`${path} for ${graph}: ${status} ${JSON.stringify(json)}`);
-    once.set(tag, true);
     const runId = headers.get('content-location')!.split('/').at(-1)!;
+    once.set(tag, runId);
     if (!path.endsWith('/wait')) heard.push({ path, tag, body, runId });
     return { tag, runId, json };
   }

@@ -4,7 +4,7 @@ import type { ReceivedFrame } from '../../e2e/frames.ts';
 
 export interface PromisedRun {
   readonly threadId: string;
-  /** In the run's input and in the URL of its webhook. */
+  /** In the run's input. */
   readonly tag: string;
   readonly graph: string;
   /** Somebody asked for it to be rolled back: it may be gone. */
@@ -28,8 +28,10 @@ export interface Ledger {
   readonly streams: Map<string, WatchedStream>;
   /** Threads whose deletion was asked for: true once it was acknowledged. */
   readonly deletions: Map<string, boolean>;
-  /** By the tag in the metadata of the run that a request with a key asked for: true once it was acknowledged. */
-  readonly once: Map<string, boolean>;
+  /** By path of a webhook that was asked for: its run, undefined until acknowledged. Rolled-back runs are redacted in the log. */
+  readonly webhooks: Map<string, string | undefined>;
+  /** By tag in the metadata of a run that a request with a key asked for: the run, undefined until acknowledged. */
+  readonly once: Map<string, string | undefined>;
   /** What should not have been seen. */
   readonly problems: string[];
   /** A number that nobody else has. */
@@ -43,6 +45,7 @@ export function openLedger(): Ledger {
     runs: new Map(),
     streams: new Map(),
     deletions: new Map(),
+    webhooks: new Map(),
     once: new Map(),
     problems: [],
     next: () => ++last,

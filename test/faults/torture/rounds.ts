@@ -12,7 +12,7 @@ import { beClient } from './client.ts';
 import { findBroken } from './checks.ts';
 import { openInsister } from './insister.ts';
 import { openKeeper, type Keeper } from './keeper.ts';
-import { openLedger } from './ledger.ts';
+import { openLedger, type Ledger } from './ledger.ts';
 import { findErased } from './remains.ts';
 
 export interface Tortured {
@@ -103,6 +103,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
     await inTime(Promise.all(insisters.map((insister) => insister.finish()))).catch((error: Error) =>
       ledger.problems.push(`a client that insists ${error.message}`),
     );
+    await undo(server, ledger, sink);
     await settle(server, join(data, 'log.db'), sink, accepted).catch((error: Error) =>
       ledger.problems.push(`not everything came to its end: ${error.message.slice(0, 200)}`),
     );
@@ -181,6 +182,17 @@ function acceptMost(sink: WebhookSink, random: Random): ReadonlySet<string> {
     response.writeHead(refuse ? 500 : 200).end();
   });
   return accepted;
+}
+
+/** Rolls back a run that asked for a webhook: the log forgets that it did, and the receiver is told (W1). */
+async function undo(server: ServerProgram, { runs, webhooks }: Ledger, sink: WebhookSink): Promise<void> {
+  const { json: thread } = await server.ask('POST', '/threads', {});
+  const [threadId, tag] = [thread.thread_id, 'undone'];
+  const body = { assistant_id: 'echo', after_seconds: 3_600, webhook: sink.url(`/${tag}`) };
+  const { json: run } = await server.ask('POST', `/threads/${threadId}/runs`, body);
+  runs.set(run.run_id, { threadId, tag, graph: 'echo', rollback: true });
+  webhooks.set(`/${tag}`, run.run_id);
+  await server.ask('POST', `/threads/${threadId}/runs/${run.run_id}/cancel?action=rollback`);
 }
 
 /** Resolves when every run has ended and every webhook was taken. Rejects when that takes too long. */
