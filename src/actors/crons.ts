@@ -81,7 +81,8 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
     const commandId = ids.uuid();
     return untilCommitted(`cron ${cronId}`, async () => {
       const { state, version } = await load(cronId);
-      const decided = decide(command, state);
+      // Read here, because the clock may be set while a command waits.
+      const decided = decide(command, state, clock.now());
       if (!decided.ok) return decided;
       const { event } = decided;
       const deletion = event.type === 'CronDeleted' ? deletionOf([{ cronId, version }]) : undefined;
@@ -101,12 +102,13 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
     untilCommitted(`cron ${cronId}`, async () => {
       const { state, version } = await load(cronId);
       if (state.status !== 'living') return false;
-      const due = findDueSlot(state, clock.now(), catchUp);
+      const now = clock.now();
+      const due = findDueSlot(state, now, catchUp);
       if (due === undefined) return false;
       if (!due.runs) return pass(cronId, due, 'missed');
       const runId = ids.uuid();
       const threadId = state.content.threadId ?? ids.uuid();
-      const decided = decide({ type: 'TakeSlot', due, by: { runId, threadId } }, state);
+      const decided = decide({ type: 'TakeSlot', due, by: { runId, threadId } }, state, now);
       if (!decided.ok) throw new Error(`cron ${cronId}: slot ${due.slot} is ${decided.refusal.code}`);
       const slotFact = appendOf(state, version, decided.event);
       const started = await start({ cron: state, runId, threadId, slotFact });

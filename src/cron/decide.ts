@@ -1,20 +1,20 @@
 /**
- * Decides a cron command: returns an event, or a refusal with its reason. Pure.
+ * Decides a cron command at `now`: returns an event, or a refusal with its reason. Pure.
  *
  * Each slot is computed from the previous slot, not from the clock. So a clock that goes back repeats no slot, and one
- * that jumps ahead skips none silently. Exception: changing, enabling or replanning a cron drops a plan or slot that
- * only a clock far ahead can have produced.
+ * that jumps ahead skips none silently. Exception: changing, enabling or replanning a cron drops the plan and the slots
+ * of a clock that was ahead of `now`.
  */
 import type { CronContent, CronEvent } from './events.ts';
 import { lastSlots, nextSlot } from './schedule.ts';
 import { canFollow, type CronState, type LivingCron } from './state.ts';
 
 export type CronCommand =
-  | { type: 'CreateCron'; cronId: string; content: CronContent; now: number }
+  | { type: 'CreateCron'; cronId: string; content: CronContent }
   /** `metadata` and `payload` are merged key by key; other members are replaced. */
-  | { type: 'UpdateCron'; changes: Partial<CronContent>; now: number }
+  | { type: 'UpdateCron'; changes: Partial<CronContent> }
   /** Replans if the next slot is later than the first one after `now`. */
-  | { type: 'ReplanCron'; now: number }
+  | { type: 'ReplanCron' }
   | { type: 'TakeSlot'; due: DueSlot; by: { runId: string; threadId: string } | { reason: string } }
   | { type: 'DeleteCron' };
 
@@ -38,10 +38,10 @@ export interface DueSlot {
   readonly runs: boolean;
 }
 
+type PlannedContent = Pick<CronContent, 'schedule' | 'timezone' | 'endTime'>;
+
 /** A slot handled later than this counts as missed. */
 const MAX_DELAY_MS = 10_000;
-/** Tolerated clock error: one day plus one hour of summer time. A slot taken within it is never repeated. */
-const MAX_CLOCK_ERROR_MS = 90_000_000;
 
 const accept = (event: CronEvent): CronDecision => ({ ok: true, event });
 const refuse = (code: CronRefusal['code']): CronDecision => ({ ok: false, refusal: { code } });
@@ -63,9 +63,9 @@ export function findDueSlot(
   return { slot, since: slot > nextAt ? nextAt : null, runs };
 }
 
-export function decide(command: CronCommand, state: CronState): CronDecision {
+export function decide(command: CronCommand, state: CronState, now: number): CronDecision {
   if (command.type === 'CreateCron') {
-    const { cronId, content, now } = command;
+    const { cronId, content } = command;
     const event: CronEvent = {
       type: 'CronCreated',
       data: { cronId, ...content, nextAt: plan(content, now) },
@@ -76,7 +76,7 @@ export function decide(command: CronCommand, state: CronState): CronDecision {
   const { cronId } = state;
   switch (command.type) {
     case 'UpdateCron': {
-      const { changes, now } = command;
+      const { changes } = command;
       const metadata = { ...state.content.metadata, ...changes.metadata };
       const payload = { ...state.content.payload, ...changes.payload };
       const content = { ...state.content, ...changes, metadata, payload };
@@ -87,7 +87,7 @@ export function decide(command: CronCommand, state: CronState): CronDecision {
     }
     case 'ReplanCron': {
       const { content } = state;
-      const nextAt = replan(state, content, command.now);
+      const nextAt = replan(state, content, now);
       const holds = !content.enabled || nextAt === state.nextAt;
       return holds
         ? refuse('plan-holds')
@@ -108,14 +108,14 @@ export function decide(command: CronCommand, state: CronState): CronDecision {
   }
 }
 
-function plan(content: CronContent, after: number): number | null {
+/** First slot of a cron after a time; null when there is none before its end. */
+export function plan(content: PlannedContent, after: number): number | null {
   return within(content, nextSlot(content, after));
 }
 
 /** Keeps the planned slot unless the schedule has changed or an earlier slot is due. */
-function replan({ content: before, nextAt, lastSlot }: LivingCron, content: CronContent, now: number) {
-  const isClockWrong = lastSlot !== null && lastSlot - now > MAX_CLOCK_ERROR_MS;
-  const planned = plan(content, isClockWrong ? now : Math.max(now, lastSlot ?? now));
+function replan({ content: before, nextAt }: LivingCron, content: CronContent, now: number) {
+  const planned = plan(content, now);
   // A disabled cron keeps showing its next slot; enabling it plans anew, so slots of the pause are skipped.
   const isSame =
     before.schedule === content.schedule &&
@@ -125,5 +125,5 @@ function replan({ content: before, nextAt, lastSlot }: LivingCron, content: Cron
   return isSame && isEarliest ? within(content, nextAt) : planned;
 }
 
-const within = ({ endTime }: CronContent, slot: number | null): number | null =>
+const within = ({ endTime }: PlannedContent, slot: number | null): number | null =>
   slot === null || (endTime !== null && slot > endTime) ? null : slot;

@@ -41,7 +41,7 @@ export function evolve(state: CronState, event: CronEvent): CronState {
     case 'CronUpdated': {
       const { nextAt } = event.data;
       const taken = state.status === 'living' ? state.lastSlot : null;
-      // A next slot before `lastSlot` means that a wrong clock took `lastSlot`, so it is forgotten.
+      // A next slot before `lastSlot` means that a clock that was ahead took `lastSlot`, so it is forgotten.
       const lastSlot = taken !== null && nextAt !== null && nextAt <= taken ? null : taken;
       return { status: 'living', cronId, content: contentOf(event.data), nextAt, lastSlot };
     }

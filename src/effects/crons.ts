@@ -3,13 +3,13 @@
  *
  * X5 Due crons are read from rows: a lost wake-up, a restart or a clock jump delays a run but never loses it.
  * `cron/decide.ts` decides about missed slots. A cron whose run cannot start now is retried later and delays no other
- * cron. A server start plans crons anew in case the clock had been far ahead.
+ * cron. A server start plans crons anew in case the clock had been ahead.
  */
 import type { Crons, StartCronRun } from '../actors/crons.ts';
-import { nextSlot } from '../cron/schedule.ts';
+import { plan } from '../cron/decide.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../log/log.ts';
-import { dueCrons, nextDueCron, searchCrons } from '../projections/cron-queries.ts';
+import { dueCrons, hasPlannedCron, nextDueCron, searchCrons } from '../projections/cron-queries.ts';
 import type { OnFault } from './fault.ts';
 
 export interface CronReactorOptions {
@@ -82,18 +82,17 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
     while (!stopping && (await crons.fire(cronId, start)));
   }
 
-  /** Plans crons anew whose next slot was computed while the clock was ahead: they would wait for that time. */
+  /** Plans crons anew that a clock ahead has planned: their next slot is late, or missing before their end. */
   async function replan(): Promise<void> {
-    const now = clock.now();
-    if ((await nextDueCron(log.rows, now)) === undefined) return;
+    if (!(await hasPlannedCron(log.rows, clock.now()))) return;
     const search = { enabled: true, sortBy: 'cron_id', sortOrder: 'asc', limit: REPLAN_PAGE_ROWS } as const;
     for (let offset = 0; !stopping; offset += REPLAN_PAGE_ROWS) {
       const { crons: page } = await searchCrons(log.rows, { ...search, offset });
       for (const cron of page) {
         const { cronId, nextAt } = cron;
-        const soonest = nextSlot(cron, now);
-        if (stopping || nextAt === null || soonest === null || nextAt <= soonest) continue;
-        await crons.dispatch(cronId, { type: 'ReplanCron', now });
+        const soonest = plan(cron, clock.now());
+        if (stopping || soonest === null || (nextAt !== null && nextAt <= soonest)) continue;
+        await crons.dispatch(cronId, { type: 'ReplanCron' });
       }
       if (page.length < REPLAN_PAGE_ROWS) return;
     }

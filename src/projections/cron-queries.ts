@@ -147,6 +147,13 @@ export async function nextDueCron(rows: RowReader, after: number): Promise<numbe
   return row?.at ?? undefined;
 }
 
+/** Whether a cron is yet to fire, or its end is yet to come: only such a cron can have the plan of a clock ahead. */
+export async function hasPlannedCron(rows: RowReader, now: number): Promise<boolean> {
+  const sql = `SELECT 1 FROM crons WHERE enabled = 1 AND next_at > @now
+     UNION ALL SELECT 1 FROM crons WHERE enabled = 1 AND next_at IS NULL AND end_time > @now LIMIT 1`;
+  return rows.get(sql, { now }) !== undefined;
+}
+
 export async function cronsOf(
   rows: RowReader,
   of: { readonly threadId: string } | { readonly assistantId: string },

@@ -86,11 +86,10 @@ export const cronChangeEndpoints: readonly Endpoint[] = [
         payload: { ...payload, ...(other !== undefined && { assistant_id: other }) },
         metadata,
       };
-      const now = context.clock.now();
       // An `end_time` in the past is accepted unless the patch sets it.
-      checkTimes({ ...before, ...changes, endTime: endTime ?? null }, now);
+      checkTimes({ ...before, ...changes, endTime: endTime ?? null }, context.clock.now());
       const payloads = await renewedSecret(context, before, actor);
-      const done = await context.crons.dispatch(cronId, { type: 'UpdateCron', changes, now }, { payloads });
+      const done = await context.crons.dispatch(cronId, { type: 'UpdateCron', changes }, { payloads });
       if (!done.ok) throw noCron(cronId);
       return jsonReply(toCron(await findCron(context, cronId)));
     },
@@ -152,15 +151,14 @@ async function createCron(
   const { schedule = request.schedule, payload: left, metadata } = grantedCron(granted);
   const payload = { ...left, assistant_id: assistantId };
   const timezone = request.timezone ?? null;
-  const now = clock.now();
-  checkTimes({ schedule, timezone, endTime }, now);
+  checkTimes({ schedule, timezone, endTime }, clock.now());
   const content: CronContent = {
     ...{ assistantId, threadId, schedule, timezone, endTime, userId, payload, metadata },
     enabled: request.enabled,
     onRunCompleted: threadId === null ? request.on_run_completed : null,
   };
   const make = async (extraAppends: readonly Append[] = []): Promise<void | typeof CONFLICT> => {
-    const command = { type: 'CreateCron', cronId, content, now } as const;
+    const command = { type: 'CreateCron', cronId, content } as const;
     const done = await crons.dispatch(cronId, command, {
       payloads: newSecret(cronId, actor),
       extraAppends,

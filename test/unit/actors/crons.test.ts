@@ -45,9 +45,8 @@ const withCrons = (use: (given: Given) => Promise<void>): Promise<void> =>
       createCrons({ log: wrap(lent.log), clock: lent.clock, ids, catchUp: { mode: 'one', limit: 100 } });
     const crons = another();
     await lent.done(ask.createThread());
-    const now = lent.clock.now();
     const payloads = [{ kind: 'cron-secret', cronId: CRON, data: 'canary' }] as const;
-    await crons.dispatch(CRON, { type: 'CreateCron', cronId: CRON, content: content(), now }, { payloads });
+    await crons.dispatch(CRON, { type: 'CreateCron', cronId: CRON, content: content() }, { payloads });
     await use({
       ...lent,
       get log() {
@@ -112,8 +111,7 @@ test('given a cron that is changed while it fires, when the run is to be created
     let asked = 0;
     const fired = await crons.fire(CRON, async (order) => {
       asked += 1;
-      const now = clock.now();
-      await other.dispatch(CRON, { type: 'UpdateCron', changes: { enabled: false }, now });
+      await other.dispatch(CRON, { type: 'UpdateCron', changes: { enabled: false } });
       return start(order);
     });
     assert.deepEqual([fired, asked], [false, 1]);
@@ -131,8 +129,7 @@ test('L3 A4 given a cron, when its thread is deleted or it finds it gone, then i
     assert.deepEqual(await typesOf(cronStream(CRON)), ['CronDeleted']);
     assert.equal(await secretOf(given), undefined);
     const orphan = '01980000-0000-7000-8000-00000000000d';
-    const now = clock.now();
-    await crons.dispatch(orphan, { type: 'CreateCron', cronId: orphan, content: content(), now });
+    await crons.dispatch(orphan, { type: 'CreateCron', cronId: orphan, content: content() });
     await clock.advance(MINUTE);
     assert.equal(await crons.fire(orphan, async () => ({ kind: 'gone' })), false);
     assert.deepEqual(await typesOf(cronStream(orphan)), ['CronDeleted']);
@@ -146,9 +143,8 @@ test("L4 a cron's firing or change with an unknown outcome is an exception", () 
       ...log,
       commit: async () => ({ kind: 'unknown-outcome', cause: 'no space' }),
     }));
-    const now = clock.now();
     await assert.rejects(doubtful.dispatch(CRON, { type: 'DeleteCron' }), LogUnavailable);
-    await assert.rejects(doubtful.dispatch(CRON, { type: 'UpdateCron', changes: {}, now }), LogUnavailable);
+    await assert.rejects(doubtful.dispatch(CRON, { type: 'UpdateCron', changes: {} }), LogUnavailable);
     await assert.rejects(
       doubtful.fire(CRON, async () => ({ kind: 'refused', reason: 'x' })),
       LogUnavailable,

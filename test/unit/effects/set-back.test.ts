@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
+import { createCrons, type StartCronRun } from '../../../src/actors/crons.ts';
 import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
+import { cronStream } from '../../../src/cron/events.ts';
+import { startCrons } from '../../../src/effects/crons.ts';
 import { startExecutor } from '../../../src/effects/executor.ts';
 import type { HttpOut, Posted } from '../../../src/effects/http-out.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import { startWebhooks } from '../../../src/effects/webhooks.ts';
 import { dueTime } from '../../../src/kernel/clock.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
-import { ask } from '../../support/given.ts';
+import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { seededIds } from '../../support/with-log.ts';
@@ -66,6 +69,48 @@ test('X5 a delayed run starts after its delay though the clock was set back', ()
     await pass(lent, 3 * SECOND);
     assert.equal(await statusOf(lent, 'b'), 'success');
     await executor.stop(0);
+  }));
+
+test('no slot fires twice when the clock is set while a start still reads which crons there are (L1)', () =>
+  withThreads(async (lent) => {
+    const { log, clock, threads } = lent;
+    const ids = seededIds(clock, createRandom(5));
+    const crons = createCrons({ log, clock, ids, catchUp: { mode: 'one', limit: 100 } });
+    // given: a cron that has fired
+    const content = {
+      ...{ assistantId: 'a', threadId: THREAD, schedule: '* * * * *', timezone: null, endTime: null },
+      ...{ enabled: true, onRunCompleted: null, userId: null, payload: {}, metadata: {} },
+    };
+    await lent.done(ask.createThread());
+    await crons.dispatch('c', { type: 'CreateCron', cronId: 'c', content });
+    const start: StartCronRun = async ({ runId, slotFact }) => {
+      const done = await threads.dispatch(THREAD, [ask.createRun(runId)], { extraAppends: [slotFact] });
+      assert.ok(done.ok);
+      return { kind: 'started' };
+    };
+    await clock.advance(60 * SECOND);
+    assert.equal(await crons.fire('c', start), true);
+    // when: a server starts while the clock is two days back, and the clock is right before its search is answered
+    clock.jump(-48 * HOUR);
+    let answer = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (answer = resolve));
+    const slow: typeof log.rows = {
+      get: (sql, params) => log.rows.get(sql, params),
+      all: (sql, params) => log.rows.all(sql, params),
+      search: (sql, params) => asked.then(() => log.rows.all(sql, params)),
+    };
+    const reactor = startCrons({ log: { ...log, rows: slow }, crons, start, clock, onFault });
+    await pass(lent, SECOND);
+    clock.jump(48 * HOUR);
+    await pass(lent, 120 * SECOND);
+    answer();
+    await pass(lent, 60 * SECOND);
+    await reactor.stop();
+    // then
+    const slots = (await log.readStream(cronStream('c'), 1, 100)).flatMap(({ type, data }) =>
+      type === 'CronFired' ? [new Date(data.slot).toISOString().slice(14, 16)] : [],
+    );
+    assert.deepEqual(slots, ['01', '02', '03', '04']);
   }));
 
 for (const way of ['back', 'forward'])

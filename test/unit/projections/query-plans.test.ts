@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Params, RowReader } from '../../../src/log/rows.ts';
 import { runsOfAssistant } from '../../../src/projections/assistant-queries.ts';
-import { cronsOf, dueCrons, nextDueCron } from '../../../src/projections/cron-queries.ts';
+import { cronsOf, dueCrons, hasPlannedCron, nextDueCron } from '../../../src/projections/cron-queries.ts';
 import {
   deliveriesKeptSince,
   deliveriesOf,
@@ -93,6 +93,7 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   deliveriesKeptSince: (rows) => deliveriesKeptSince(rows, 1, 10),
   dueCrons: (rows) => dueCrons(rows, 1, 10, ['c']),
   nextDueCron: (rows) => nextDueCron(rows, 1),
+  hasPlannedCron: (rows) => hasPlannedCron(rows, 1),
   cronsOfThread: (rows) => cronsOf(rows, { threadId: 't' }),
   cronsOfAssistant: (rows) => cronsOf(rows, { assistantId: 'a' }),
 };
