@@ -11,7 +11,14 @@ import type { Threads } from '../actors/threads.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
-import { claimableRuns, getRun, nextDueRun, readRun, type RunRecord } from '../projections/run-queries.ts';
+import {
+  claimableRuns,
+  getRun,
+  nextDueRun,
+  readRun,
+  runLead,
+  type RunRecord,
+} from '../projections/run-queries.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
 import type { OnFault } from './fault.ts';
@@ -55,6 +62,8 @@ export function openClaims(options: ClaimsOptions): Claims {
   let again = false;
   let hasBacklog = true;
   let cancelPoll: () => void = () => undefined;
+  /** How far the clock of an earlier process was ahead: its delays go on by it. */
+  let leadMs: number | undefined;
   /** Token of this server process. */
   const incarnation = ids.token();
   /** Runs whose inline start is being committed. */
@@ -83,7 +92,9 @@ export function openClaims(options: ClaimsOptions): Claims {
     const free = freePermits();
     hasBacklog = free <= 0;
     if (free > 0) {
-      const found = await claimableRuns(log.rows, dueTime(clock), free, isTrialFree());
+      const now = dueTime(clock);
+      leadMs ??= await runLead(log.rows, now);
+      const found = await claimableRuns(log.rows, now, free, isTrialFree(), now + leadMs);
       hasBacklog = found.length === free;
       const waiting = found.filter(({ runId }) => !running.has(runId));
       const started = await Promise.all(waiting.map((run) => start(run).catch(falseWhenFull)));

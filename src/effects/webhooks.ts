@@ -14,6 +14,7 @@ import type { Ids } from '../kernel/ids.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import type { EventLog } from '../log/log.ts';
 import {
+  deliveryLead,
   dueDeliveries,
   dueHosts,
   nextDueDelivery,
@@ -71,6 +72,8 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   let stopping = false;
   let cancelPoll: () => void = () => undefined;
   let chain: Promise<void> = Promise.resolve();
+  /** How far the clock of an earlier process was ahead: its pauses go on by it. */
+  let leadMs: number | undefined;
 
   function pump(hosts: readonly string[] | 'all'): void {
     if (stopping) return;
@@ -91,10 +94,12 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     pendingHosts = undefined;
     if (stopping) return;
     const now = dueTime(clock);
-    for (const host of asked === 'all' ? await dueHosts(log.rows, now) : asked) {
+    leadMs ??= await deliveryLead(log.rows, now);
+    const ahead = now + leadMs;
+    for (const host of asked === 'all' ? await dueHosts(log.rows, ahead) : asked) {
       const room = gate.room(host, clock.monotonic());
       if (room <= 0) continue;
-      const due = await dueDeliveries(log.rows, host, now, room + gate.underWay(host));
+      const due = await dueDeliveries(log.rows, host, now, room + gate.underWay(host), ahead);
       if (stopping) return;
       for (const delivery of due.filter(({ deliveryId }) => !underWay.has(deliveryId)).slice(0, room)) {
         if (slots() <= 0) {

@@ -68,18 +68,23 @@ export async function dueHosts(rows: RowReader, now: number): Promise<string[]> 
     .map(({ host }) => host);
 }
 
-/** What a host is owed now, longest due first. */
+/**
+ * What a host is owed now, longest due first. `ahead`: `now` by the clock that planned deliveries later than `now`
+ * (`deliveryLead`).
+ */
 export async function dueDeliveries(
   rows: RowReader,
   host: string,
   now: number,
   limit: number,
+  ahead = now,
 ): Promise<DeliveryRecord[]> {
   return rows
     .all<DeliveryRow>(
       `SELECT * FROM deliveries INDEXED BY deliveries_by_host
-       WHERE host = @host AND next_at IS NOT NULL AND next_at <= @now ORDER BY next_at LIMIT @limit`,
-      { host, now, limit },
+       WHERE host = @host AND next_at IS NOT NULL AND next_at <= @ahead AND (next_at <= @now OR updated_at > @now)
+       ORDER BY next_at LIMIT @limit`,
+      { host, now, ahead, limit },
     )
     .map(toRecord);
 }
@@ -90,6 +95,15 @@ export async function nextDueDelivery(rows: RowReader, now: number): Promise<num
     { now },
   );
   return row?.at ?? undefined;
+}
+
+/** By how many milliseconds a clock was ahead of `now` when it planned deliveries that are still owed. */
+export async function deliveryLead(rows: RowReader, now: number): Promise<number> {
+  const row = rows.get<{ at: number | null }>(
+    'SELECT max(updated_at) AS at FROM deliveries WHERE next_at > @now AND updated_at > @now',
+    { now },
+  );
+  return (row?.at ?? now) - now;
 }
 
 /** Deliveries of a thread, or of one run of it. */

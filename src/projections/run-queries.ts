@@ -207,10 +207,7 @@ export async function runsToCancel(
   return found.map(toRunRef);
 }
 
-/**
- * A delayed run counts as created when it is due, so those of later days are at the end and not looked at. Nobody's
- * clock is set back by more than this.
- */
+/** A delayed run counts as created when it is due, so those of later days are at the end and not looked at. */
 const HORIZON_MS = 24 * 3_600_000;
 
 export interface Claimable extends RunRef {
@@ -229,14 +226,18 @@ const claimable = (index: string, where: string, order: string): string =>
 /** Runs that have begun, whatever the clock says now. Suspects come last, those with the fewest charges first. */
 const CLAIMABLE_AGAIN = claimable('runs_begun', 'attempt > 0', 'charges, created_at, position');
 
+/** `@ahead` for runs that a clock ahead of `@now` has created, else `@now`. Until then, `updated_at` is their creation. */
+const due = (run: string): string =>
+  `${run}.not_before <= @ahead AND (${run}.not_before <= @now OR ${run}.updated_at > @now)`;
+
 /** Runs that have not, are due, and are the first of their thread. */
 const CLAIMABLE_ANEW = claimable(
   'runs_pending',
-  `attempt = 0 AND created_at <= @horizon AND not_before <= @now
+  `attempt = 0 AND created_at <= @horizon AND ${due('candidate')}
      AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_begun
        WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.attempt > 0)
      AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_pending_by_thread
-       WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND other.not_before <= @now
+       WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND ${due('other')}
          AND (other.created_at, other.position) < (candidate.created_at, candidate.position))`,
   'created_at, position',
 );
@@ -244,13 +245,15 @@ const CLAIMABLE_ANEW = claimable(
 /**
  * Runs that may start now. Those that have begun come first, also when the clock was set back since: what a run saved is
  * what the others of its thread begin with. Then the oldest; those of one millisecond in the order in which they were
- * accepted: an id is made before that. `suspects`: whether one suspect may be among them.
+ * accepted: an id is made before that. `suspects`: whether one suspect may be among them. `ahead`: `now` by the clock that
+ * created runs later than `now` (`runLead`).
  */
 export async function claimableRuns(
   rows: RowReader,
   now: number,
   limit: number,
   suspects: boolean,
+  ahead = now,
 ): Promise<Claimable[]> {
   type Row = RunRefRow & { readonly charges: number | null };
   const again = rows.all<Row>(CLAIMABLE_AGAIN, { limit });
@@ -258,7 +261,12 @@ export async function claimableRuns(
   const found = again.filter((row) => row.charges === null || row === suspect);
   if (found.length < limit)
     found.push(
-      ...rows.all<Row>(CLAIMABLE_ANEW, { now, horizon: now + HORIZON_MS, limit: limit - found.length }),
+      ...rows.all<Row>(CLAIMABLE_ANEW, {
+        now,
+        ahead,
+        horizon: ahead + HORIZON_MS,
+        limit: limit - found.length,
+      }),
     );
   return found.map((row) => ({ ...toRunRef(row), suspect: row.charges !== null }));
 }
@@ -270,6 +278,16 @@ export async function nextDueRun(rows: RowReader, now: number): Promise<number |
     { now },
   );
   return row?.at ?? undefined;
+}
+
+/** By how many milliseconds a clock was ahead of `now` when it created runs that have not begun. */
+export async function runLead(rows: RowReader, now: number): Promise<number> {
+  const row = rows.get<{ at: number | null }>(
+    `SELECT max(updated_at) AS at FROM runs INDEXED BY runs_pending
+     WHERE status = 'pending' AND created_at > @now AND attempt = 0 AND updated_at > @now`,
+    { now },
+  );
+  return (row?.at ?? now) - now;
 }
 
 export async function runningRuns(rows: RowReader): Promise<RunRef[]> {

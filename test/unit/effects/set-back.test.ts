@@ -113,32 +113,99 @@ test('no slot fires twice when the clock is set while a start still reads which 
     assert.deepEqual(slots, ['01', '02', '03', '04']);
   }));
 
+/** The same clock for a process that starts now. */
+const restarted = (lent: TestThreads): TestThreads => ({ ...lent, clock: { ...lent.clock } });
+
+test('X5 runs of a clock that was days ahead go on after a start with the right one, delays included', () =>
+  withThreads(async (lent) => {
+    // given: a queued and a delayed run of a clock that is ahead
+    lent.clock.jump(48 * HOUR);
+    const notBefore = dueTime(lent.clock) + 4 * SECOND;
+    await lent.done([
+      ask.createThread(),
+      ask.createRun('queued', 'enqueue'),
+      ask.createRun('delayed', 'enqueue', { notBefore }),
+    ]);
+    // when: a server starts with the right clock, and gets a delayed run of its own
+    lent.clock.jump(-48 * HOUR);
+    const after = restarted(lent);
+    const executor = execute(after);
+    await after.done(ask.createRun('own', 'enqueue', { notBefore: dueTime(after.clock) + 20 * SECOND }));
+    // then
+    await pass(after, 2 * SECOND);
+    assert.deepEqual(await Promise.all(['queued', 'delayed', 'own'].map((run) => statusOf(after, run))), [
+      'success',
+      'pending',
+      'pending',
+    ]);
+    await pass(after, 4 * SECOND);
+    assert.equal(await statusOf(after, 'delayed'), 'success');
+    assert.equal(await statusOf(after, 'own'), 'pending');
+    await pass(after, 16 * SECOND);
+    assert.equal(await statusOf(after, 'own'), 'success');
+    await executor.stop(0);
+  }));
+
+const HOOK = 'https://a.example/hook';
+
+/** Starts webhooks whose receiver answers 500 to everything; `sentAt` are the seconds of the attempts by delivery. */
+function deliver({ log, clock }: TestThreads, sentAt: Map<string, number[]>, pauses: number) {
+  const out: HttpOut = {
+    async post(_url, headers): Promise<Posted> {
+      const id = headers['webhook-id']!;
+      sentAt.set(id, [...(sentAt.get(id) ?? []), Math.round(clock.monotonic() / SECOND)]);
+      return { kind: 'answered', status: 500 };
+    },
+    open: () => undefined,
+    close: async () => undefined,
+  };
+  const pausesMs = Array.from({ length: pauses }, () => 10 * SECOND);
+  const ids = seededIds(clock, createRandom(4));
+  return startWebhooks({ log, clock, ids, out, onFault, settings: { pausesMs } });
+}
+
+/** Ends a run that owes a webhook. */
+async function owe(lent: TestThreads, runId: string, isFirst = true): Promise<void> {
+  const settings = { input: null, config: {}, streamMode: ['values'], streamSubgraphs: false };
+  const kwargs = { ...settings, webhook: HOOK };
+  await lent.done(isFirst ? toRunning(runId, { kwargs }) : toRunning(runId, { kwargs }).slice(1));
+  await lent.done(ask.complete(runId));
+}
+
+test('W1 webhooks of a clock that was days ahead go on after a start with the right one', () =>
+  withThreads(async (lent) => {
+    // given: a delivery that failed once, and one that no attempt was made at, by a clock that is ahead
+    const sentAt = new Map<string, number[]>();
+    lent.clock.jump(48 * HOUR);
+    const ahead = deliver(lent, sentAt, 1);
+    await owe(lent, 'a');
+    await pass(lent, SECOND);
+    await ahead.stop();
+    await owe(lent, 'b', false);
+    // when: a server starts with the right clock
+    lent.clock.jump(-48 * HOUR);
+    const after = restarted(lent);
+    const webhooks = deliver(after, sentAt, 1);
+    // then: the one is sent at once, the other after its pause
+    await pass(after, 30 * SECOND);
+    await webhooks.stop();
+    const [failed, owed] = [...sentAt.values()] as [number[], number[]];
+    assert.ok(owed[0]! <= 2, String(owed));
+    const pause = failed[1]! - failed[0]!;
+    assert.ok(pause >= 10 && pause <= 17, String(failed));
+  }));
+
 for (const way of ['back', 'forward'])
   test(`W3 pauses between attempts keep their length when the clock is set ${way}`, () =>
     withThreads(async (lent) => {
-      const { log, clock } = lent;
-      const sentAt: number[] = [];
-      const out: HttpOut = {
-        post: async (): Promise<Posted> => {
-          sentAt.push(Math.round(clock.monotonic() / SECOND));
-          return { kind: 'answered', status: 500 };
-        },
-        open: () => undefined,
-        close: async () => undefined,
-      };
-      const pausesMs = [10, 10, 10, 10, 10].map((pause) => pause * SECOND);
-      const ids = seededIds(clock, createRandom(4));
-      const webhooks = startWebhooks({ log, clock, ids, out, onFault, settings: { pausesMs } });
-      const kwargs = {
-        ...{ input: null, config: {}, streamMode: ['values'], streamSubgraphs: false },
-        webhook: 'https://a.example/hook',
-      };
-      await lent.done(toRunning('a', { kwargs }));
-      await lent.done(ask.complete('a'));
+      const sent = new Map<string, number[]>();
+      const webhooks = deliver(lent, sent, 5);
+      await owe(lent, 'a');
       await pass(lent, 15 * SECOND);
-      assert.equal(sentAt.length, 2, String(sentAt));
-      clock.jump(ABOUT[way]!);
+      assert.equal([...sent.values()][0]?.length, 2, String([...sent]));
+      lent.clock.jump(ABOUT[way]!);
       await pass(lent, 60 * SECOND);
+      const [sentAt] = [...sent.values()] as [number[]];
       const pauses = sentAt.slice(1).map((at, i) => at - sentAt[i]!);
       assert.equal(pauses.length, 5, String(sentAt));
       // The one that the clock jumped in is over at once when it was set forward.

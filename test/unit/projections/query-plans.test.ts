@@ -6,6 +6,7 @@ import { cronsOf, dueCrons, hasPlannedCron, nextDueCron } from '../../../src/pro
 import {
   deliveriesKeptSince,
   deliveriesOf,
+  deliveryLead,
   dueDeliveries,
   dueHosts,
   getDelivery,
@@ -21,6 +22,7 @@ import {
   latestRun,
   listRuns,
   nextDueRun,
+  runLead,
   nextRun,
   runningRuns,
 } from '../../../src/projections/run-queries.ts';
@@ -71,6 +73,7 @@ async function withPlans(
 const NAMED: Record<string, (rows: RowReader) => unknown> = {
   claimableRuns: (rows) => claimableRuns(rows, 1, 10, true),
   nextDueRun: (rows) => nextDueRun(rows, 1),
+  runLead: (rows) => runLead(rows, 1),
   hasOldCommands: (rows) => hasOldCommands(rows, 1),
   runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: LATER, looked: 10 }),
   getRun: (rows) => getRun(rows, 'r', { threadId: 't', filter: OWNER }),
@@ -89,6 +92,7 @@ const NAMED: Record<string, (rows: RowReader) => unknown> = {
   dueDeliveries: (rows) => dueDeliveries(rows, 'h', 1, 10),
   nextDueDelivery: (rows) => nextDueDelivery(rows, 1),
   deliveriesOf: (rows) => deliveriesOf(rows, 't', 'r'),
+  deliveryLead: (rows) => deliveryLead(rows, 1),
   getDelivery: (rows) => getDelivery(rows, 'd', OWNER),
   deliveriesKeptSince: (rows) => deliveriesKeptSince(rows, 1, 10),
   dueCrons: (rows) => dueCrons(rows, 1, 10, ['c']),
