@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
 
+export interface ChildOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Hears of the whole output so far whenever there is more. */
+  readonly onOutput?: (output: string) => void;
+}
+
 export interface ChildResult {
   /** Exit code; null when a signal ended it. */
   readonly code: number | null;
@@ -16,7 +24,7 @@ export interface ChildResult {
 export function runChild(
   command: string,
   args: readonly string[],
-  { timeoutMs, signal, env = {} }: { timeoutMs: number; signal: AbortSignal; env?: NodeJS.ProcessEnv },
+  { timeoutMs, signal, env = {}, onOutput = () => undefined }: ChildOptions,
 ): Promise<ChildResult> {
   const start = performance.now();
   return new Promise((resolve) => {
@@ -27,8 +35,12 @@ export function runChild(
     });
     let output = '';
     let timedOut = false;
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+    const hear = (text: string): void => {
+      output += withoutColours(text);
+      onOutput(output);
+    };
+    child.stdout.setEncoding('utf8').on('data', hear);
+    child.stderr.setEncoding('utf8').on('data', hear);
 
     const killGroup = (): void => {
       if (child.pid === undefined) return; // never started
@@ -50,7 +62,7 @@ export function runChild(
     child.on('close', (code) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', killGroup);
-      resolve({ code, timedOut, output: withoutColours(output), ms: Math.round(performance.now() - start) });
+      resolve({ code, timedOut, output, ms: Math.round(performance.now() - start) });
     });
   });
 }

@@ -7,12 +7,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beginOf, endOf } from './test-output.ts';
+import { measureTimeScale, TIME_SCALE } from './time-scale.ts';
 
 /** Linux reports processor time in hundredths of a second. */
 const MS_PER_TICK = 10;
 
 type Suites = [name: string | null, ...suites: unknown[]][];
 
+process.env[TIME_SCALE] ??= String(measureTimeScale());
 // uvu runs a file's tests at once unless its own command line is present.
 process.argv.push('uvu/bin.js');
 const { exec } = await import('uvu');

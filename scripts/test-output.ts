@@ -18,8 +18,31 @@ export interface FileResult {
   readonly timedOut: boolean;
 }
 
+export interface FailedTest {
+  readonly file: string;
+  /** Suite and title. */
+  readonly name: string;
+}
+
 export const beginOf = (file: string): string => `\n:: begin ${file}`;
 export const endOf = (ms: number, cpuMs: number): string => `\n:: end ${Math.round(ms)} ${Math.round(cpuMs)}`;
+
+/** Printed by a suite as soon as the test has failed. */
+export const failedOf = (name: string): string => `\n:: failed ${name.replaceAll('\n', ' ')}`;
+
+/** Returns the tests that have failed so far, in their order. */
+export function failedTests(output: string): FailedTest[] {
+  let file = '';
+  return [...output.matchAll(/^:: (begin|failed) (.+)\n/gm)].flatMap(([, mark, name]) => {
+    if (mark === 'failed') return [{ file, name: name! }];
+    file = name!;
+    return [];
+  });
+}
+
+/** Returns the files that have been followed by another: nothing changes their results any more. */
+export const finalResults = (output: string): FileResult[] =>
+  resultsOf({ code: 0, timedOut: false, output, ms: 0 }).slice(0, -1);
 
 /**
  * Returns results of the started files. A bad exit of the process counts for the last file, unless another file has
@@ -31,7 +54,7 @@ export function resultsOf(result: ChildResult): FileResult[] {
   for (let i = 0; i < parts.length; i += 2) {
     const [file, text] = [parts[i]!, parts[i + 1]!];
     const end = /^:: end (\d+) (\d+)\n/m.exec(text);
-    const output = text.replace(/\n?^:: end \d+ \d+\n/m, '');
+    const output = text.replace(/\n?^:: (?:end \d+ \d+|failed .+)\n/gm, '');
     results.push({
       file,
       counts: countTests(output, end !== null),

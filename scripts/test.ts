@@ -1,6 +1,7 @@
 /**
- * `npm test [-- stage...]`: runs the stages in order, all of them even after a failure. Prints one line per check and
- * test file, the output of failed ones, and finally `N passed, N failed`. A file that exits with an error, times out
+ * `npm test [-- stage or file...]`: runs the stages in order, all of them even after a failure. Prints failed tests at
+ * once, one line per check and test file, the output of failed ones, and finally `N passed, N failed`. Time limits are
+ * scaled by how slow the machine is when a process starts. A file that exits with an error, times out
  * or prints no totals counts as a failure. So does a skipped test, unless it names what the machine lacks; such a test
  * counts as neither. The stage `long` runs only when named (`npm run test:long`).
  */
@@ -9,7 +10,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runChild } from './run-child.ts';
-import { resultsOf, type Counts, type FileResult } from './test-output.ts';
+import { failedTests, finalResults, resultsOf, type Counts, type FileResult } from './test-output.ts';
+import { measureTimeScale, TIME_SCALE } from './time-scale.ts';
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -45,6 +47,7 @@ const LONGEST_FILES: readonly string[] = [
 ];
 /** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
+const NOTHING: Counts = { passed: 0, failed: 0, skipped: [] };
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(FILES_PER_PROCESS)];
 /** Their temporary folders lie in memory, where a sync costs nothing: they start hundreds of servers, each with a log. */
 const IN_MEMORY: ReadonlySet<string> = new Set(['unit', 'model', 'conformance', 'projects']);
@@ -57,15 +60,47 @@ const MAX_PROCESSES = Number(process.env['TEST_LANES'] ?? availableParallelism()
 const COMPILE_CACHE = fileURLToPath(new URL('../test/.cache/compiled', import.meta.url));
 /** Files in temporary folders leave entries that are never used again. */
 const MAX_COMPILED_FILES = 20_000;
+/** Time limit of a file or check on a usual machine. */
+const FILE_TIMEOUT_MS = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 600_000);
 /** Minimum of processes for a stage with enough files, so that no process runs long alone at the end. */
 const MIN_PROCESSES = 8;
 
-async function runStages(stages: readonly string[], signal: AbortSignal, timeoutMs: number): Promise<Counts> {
+const HELP = `npm test                          everything but the long tests
+npm test -- STAGE...              some stages: ${STAGES.join(', ')}
+npm test -- FILE...               single files, such as test/unit/cron/decide.test.ts
+SEED=N npm test -- FILE           a random test again, with the seed that it printed
+
+TEST_LANES=N                      concurrent processes (${MAX_PROCESSES})
+TEST_FILE_TIMEOUT_MS=N            time limit of a file on a usual machine (${FILE_TIMEOUT_MS})
+${TIME_SCALE}=N                 factor of all time limits; measured when absent
+SIMULATION_SEEDS=N MODEL_SEEDS=N  random histories of the model tests`;
+
+interface Group {
+  readonly stage: string;
+  readonly files: readonly string[];
+}
+
+async function runAll(
+  stages: readonly string[],
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<Counts> {
   const total = { passed: 0, failed: 0, skipped: [] as string[] };
+  let scale = Number(process.env[TIME_SCALE] ?? 1);
+  /** The greatest factor so far: a machine that was busy may be so again. */
+  const scaleNow = (): number => {
+    const measured = process.env[TIME_SCALE] === undefined ? measureTimeScale() : scale;
+    if (measured > 1.5 * scale)
+      console.log(
+        `this machine takes ${measured.toFixed(1)} times as long as a usual one: so do time limits`,
+      );
+    return (scale = Math.max(scale, measured));
+  };
   const report = (
     name: string,
     counts: Counts,
     { output, ms, cpuMs, timedOut }: Pick<FileResult, 'output' | 'ms' | 'cpuMs' | 'timedOut'>,
+    timeoutMs = FILE_TIMEOUT_MS,
   ): void => {
     total.passed += counts.passed;
     total.failed += counts.failed;
@@ -82,19 +117,38 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
 
   const runCheck = async (name: string): Promise<void> => {
     const [command, ...args] = CHECKS[name]!;
+    const timeoutMs = Math.round(FILE_TIMEOUT_MS * scaleNow());
     const result = await runChild(command, args, { timeoutMs, signal });
     const passed = result.code === 0 ? 1 : 0;
-    report(name, { passed, failed: 1 - passed, skipped: [] }, result);
+    report(name, { passed, failed: 1 - passed, skipped: [] }, result, timeoutMs);
   };
   /** If a file ends its process, another process runs the remaining files. */
-  const runFiles = async (files: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const runFiles = async ({ stage, files }: Group): Promise<void> => {
     for (let rest = files; rest.length > 0 && !signal.aborted;) {
       const args = [script('test-files.ts'), ...rest];
-      const options = { timeoutMs: timeoutMs * rest.length, signal, env };
-      const result = await runChild(process.execPath, args, options);
+      const factor = scaleNow();
+      const timeoutMs = Math.round(FILE_TIMEOUT_MS * factor * rest.length);
+      let toldTests = 0;
+      let toldFiles = 0;
+      const tell = (results: readonly FileResult[]): void => {
+        for (const one of results.slice(toldFiles)) report(one.file, one.counts, one, timeoutMs);
+        toldFiles = results.length;
+      };
+      let lastMark = -1;
+      const onOutput = (output: string): void => {
+        const mark = output.lastIndexOf('\n:: ');
+        if (mark === lastMark) return;
+        lastMark = mark;
+        const failed = failedTests(output);
+        for (const { file, name } of failed.slice(toldTests)) console.log(`failed ${file}: ${name}`);
+        toldTests = failed.length;
+        tell(finalResults(output));
+      };
+      const env = { ...environmentOf(stage), [TIME_SCALE]: String(factor) };
+      const result = await runChild(process.execPath, args, { timeoutMs, signal, env, onOutput });
       const results = resultsOf(result);
-      for (const one of results) report(one.file, one.counts, one);
-      if (results.length === 0) report(rest[0]!, { passed: 0, failed: 1, skipped: [] }, result);
+      tell(results);
+      if (results.length === 0) report(rest[0]!, { passed: 0, failed: 1, skipped: [] }, result, timeoutMs);
       rest = rest.slice(Math.max(1, results.length));
     }
   };
@@ -102,23 +156,20 @@ async function runStages(stages: readonly string[], signal: AbortSignal, timeout
   const memory = memoryFolder();
   const environmentOf = (stage: string): NodeJS.ProcessEnv =>
     memory !== undefined && IN_MEMORY.has(stage) ? { TMPDIR: memory } : {};
-  const groups = stages
+  const groups: Group[] = stages
     .filter((stage) => !(stage in CHECKS))
     .flatMap((stage) =>
       groupsOf(listTests(stage), FILES_PER_PROCESS[stage]!).map((files) => ({ stage, files })),
     );
-  const isLongest = ({ files }: { files: readonly string[] }): boolean => rankOf(files) >= 0;
+  groups.push(...files.map((file) => ({ stage: file.split('/')[1]!, files: [file] })));
+  const isLongest = ({ files }: Group): boolean => rankOf(files) >= 0;
   const inOrder = [
     ...groups.filter(isLongest).sort((a, b) => rankOf(a.files) - rankOf(b.files)),
     ...groups.filter((group) => !isLongest(group)),
   ];
   const jobs = [
     ...stages.filter((stage) => stage in CHECKS).map((stage) => () => runCheck(stage)),
-    ...inOrder.map(
-      ({ stage, files }) =>
-        () =>
-          runFiles(files, environmentOf(stage)),
-    ),
+    ...inOrder.map((group) => () => runFiles(group)),
   ];
   const lane = async (): Promise<void> => {
     for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
@@ -165,18 +216,22 @@ function groupsOf(files: readonly string[], together: number): string[][] {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const asked = process.argv.slice(2);
-  const unknown = asked.filter((stage) => !STAGES.includes(stage));
+  const files = asked.filter((name) => name.endsWith('.test.ts') && existsSync(name));
+  const unknown = asked.filter((name) => !STAGES.includes(name) && !files.includes(name));
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
 
+  if (asked.includes('--help')) {
+    console.log(HELP);
+    process.exit();
+  }
   if (unknown.length > 0) console.log(`unknown stage ${unknown.join(', ')}; there are ${STAGES.join(', ')}`);
-  const stages =
-    unknown.length > 0
-      ? []
-      : STAGES.filter((stage) => (asked.length === 0 ? !ON_DEMAND.has(stage) : asked.includes(stage)));
-  const timeoutMs = Number(process.env['TEST_FILE_TIMEOUT_MS'] ?? 600_000);
+  const stages = STAGES.filter((stage) =>
+    asked.length === 0 ? !ON_DEMAND.has(stage) : asked.includes(stage),
+  );
   process.env['NODE_COMPILE_CACHE'] ??= emptyWhenFull(COMPILE_CACHE);
-  const { passed, failed, skipped } = await runStages(stages, stopping.signal, timeoutMs);
+  const { passed, failed, skipped } =
+    unknown.length > 0 ? NOTHING : await runAll(stages, files, stopping.signal);
   process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;
   if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons printed with them`);
   console.log(`${passed} passed, ${failed} failed`);

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { assertVerified } from '../support/with-server.ts';
 import { assertDense, attemptsIn, collect } from './frames.ts';
@@ -14,7 +15,7 @@ const test = suite('stop');
 
 const PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));
 /** Longer than any machine needs when nothing is waited for. */
-const GRACE_MS = 25_000;
+const GRACE_MS = scaled(25) * 1_000;
 /** The second lost attempt ends a run. */
 const STRICT = { PLATFORM_MAX_ATTEMPTS: '2', PLATFORM_SHUTDOWN_GRACE_SECS: String(GRACE_MS / 1_000) };
 

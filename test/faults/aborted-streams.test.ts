@@ -7,6 +7,7 @@ import { MORE, newThread } from '../conformance/scene.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { get, heard, openRaw, postJson, upgrade } from '../support/raw-client.ts';
 import type { RunBody } from '../support/api-types.ts';
+import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 
@@ -25,7 +26,7 @@ const metric = async (s: TestServer, name: string): Promise<number> =>
 
 /** Resolves when nothing waits for runs any more and only those that behave are connected. */
 async function untilGone(s: TestServer, timers: number): Promise<void> {
-  const end = performance.now() + 120_000;
+  const end = performance.now() + scaled(120_000);
   for (;;) {
     const readers = await metric(s, 'rewound_stream_readers');
     const open = await metric(s, 'rewound_open_connections');

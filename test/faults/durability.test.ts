@@ -6,6 +6,7 @@ import { marksOf } from '../e2e/marks.ts';
 import { withPrograms } from '../e2e/programs.ts';
 import { createRun, createThread, joinRun } from '../e2e/runs.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
+import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { assertVerified } from '../support/with-server.ts';
 
@@ -13,7 +14,7 @@ const KILLS = Number(process.env['DURABILITY_KILLS'] ?? 4);
 /** One in 20; a busy machine needs 20 ms for a commit now and then, so a few kills show only that it is not the rule. */
 const MAX_REPEATED = KILLS < 20 ? KILLS - 1 : Math.floor(KILLS / 20);
 /** From the begin of the next step to the death of the server. */
-const KILL_MS = 20;
+const KILL_MS = scaled(20);
 
 const test = suite('faults: durability', { timeoutMs: 60_000 + 10_000 * KILLS });
 

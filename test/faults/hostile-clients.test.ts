@@ -11,6 +11,7 @@ import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 import { figuresLacking, openSockets } from '../support/process-figures.ts';
 import { get, heard, openRaw, readAll, upgrade, webSocketFrame } from '../support/raw-client.ts';
+import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { growthDuring } from './clients/growth.ts';
 import { startOthers } from './clients/others.ts';
@@ -20,8 +21,7 @@ const lacking = figuresLacking();
 const MORE = fileURLToPath(new URL('../fixtures/project/platform.more.json', import.meta.url));
 const CLIENTS = Number(process.env['CLIENTS'] ?? 180);
 const MB = 2 ** 20;
-/** Generous: the machine has other things to do. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = scaled(60_000);
 /** Between two looks at the server's sockets. */
 const POLL_MS = 20;
 

@@ -4,7 +4,7 @@ import { suite } from '../support/suite.ts';
 import { withPrograms } from '../e2e/programs.ts';
 import { torture } from './torture/rounds.ts';
 
-const test = suite('kill', { timeoutMs: 300_000 });
+const test = suite('kill', { timeoutMs: 600_000 });
 
 const LEAST = 6;
 /** Times that the whole is done, at most. */

@@ -5,6 +5,8 @@
 import { inspect } from 'node:util';
 import { suite as uvuSuite } from 'uvu';
 import { Assertion } from 'uvu/assert';
+import { failedOf } from '../../scripts/test-output.ts';
+import { scaled } from './scaled.ts';
 
 export type Body = (context: Record<string, unknown>) => unknown;
 
@@ -14,7 +16,10 @@ export interface TestOptions {
   readonly lacking?: string | undefined;
 }
 
-/** A test or hook fails after `timeoutMs` (five minutes: it ends what hangs, and machines differ); a test that never got its turn fails the process as well. */
+/**
+ * A test or hook fails after `timeoutMs`, scaled for this machine: it ends what hangs. A test that never got its turn
+ * fails the process as well.
+ */
 export function suite(name: string, { timeoutMs = 300_000 } = {}) {
   const inner = uvuSuite<Record<string, unknown>>(name);
   let due = 0;
@@ -24,7 +29,8 @@ export function suite(name: string, { timeoutMs = 300_000 } = {}) {
     if (failed || due > 0) process.exitCode ||= 1;
   });
 
-  const guard = (title: string, body: Body, limit: number) => async (context: Record<string, unknown>) => {
+  const guard = (title: string, body: Body, limitMs: number) => async (context: Record<string, unknown>) => {
+    const limit = scaled(limitMs);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`"${title}" took longer than ${limit} ms`)), limit);
@@ -33,6 +39,7 @@ export function suite(name: string, { timeoutMs = 300_000 } = {}) {
       await Promise.race([(async () => body(context))(), timeout]);
     } catch (thrown) {
       failed = true;
+      console.log(failedOf(`${name}: ${title}`));
       if (title.startsWith('hook ')) console.error(`${name}: ${title} threw`, thrown);
       throw printable(thrown);
     } finally {

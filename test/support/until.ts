@@ -1,9 +1,10 @@
 /** Waits for what only another process can tell: it is asked again and again. Fails with `what` after two minutes. */
 import * as assert from 'uvu/assert';
+import { scaled } from './scaled.ts';
 
 const PAUSE_MS = 20;
 /** Longer than a loaded machine needs, and shorter than a test may take. */
-const MAX_TRIES = 6_000;
+const MAX_TRIES = scaled(6_000);
 
 export async function until(what: string, done: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await done()); tries++) {

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { scaled } from './scaled.ts';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -77,7 +78,7 @@ export async function withWebhookSink<T>(
     else response.writeHead(answer.status ?? 302, { location: answer.redirect }).end();
   }
 
-  function next(n: number, timeoutMs = 120_000): Promise<readonly ReceivedRequest[]> {
+  function next(n: number, timeoutMs = scaled(120_000)): Promise<readonly ReceivedRequest[]> {
     return new Promise((resolve, reject) => {
       const stop = () => {
         clearTimeout(timer);

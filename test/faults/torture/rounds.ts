@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Database } from '../../../src/log/sqlite/library.ts';
 import { createRandom, type Random } from '../../support/random.ts';
+import { scaled } from '../../support/scaled.ts';
 import { PROJECT } from '../../support/with-server.ts';
 import { withWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
 import { asServer, type Program, type Programs, type ServerProgram } from '../../e2e/programs.ts';
@@ -42,7 +43,7 @@ const EARLY_KILLS = 0.2;
 /** This share of the webhooks is turned down at first. */
 const REFUSALS = 0.05;
 /** From the last start to the end of the last run. */
-const LONGEST_END_MS = 30_000;
+const LONGEST_END_MS = scaled(60_000);
 
 export function torture(options: TortureOptions): Promise<Tortured> {
   const { programs, kills, seed, onRound } = options;
@@ -104,11 +105,14 @@ export function torture(options: TortureOptions): Promise<Tortured> {
       ledger.problems.push(`a client that insists ${error.message}`),
     );
     await undo(server, ledger, sink);
-    await settle(server, join(data, 'log.db'), sink, accepted).catch((error: Error) =>
-      ledger.problems.push(`not everything came to its end: ${error.message.slice(0, 200)}`),
-    );
     const all = [...retired, ...keepers];
-    for (const keeper of all) await keeper.inspect(server);
+    await settle(server, join(data, 'log.db'), sink, accepted).then(
+      async () => {
+        for (const keeper of all) await keeper.inspect(server);
+      },
+      (error: Error) =>
+        ledger.problems.push(`not everything came to its end: ${error.message.slice(0, 200)}`),
+    );
     const erased = new Set(all.flatMap(({ erased }) => [...erased]));
     ledger.problems.push(...findErased(data, erased));
     await server.end('SIGTERM');

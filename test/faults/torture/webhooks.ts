@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { createRandom, type Random } from '../../support/random.ts';
+import { scaled } from '../../support/scaled.ts';
 import { withWebhookSink, type ReceivedRequest, type WebhookSink } from '../../support/webhook-sink.ts';
 import { asServer, type Programs, type ServerProgram } from '../../e2e/programs.ts';
 
@@ -23,7 +24,7 @@ const [FEWEST, MOST] = [25, 50];
 const LONGEST_KILL_DELAY_MS = 250;
 /** This share of the runs asks for no webhook. */
 const SILENT = 0.1;
-const LONGEST_END_MS = 60_000;
+const LONGEST_END_MS = scaled(60_000);
 const SECRET = `whsec_${Buffer.alloc(32, 'key').toString('base64')}`;
 
 interface Accepted {

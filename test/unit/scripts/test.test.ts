@@ -129,6 +129,33 @@ test('given files that share a process, when one of them fails, then the process
   assert.match(output, 'six');
 });
 
+test('a failed test is told before its file ends, with the file, the suite and the title', async () => {
+  const url = new URL('../../support/suite.ts', import.meta.url).href;
+  const { output } = await run(
+    {
+      'test/unit/a.test.ts': `import { suite } from '${url}'; const test = suite('s');
+        test('breaks', () => { throw new Error('seven'); });
+        test('waits', () => console.log('the file goes on')); test.run();`,
+    },
+    ['unit'],
+  );
+  assert.match(
+    output,
+    /^failed test\/unit\/a\.test\.ts: s: breaks\n(.*\n)*FAIL test\/unit\/a\.test\.ts: 1 passed, 1 failed/m,
+  );
+});
+
+test('single files run by their names, and the help says how, with a seed as well', async () => {
+  const files = { 'test/unit/a.test.ts': totals(1, 1), 'test/unit/b.test.ts': totals(2, 2) };
+  const one = await run(files, ['test/unit/b.test.ts']);
+  assert.equal([one.lastLine, one.code], ['2 passed, 0 failed', 0], one.output);
+  const missing = await run(files, ['test/unit/c.test.ts']);
+  assert.equal([missing.lastLine, missing.code], ['0 passed, 0 failed', 1], missing.output);
+  const help = await run(files, ['--help']);
+  assert.is(help.code, 0);
+  assert.match(help.output, 'SEED=N npm test -- FILE');
+});
+
 test('given long tests, when no stage is named, then they do not run; named, they do', async () => {
   const files = { 'test/unit/a.test.ts': totals(1, 1), 'test/long/b.test.ts': totals(2, 2) };
   const usual = await run(files, []);
@@ -157,7 +184,7 @@ test('given a file that hangs with a process of its own, when its time is over, 
     5_000,
   );
   assert.is(lastLine, '2 passed, 1 failed', output);
-  assert.match(output, 'killed after 5000 ms');
+  assert.match(output, /killed after \d+ ms/);
 });
 
 test('a process that a file leaves behind is killed without a wait', async () => {

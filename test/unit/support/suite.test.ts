@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { runChild, type ChildResult } from '../../../scripts/run-child.ts';
+import { TIME_SCALE } from '../../../scripts/time-scale.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
@@ -17,6 +18,7 @@ function runSuite(body: string): Promise<ChildResult> {
     return runChild(process.execPath, [file], {
       timeoutMs: 20_000,
       signal: new AbortController().signal,
+      env: { [TIME_SCALE]: '1' },
     });
   });
 }
