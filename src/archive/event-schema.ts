@@ -68,6 +68,7 @@ const kwargs = z.strictObject({
   onCompletion: z.enum(['delete', 'keep']).optional(),
   madeWith: z.strictObject({ configurable: object, context: json.optional() }).optional(),
   strictResume: z.boolean().optional(),
+  lateAnswer: names.optional(),
   protocol: z.literal('v2').optional(),
 }) satisfies HasAll<Omit<RunKwargs, 'webhook'>>;
 

@@ -50,6 +50,8 @@ export interface RunOrder {
   readonly command?: GraphCommand;
   /** Refuses a `command.resume` that does not match the pending interrupts (strict-resume.ts). */
   readonly strictResume?: boolean;
+  /** The interrupt ids of a strict resume that was refused at the run's creation. */
+  readonly lateAnswer?: readonly string[];
   readonly config: GraphConfig;
   readonly context?: Json;
   readonly streamModes: readonly StreamMode[];

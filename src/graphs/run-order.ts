@@ -44,6 +44,7 @@ export function orderOf(
     input,
     ...(kwargs.command && { command: kwargs.command }),
     ...(kwargs.strictResume === true && { strictResume: true }),
+    ...(kwargs.lateAnswer && { lateAnswer: kwargs.lateAnswer }),
     config: {
       ...(Array.isArray(tags) && { tags: tags as string[] }),
       ...(typeof recursion_limit === 'number' && { recursion_limit }),

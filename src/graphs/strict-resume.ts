@@ -37,11 +37,16 @@ export function refuseUnmatched(host: GraphHost): GraphHost {
 }
 
 async function findRefusal(order: RunOrder, checkpoints: CheckpointReader): Promise<Refused | undefined> {
-  const resume = order.command?.resume ?? null;
+  const { resume = null, goto, update } = order.command ?? {};
   if (order.strictResume !== true || resume === null || order.resume) return undefined;
   const head = await checkpoints.load('');
-  if (isSuperseded(order, head) || hasResumed(order.runId, head)) return undefined;
-  return refusalOf(resume, waitingAt(head));
+  if (hasResumed(order.runId, head)) return undefined;
+  const waiting = waitingAt(head);
+  const { lateAnswer: late } = order;
+  const isAnswer = goto === undefined && update === undefined;
+  const isChecked = (late?.length ?? 0) === 0 && !isSuperseded(order, head);
+  const refusal = isChecked ? refusalOf(resume, isAnswer, waiting) : undefined;
+  return refusal ?? (late && refuseLate(late, waiting));
 }
 
 /** True for a resume at an earlier checkpoint, which starts a branch. A subgraph's `checkpoint_map` names the root's id. */
@@ -73,24 +78,37 @@ function waitingAt(head: LoadedCheckpoint | undefined): Waiting {
   return { ids: new Set(open.flat()), nameless: open.filter((ids) => ids.length === 0).length };
 }
 
-function refusalOf(resume: Json, { ids, nameless }: Waiting): Refused | undefined {
-  const pendingIds = [...ids].sort();
-  const refuse = (
-    reason: ResumeRefusal['reason'],
-    message: string,
-    interruptIds: string[] = [],
-  ): Refused => ({
-    ...{ kind: 'error', error: 'UnknownInterruptError', message },
-    refusal: { reason, interruptIds, pendingIds },
-  });
+/** `isAnswer`: the command is only an answer, so that it makes no sense without an interrupt. */
+function refusalOf(resume: Json, isAnswer: boolean, waiting: Waiting): Refused | undefined {
+  const count = waiting.ids.size + waiting.nameless;
   const named = interruptKeys(resume);
-  if (named === undefined) return ids.size + nameless > 1 ? refuse('ambiguous', AMBIGUOUS) : undefined;
-  if (named.length === 0) return refuse('empty_map', 'The resume map names no interrupt');
-  const unknown = named.filter((id) => !ids.has(id)).sort();
-  if (unknown.length === 0) return undefined;
-  return refuse('not_pending', `Unknown or already-consumed interrupt: ${unknown[0]}`, unknown);
+  if (named === undefined) {
+    if (count > 1) return refuse('ambiguous', AMBIGUOUS, [], waiting);
+    return count === 0 && isAnswer ? refuseLate([], waiting) : undefined;
+  }
+  if (named.length === 0) return refuse('empty_map', 'The resume map names no interrupt', [], waiting);
+  return named.every((id) => waiting.ids.has(id)) ? undefined : refuseLate(named, waiting);
 }
 
+/** Without ids the refused answer is one value. Ids that wait are told only if all do. */
+function refuseLate(ids: readonly string[], waiting: Waiting): Refused {
+  const unknown = ids.filter((id) => !waiting.ids.has(id));
+  const [first, ...more] = [...(unknown.length > 0 ? unknown : ids)].sort();
+  if (first === undefined) return refuse('not_pending', NONE_OPEN, [], waiting);
+  return refuse('not_pending', `Unknown or already-consumed interrupt: ${first}`, [first, ...more], waiting);
+}
+
+const refuse = (
+  reason: ResumeRefusal['reason'],
+  message: string,
+  interruptIds: readonly string[],
+  { ids }: Waiting,
+): Refused => ({
+  ...{ kind: 'error', error: 'UnknownInterruptError', message },
+  refusal: { reason, interruptIds, pendingIds: [...ids].sort() },
+});
+
+const NONE_OPEN = 'No interrupt is open for this answer: it was answered already, or is being answered';
 /** The library's own message. */
 const AMBIGUOUS =
   'When there are multiple pending interrupts, you must specify the interrupt id when resuming.';

@@ -28,6 +28,11 @@ export interface RunKwargs {
   readonly madeWith?: { readonly configurable: JsonObject; readonly context?: Json };
   /** A resume value that matches no pending interrupt ends the run before graph code is called. */
   readonly strictResume?: boolean;
+  /**
+   * A strict answer that no interrupt waited for at its creation, or that another run was giving: the ids it names, none
+   * for a bare value. Its run ends with the refusal.
+   */
+  readonly lateAnswer?: readonly string[];
   /** Created by a protocol v2 command: the run's stream also reports every checkpoint. */
   readonly protocol?: 'v2';
 }

@@ -105,6 +105,25 @@ test('without strict_resume input.respond to what does not wait stays an error, 
     assert.equal(nowhere.error, 'no_such_interrupt');
   }));
 
+test('a strict input.respond whose id is of another form is refused, and the questions stay', () =>
+  withServer(PROTOCOL, async (s) => {
+    for (const graph of ['approve', 'asks', 'panel']) {
+      // given
+      const { threadId, id } = await asked(s, graph);
+      const before = await s.client.threads.get(threadId);
+      for (const more of [{}, { goto: 'nowhere' }]) {
+        // when
+        const { result } = await respond(s, threadId, 'none', { strict_resume: true, ...more });
+        // then
+        const { __error__: error }: any = await s.client.runs.join(threadId, result.run_id);
+        const { reason, interrupt_ids: named, pending_ids: pending } = error;
+        assert.deepEqual([reason, named, pending.includes(id)], ['not_pending', ['none'], true]);
+      }
+      const { interrupts, status } = await s.client.threads.get(threadId);
+      assert.deepEqual([interrupts, status], [before.interrupts, 'interrupted']);
+    }
+  }));
+
 test('of two strict input.respond to one question one counts, the other is told with the rest of the questions', () =>
   withServer(PROTOCOL, async (s) => {
     const { threadId, id } = await asked(s);

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, newThread, say, startGated, textsOf } from './scene.ts';
+import { config, MORE, newThread, say, startGated, textsOf } from './scene.ts';
 
 const test = suite('conformance: strict answers');
 const MODES = { config: config('platform.modes.json') };
@@ -125,19 +125,85 @@ test('strict answers to two questions: what names none, a wrong one or no single
     assert.equal((await answer(s, threadId, 'pair', 'c')).seen.at(-1), 'last');
   }));
 
-test('one strict value passes while one question waits or none', () =>
-  withServer({}, async (s) => {
-    for (const graph of ['asks', 'approve']) {
+const NONE_OPEN = refused(
+  'not_pending',
+  'No interrupt is open for this answer: it was answered already, or is being answered',
+  [],
+  [],
+);
+
+for (const [graph, project] of [
+  ['asks', {}],
+  ['approve', {}],
+  ['nested', { config: MORE }],
+] as const)
+  test(`one strict value passes while a question of ${graph} waits; where none waits it is refused as by default`, () =>
+    withServer(project, async (s) => {
+      // given: a late answer
       const threadId = await asked(s, graph);
-      assert.match(String(textsOf(await answer(s, threadId, graph, 'yes')).at(-1)), /yes/);
-      const before = await s.client.threads.getState(threadId);
-      assert.equal('__error__' in (await answer(s, threadId, graph, 'again')), false);
-      assert.deepEqual((await s.client.threads.getState(threadId)).values, before.values);
+      assert.equal('__error__' in (await answer(s, threadId, graph, 'yes')), false);
+      const before = await standing(s, threadId);
+      // when
+      assert.deepEqual(await answer(s, threadId, graph, 'again'), { __error__: NONE_OPEN });
+      // then
+      assert.deepEqual(await standing(s, threadId), before);
+      assert.equal(await lenient(s, threadId, graph, 'again'), 409);
+      // given: early answers, on a thread without a run
+      const empty = await newThread(s);
+      assert.equal(await lenient(s, empty, graph, 'early'), 409);
+      assert.deepEqual(await answer(s, empty, graph, 'early'), { __error__: NONE_OPEN });
+      const strange = await answer(s, empty, graph, { [STRANGE[0]]: 1 });
+      assert.deepEqual(strange, { __error__: notPending([STRANGE[0]], []) });
+      assert.equal((await s.client.threads.get(empty)).status, 'idle');
+    }));
+
+/** The status for an answer that is not strict. */
+const lenient = async (s: TestServer, threadId: string, graph: string, resume: any): Promise<number> =>
+  (await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: graph, command: { resume } })).status;
+
+test('of two strict values to one question the second is refused, also when another question follows (X1)', () =>
+  withServer({ config: config('platform.states.json') }, async (s) => {
+    for (const graph of ['twice', 'survey']) {
+      const threadId = await asked(s, graph, {});
+      const ends = await Promise.all(['one', 'two'].map((word) => answer(s, threadId, graph, word)));
+      const lost = ends.find((end) => '__error__' in end);
+      const [id] = (await questionsOf(s, threadId)) as [string];
+      assert.deepEqual(lost, { __error__: { ...NONE_OPEN, pending_ids: [id] } });
+      assert.equal(ends.filter((end) => '__interrupt__' in end).length, 1, JSON.stringify(ends));
+      assert.equal((await s.client.threads.get(threadId)).status, 'interrupted');
     }
-    const empty = await newThread(s);
-    const { error } = (await answer(s, empty, 'approve', { [STRANGE[0]]: 1 })).__error__;
-    assert.equal(error, 'UnknownInterruptError');
-    assert.equal((await s.client.threads.get(empty)).status, 'idle');
+  }));
+
+test('a strict value behind a run under way is refused when that run has asked nothing', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const under = await startGated(s, threadId);
+    const early = answer(s, threadId, 'gate', 'early');
+    await s.until(({ type, data }) => type === 'RunCreated' && data.runId !== under.runId);
+    under.open();
+    assert.deepEqual(await early, { __error__: NONE_OPEN });
+    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+  }));
+
+test('a strict answer at an earlier checkpoint where no question waits is refused', () =>
+  withServer({}, async (s) => {
+    const threadId = await asked(s, 'approve');
+    await answer(s, threadId, 'approve', 'yes');
+    const before = await standing(s, threadId);
+    const [, ...history] = await s.client.threads.getHistory(threadId);
+    const { checkpoint } = history.at(-1)!;
+    for (const [resume, named] of [
+      ['x', []],
+      [{ [STRANGE[0]]: 1 }, [STRANGE[0]]],
+    ] as const) {
+      const end: any = await s.client.runs.wait(threadId, 'approve', {
+        ...{ checkpointId: checkpoint.checkpoint_id!, command: { resume }, strictResume: true },
+        raiseError: false,
+      });
+      assert.deepEqual(end.__error__.reason, 'not_pending');
+      assert.deepEqual(end.__error__.interrupt_ids, named);
+      assert.deepEqual(await standing(s, threadId), before);
+    }
   }));
 
 test('client.runs.stream, client.runs.join: a refused strict answer is told with its reason and its ids', () =>
@@ -206,7 +272,7 @@ test('one Idempotency-Key with a strict answer is one refused run (L4)', () =>
     assert.equal((await s.client.runs.list(threadId)).length, 2);
   }));
 
-test('a strict answer at a checkpoint that the thread has left behind is not checked', () =>
+test('a strict answer at a checkpoint that the thread has left is checked as by default', () =>
   withServer({}, async (s) => {
     const threadId = await asked(s, 'approve');
     const [id] = (await questionsOf(s, threadId)) as [string];
@@ -215,14 +281,18 @@ test('a strict answer at a checkpoint that the thread has left behind is not che
     const order = (resume: unknown) => ({ ...at, command: { resume } });
     const wrong: any = await s.client.runs.wait(threadId, 'approve', order({ [STRANGE[0]]: 1 }));
     assert.deepEqual(wrong, { __error__: notPending([STRANGE[0]], [id]) });
-    await s.client.runs.wait(threadId, 'approve', order({ [id]: 'yes' }));
-    // The head has moved on.
-    for (const named of [id, STRANGE[0]]) {
-      const head = await headOf(s, threadId);
-      const branch = await s.client.runs.wait(threadId, 'approve', order({ [named]: 'yes, once more' }));
-      assert.equal('__error__' in branch, false);
-      assert.notEqual(await headOf(s, threadId), head);
-    }
+    // The head moves on, and the question stays open behind it.
+    await s.client.threads.updateState(threadId, { values: say('never mind'), asNode: 'ask' });
+    const head = await headOf(s, threadId);
+    const late: any = await s.client.runs.wait(threadId, 'approve', order({ [STRANGE[0]]: 1 }));
+    assert.deepEqual(late, { __error__: notPending([STRANGE[0]], []) });
+    assert.equal(await headOf(s, threadId), head);
+    const branch: any = await s.client.runs.wait(threadId, 'approve', order({ [id]: 'yes' }));
+    assert.match(String(textsOf(branch).at(-1)), /yes/);
+    assert.notEqual(await headOf(s, threadId), head);
+    assert.equal((await answer(s, threadId, 'approve', { [id]: 'yes' })).__error__.reason, 'not_pending');
+    const again: any = await s.client.runs.wait(threadId, 'approve', order({ [id]: 'once more' }));
+    assert.deepEqual(again, { __error__: notPending([id], []) });
   }));
 
 test('a refused strict answer is no run that later answers, states and deletions go by', () =>

@@ -1,4 +1,5 @@
 /** Protocol commands that start runs: with input, with answers to interrupts, or from an earlier checkpoint. */
+import { interruptKeys } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { AcceptedRequest } from '../../log/payloads.ts';
 import { lastStartedRun } from '../../projections/run-queries.ts';
@@ -6,6 +7,7 @@ import type { ThreadRecord } from '../../projections/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { PROTOCOL_MODES } from '../../protocol/stream-modes.ts';
 import { createRun } from '../runs/creation.ts';
+import type { RunExtras } from '../runs/preparation.ts';
 import { runCreate } from '../runs/schemas.ts';
 import { HttpProblem, ConcurrencyConflict } from '../replies.ts';
 import { check } from '../check.ts';
@@ -17,11 +19,10 @@ import { findThread, pendingInterrupts } from './state-commands.ts';
 /** Maximum tries of an input that meets concurrency conflicts. */
 const MAX_TRIES = 5;
 
-/** Creates the run. `ifHead` requires that the thread is idle and that its head is this checkpoint. */
 async function create(
   { context, actor, threadId, idempotencyKey }: Caller,
   body: JsonObject,
-  ifHead?: string | null,
+  placement: Pick<RunExtras, 'ifHead' | 'lateAnswer'> = {},
 ): Promise<string> {
   const { run } = await createRun(
     context,
@@ -33,7 +34,7 @@ async function create(
       stream_subgraphs: true,
     }),
     threadId,
-    { protocol: 'v2', idempotencyKey, ...(ifHead !== undefined && { ifHead }) },
+    { protocol: 'v2', idempotencyKey, ...placement },
   );
   return run.runId;
 }
@@ -67,7 +68,7 @@ export const startRun = onceOnly(async (caller, given) => {
     const thread = await findThread(caller).catch(asUndefined);
     if (thread?.status !== 'interrupted' || Object.keys(thread.interrupts).length === 0) break;
     try {
-      return { run_id: await create(caller, { ...body, command: { resume: input } }, thread.head) };
+      return { run_id: await create(caller, { ...body, command: { resume: input } }, { ifHead: thread.head }) };
     } catch (error) {
       if (!(error instanceof ConcurrencyConflict)) throw error;
     }
@@ -117,8 +118,10 @@ export const respond = onceOnly(async (caller, given) => {
     ...(params.config && { config: params.config as JsonObject }),
     ...(params.metadata && { metadata: params.metadata }),
   };
+  // Keys of another form would make the map one value, which answers any interrupt.
+  const foreign = interruptKeys(answers) === undefined ? { lateAnswer: Object.keys(answers) } : {};
   try {
-    return { run_id: await create(caller, body, isStrict ? undefined : thread.head) };
+    return { run_id: await create(caller, body, isStrict ? foreign : { ifHead: thread.head }) };
   } catch (error) {
     throw error instanceof ConcurrencyConflict ? notWaiting(answers) : error;
   }

@@ -5,6 +5,7 @@
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Dispatched } from '../../actors/threads.ts';
 import { dueTime } from '../../kernel/clock.ts';
+import { interruptKeys } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { PayloadWrite } from '../../log/payloads.ts';
 import { getRun, type RunRecord } from '../../projections/run-queries.ts';
@@ -14,7 +15,7 @@ import type { RunRef } from '../../thread/events.ts';
 import { renderSecret } from '../../thread/secret.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { ServerContext } from '../context.ts';
-import { ConcurrencyConflict, noRun, noThread, refused } from '../replies.ts';
+import { alreadyAnswered, ConcurrencyConflict, noRun, noThread, refused } from '../replies.ts';
 import { findAccepted } from './idempotency.ts';
 import { findAgain, prepareRun, type EarlierRun, type PreparedRun, type RunExtras } from './preparation.ts';
 import { answerOf, findResumePlacement, isAnswer } from './resume-placement.ts';
@@ -93,7 +94,7 @@ async function commit(
   return isOurs ? run : undefined;
 }
 
-/** Finds the placement of an answer again after every concurrency conflict. */
+/** Finds the placement of an answer again after every concurrency conflict. Throws a 409 for one without a placement. */
 async function dispatchOnThread(
   context: ServerContext,
   actor: Actor,
@@ -103,8 +104,12 @@ async function dispatchOnThread(
   if (extras.ifHead !== undefined || !isAnswer(request))
     return dispatch(context, actor, prepared, [toCommand(context, prepared)]);
   for (let attempt = 1; ; attempt++) {
-    const { ifHead } = await findResumePlacement(context, run.threadId, answerOf(kwargs));
-    const done = await dispatch(context, actor, prepared, [toCommand(context, prepared, ifHead)]);
+    const answer = answerOf(kwargs);
+    const placement = await findResumePlacement(context, run.threadId, answer);
+    if (placement === undefined && kwargs.strictResume !== true) throw alreadyAnswered();
+    const late = { ...extras, lateAnswer: interruptKeys(answer.resume) ?? [] };
+    const placed = placement === undefined ? { ...prepared, extras: late } : prepared;
+    const done = await dispatch(context, actor, prepared, [toCommand(context, placed, placement?.ifHead)]);
     if (done.ok || done.refusal.code !== 'thread-changed' || attempt === MAX_TRIES) return done;
   }
 }
@@ -145,7 +150,11 @@ function toCommand(
       assistant_id: assistantId,
     },
     metadata,
-    kwargs: madeWith === undefined ? kwargs : { ...kwargs, madeWith },
+    kwargs: {
+      ...kwargs,
+      ...(madeWith !== undefined && { madeWith }),
+      ...(extras.lateAnswer && { lateAnswer: extras.lateAnswer }),
+    },
     ...(ifHead !== undefined && { ifHead }),
     // `after_seconds` may be fractional; times in the log are whole milliseconds.
     notBefore: afterSeconds ? dueTime(clock) + Math.round(afterSeconds * 1000) : 0,

@@ -30,6 +30,8 @@ export interface RunExtras {
   readonly protocol?: 'v2';
   /** Refused with `ConcurrencyConflict` unless the thread is idle with this head. */
   readonly ifHead?: string | null;
+  /** Refuses a strict answer: the interrupt ids that it names. */
+  readonly lateAnswer?: readonly string[];
   /** If a request with this key was accepted before, its run is returned and nothing is created. */
   readonly idempotencyKey?: IdempotencyKey | undefined;
   /** The run may start before the reply. */

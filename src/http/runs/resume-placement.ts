@@ -3,7 +3,8 @@
  * requests answer it concurrently.
  *
  * X1 The placement is a condition of the run's commit: an answer to a state that the thread has left is refused. The
- * strategies `interrupt` and `rollback` may replace an earlier answer.
+ * strategies `interrupt` and `rollback` may replace an earlier answer. A strict answer that has no placement becomes a
+ * run that ends with the refusal at its start.
  */
 import { INTERRUPT, isNote } from '../../graphs/state-port.ts';
 import { interruptKeys } from '../../kernel/ids.ts';
@@ -13,7 +14,6 @@ import { lastEndedRun, openOrders } from '../../projections/run-queries.ts';
 import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import type { ServerContext } from '../context.ts';
-import { alreadyAnswered } from '../replies.ts';
 import type { RunCreate } from './schemas.ts';
 
 /** A run with `ifHead` requires an idle thread with this head checkpoint; any other run queues behind open runs. */
@@ -25,17 +25,9 @@ export interface Answer {
   readonly checkpointId: string | undefined;
 }
 
-/**
- * True for a run that is only an answer. A command with `goto` or `update` makes sense without an interrupt, and a
- * strict answer is checked when its run starts.
- */
-export const isAnswer = ({
-  command,
-  multitask_strategy: strategy,
-  strict_resume: strict,
-}: RunCreate): boolean =>
+/** True for a run that is only an answer. A command with `goto` or `update` makes sense without an interrupt. */
+export const isAnswer = ({ command, multitask_strategy: strategy }: RunCreate): boolean =>
   command?.resume !== undefined &&
-  strict !== true &&
   command.goto === undefined &&
   command.update === undefined &&
   strategy !== 'interrupt' &&
@@ -47,26 +39,26 @@ export const answerOf = ({ command, config }: Pick<RunKwargs, 'command' | 'confi
 };
 
 /**
- * Throws a 409 when an open run answers the same interrupt or when no interrupt is open: the later of two concurrent
- * answers must be refused. Call it again after a concurrency conflict.
+ * Returns undefined when an open run answers the same interrupt or when no interrupt is open: the later of two
+ * concurrent answers must be refused. Call it again after a concurrency conflict.
  */
 export async function findResumePlacement(
   { log }: ServerContext,
   threadId: string,
   { resume, checkpointId }: Answer,
-): Promise<ResumePlacement> {
+): Promise<ResumePlacement | undefined> {
   const thread = await getThread(log.rows, threadId);
   if (thread === undefined) return {};
   const past = checkpointId === thread.head ? undefined : checkpointId;
   const open = (await openOrders(log.rows, threadId)).map(answerOf);
   const competing = past === undefined ? open : open.filter((other) => other.checkpointId === past);
   if (competing.some((other) => other.resume !== undefined && overlap(other.resume, resume)))
-    throw alreadyAnswered();
+    return undefined;
   const waits =
     past !== undefined
       ? await mayWaitAt(log, threadId, past, resume)
       : open.length > 0 || (await mayWait(log, thread, resume));
-  if (!waits) throw alreadyAnswered();
+  if (!waits) return undefined;
   return open.length > 0 ? {} : { ifHead: thread.head };
 }
 
@@ -88,6 +80,7 @@ async function mayWaitAt(
 /** Whether the head may have an open interrupt. A stopped or failed run may leave one that the thread's row lacks. */
 async function mayWait(log: EventLog, thread: ThreadRecord, resume: Json | undefined): Promise<boolean> {
   const { threadId, status, interrupts, head } = thread;
+  if (head === null) return false;
   if (status === 'interrupted') {
     const waiting = Object.values(interrupts).flatMap((list) => (Array.isArray(list) ? list : []));
     const ids = waiting.flatMap((each) =>

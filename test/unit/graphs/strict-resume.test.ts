@@ -34,7 +34,7 @@ const ANSWERS: ((named: string[]) => readonly Json[])[] = [
   ([left]) => [{ [left!]: 1 }, { [left!]: 2 }],
   ([, right]) => [{ [right!]: 1 }, { [right!]: 2 }],
   ([, right]) => [{ [right!]: 1 }, 'a value'],
-  ([left, right]) => [{ [left!]: 1, [right!]: 2 }, {}, { [right!]: 3 }, 'a value', 'a value', { [left!]: 4 }],
+  ([left, right]) => [{ [left!]: 1, [right!]: 2 }, {}, { [right!]: 3 }, 'a value', { [left!]: 4 }],
 ];
 
 type Told = 'passed' | { reason: string; message: string; named: string[]; pending: string[] };
@@ -186,6 +186,30 @@ test('strict answers find the questions of every library line', async () => {
   assert.deepEqual(reasonOf(await answered({ [STRANGE]: 1 }, done)), {
     ...{ reason: 'not_pending', interruptIds: [STRANGE], pendingIds: [OTHER] },
   });
+});
+
+test('a strict value is refused where no question waits, unless its command does more than answer', async () => {
+  const none = { reason: 'not_pending', interruptIds: [], pendingIds: [] };
+  const done = [write('a', '__interrupt__', [{ id: STRANGE, value: '?' }]), write('a', 'seen', ['x'])];
+  for (const writes of [[], done]) assert.deepEqual(reasonOf(await answered('x', writes)), none);
+  for (const more of [{ goto: 'a' }, { update: {} }])
+    assert.equal((await answered('x', [], { command: { resume: 'x', ...more } })).kind, 'success');
+});
+
+test('an answer that was late at its creation is refused wherever it is given', async () => {
+  const waits = [write('a', '__interrupt__', [{ id: OTHER, value: '?' }])];
+  const earlier = { config: { configurable: { checkpoint_id: 'earlier' }, metadata: {} } };
+  for (const at of [{}, earlier])
+    for (const [resume, lateAnswer, interruptIds] of [
+      ['x', [], []],
+      [{ [STRANGE]: 1, [OTHER]: 2 }, [STRANGE, OTHER], [STRANGE]],
+      [{ [OTHER]: 2 }, [OTHER], [OTHER]],
+      [{ nothing: 1 }, ['nothing'], ['nothing']],
+    ] as const)
+      assert.deepEqual(reasonOf(await answered(resume, waits, { ...at, lateAnswer })), {
+        ...{ reason: 'not_pending', interruptIds, pendingIds: [OTHER] },
+      });
+  assert.equal((reasonOf(await answered({}, waits, { lateAnswer: [] })) as any).reason, 'empty_map');
 });
 
 test('strict answers are checked at the head of the thread alone', async () => {
