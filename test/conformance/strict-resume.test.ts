@@ -2,51 +2,13 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, MORE, newThread, say, startGated, textsOf } from './scene.ts';
+import { config, newThread, say, startGated, textsOf } from './scene.ts';
+import { answer, asked, notPending, questionsOf, refused, standing, STRANGE } from './strict-scene.ts';
 
 const test = suite('conformance: strict answers');
 const MODES = { config: config('platform.modes.json') };
-const STRANGE = ['0', '1'].map((digit) => digit.repeat(32)) as [string, string];
-
-async function asked(
-  s: TestServer,
-  graph: string,
-  input: Record<string, unknown> = say('?'),
-): Promise<string> {
-  const threadId = await newThread(s);
-  await s.client.runs.wait(threadId, graph, { input });
-  return threadId;
-}
-
-async function questionsOf(s: TestServer, threadId: string): Promise<string[]> {
-  const { interrupts } = await s.client.threads.get(threadId);
-  return Object.values(interrupts)
-    .flat()
-    .map(({ id }) => id!)
-    .sort();
-}
-
-/** Waits for a strict answer through the official client. */
-const answer = (s: TestServer, threadId: string, graph: string, resume: unknown): Promise<any> =>
-  s.client.runs.wait(threadId, graph, { command: { resume }, strictResume: true, raiseError: false });
-
-/** Everything that clients see of the thread but when it was touched last. */
-async function standing(s: TestServer, threadId: string): Promise<unknown> {
-  const { updated_at: _, metadata: __, ...thread } = await s.client.threads.get(threadId);
-  const { checkpoint, next, tasks, values } = await s.client.threads.getState(threadId);
-  const history = await s.client.threads.getHistory(threadId, { limit: 100 });
-  return { thread, state: { checkpoint, next, tasks, values }, history };
-}
-
 const headOf = async (s: TestServer, threadId: string) =>
   (await s.client.threads.getState(threadId)).checkpoint.checkpoint_id;
-
-const refused = (reason: string, message: string, named: string[], pending: string[]) => ({
-  ...{ error: 'UnknownInterruptError', message, reason },
-  ...{ interrupt_ids: named, pending_ids: pending },
-});
-const notPending = (named: string[], pending: string[]) =>
-  refused('not_pending', `Unknown or already-consumed interrupt: ${named[0]}`, named, pending);
 
 for (const graph of ['asks', 'approve'])
   test(`client.runs.wait: of two strict answers to one question of ${graph} the second is refused (X1)`, () =>
@@ -123,87 +85,6 @@ test('strict answers to two questions: what names none, a wrong one or no single
       __error__: notPending([ids[0]!], [ids[1]!]),
     });
     assert.equal((await answer(s, threadId, 'pair', 'c')).seen.at(-1), 'last');
-  }));
-
-const NONE_OPEN = refused(
-  'not_pending',
-  'No interrupt is open for this answer: it was answered already, or is being answered',
-  [],
-  [],
-);
-
-for (const [graph, project] of [
-  ['asks', {}],
-  ['approve', {}],
-  ['nested', { config: MORE }],
-] as const)
-  test(`one strict value passes while a question of ${graph} waits; where none waits it is refused as by default`, () =>
-    withServer(project, async (s) => {
-      // given: a late answer
-      const threadId = await asked(s, graph);
-      assert.equal('__error__' in (await answer(s, threadId, graph, 'yes')), false);
-      const before = await standing(s, threadId);
-      // when
-      assert.deepEqual(await answer(s, threadId, graph, 'again'), { __error__: NONE_OPEN });
-      // then
-      assert.deepEqual(await standing(s, threadId), before);
-      assert.equal(await lenient(s, threadId, graph, 'again'), 409);
-      // given: early answers, on a thread without a run
-      const empty = await newThread(s);
-      assert.equal(await lenient(s, empty, graph, 'early'), 409);
-      assert.deepEqual(await answer(s, empty, graph, 'early'), { __error__: NONE_OPEN });
-      const strange = await answer(s, empty, graph, { [STRANGE[0]]: 1 });
-      assert.deepEqual(strange, { __error__: notPending([STRANGE[0]], []) });
-      assert.equal((await s.client.threads.get(empty)).status, 'idle');
-    }));
-
-/** The status for an answer that is not strict. */
-const lenient = async (s: TestServer, threadId: string, graph: string, resume: any): Promise<number> =>
-  (await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: graph, command: { resume } })).status;
-
-test('of two strict values to one question the second is refused, also when another question follows (X1)', () =>
-  withServer({ config: config('platform.states.json') }, async (s) => {
-    for (const graph of ['twice', 'survey']) {
-      const threadId = await asked(s, graph, {});
-      const ends = await Promise.all(['one', 'two'].map((word) => answer(s, threadId, graph, word)));
-      const lost = ends.find((end) => '__error__' in end);
-      const [id] = (await questionsOf(s, threadId)) as [string];
-      assert.deepEqual(lost, { __error__: { ...NONE_OPEN, pending_ids: [id] } });
-      assert.equal(ends.filter((end) => '__interrupt__' in end).length, 1, JSON.stringify(ends));
-      assert.equal((await s.client.threads.get(threadId)).status, 'interrupted');
-    }
-  }));
-
-test('a strict value behind a run under way is refused when that run has asked nothing', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const under = await startGated(s, threadId);
-    const early = answer(s, threadId, 'gate', 'early');
-    await s.until(({ type, data }) => type === 'RunCreated' && data.runId !== under.runId);
-    under.open();
-    assert.deepEqual(await early, { __error__: NONE_OPEN });
-    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
-  }));
-
-test('a strict answer at an earlier checkpoint where no question waits is refused', () =>
-  withServer({}, async (s) => {
-    const threadId = await asked(s, 'approve');
-    await answer(s, threadId, 'approve', 'yes');
-    const before = await standing(s, threadId);
-    const [, ...history] = await s.client.threads.getHistory(threadId);
-    const { checkpoint } = history.at(-1)!;
-    for (const [resume, named] of [
-      ['x', []],
-      [{ [STRANGE[0]]: 1 }, [STRANGE[0]]],
-    ] as const) {
-      const end: any = await s.client.runs.wait(threadId, 'approve', {
-        ...{ checkpointId: checkpoint.checkpoint_id!, command: { resume }, strictResume: true },
-        raiseError: false,
-      });
-      assert.deepEqual(end.__error__.reason, 'not_pending');
-      assert.deepEqual(end.__error__.interrupt_ids, named);
-      assert.deepEqual(await standing(s, threadId), before);
-    }
   }));
 
 test('client.runs.stream, client.runs.join: a refused strict answer is told with its reason and its ids', () =>

@@ -6,9 +6,11 @@
  * - the graph's id: the values count as returned by the function. The call is finished and its interrupt void.
  * - `__input__` or `__start__`: the values count as input. The function is still to be called.
  * - `__end__`: the call is finished.
+ * - `__copy__`: a sibling of the checkpoint, without its interrupt. Values that are a list of pairs of an update and an
+ *   `asNode` are applied to the copy as one superstep; other values are ignored.
  */
 import type { Ids } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { CheckpointBuffer } from '../checkpoint-buffer.ts';
 import type { ChannelBlob, LoadedCheckpoint } from '../port.ts';
 import { publicConfigurable } from '../private-keys.ts';
@@ -37,7 +39,11 @@ export async function updateFunctionState(
 ): Promise<Updated> {
   if ((order.ns ?? '') !== '') throw new Error(`The graph "${order.graphId}" has no subgraphs`);
   let base = await buffer.load('', order.checkpointId);
-  for (const updates of order.supersteps) {
+  for (const updates of order.supersteps.flatMap(splitCopy)) {
+    if (updates[0]?.asNode === COPY) {
+      base = await copy(order, buffer, ids, base);
+      continue;
+    }
     const patches = updates.map((update) => toChange(update, order.graphId, ids));
     const names = new Set(updates.map(({ asNode }) => asNode));
     if (names.size > 1) throw new Error('The updates of one superstep are all in the name of the same node');
@@ -58,6 +64,49 @@ export async function updateFunctionState(
         : { [taskIdOf(body.record)]: [{ id: pending.id, value: pending.value }] },
   };
 }
+
+const COPY = '__copy__';
+
+/** A copy with updates is two supersteps: the copy, and the updates of it. */
+function splitCopy(updates: readonly GraphUpdate[]): (readonly GraphUpdate[])[] {
+  const [first] = updates;
+  if (first?.asNode !== COPY) return [updates];
+  if (updates.length > 1) throw new Error('A copy is the only update of its superstep');
+  const pairs = isPairs(first.values) ? first.values.map(([values, asNode]) => ({ values, asNode })) : [];
+  return pairs.length === 0 ? [updates] : [updates, pairs];
+}
+
+const isPairs = (values: Json): values is [Json, string][] =>
+  Array.isArray(values) &&
+  values.every((each) => Array.isArray(each) && each.length === 2 && typeof each[1] === 'string');
+
+/** Saves a sibling of `base` with its values and returns it as loaded. */
+async function copy(
+  order: UpdateOrder,
+  buffer: CheckpointBuffer,
+  ids: Ids,
+  base: LoadedCheckpoint | undefined,
+): Promise<LoadedCheckpoint | undefined> {
+  if (base === undefined) throw new Error('There is no checkpoint to copy');
+  const { parentId, metadata, valueChannels } = base;
+  const checkpointId = laterId(ids, (await buffer.load(''))?.checkpointId ?? null);
+  const record: CallRecord = { input: checkpointId, done: 0, answers: [], patches: [] };
+  const isOver = !isOpen(base, parseBody(base.body), parseNotes(base));
+  const step = (typeof metadata['step'] === 'number' ? metadata['step'] : -2) + 1;
+  await buffer.save({
+    ...{ ns: '', checkpointId, parentId, step, source: 'fork', valueChannels, blobs: [] },
+    body: toBody({ runId: order.updateId, record, ...(isOver && { over: true }) }),
+    metadata: { ...metadataOf(order), source: 'fork', step, parents: {} },
+    channelVersions: valuesOf(base, ids).versions,
+  });
+  return buffer.load('', checkpointId);
+}
+
+const metadataOf = ({ config, threadId }: UpdateOrder): JsonObject => ({
+  ...publicConfigurable(config.configurable),
+  ...config.metadata,
+  thread_id: threadId,
+});
 
 /** Saves one child checkpoint of `base` and returns it as loaded. */
 async function step(
@@ -96,14 +145,7 @@ async function step(
     checkpointId,
     parentId: base?.checkpointId ?? null,
     body: toBody({ runId: order.updateId, record, ...(over && { over }) }),
-    metadata: {
-      ...publicConfigurable(order.config.configurable),
-      ...order.config.metadata,
-      thread_id: order.threadId,
-      source,
-      step: number,
-      parents: {},
-    },
+    metadata: { ...metadataOf(order), source, step: number, parents: {} },
     channelVersions: values.versions,
     blobs: [...blobs.values()],
     valueChannels: values.names,

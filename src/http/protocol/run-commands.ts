@@ -68,7 +68,9 @@ export const startRun = onceOnly(async (caller, given) => {
     const thread = await findThread(caller).catch(asUndefined);
     if (thread?.status !== 'interrupted' || Object.keys(thread.interrupts).length === 0) break;
     try {
-      return { run_id: await create(caller, { ...body, command: { resume: input } }, { ifHead: thread.head }) };
+      return {
+        run_id: await create(caller, { ...body, command: { resume: input } }, { ifHead: thread.head }),
+      };
     } catch (error) {
       if (!(error instanceof ConcurrencyConflict)) throw error;
     }

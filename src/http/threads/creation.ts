@@ -57,6 +57,6 @@ const exists = async ({ log }: ServerContext, threadId: string): Promise<boolean
 const toUpdates = ({ updates }: Supersteps[number]): GraphUpdate[] =>
   updates.map(({ values = null, command, as_node }) => ({
     values,
-    asNode: as_node,
+    ...(as_node !== undefined && { asNode: as_node }),
     ...(command !== undefined && { command: defined(command) }),
   }));

@@ -38,12 +38,19 @@ export type StateChoice = z.output<typeof stateChoice>;
 export const stateQuery = stateChoice.extend({ checkpoint: optional(checkpoint) });
 
 const OBJECT = { type: 'object', additionalProperties: true } as const;
+const LIST = {
+  type: 'array',
+  items: { anyOf: [OBJECT, { type: 'array', minItems: 2, maxItems: 2 }] },
+} as const;
+/** An update and the node that it is in the name of, for a copied checkpoint. */
+const isPair = (value: unknown): boolean =>
+  Array.isArray(value) && value.length === 2 && typeof value[1] === 'string';
 const values = z
   .custom<Json>(
-    (value) => isObject(value) || (Array.isArray(value) && value.every(isObject)),
-    'expected an object, a list of objects or null',
+    (value) => isObject(value) || (Array.isArray(value) && (value.every(isObject) || value.every(isPair))),
+    'expected an object, a list of objects, a list of [update, as_node] pairs or null',
   )
-  .meta({ anyOf: [OBJECT, { type: 'array', items: OBJECT }] });
+  .meta({ anyOf: [OBJECT, LIST] });
 
 export const stateUpdate = z.object(
   {
@@ -88,10 +95,15 @@ export const historyQuery = historySearch(10);
 export const historyBody = historySearch(1);
 export type HistorySearch = z.output<typeof historyBody>;
 
-const update = z.object(
-  { values: optional(json), command: optional(command), as_node: name },
-  'expected an object with as_node',
-);
+const update = z
+  .object(
+    { values: optional(json), command: optional(command), as_node: optional(name) },
+    'expected an object with as_node',
+  )
+  .refine(
+    (given) => Object.values(given).some((member) => member !== undefined),
+    'expected at least one of as_node, values and command',
+  );
 
 /** Each superstep becomes one checkpoint of the new thread. */
 export const supersteps = list(
