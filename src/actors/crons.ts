@@ -13,7 +13,7 @@ import {
   type CronRefusal,
   type DueSlot,
 } from '../cron/decide.ts';
-import { cronStream, type CronEvent } from '../cron/events.ts';
+import { cronStream, MISSED, type CronEvent } from '../cron/events.ts';
 import { evolve, initial, type CronState, type LivingCron } from '../cron/state.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -105,7 +105,7 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
       const now = clock.now();
       const due = findDueSlot(state, now, catchUp);
       if (due === undefined) return false;
-      if (!due.runs) return pass(cronId, due, 'missed');
+      if (!due.runs) return pass(cronId, due, MISSED);
       const runId = ids.uuid();
       const threadId = state.content.threadId ?? ids.uuid();
       const decided = decide({ type: 'TakeSlot', due, by: { runId, threadId } }, state, now);

@@ -41,11 +41,14 @@ export interface CronEventMap {
   CronUpdated: Planned & CronContent;
   /** Appended in the commit that creates the run. */
   CronFired: Taken & { readonly runId: string; readonly threadId: string };
-  /** The slot has passed without a run. */
+  /** The slot has passed without a run: its run was refused, or it was `MISSED`. */
   CronSlotPassed: Taken & { readonly reason: string };
   /** The stream's tombstone: all earlier events are purged in the same commit (L3). */
   CronDeleted: { readonly cronId: string };
 }
+
+/** The reason of slots that passed while the server was down. */
+export const MISSED = 'missed';
 
 export type CronEvent = {
   [K in keyof CronEventMap]: { readonly type: K; readonly data: CronEventMap[K] };

@@ -283,7 +283,16 @@ export class GraphFailed extends Error {
   override readonly name = 'GraphFailed';
 }
 
+/** The graph did not load in a worker that was started after the server. */
+export class GraphNotLoaded extends GraphFailed {}
+
 /** Graph code did not answer a query in time, or its graph worker ended. Retryable. */
 export class GraphsUnavailable extends Error {
   override readonly name = 'GraphsUnavailable';
+}
+
+/** The hint for a client that wants to run a graph which is gone. */
+export function notServedText(graphId: string, served: readonly string[]): string {
+  const names = served.map((name) => `"${name}"`).join(', ');
+  return `Graph "${graphId}" not found: it was removed from the configuration or renamed; served are ${names || 'none'}`;
 }

@@ -1,4 +1,5 @@
 /** Defines all replies with an error status, and helpers for successful ones. */
+import { notServedText } from '../graphs/port.ts';
 import { encodeJson, MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
 import type { SearchRefused } from '../log/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
@@ -70,6 +71,8 @@ export const noThread = (id: string): HttpProblem => new HttpProblem(404, `Threa
 export const noRun = (): HttpProblem => new HttpProblem(404, 'Run not found');
 export const noAssistant = (): HttpProblem => new HttpProblem(404, 'Assistant not found');
 export const noGraph = (id: string): HttpProblem => new HttpProblem(404, `Graph "${id}" not found`);
+export const graphGone = (id: string, served: readonly string[]): HttpProblem =>
+  new HttpProblem(404, notServedText(id, served));
 export const notServed = (id: string, reason: string): HttpProblem =>
   new HttpProblem(422, `Graph "${id}" is not served: ${reason}`);
 export const noAssistantFor = (id: string): HttpProblem =>

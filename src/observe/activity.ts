@@ -1,9 +1,10 @@
 /**
- * Writes log entries about committed events: ends of runs, failed webhook attempts, fired crons.
+ * Writes log entries about committed events: ends of runs, failed webhook attempts, fired and refused crons.
  *
  * A4 Entries contain ids, names and times, a user's identity and a request's id. Inputs and outputs of runs stay out,
  * except the message of a failure.
  */
+import { MISSED } from '../cron/events.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import { placeText, userPlaceOf } from '../kernel/stack.ts';
 import type { Recorded } from '../log/events.ts';
@@ -48,6 +49,8 @@ type Fact<Type extends keyof ThreadEventMap> = ThreadEventMap[Type];
 
 export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOptions): Activity {
   const open = new Map<string, OpenRun>();
+  /** The reason that was logged last, of crons whose last slot was refused. */
+  const refusals = new Map<string, string>();
   let handedBack: string[] | undefined;
 
   function created(data: Fact<'RunCreated'>, at: number): void {
@@ -118,7 +121,18 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
       case 'RunRequeued':
         if (!data.lost) handedBack?.push(data.runId);
         return;
+      case 'CronSlotPassed': {
+        const { cronId, reason, slot } = data;
+        // A cron that fires every second says the same reason once.
+        if (reason === MISSED || refusals.get(cronId) === reason) return;
+        refusals.set(cronId, reason);
+        const members = { cron_id: cronId, slot: toTimestamp(slot), reason };
+        return onEntry({ level: 'warn', message: 'cron refused', members });
+      }
+      case 'CronDeleted':
+        return void refusals.delete(data.cronId);
       case 'CronFired': {
+        refusals.delete(data.cronId);
         const members = { cron_id: data.cronId, thread_id: data.threadId, run_id: data.runId };
         return onEntry({
           level: 'info',

@@ -7,6 +7,8 @@ import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where
 export interface CronRecord extends CronContent {
   readonly cronId: string;
   readonly nextAt: number | null;
+  /** Why its last slot started no run; `slot` in milliseconds since 1970. */
+  readonly refused: { readonly slot: number; readonly reason: string } | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -60,6 +62,7 @@ interface CronRow {
   payload: string;
   metadata: string;
   next_at: number | null;
+  refused: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -178,6 +181,7 @@ const toRecord = (row: CronRow): CronRecord => ({
   payload: fromStored(row.payload, 'payload of cron', row.cron_id) as JsonObject,
   metadata: fromStored(row.metadata, 'metadata of cron', row.cron_id) as JsonObject,
   nextAt: row.next_at,
+  refused: row.refused === null ? null : (JSON.parse(row.refused) as CronRecord['refused']),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });

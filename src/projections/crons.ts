@@ -1,5 +1,5 @@
 /** Rows of crons: what they are, and when each is due. */
-import type { CronContent, CronEvent } from '../cron/events.ts';
+import { MISSED, type CronContent, type CronEvent } from '../cron/events.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Row, RowWrite } from '../log/rows.ts';
 
@@ -10,7 +10,7 @@ export function projectCron(event: Recorded<CronEvent>): readonly RowWrite[] {
   switch (event.type) {
     case 'CronCreated': {
       const { nextAt } = event.data;
-      const times = { next_at: nextAt, version, created_at: at, updated_at: at };
+      const times = { next_at: nextAt, refused: null, version, created_at: at, updated_at: at };
       return [{ op: 'put', table, row: { ...key, ...columnsOf(event.data), ...times } }];
     }
     case 'CronUpdated': {
@@ -20,8 +20,12 @@ export function projectCron(event: Recorded<CronEvent>): readonly RowWrite[] {
     }
     // No change of a client's: `updated_at` stays.
     case 'CronFired':
-    case 'CronSlotPassed':
-      return [{ op: 'set', table, key, set: { next_at: event.data.nextAt, version } }];
+      return [{ op: 'set', table, key, set: { next_at: event.data.nextAt, refused: null, version } }];
+    case 'CronSlotPassed': {
+      const { nextAt, slot, reason } = event.data;
+      const refused = reason === MISSED ? {} : { refused: JSON.stringify({ slot, reason }) };
+      return [{ op: 'set', table, key, set: { next_at: nextAt, ...refused, version } }];
+    }
     case 'CronDeleted':
       return [{ op: 'drop', table, key }];
   }

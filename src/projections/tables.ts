@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '22';
+export const VERSION = '23';
 
 export const TABLES = [
   'threads',
@@ -176,6 +176,8 @@ CREATE TABLE crons (
   metadata TEXT NOT NULL,
   -- The slot that is next, also when it is past already.
   next_at INTEGER,
+  -- Why its last slot started no run, a JSON object.
+  refused TEXT,
   -- Of its stream.
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,

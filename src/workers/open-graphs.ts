@@ -6,6 +6,7 @@ import { attributeFaults } from '../graphs/query-faults.ts';
 import { openInProcessGraphs } from '../graphs/in-process.ts';
 import { loadGraphs, type GraphSpec } from '../graphs/loader.ts';
 import { shareQueries } from '../graphs/shared-queries.ts';
+import { serveKept } from '../graphs/unserved.ts';
 import { openDescriber } from '../graphs/schemas/describer.ts';
 import { createSourceAnalysis } from '../graphs/schemas/source-analysis.ts';
 import type { SourceCache } from '../graphs/schemas/source-report.ts';
@@ -48,7 +49,10 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
       files.add(path);
       options.onFile?.(path);
     };
-    const pool = await openGraphPool({ ...workers, graphs: specs, readSource, onFault, onFile });
+    const pool = serveKept(
+      await openGraphPool({ ...workers, graphs: specs, readSource, onFault, onFile }),
+      ids,
+    );
     const attributed = attributeFaults(pool, pool.describer);
     return {
       ...pool,
@@ -62,7 +66,7 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
     };
   }
   const { graphs, problems } = await loadGraphs(specs);
-  const host = openInProcessGraphs({ graphs, ids, clock });
+  const host = serveKept(openInProcessGraphs({ graphs, ids, clock }), ids);
   const describer = openDescriber({ graphs, readSource });
   // A request of graph code to this server inherits the calling run's async context. Without a fresh context, LangGraph
   // would treat the run that it starts as a nested part of the calling run.

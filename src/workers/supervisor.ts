@@ -3,7 +3,7 @@
  * another worker gets the runs that it had not begun.
  */
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
-import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
+import { GraphNotLoaded, GraphsUnavailable } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
 import { ended } from './fault-attribution.ts';
@@ -26,7 +26,7 @@ export interface Supervisor {
   readonly problems: readonly GraphProblem[];
   /**
    * Resolves with a worker that has loaded the graph: the thread's previous worker, or the least loaded one. Rejects with
-   * `GraphsUnavailable` when the server stops, and with `GraphFailed` when the graph loads in no worker. While no worker
+   * `GraphsUnavailable` when the server stops, and with `GraphNotLoaded` when the graph loads in no worker. While no worker
    * can be started, runs wait and queries (without `threadId`) reject with `GraphsUnavailable`.
    */
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
@@ -245,8 +245,8 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   };
 }
 
-const notLoaded = ({ graphId, reason }: GraphProblem): GraphFailed =>
-  new GraphFailed(`The graph "${graphId}" did not load: ${reason}`);
+const notLoaded = ({ graphId, reason }: GraphProblem): GraphNotLoaded =>
+  new GraphNotLoaded(`The graph "${graphId}" did not load: ${reason}`);
 
 const leastBusy = (workers: readonly GraphWorker[]): GraphWorker | undefined =>
   [...workers].sort((one, other) => one.load - other.load)[0];

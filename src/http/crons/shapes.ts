@@ -20,6 +20,9 @@ export const cron = z
     created_at: time,
     updated_at: time,
     next_run_date: time.nullable().meta({ description: 'Time of the next run; null when there is none.' }),
+    refused: z.object({ slot: time, reason: z.string() }).optional().meta({
+      description: 'Why the last slot started no run; absent when it started one.',
+    }),
     user_id: z.string().nullable(),
     payload: jsonObject.meta({ description: 'The request as it was sent; its runs are created with it.' }),
     metadata: jsonObject,
@@ -40,6 +43,9 @@ export function toCron(cron: CronRecord): JsonObject {
     created_at: toTimestamp(cron.createdAt),
     updated_at: toTimestamp(cron.updatedAt),
     next_run_date: cron.nextAt === null ? null : toTimestamp(cron.nextAt),
+    ...(cron.refused && {
+      refused: { slot: toTimestamp(cron.refused.slot), reason: cron.refused.reason },
+    }),
     user_id: cron.userId,
     payload: { ...cron.payload, ...(typeof webhook === 'string' && { webhook: maskUrl(webhook) }) },
     metadata: cron.metadata,

@@ -7,6 +7,7 @@
 import type { CronOrder, CronStarted, StartCronRun } from '../../actors/crons.ts';
 import type { Actor } from '../../auth/authenticate.ts';
 import { parseUser } from '../../auth/user.ts';
+import type { CronContent } from '../../cron/events.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getAssistant } from '../../projections/assistant-queries.ts';
 import { getThread } from '../../projections/thread-queries.ts';
@@ -52,7 +53,16 @@ export function createCronStart(context: ServerContext): StartCronRun {
     } catch (error) {
       if (error instanceof ConcurrencyConflict) return { kind: 'conflict' };
       if (!(error instanceof HttpProblem) || error.status >= 500) throw error;
-      return { kind: 'refused', reason: `${error.status}: ${error.message}` };
+      return { kind: 'refused', reason: `${error.status}: ${error.message}${await hintOn(error, content)}` };
     }
   };
+
+  /** Assistant and thread exist, so a 404 for them means that the cron's creator may no longer read them. */
+  async function hintOn({ status }: HttpProblem, { assistantId }: CronContent): Promise<string> {
+    const graphId = (await getAssistant(rows, assistantId))?.graphId;
+    const isServed = graphId !== undefined && context.graphs.graphIds.includes(graphId);
+    return status === 404 && isServed
+      ? ' (it exists, but the creator of the cron may not use it any more)'
+      : '';
+  }
 }

@@ -15,7 +15,7 @@ import { getThread, type ThreadRecord } from '../../projections/thread-queries.t
 import type { RunKwargs, RunRef } from '../../thread/events.ts';
 import { authorise, grantedMetadata, type Granted } from '../access.ts';
 import { toAssistantId } from '../assistants/access.ts';
-import { checkServed } from '../assistants/served-graph.ts';
+import { checkStillServed } from '../assistants/served-graph.ts';
 import type { ServerContext } from '../context.ts';
 import { noAssistantFor, noRun, noThread, noThreadToResume } from '../replies.ts';
 import { checkStartCheckpoint, checkWebhook } from './checks.ts';
@@ -148,7 +148,7 @@ export async function findAgain(
   return visible;
 }
 
-/** Throws a 404 for a missing or hidden assistant, and as `checkServed` if its graph is not served. */
+/** Throws a 404 for a missing or hidden assistant, and as `checkStillServed` if its graph is not served. */
 export async function findAssistantToRun(
   context: ServerContext,
   actor: Actor,
@@ -163,6 +163,6 @@ export async function findAssistantToRun(
     if (found === undefined || (await getAssistant(rows, assistantId, filter)) === undefined)
       throw noAssistantFor(given);
   }
-  checkServed(context, found.graphId);
+  checkStillServed(context, found.graphId);
   return found;
 }

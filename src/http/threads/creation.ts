@@ -8,6 +8,7 @@ import { defined, type JsonObject } from '../../kernel/json.ts';
 import type { ThreadCommand } from '../../thread/decide.ts';
 import { threadStream, type Ttl } from '../../thread/events.ts';
 import { authorise } from '../access.ts';
+import { checkServed } from '../assistants/served-graph.ts';
 import type { ServerContext } from '../context.ts';
 import { noGraphId, notAuthorized } from '../replies.ts';
 import type { Supersteps } from './state-schemas.ts';
@@ -42,6 +43,7 @@ export async function createThread(
   if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();
   const graph = await findThreadGraph(context, actor, threadId, metadata);
   if (graph === undefined) throw noGraphId(threadId);
+  checkServed(context, graph.graphId);
   const { command, payloads } = await computeUpdate(
     context,
     actor,

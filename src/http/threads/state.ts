@@ -4,6 +4,7 @@ import type { Actor } from '../../auth/authenticate.ts';
 import type { StateOrder } from '../../graphs/port.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
+import { checkServed } from '../assistants/served-graph.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { jsonObject } from '../fields.ts';
@@ -107,6 +108,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
       if (thread.status === 'busy') throw stateBusy();
       const graph = await findThreadGraph(context, actor, threadId, thread.metadata);
       if (graph === undefined) throw noGraphId(threadId);
+      checkServed(context, graph.graphId);
       const ref = toCheckpointRef({ checkpoint_id: body.checkpoint_id, ...body.checkpoint });
       const update = {
         values: body.values ?? null,

@@ -8,7 +8,6 @@ import { getAssistant, type AssistantRecord } from '../../projections/assistant-
 import { boundRun, getRun } from '../../projections/run-queries.ts';
 import type { ServerContext } from '../context.ts';
 import { madeWith } from '../runs/made-with.ts';
-import { checkServed } from '../assistants/served-graph.ts';
 
 export interface ThreadGraph {
   readonly graphId: string;
@@ -18,7 +17,7 @@ export interface ThreadGraph {
 
 /**
  * The graph of the run that executed last on the thread, or on the thread that it is a copy of. A thread without runs
- * (created from supersteps) names its graph in its metadata. Undefined when there is no graph; throws as `checkServed`.
+ * (created from supersteps) names its graph in its metadata. Undefined when there is no graph; it may not be served.
  */
 export async function findThreadGraph(
   context: ServerContext,
@@ -30,7 +29,6 @@ export async function findThreadGraph(
   const named = metadata['graph_id'];
   const graphId = last?.graphId ?? (typeof named === 'string' ? named : undefined);
   if (graphId === undefined) return undefined;
-  checkServed(context, graphId);
   const assistant = await (last === undefined
     ? namedAssistant(context, actor, metadata['assistant_id'])
     : getAssistant(context.log.rows, last.assistantId));
