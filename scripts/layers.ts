@@ -22,8 +22,10 @@ const ARROWS: Record<string, readonly string[]> = {
   projections: ['kernel', ...AGGREGATES, 'log'],
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [
-    ...[...DOMAIN, 'actors', 'graphs/port.ts', 'graphs/run-order.ts', 'graphs/store-port.ts'],
+    ...[...DOMAIN, 'actors', 'graphs/kept-messages.ts', 'graphs/port.ts'],
+    ...['graphs/run-order.ts', 'graphs/store-port.ts'],
     ...[
+      'protocol/stopped-messages.ts',
       'protocol/stream-modes.ts',
       'protocol/subgraph-frames.ts',
       'recording/order.ts',

@@ -49,7 +49,7 @@ export async function wireServer(
 }
 
 async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
-  const { config, clock, graphs, handler, custom, inProcess, forWorkers, stops } = assembly;
+  const { config, clock, ids, graphs, handler, custom, inProcess, forWorkers, stops } = assembly;
   const { onFault, onEntry = () => undefined } = assembly.options;
   const log = openLog(assembly);
   const activity = openActivity({ log, onEntry, hasUsers: handler !== undefined, onFault });
@@ -58,7 +58,7 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
   const { threads, assistants, crons, items } = paths;
   const named = [...config.graphs, ...config.unserved];
   await ensureSystemAssistants(assistants, named, config.assistantDefaults);
-  activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts }));
+  activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts, ids }));
   await purgeArrivals(log, threads);
 
   const streams = openStreams(log, clock);

@@ -69,6 +69,7 @@ const kwargs = z.strictObject({
   madeWith: z.strictObject({ configurable: object, context: json.optional() }).optional(),
   strictResume: z.boolean().optional(),
   lateAnswer: names.optional(),
+  onCancel: z.literal('keep_messages').optional(),
   protocol: z.literal('v2').optional(),
 }) satisfies HasAll<Omit<RunKwargs, 'webhook'>>;
 
@@ -109,7 +110,7 @@ const DATA = {
     ...{ ...attempt, reason: text, lost: z.boolean(), deaths: count, charges: count },
     incarnation: name.optional(),
   }),
-  RunCancelRequested: z.strictObject({ ...run, action, ...stop }),
+  RunCancelRequested: z.strictObject({ ...run, action, ...stop, keep: z.literal('messages').optional() }),
   CheckpointSaved: z.strictObject({ ...attempt, ...saved.shape }),
   StateUpdated: z.strictObject({
     ...{ ...thread, updateId: name, checkpoints: z.array(saved), head: name.nullable() },

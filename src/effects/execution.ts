@@ -6,6 +6,7 @@
  * the attempt's earlier writes; graph code waits for the disk only with durability `sync`.
  */
 import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../actors/store.ts';
 import { closingFrames, readLedger } from '../actors/last-frames.ts';
 import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
@@ -18,6 +19,7 @@ import type { Outcome, ThreadEvent } from '../thread/events.ts';
 import { withState } from '../protocol/stream-modes.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { CHARGED } from '../thread/fault.ts';
+import { findKept } from './kept-messages.ts';
 import { toFailure } from './outcome.ts';
 import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
@@ -33,6 +35,8 @@ export class Fenced extends Error {
 
 export interface Execution {
   readonly link: RunLink;
+  /** Adds a checkpoint with the unfinished messages of a cancelled run. It is committed with the run's end. */
+  keep(ids: Ids): Promise<void>;
   /** Ends the run, storing an error's last frame and `untracked`: JSON text of values outside checkpoints. */
   finish(outcome: Outcome, untracked?: string): Promise<void>;
   /** Requeues the run without counting the attempt as lost. */
@@ -221,6 +225,17 @@ export function createExecution(options: ExecutionOptions): Execution {
       },
       record: (data) =>
         writes.add({ payload: { kind: 'recording', runId, threadId, data }, size: data.length }),
+    },
+    async keep(ids) {
+      try {
+        await writes.settled();
+        const kept = await findKept(log, { runId, threadId }, ids);
+        if (kept === undefined) return;
+        if (kept.writes.length > 0) await checkpoints.saveWrites('', kept.checkpoint.parentId!, kept.writes);
+        await checkpoints.save(kept.checkpoint);
+      } catch {
+        // The end reports what could not be stored.
+      }
     },
     async finish(outcome, untracked) {
       await close(

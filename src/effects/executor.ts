@@ -22,6 +22,7 @@ import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { outcomeOf, untrackedOf } from './outcome.ts';
 import type { OnFault } from './fault.ts';
+import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
 import type { Opening } from './opening.ts';
@@ -151,6 +152,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (reason === 'fenced' || closed) return;
     const mine = running.get(run.runId);
     if (mine !== undefined) mine.isOver = true;
+    if ((reason === 'interrupt' || reason === 'shutdown') && end.kind !== 'success')
+      if (keepsMessages(await threads.read(run.threadId), run.kwargs)) await execution.keep(ids);
     // The commit below ends the lease, so later writes of this attempt are refused.
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');

@@ -5,9 +5,11 @@
  * with a recorded reason. X6 Runs of the same server process are judged together.
  */
 import type { Threads } from '../actors/threads.ts';
+import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
-import { runningRuns } from '../projections/run-queries.ts';
+import { getRun, runningRuns } from '../projections/run-queries.ts';
 import { attribute, type Verdict } from '../thread/fault.ts';
+import { findKept, keepsMessages, writesOf } from './kept-messages.ts';
 import { activeOf, openIn, type ActiveRun } from '../thread/state.ts';
 
 interface Orphan {
@@ -19,7 +21,7 @@ interface Orphan {
 export async function recoverRuns(
   log: EventLog,
   threads: Threads,
-  { maxCharges }: { maxCharges: number },
+  { maxCharges, ids }: { maxCharges: number; ids?: Ids },
 ): Promise<number> {
   async function abandon({ threadId, active }: Orphan, verdict: Verdict): Promise<void> {
     const { runId, incarnation } = active;
@@ -29,8 +31,22 @@ export async function recoverRuns(
       reason: 'the server process ended while it executed',
       ...(incarnation !== undefined && { incarnation }),
     } as const;
-    const done = await threads.dispatch(threadId, [command], { isVital: true });
+    const kept = await keep(threadId, active);
+    const done = await threads.dispatch(threadId, [...(kept?.commands ?? []), command], {
+      isVital: true,
+      payloads: kept?.payloads ?? [],
+    });
     if (!done.ok) throw new Error(`run ${runId} cannot be recovered: ${done.refusal.code}`);
+  }
+
+  /** A cancel whose run was still ending when the server died keeps the run's messages. */
+  async function keep(threadId: string, { runId, attempt, leaseId }: ActiveRun) {
+    const run = await getRun(log.rows, runId);
+    if (ids === undefined || run === undefined) return undefined;
+    if (!keepsMessages(await threads.read(threadId), run.kwargs)) return undefined;
+    const found = await findKept(log, { runId, threadId }, ids);
+    const lastFrame = await log.payloads.lastFrame(runId);
+    return found && writesOf(found, threadId, { runId, attempt, leaseId }, lastFrame);
   }
 
   const marked = await runningRuns(log.rows);

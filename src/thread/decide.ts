@@ -6,6 +6,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type {
   CancelAction,
+  Keep,
   MultitaskStrategy,
   Outcome,
   RunKwargs,
@@ -53,7 +54,7 @@ export type ThreadCommand =
   | ({ type: 'CreateRun' } & NewRun)
   | { type: 'StartRun'; runId: string; leaseId: string; incarnation?: string }
   | ({ type: 'BeginRun' } & Executing)
-  | ({ type: 'RequestCancel'; runId: string; action: CancelAction } & Stop)
+  | ({ type: 'RequestCancel' } & Cancel)
   | ({ type: 'SaveCheckpoint' } & Executing &
       Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
   | ({ type: 'UpdateState' } & Omit<ThreadEventMap['StateUpdated'], 'threadId'>)
@@ -246,19 +247,22 @@ const isStopping = (state: LivingThread, action: CancelAction): boolean =>
 interface Cancel extends Stop {
   readonly runId: string;
   readonly action: CancelAction;
+  readonly keep?: Keep;
 }
 
-function cancelRequested(state: LivingThread, { runId, action, ...stop }: Cancel): ThreadEvent {
+function cancelRequested(state: LivingThread, { runId, action, keep, ...stop }: Cancel): ThreadEvent {
   const first = state.status === 'stopping' ? { cancelReason: state.cancelReason ?? state.reason } : {};
   const { threadId } = state;
-  return { type: 'RunCancelRequested', data: { threadId, runId, action, ...stopOf({ ...stop, ...first }) } };
+  const data = { threadId, runId, action, ...(keep && { keep }), ...stopOf({ ...stop, ...first }) };
+  return { type: 'RunCancelRequested', data };
 }
 
 function requestCancel(cancel: Cancel, state: LivingThread, can: Can): Decision {
-  const { runId, action } = cancel;
+  const { runId, action, keep } = cancel;
   const run = openRun(state, runId);
   if (run === undefined) return refuse({ code: 'run-not-open' });
-  if (activeOf(state)?.runId === runId && isStopping(state, action)) return accept();
+  const isKept = keep === undefined || (state.status === 'stopping' && state.keep === keep);
+  if (activeOf(state)?.runId === runId && isStopping(state, action) && isKept) return accept();
   const fact: ThreadEvent =
     activeOf(state)?.runId === runId
       ? cancelRequested(state, cancel)

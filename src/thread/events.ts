@@ -24,14 +24,13 @@ export interface RunKwargs {
   readonly feedbackKeys?: readonly string[];
   readonly webhook?: string;
   readonly onCompletion?: 'delete' | 'keep';
+  /** Every cancel of the run keeps its messages. */
+  readonly onCancel?: 'keep_messages';
   /** When a resume has no settings of its own: the settings of the interrupted run, for a graph factory. */
   readonly madeWith?: { readonly configurable: JsonObject; readonly context?: Json };
   /** A resume value that matches no pending interrupt ends the run before graph code is called. */
   readonly strictResume?: boolean;
-  /**
-   * A strict answer that no interrupt waited for at its creation, or that another run was giving: the ids it names, none
-   * for a bare value. Its run ends with the refusal.
-   */
+  /** The ids that a strict answer names which had no interrupt to answer at its creation; its run is refused. */
   readonly lateAnswer?: readonly string[];
   /** Created by a protocol v2 command: the run's stream also reports every checkpoint. */
   readonly protocol?: 'v2';
@@ -83,6 +82,8 @@ export interface Stop {
   /** The run's `cancel_reason` where it differs from `reason`: the first of several cancel requests sets it. */
   readonly cancelReason?: string;
 }
+
+export type Keep = 'messages';
 
 export interface RunRef {
   readonly runId: string;
@@ -217,7 +218,8 @@ export interface ThreadEventMap {
     charges: number;
     incarnation?: string;
   };
-  RunCancelRequested: { threadId: string; runId: string; action: CancelAction } & Stop;
+  /** `keep`: what the run streams of its unfinished messages is added to the thread's state at its end. */
+  RunCancelRequested: { threadId: string; runId: string; action: CancelAction; keep?: Keep } & Stop;
   CheckpointSaved: {
     threadId: string;
     runId: string;

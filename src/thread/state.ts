@@ -1,6 +1,6 @@
 /** The state that thread decisions need, folded from events. Plain JSON: it is stored as the stream's snapshot. */
 import type { JsonObject } from '../kernel/json.ts';
-import type { CancelAction, Stop, ThreadEvent, Ttl } from './events.ts';
+import type { CancelAction, Keep, Stop, ThreadEvent, Ttl } from './events.ts';
 import { isSuspect, type Account, type OpenRun } from './fault.ts';
 import { stopOf } from './run-end.ts';
 
@@ -46,6 +46,7 @@ export type ThreadState =
       readonly status: 'stopping';
       readonly active: ActiveRun;
       readonly action: CancelAction;
+      readonly keep?: Keep;
     } & Stop &
       LivingFields)
   /** `unseen`: it never was complete, so its id can be imported again. */
@@ -119,10 +120,11 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       const run: QueuedRun = { ...account, runId, attempt, lost, base, checkpointed };
       return { status: 'queued', ...livingFieldsOf(state), queue: [run, ...state.queue] };
     }
-    case 'RunCancelRequested':
-      return state.status === 'running' || state.status === 'stopping'
-        ? { ...state, status: 'stopping', action: event.data.action, ...stopOf(event.data) }
-        : state;
+    case 'RunCancelRequested': {
+      if (state.status !== 'running' && state.status !== 'stopping') return state;
+      const { action, keep } = event.data;
+      return { ...state, status: 'stopping', action, ...(keep && { keep }), ...stopOf(event.data) };
+    }
     case 'CheckpointSaved': {
       const found = activeOf(state);
       if (found === undefined) return state;

@@ -40,6 +40,7 @@ const payload = {
     durability: true,
     checkpoint_during: true,
     feedback_keys: true,
+    on_cancel: true,
   }).shape,
   // A patch changes only what it names, so these have no default here.
   stream_mode: optional(streamModes),

@@ -30,6 +30,7 @@ export const runEndEndpoints: readonly Endpoint[] = [
         {
           ...{ type: 'RequestCancel', runId: run.runId, action, reason: stopReason.cancel(action) },
           ...(query.reason !== undefined && { cancelReason: stopReason.taken }),
+          ...(query.keep !== undefined && { keep: query.keep }),
         },
       ]);
       // A run that has ended meanwhile is no error.

@@ -51,8 +51,8 @@ export const runGroupEndpoints: readonly Endpoint[] = [
     query: cancelManyQuery,
     body: cancelMany,
     replies: { 204: nothing('The runs are being cancelled'), ...problems(404) },
-    async handle({ context, actor, query: { action }, body }) {
-      const { status, thread_id: threadId, run_ids: runIds } = body;
+    async handle({ context, actor, query: { action, keep: asked }, body }) {
+      const { status, thread_id: threadId, run_ids: runIds, keep = asked } = body;
       const { filter } = await authorise(context, actor, 'threads:update', {
         ...(threadId !== undefined && { thread_id: threadId }),
         action,
@@ -68,7 +68,10 @@ export const runGroupEndpoints: readonly Endpoint[] = [
       );
       for (const { runId, threadId: at } of found) {
         const done = await context.threads.dispatch(at, [
-          { type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
+          {
+            ...{ type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
+            ...(keep !== undefined && { keep }),
+          },
         ]);
         // A run that has ended meanwhile is no error.
         if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);

@@ -48,6 +48,7 @@ export function toRunKwargs(
     ...(feedbackKeys !== undefined && { feedbackKeys }),
     ...(webhook !== undefined && { webhook }),
     onCompletion: ids.temporary ? 'delete' : 'keep',
+    ...(request.on_cancel !== undefined && { onCancel: request.on_cancel }),
   };
 }
 
@@ -72,6 +73,7 @@ export function shownKwargs(kwargs: RunKwargs, metadata: JsonObject): JsonObject
     subgraphs: kwargs.streamSubgraphs,
     resumable: kwargs.resumable ?? false,
     temporary: kwargs.onCompletion === 'delete',
+    ...(kwargs.onCancel !== undefined && { on_cancel: kwargs.onCancel }),
     checkpoint_during: kwargs.checkpointDuring ?? true,
     durability: kwargs.durability ?? DEFAULT_DURABILITY,
   };

@@ -86,6 +86,10 @@ export const runCreate = z.object(
         'Of a stateless run: `keep` keeps its thread, every other text deletes the thread when the run ends.',
       default: 'delete',
     }),
+    on_cancel: optional(oneOf(['keep_messages'])).meta({
+      description:
+        'At a cancel, the streamed part of unfinished AI messages is added to the state, with `response_metadata.stopped`.',
+    }),
     multitask_strategy: withDefault(multitaskStrategy, 'enqueue'),
     if_not_exists: optional(oneOf(['reject', 'create'])).meta({
       description: 'By default `reject` on a thread, and `create` for a stateless run.',
@@ -143,12 +147,18 @@ export const runList = z.object({
 /** Conditions of a list of runs that an auth handler sees and may change. */
 export const runConditions = runList.pick({ metadata: true, status: true });
 
+const keep = optional(oneOf(['messages'])).meta({
+  description:
+    'Adds the streamed part of unfinished AI messages to the state of the thread, with `response_metadata.stopped`.',
+});
+
 /** Selects either all runs of a status or listed runs of one thread. */
 export const cancelMany = z
   .object({
     status: optional(oneOf(['pending', 'running', 'all'])),
     thread_id: optional(uuid),
     run_ids: optional(list(uuid, 1000, 'expected a list of UUIDs')),
+    keep,
   })
   .refine(({ status, run_ids }) => status !== undefined || run_ids !== undefined, {
     path: ['status'],
@@ -169,12 +179,13 @@ export const cancelMany = z
 
 const action = withDefault(oneOf(['interrupt', 'rollback']), 'interrupt');
 
-export const cancelManyQuery = z.object({ action });
+export const cancelManyQuery = z.object({ action, keep });
 
 export const cancelQuery = z
   .object({
     wait: withDefault(z.boolean(), false),
     action,
+    keep,
     /** `taken` means that another run has absorbed the run's input. */
     reason: optional(oneOf(['taken'])),
   })
