@@ -21,7 +21,7 @@ export async function findKept(
   ids: Ids,
 ): Promise<Kept | undefined> {
   const attempts = await payloads.framesNamed(runId, 'metadata');
-  const since = attempts.at(-1)?.id ?? 0;
+  const since = attempts.at(-1)?.id ?? -1;
   const named = async (name: string): Promise<StoredFrame[]> =>
     (await payloads.framesNamed(runId, name)).filter(({ id }) => id > since);
   const messages = stoppedMessages({

@@ -8,7 +8,10 @@ export interface CompiledGraph {
   readonly nodes: Readonly<Record<string, GraphNode>>;
   readonly interruptAfter?: '*' | readonly string[];
   /** The graph's default config. */
-  readonly config?: { readonly metadata?: Readonly<Record<string, unknown>> };
+  readonly config?: {
+    readonly metadata?: Readonly<Record<string, unknown>>;
+    readonly configurable?: Readonly<Record<string, unknown>>;
+  };
   /** Factories of the author's stream transformers. */
   readonly streamTransformers?: readonly unknown[];
   checkpointer?: unknown;

@@ -16,7 +16,10 @@ for (const graph of ['wrapper', 'promised', 'made', 'inner'])
       const values = await s.client.runs.wait(threadId, graph, { input: say('hi') });
       assert.deepEqual(textsOf(values), ANSWER);
       await s.restart();
-      assert.deepEqual(textsOf((await s.client.threads.getState(threadId)).values), ANSWER);
+      const state = await s.client.threads.getState(threadId);
+      assert.deepEqual(textsOf(state.values), ANSWER);
+      const { ls_agent_type: type } = state.metadata as Record<string, unknown>;
+      if (graph === 'wrapper') assert.equal(type, 'root');
     }));
 
 test('an agent that asks before a tool call goes on with the decision, also after a restart', () =>

@@ -1,6 +1,7 @@
 /** Binds a graph to one run's saver. Concurrent runs share the graph object, so the library makes a copy for each run. */
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
+import { publicConfigurable } from '../private-keys.ts';
 import { INTERRUPT, isNote, RESUME } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
@@ -12,9 +13,13 @@ export function bind(graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store
   return copy;
 }
 
-/** The author's metadata from the graph's default config; the graph's checkpoints carry it. */
-export const metadataOf = ({ config }: CompiledGraph): JsonObject =>
-  config?.metadata === undefined ? {} : (toWire(config.metadata) as JsonObject);
+/** The author's metadata and settings from the graph's default config; the graph's checkpoints carry them. */
+export const metadataOf = ({
+  config: { configurable = {}, metadata = {} } = {},
+}: CompiledGraph): JsonObject => ({
+  ...publicConfigurable(toWire(configurable) as JsonObject),
+  ...(toWire(metadata) as JsonObject),
+});
 
 /** The channels that form the state of the root graph. */
 export function valueChannels(graph: CompiledGraph): string[] {

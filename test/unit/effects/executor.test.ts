@@ -9,6 +9,7 @@ import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
 import type { EventLog } from '../../../src/log/log.ts';
 import { getRun } from '../../../src/projections/run-queries.ts';
 import { getThread } from '../../../src/projections/thread-queries.ts';
+import type { ThreadCommand } from '../../../src/thread/decide.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
@@ -191,6 +192,48 @@ test('X5 after a kill between the refusal of a strict answer and its commit the 
       ['metadata', 'error'],
     );
     await executor.stop(0);
+  }));
+
+test('X5 after a kill between a cancel that keeps messages and its end the streamed part is kept', () =>
+  withThreads(async (lent) => {
+    // given: the run has streamed two chunks and is cancelled, and its process is gone
+    const head = '00000000-0000-7000-8000-000000000001';
+    const checkpoint = {
+      ...{ ns: '', checkpointId: head, parentId: null, metadata: { step: 0 }, step: 0, source: 'loop' },
+      body: JSON.stringify({ v: 4, id: head, channel_versions: { messages: '1' }, versions_seen: {} }),
+      ...{ channelVersions: { messages: '1' }, valueChannels: ['messages', 'other'] },
+      blobs: [{ channel: 'messages', version: '1', data: '[]' }],
+    };
+    const frames = ['half ', 'an answer'].map((content) => ({
+      event: 'messages',
+      data: JSON.stringify([
+        { type: 'AIMessageChunk', id: 'run-1', content },
+        { langgraph_checkpoint_ns: 'talk:1', langgraph_node: 'talk' },
+      ]),
+    }));
+    const place = { runId: 'run', threadId: THREAD };
+    await lent.done(toRunning('run'));
+    await lent.done(ask.save('run', head), {
+      payloads: [
+        { kind: 'checkpoint', ...place, checkpoint },
+        { kind: 'frames', ...place, first: 0, frames },
+      ],
+    });
+    await lent.done({ ...ask.cancel('run'), keep: 'messages' } as ThreadCommand);
+    await lent.restart();
+    // when
+    const ids = seededIds(lent.clock, createRandom(5));
+    assert.equal(await recoverRuns(lent.log, lent.threads, { maxCharges: 3, ids }), 1);
+    // then
+    assert.equal(await statusOf(lent, 'run'), 'interrupted');
+    const thread = (await getThread(lent.log.rows, THREAD))!;
+    const kept = (await lent.log.payloads.checkpoint(THREAD, '', thread.head!))!;
+    assert.deepEqual([kept.parentId, kept.metadata['source']], [head, 'update']);
+    const { messages } = (await lent.log.payloads.values(THREAD, thread.head!))!.parse() as any;
+    assert.deepEqual(
+      messages.map(({ id, content, response_metadata: said }: any) => [id, content, said.stopped]),
+      [['run-1', 'half an answer', true]],
+    );
   }));
 
 test.run();
