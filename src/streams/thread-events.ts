@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { interruptKeys } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
-import { getRun, latestRun, nextRun, type RunRecord } from '../projections/run-queries.ts';
+import { getRun, nextRun, type RunRecord } from '../projections/run-queries.ts';
 import { toNamedId, type Draft, type ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
@@ -43,8 +43,6 @@ export interface ThreadEvents {
   resume(threadId: string, given: StreamCursor | NamedEvent | undefined): Promise<StreamCursor>;
   /** Starts a reader. The thread need not exist yet. */
   read(threadId: string, options: ReadOptions): ThreadReader;
-  /** Settles when the thread is visible and has a run with an ordinal, or on abort. */
-  begun(threadId: string, visible: () => Promise<boolean>, signal: AbortSignal): Promise<void>;
   /** Serialises an event with `write`; long texts are UTF-8 bytes, shared by all readers of the same form. */
   textOf(
     threadId: string,
@@ -181,14 +179,6 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
           current?.pages.close();
         },
       };
-    },
-
-    async begun(threadId, visible, signal) {
-      while (!signal.aborted) {
-        const next = hub.next(threadId);
-        if ((await visible()) && (await latestRun(log.rows, threadId)) !== undefined) return next.cancel();
-        await pause(next, clock, signal);
-      }
     },
 
     textOf: (threadId, form, event, write) =>

@@ -5,7 +5,7 @@
  * otherwise events of a run could arrive after its end. S3 One page is held at a time.
  */
 import { breathe } from '../kernel/breathe.ts';
-import { CommandProblem, toError, toSuccess } from '../protocol/command.ts';
+import { CommandProblem, toSuccess } from '../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../protocol/event.ts';
 import { matches, type Subscription } from '../protocol/filter.ts';
 import { toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
@@ -13,7 +13,7 @@ import type { ThreadEvents, ThreadReader } from '../streams/thread-events.ts';
 import type { Outlet } from './outlet.ts';
 
 export interface Subscriptions {
-  /** Sends the command's reply once the thread has a run, then past events, then new ones. Throws above the limit. */
+  /** Sends the command's reply, then past events, then new ones. The thread need not exist yet. Throws above the limit. */
   add(commandId: number, wanted: Subscription, after: StreamCursor | NamedEvent | undefined): void;
   /** False when there is no such subscription. */
   remove(id: string): boolean;
@@ -82,10 +82,6 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   }
 
   async function admit({ commandId, wanted, after }: (typeof queued)[number]): Promise<void> {
-    // This may wait for the thread's first run. Other subscriptions have nothing to send before it.
-    await events.begun(threadId, visible, signal);
-    if (signal.aborted)
-      return outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
     const place = await events.resume(threadId, after);
     const each = { wanted, after: toSeq(place) };
     const isFirst = live === undefined;
@@ -130,8 +126,6 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
         } else if (live === undefined || active.size === 0) await until([stopped]);
         else await serve(live);
       }
-      for (const { commandId } of queued.splice(0))
-        await outlet.reply(toError(commandId, 'no_such_run', 'No active run is bound to this thread.'));
     } finally {
       live?.close();
     }

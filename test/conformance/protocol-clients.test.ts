@@ -5,7 +5,7 @@ import { RemoteGraph } from '@langchain/langgraph/remote';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 import { config, say, startGated, textsOf } from './scene.ts';
-import { command, openController, TRANSPORTS } from './thread-stream.ts';
+import { command, openController, openThread, TRANSPORTS } from './thread-stream.ts';
 
 const test = suite('protocol: clients built on the events of a thread');
 const PROTOCOL = { config: config('platform.protocol.json') };
@@ -90,6 +90,21 @@ test('client.threads.stream: given a run that another client started, when a con
     assert.equal(snapshot().error, undefined);
     await controller.dispose();
   }));
+
+for (const transport of TRANSPORTS)
+  test(`client.threads.stream: given a new thread over ${transport}, when it is subscribed to before its first run, then the run's events follow`, () =>
+    withServer(PROTOCOL, async (s) => {
+      const thread = openThread(s, transport, 'crew');
+      const subscription = await thread.subscribe(['lifecycle'], { namespaces: [[]], depth: 0 });
+      await thread.run.start({ input: say('hi') });
+      const states: string[] = [];
+      for await (const { params } of subscription) {
+        states.push((params.data as { event: string }).event);
+        if (states.includes('completed')) break;
+      }
+      assert.deepEqual(states, ['running', 'completed']);
+      await thread.close();
+    }));
 
 test('RemoteGraph.streamEvents: given a remote graph, when its events are streamed and a command goes on, then messages, states and questions arrive', () =>
   withServer(PROTOCOL, async (s) => {

@@ -27,35 +27,39 @@ const newId = (): string => crypto.randomUUID();
 const urlOf = (s: TestServer, threadId: string): string =>
   `${s.url.replace('http', 'ws')}/threads/${threadId}/stream/events`;
 
-test('given a thread without a run, when a socket subscribes, then the answer waits for the first run and comes before its events', () =>
+test('given a thread without a run, when a socket subscribes, then it is answered at once and gets the events of later runs', () =>
   withServer(PROTOCOL, async (s) => {
     const threadId = newId();
     const socket = await openSocket(s, threadId);
-    const lifecycle = socket.ask('subscription.subscribe', { channels: ['lifecycle'] });
-    const values = socket.ask('subscription.subscribe', { channels: ['values'] });
+    const first = await socket.ask('subscription.subscribe', { channels: ['lifecycle'] });
+    const answers = [
+      first,
+      await socket.ask('subscription.subscribe', { channels: ['values'], since: 2 ** 40 }),
+    ];
+    assert.deepEqual(
+      answers,
+      answers.map(({ result }, index) => ({
+        type: 'success',
+        id: index + 1,
+        result: { subscription_id: result.subscription_id, replayed_events: 0 },
+        meta: { thread_id: threadId, applied_through_seq: 0 },
+      })),
+    );
     const tree = await command(s, threadId, 'agent.getTree');
     assert.equal(tree.error, 'no_such_run');
     await command(s, threadId, 'run.start', { assistant_id: 'echo', input: say('hi') });
-    const answers = [await lifecycle, await values];
-    assert.deepEqual(
-      answers.map(({ type, id, result }) => [type, id, typeof result.subscription_id]),
-      [
-        ['success', 1, 'string'],
-        ['success', 2, 'string'],
-      ],
-    );
-    await socket.until(isEnd);
-    assert.equal(socket.messages[0].type, 'success');
+    const events = await socket.until(isEnd);
+    assert.deepEqual(new Set(events.map(({ method }) => method)), new Set(['lifecycle', 'values']));
     // The second run on the same socket, then silence after the subscriptions are gone.
     const second = await socket.ask('run.start', { assistant_id: 'echo', input: say('again') });
     assert.equal(second.type, 'success');
     await socket.until(isEnd);
     for (const { result } of answers)
       assert.deepEqual((await socket.ask('subscription.unsubscribe', result)).result, {});
-    const again = await socket.ask('subscription.unsubscribe', answers[0].result);
+    const again = await socket.ask('subscription.unsubscribe', first.result);
     assert.deepEqual(
       [again.error, again.message],
-      ['no_such_subscription', `Unknown subscription: ${answers[0].result.subscription_id}`],
+      ['no_such_subscription', `Unknown subscription: ${first.result.subscription_id}`],
     );
     const seen = socket.messages.length;
     const third = await socket.ask('run.start', { assistant_id: 'echo', input: say('silent') });
@@ -240,15 +244,18 @@ test('A1 A3 given a thread of somebody else, when its events are asked for, then
       response.setEncoding('utf8');
       assert.deepEqual(JSON.parse((await response.toArray()).join('')), { detail: 'Invalid token' });
     }
-    // Both streams are open, and what is there arrives; of the others nothing has arrived by then.
+    // Both streams are open, and what is there arrives; of the others no event has arrived by then.
     const silent: { next(): Promise<Event | undefined>; leave(): void }[] = [];
+    const subscribed: object[] = [];
     let heard = 0;
     for (const id of [threadId, newId()]) {
       const stream = await openEvents(s, id, EVERYTHING, as('bob'));
       const socket = await openSocket(s, id, as('bob'));
-      void socket.ask('subscription.subscribe', EVERYTHING).then(() => (heard += 1));
+      const { result, meta } = await socket.ask('subscription.subscribe', EVERYTHING);
+      subscribed.push([result, meta.applied_through_seq]);
       silent.push(stream, socket);
     }
+    assert.deepEqual(subscribed[0], subscribed[1]);
     for (const reader of silent)
       reader.next().then(
         () => (heard += 1),
