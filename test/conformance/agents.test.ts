@@ -4,6 +4,7 @@ import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 import { dataOf, streamRun } from './stream-reader.ts';
 import { config, newThread, say, textsOf } from './scene.ts';
+import { eventsOf } from './thread-stream.ts';
 
 const test = suite('conformance: agents');
 const AGENTS = { config: config('platform.agents.json') };
@@ -125,19 +126,15 @@ test('an answer that fits no node fails its run, and the question goes on waitin
     assert.deepEqual(values, { told: 'mine: yes' });
   }));
 
-test('channels of stream transformers reach the mode custom and the extensions of a thread', () =>
+test('channels of stream transformers reach the extensions of a thread, and no stream of a run', () =>
   withServer(AGENTS, async (s) => {
     const body = { assistant_id: 'transformed', input: { told: '' }, stream_mode: ['custom', 'updates'] };
     const frames = await streamRun(s, await newThread(s), body);
-    assert.deepEqual(dataOf(frames, 'custom'), [
-      { name: 'own', payload: 1 },
-      { name: 'timeline', payload: { step: 1 } },
-      { name: 'timeline', payload: { step: 2 } },
-      { name: 'total', payload: 2 },
-    ]);
+    assert.deepEqual(dataOf(frames, 'custom'), [{ name: 'own', payload: 1 }]);
     assert.deepEqual(dataOf(frames, 'updates'), [{ one: { told: 'one' } }, { two: { told: 'two' } }]);
     assert.deepEqual(new Set(frames.map(({ event }) => event)), new Set(['metadata', 'custom', 'updates']));
-    const thread = s.client.threads.stream({ assistantId: 'transformed' });
+    const threadId = crypto.randomUUID();
+    const thread = s.client.threads.stream(threadId, { assistantId: 'transformed' });
     const steps: unknown[] = [];
     const reading = (async () => {
       for await (const step of thread.extensions['timeline'] as AsyncIterable<unknown>) steps.push(step);
@@ -147,7 +144,41 @@ test('channels of stream transformers reach the mode custom and the extensions o
     await thread.close();
     await reading;
     assert.deepEqual(steps, [{ step: 1 }, { step: 2 }]);
+    const custom = (await eventsOf(s, threadId)).filter(({ method }) => method === 'custom');
+    assert.deepEqual(
+      custom.map(({ params }) => params.data),
+      [
+        { name: 'own', payload: 1 },
+        { name: 'timeline', payload: { step: 1 } },
+        { name: 'timeline', payload: { step: 2 } },
+        { name: 'total', payload: 2 },
+      ],
+    );
   }));
+
+for (const graph of ['wrapper', 'transformed_agent'])
+  for (const stream_subgraphs of [false, true])
+    test(`messages of ${graph} are streamed beside any modes, stream_subgraphs ${stream_subgraphs}`, () =>
+      withServer(AGENTS, async (s) => {
+        const shown = [];
+        for (const others of [
+          [],
+          ['values'],
+          ['custom'],
+          ['values', 'custom'],
+          ['custom', 'lifecycle', 'tasks'],
+        ]) {
+          const frames = await streamRun(s, await newThread(s), {
+            assistant_id: graph,
+            input: say('hi'),
+            stream_mode: ['messages-tuple', ...others],
+            stream_subgraphs,
+          });
+          shown.push(frames.filter(({ event }) => event.split('|')[0] === 'messages').length);
+        }
+        assert.ok(shown[0]! > 0);
+        assert.deepEqual(new Set(shown), new Set([shown[0]]));
+      }));
 
 test('an append-only channel of parallel tasks survives a copy, a pruning and a restart', () =>
   withServer(AGENTS, async (s) => {

@@ -54,7 +54,7 @@ export async function runLangGraph(
   const input = toInput(settled.order, reviver);
   const unheld = unheldChannels(graph);
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
-  const subgraphs = extensions !== undefined || order.streamSubgraphs;
+  const { streamSubgraphs: subgraphs } = order;
   const subgraphReads = subgraphReadsOf(order.streamModes);
   const lifecycle = subgraphReads.length > 0 ? openSubgraphFrames() : undefined;
   const needs: Needs = {
@@ -72,7 +72,7 @@ export async function runLangGraph(
     ...((graph.name ?? DEFAULT_GRAPH_NAME) === DEFAULT_GRAPH_NAME && { runName: order.graphId }),
   };
   const frames = createFrameMaker(order, {
-    ...{ metadata, subgraphs, onChunk: extensions?.feed },
+    ...{ metadata, onChunk: extensions?.feed },
     lifecycle: subgraphs ? lifecycle : undefined,
   });
   const withEvents = needsEvents(order.streamModes);

@@ -1,7 +1,7 @@
 /**
- * Runs an author's stream transformers (`compile({ transformers })`, from langgraph 1.3). The library runs them only in
- * `streamEvents`, so the chunks of this stream are fed into the library's run stream. Output to a named channel becomes
- * a `custom` frame `{name, payload}`.
+ * Runs an author's stream transformers (`compile({ transformers })`, from langgraph 1.3) for the stream protocol, as the
+ * library runs them only in `streamEvents`: the chunks of this stream are fed into the library's run stream. Output to a
+ * named channel becomes a `custom` frame `{name, payload}`.
  */
 import type { Reviver } from '../codec.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
@@ -24,7 +24,7 @@ export function openExtensions(
   order: RunOrder,
   push: (event: string, data: string) => void,
 ): Extensions | undefined {
-  if (transformers === undefined || streamTransformers.length === 0 || !order.streamModes.includes('custom'))
+  if (transformers === undefined || streamTransformers.length === 0 || order.protocolFrames !== true)
     return undefined;
   const source = openSource();
   const events = transformers.open(streamTransformers, source);
@@ -32,7 +32,6 @@ export function openExtensions(
   const finished = (async (): Promise<void> => {
     for await (const { method, params } of events) {
       const { namespace, data } = params;
-      if (namespace.length > 0 && !order.streamSubgraphs) continue;
       const emit = (content: unknown): void =>
         push(['custom', ...namespace].join('|'), JSON.stringify(toWire(content)));
       if (method.startsWith(CHANNEL_PREFIX))

@@ -32,8 +32,6 @@ interface RunnableEvent {
 export interface FrameOptions {
   /** The metadata of the run's checkpoints. */
   readonly metadata: JsonObject;
-  /** True if the runtime streams subgraphs, even if the client did not request them. */
-  readonly subgraphs: boolean;
   /** Makes the `lifecycle` frames; set only if the runtime streams subgraphs. */
   readonly lifecycle: SubgraphFrames | undefined;
   /** Called with every chunk of the runtime, including those without a frame. */
@@ -68,7 +66,7 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
   };
 
   const chunk = (value: unknown): readonly Frame[] => {
-    const all = options.subgraphs ? (value as Chunk) : ([[], ...(value as [string, unknown])] as const);
+    const all = order.streamSubgraphs ? (value as Chunk) : ([[], ...(value as [string, unknown])] as const);
     options.onChunk?.(all);
     const { lifecycle } = options;
     if (lifecycle === undefined) return framesOf(all);
@@ -81,7 +79,6 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
   };
 
   const framesOf = ([namespace, mode, payload]: Chunk): Frame[] => {
-    if (namespace.length > 0 && !order.streamSubgraphs) return [];
     if (mode === 'checkpoints' && !wanted.has(mode))
       return order.protocolFrames === true
         ? [{ event: [mode, ...namespace].join('|'), data: JSON.stringify(toWire(payload)) }]
