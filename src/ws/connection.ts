@@ -16,7 +16,7 @@ import type { ServerContext, SocketGrant } from '../http/context.ts';
 import { HttpProblem } from '../http/replies.ts';
 import { resumeCursor } from '../http/protocol/stream-cursor.ts';
 import { check } from '../http/check.ts';
-import { reconnectParams, subscription } from '../http/protocol/schemas.ts';
+import { reconnectParams, subscribeParams, unsubscribeParams } from '../http/protocol/schemas.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { createMailbox } from '../kernel/mailbox.ts';
 import { getRun } from '../projections/run-queries.ts';
@@ -91,7 +91,8 @@ export function serveSocket(
     boundAssistant ??= key;
     return result;
   };
-  const unsubscribe: Perform = async (_, { subscription_id: id }) => {
+  const unsubscribe: Perform = async (_, params) => {
+    const { subscription_id: id } = check(unsubscribeParams, params);
     if (typeof id !== 'string' || !subscriptions.remove(id))
       throw new CommandProblem('no_such_subscription', `Unknown subscription: ${String(id)}`);
     return {};
@@ -112,7 +113,7 @@ export function serveSocket(
     try {
       const problem = problemOfChannels(params['channels']);
       if (problem !== undefined) throw new CommandProblem('invalid_argument', problem);
-      const wanted = check(subscription, params);
+      const wanted = check(subscribeParams, params);
       subscriptions.add(id, wanted, resumeCursor(wanted));
       return undefined;
     } catch (error) {

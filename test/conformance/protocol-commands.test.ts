@@ -2,20 +2,11 @@ import assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, say, startGated, textsOf } from './scene.ts';
-import { command, eventsOf, isRoot } from './thread-stream.ts';
+import { command, eventsOf, isRoot, untilAsked } from './thread-stream.ts';
 
 const test = suite('protocol: commands');
 const PROTOCOL = { config: config('platform.protocol.json') };
 const newId = (): string => crypto.randomUUID();
-
-/** Runs until the graph asks; resolves with its questions. */
-async function untilAsked(s: TestServer, threadId: string, assistantId: string): Promise<string[]> {
-  const { result } = await command(s, threadId, 'run.start', { assistant_id: assistantId, input: {} });
-  await s.until(ended(result.run_id));
-  return (await eventsOf(s, threadId, { channels: ['input', 'lifecycle'] }))
-    .filter(({ method }) => method === 'input.requested')
-    .map(({ params }) => params.data.interrupt_id as string);
-}
 
 const valuesOf = async (s: TestServer, threadId: string): Promise<Record<string, unknown>> =>
   (await s.client.threads.getState<Record<string, unknown>>(threadId)).values;

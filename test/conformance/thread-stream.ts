@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { StreamController } from '@langchain/langgraph-sdk/stream';
 import { WebSocket } from 'ws';
 import type { TestServer } from '../support/with-server.ts';
+import { ended } from './scene.ts';
 
 export const TRANSPORTS = ['sse', 'websocket'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
@@ -233,4 +234,13 @@ export function openController(s: TestServer, transport: Transport, assistantId:
     });
   const texts = () => snapshot().messages.map(({ text }) => text);
   return { controller, until, snapshot, texts };
+}
+
+/** Runs until the graph asks; resolves with the ids of its questions. */
+export async function untilAsked(s: TestServer, threadId: string, assistantId: string): Promise<string[]> {
+  const { result } = await command(s, threadId, 'run.start', { assistant_id: assistantId, input: {} });
+  await s.until(ended(result.run_id));
+  return (await eventsOf(s, threadId, { channels: ['input', 'lifecycle'] }))
+    .filter(({ method }) => method === 'input.requested')
+    .map(({ params }) => params.data.interrupt_id as string);
 }

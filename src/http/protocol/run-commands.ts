@@ -1,6 +1,6 @@
 /** Protocol commands that start runs: with input, with answers to interrupts, or from an earlier checkpoint. */
 import { interruptKeys } from '../../kernel/ids.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { defined, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { AcceptedRequest } from '../../log/payloads.ts';
 import { lastStartedRun } from '../../projections/run-queries.ts';
 import type { ThreadRecord } from '../../projections/thread-queries.ts';
@@ -21,7 +21,7 @@ const MAX_TRIES = 5;
 
 async function create(
   { context, actor, threadId, idempotencyKey }: Caller,
-  body: JsonObject,
+  body: object,
   placement: Pick<RunExtras, 'ifHead' | 'lateAnswer'> = {},
 ): Promise<string> {
   const { run } = await createRun(
@@ -53,17 +53,16 @@ const onceOnly =
 export const startRun = onceOnly(async (caller, given) => {
   if (typeof given['assistant_id'] !== 'string' || given['assistant_id'] === '')
     throw new CommandProblem('invalid_argument', 'run.start requires an assistant_id.');
-  const params = check(startParams, given);
-  const body: JsonObject = {
-    assistant_id: params.assistant_id,
-    ...(params.config && { config: params.config as JsonObject }),
-    ...(params.metadata && { metadata: params.metadata }),
-    multitask_strategy: params.multitaskStrategy ?? params.multitask_strategy ?? 'enqueue',
+  const { input = null, forkFrom, multitaskStrategy, ...params } = check(startParams, given);
+  const body = {
+    ...params,
+    ...(forkFrom && { checkpoint_id: forkFrom.checkpointId }),
+    multitask_strategy: multitaskStrategy ?? params.multitask_strategy ?? 'enqueue',
   };
-  const { input = null } = params;
   const command = toCommand(input);
   if (command !== undefined) return { run_id: await create(caller, { ...body, command }) };
-  const isFork = typeof params.config?.configurable?.['checkpoint_id'] === 'string';
+  const checkpoint = body.checkpoint_id ?? body.checkpoint ?? body.config?.configurable?.['checkpoint_id'];
+  const isFork = checkpoint !== undefined && checkpoint !== null;
   for (let tries = 0; input !== null && !isFork && tries < MAX_TRIES; tries += 1) {
     const thread = await findThread(caller).catch(asUndefined);
     if (thread?.status !== 'interrupted' || Object.keys(thread.interrupts).length === 0) break;
@@ -101,24 +100,18 @@ function toCommand(input: Json): JsonObject | undefined {
  */
 export const respond = onceOnly(async (caller, given) => {
   const answers = answersOf(given);
-  const params = check(respondParams, given);
+  const { strict_resume: isStrict = false, update, goto, ...params } = check(respondParams, given);
   const thread = await findThread(caller).catch(asUndefined);
   const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
   if (thread === undefined || last === undefined) throw notWaiting(answers);
-  const isStrict = params.strict_resume === true;
   const waiting = isStrict ? undefined : await pendingInterrupts(caller, thread);
   const consumed = waiting && Object.keys(answers).find((id) => !waiting.has(id));
   if (consumed !== undefined) throw notWaiting(answers, consumed);
-  const body: JsonObject = {
+  const body = {
+    ...params,
     assistant_id: last.assistantId,
-    command: {
-      resume: answers,
-      ...(params.update !== undefined && { update: params.update }),
-      ...(params.goto !== undefined && { goto: params.goto }),
-    },
-    ...(isStrict && { strict_resume: true }),
-    ...(params.config && { config: params.config as JsonObject }),
-    ...(params.metadata && { metadata: params.metadata }),
+    command: { resume: answers, update, goto },
+    strict_resume: isStrict,
   };
   // Keys of another form would make the map one value, which answers any interrupt.
   const foreign = interruptKeys(answers) === undefined ? { lateAnswer: Object.keys(answers) } : {};
@@ -161,8 +154,7 @@ export const inject = onceOnly(async (caller, given) => {
     throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
   if ((await pendingInterrupts(caller, thread)).size > 0)
     throw new CommandProblem('invalid_argument', 'The thread waits for an answer: use input.respond.');
-  const { role, content, name } = message;
-  const input = { messages: [{ role, content, ...(name !== undefined && { name }) }] };
+  const input = { messages: [defined(message)] };
   return { run_id: await create(caller, { assistant_id: last.assistantId, input }) };
 });
 
@@ -173,13 +165,7 @@ export const forkState = onceOnly(
     const last = await lastStartedRun(caller.context.log.rows, threadId);
     if (last === undefined)
       throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
-    const { config } = params;
-    const configurable = { ...config?.configurable, checkpoint_id: params.checkpoint_id };
-    const runId = await create(caller, {
-      assistant_id: last.assistantId,
-      input: params.input ?? null,
-      config: { ...config, configurable } as JsonObject,
-    });
+    const runId = await create(caller, { ...params, assistant_id: last.assistantId });
     return { run_id: runId, thread_id: threadId };
   },
   ({ runId, threadId }) => ({ run_id: runId, thread_id: threadId }),

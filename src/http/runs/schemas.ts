@@ -37,6 +37,7 @@ const checkpoint = z.object(
 export const runConfig = z.looseObject(
   {
     configurable: optional(jsonObject),
+    context: optional(jsonObject),
     metadata: optional(ownMetadata),
     tags: optional(list(z.string('expected a string'), 1000, 'expected a list of strings')),
     recursion_limit: optional(z.int('expected an integer').min(1, 'expected 1 or more')),

@@ -19,8 +19,14 @@ const PLACING = /^(__|checkpoint_|platform_auth_|langgraph_)|^(run|thread|graph|
 export const settingsIn = (configurable: Json | undefined): JsonObject =>
   Object.fromEntries(Object.entries(asObject(configurable)).filter(([key]) => !PLACING.test(key)));
 
-/** Copies `context` to `config.configurable` or the reverse, when the client filled only one of them. */
-export function mirror({ config, context }: Settings): Settings {
+/**
+ * Copies `context` to `config.configurable` or the reverse, when the client filled only one of them. `config.context` is
+ * another place of `context`, which overrides it key by key.
+ */
+export function mirror({ config, context: given }: Settings): Settings {
+  const context = isFilled(config['context'])
+    ? { ...asObject(config['context']), ...asObject(given) }
+    : given;
   const configurable = asObject(config['configurable']);
   const settings = settingsIn(configurable);
   if (isFilled(settings) === isFilled(context)) return { config, context };

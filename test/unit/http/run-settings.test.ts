@@ -23,6 +23,11 @@ test('context and configurable mirror each other where a client fills only one',
     ],
     ['both', settings(configurable({ a: 1 }), { b: 2 }), settings(configurable({ a: 1 }), { b: 2 })],
     [
+      'config.context, which context overrides',
+      settings({ context: { a: 1, b: 1 } }, { b: 2 }),
+      settings({ context: { a: 1, b: 1 }, ...configurable({ a: 1, b: 2 }) }, { a: 1, b: 2 }),
+    ],
+    [
       'places are no settings',
       settings(configurable({ thread_id: 't' })),
       settings(configurable({ thread_id: 't' })),
