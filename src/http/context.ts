@@ -113,6 +113,8 @@ export interface SocketGrant {
   readonly actor: Actor;
   /** The filter of `threads:read`. */
   readonly filter: AccessFilter | undefined;
+  /** See `Subscription.byGraph`. */
+  readonly byGraph: boolean;
 }
 
 /** Present on upgrade requests: the socket's route calls `grant` to allow the upgrade. */

@@ -8,6 +8,8 @@ export interface Subscription {
   readonly namespaces?: readonly Namespace[] | undefined;
   /** The maximum number of segments that an event's namespace may have after the prefix. */
   readonly depth?: number | undefined;
+  /** True for clients that look for messages and tool calls of nodes in the namespace of the graph. */
+  readonly byGraph?: boolean | undefined;
 }
 
 const CHANNELS: ReadonlySet<string> = new Set(Object.values(CHANNEL_OF));
@@ -27,11 +29,30 @@ export function problemOfChannels(channels: Json | undefined): string | undefine
   return `channels contains unsupported entries: ${named.slice(0, 200)}. ${ALLOWED}`;
 }
 
-export function matches({ channels, namespaces, depth }: Subscription, event: Draft): boolean {
-  return (
-    channels.some((channel) => isOf(channel, event)) && isWithin(event.namespace, namespaces ?? [], depth)
-  );
+/** Methods of events that a node of a graph causes; their namespace ends with the node's task. */
+const NODE_METHODS: ReadonlySet<string> = new Set(['messages', 'tools']);
+
+/**
+ * The event in the form that the subscription gets; undefined if it does not match. Messages and tool calls of the nodes
+ * directly below a graph are told in the graph's namespace to clients that look for them there (`byGraph`), and to
+ * subscriptions of depth 0, which read one graph alone.
+ */
+export function select<T extends Draft>(
+  { channels, namespaces = [], depth, byGraph = false }: Subscription,
+  event: T,
+): T | undefined {
+  const { method, namespace } = event;
+  if (!channels.some((channel) => isOf(channel, event))) return undefined;
+  const isOfNode = NODE_METHODS.has(method) && namespace.length > 0;
+  if (!(byGraph && isOfNode) && isWithin(namespace, namespaces, depth)) return event;
+  if (!isOfNode || !(byGraph || depth === 0)) return undefined;
+  const graph = namespace.slice(0, -1);
+  return isWithin(graph, namespaces, depth) ? { ...event, namespace: graph } : undefined;
 }
+
+/** True for the Python client, which knows the namespaces of its library: from the agent that it names in requests. */
+export const readsByGraph = (userAgent: string | undefined): boolean =>
+  /python|langgraph-sdk-py/i.test(userAgent ?? '');
 
 function isOf(channel: string, { method, name }: Draft): boolean {
   if (channel === CHANNEL_OF[method]) return true;

@@ -182,7 +182,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
     },
 
     textOf: (threadId, form, event, write) =>
-      texts.of(`${form} ${threadId} ${event.eventId}`, () => write(event)),
+      texts.of(`${form} ${threadId} ${event.eventId} ${event.namespace.length}`, () => write(event)),
 
     async nodes(run) {
       const fold = foldOf(run);

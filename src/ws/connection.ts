@@ -47,7 +47,7 @@ export interface Connection {
 
 export function serveSocket(
   socket: WebSocket,
-  { threadId, actor, filter }: SocketGrant,
+  { threadId, actor, filter, byGraph }: SocketGrant,
   context: ServerContext,
   inTurn: () => Promise<void>,
 ): Connection {
@@ -113,7 +113,7 @@ export function serveSocket(
     try {
       const problem = problemOfChannels(params['channels']);
       if (problem !== undefined) throw new CommandProblem('invalid_argument', problem);
-      const wanted = check(subscribeParams, params);
+      const wanted = { ...check(subscribeParams, params), byGraph };
       subscriptions.add(id, wanted, resumeCursor(wanted));
       return undefined;
     } catch (error) {

@@ -7,7 +7,7 @@
 import { breathe } from '../kernel/breathe.ts';
 import { CommandProblem, toSuccess } from '../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../protocol/event.ts';
-import { matches, type Subscription } from '../protocol/filter.ts';
+import { select, type Subscription } from '../protocol/filter.ts';
 import { toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 import type { ThreadEvents, ThreadReader } from '../streams/thread-events.ts';
 import type { Outlet } from './outlet.ts';
@@ -72,7 +72,8 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
         if (page === undefined) return;
         for (const event of page) {
           if (event.seq > last) return;
-          if (matches(wanted, event)) await use(event);
+          const selected = select(wanted, event);
+          if (selected !== undefined) await use(selected);
         }
         await breathe();
       }
@@ -101,14 +102,25 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
       await replay(each, place, cursor, (event) => (active.has(id) ? outlet.send(textOf(event)) : undefined));
   }
 
+  /**
+   * The forms of the event that active subscriptions get, each once: the client dispatches it to all matching
+   * subscriptions. The form with the longer namespace comes first, because both match a subscription that wants it.
+   */
+  function formsOf(event: ThreadEvent): ThreadEvent[] {
+    const forms = new Map<number, ThreadEvent>();
+    for (const { wanted, after } of active.values()) {
+      const form = event.seq > after ? select(wanted, event) : undefined;
+      if (form !== undefined) forms.set(form.namespace.length, form);
+    }
+    return [...forms.values()].sort((a, b) => b.namespace.length - a.namespace.length);
+  }
+
   async function serve(reader: ThreadReader): Promise<void> {
     const page = await reader.poll();
     if (page === undefined) return until([reader.wait(signal)]);
     for (const event of page) {
       cursor = event.seq;
-      // Each event is sent once: the client dispatches it to all matching subscriptions.
-      if ([...active.values()].some(({ wanted, after }) => event.seq > after && matches(wanted, event)))
-        await outlet.send(textOf(event));
+      for (const form of formsOf(event)) await outlet.send(textOf(form));
     }
     await breathe();
   }

@@ -9,11 +9,8 @@ import {
   isRoot,
   nameOf,
   openEvents,
-  openSocket,
   openThread,
   TRANSPORTS,
-  ALL,
-  type Event,
 } from './thread-stream.ts';
 
 const test = suite('protocol: the events of a thread');
@@ -197,54 +194,6 @@ test('given a question, when its run is read, then it is asked once, and states 
       ],
     );
     assert.equal(events[child]?.params.data.event, 'started');
-  }));
-
-test('given channels, namespaces and depths, when events are read, then only those that match arrive', () =>
-  withServer(PROTOCOL, async (s) => {
-    const threadId = crypto.randomUUID();
-    await command(s, threadId, 'run.start', { assistant_id: 'crew', input: say('hi') });
-    const all = await eventsOf(s, threadId);
-    const end = all.at(-1)!.seq;
-    const segments = ({ params }: Event): string =>
-      params.namespace.map((segment) => segment.split(':')[0]).join('|');
-    const team = all.find((event) => segments(event) === 'team')!.params.namespace;
-    const read = async (body: object): Promise<Event[]> => {
-      // The end of the root is asked for as well, so that the test knows when it is over.
-      const socket = await openSocket(s, threadId);
-      const { result } = await socket.ask('subscription.subscribe', body);
-      const events: Event[] = [];
-      while (events.length < result.replayed_events) events.push((await socket.next())!);
-      await socket.ask('subscription.subscribe', { channels: ['lifecycle'], namespaces: [[]], depth: 0 });
-      while (events.at(-1)?.seq !== end) events.push((await socket.next())!);
-      socket.leave();
-      return events.slice(0, result.replayed_events);
-    };
-    const expected = (wanted: (event: Event) => boolean) => all.filter(wanted).map(({ seq }) => seq);
-    const check = async (body: object, wanted: (event: Event) => boolean): Promise<void> => {
-      const found = (await read(body)).map(({ seq }) => seq);
-      assert.ok(found.length > 0);
-      assert.deepEqual(found, expected(wanted), JSON.stringify(body));
-    };
-    await check({ channels: ['values'] }, ({ method }) => method === 'values');
-    await check(
-      { channels: ['values', 'updates'], namespaces: [['team']] },
-      (event) => ['values', 'updates'].includes(event.method) && segments(event).startsWith('team'),
-    );
-    await check(
-      { channels: ALL, namespaces: [['team']], depth: 1 },
-      (event) => segments(event) === 'team' || segments(event) === 'team|research',
-    );
-    await check({ channels: ALL, namespaces: [team], depth: 0 }, (event) => segments(event) === 'team');
-    await check({ channels: ALL, namespaces: [[]], depth: 0 }, (event) => segments(event) === '');
-    await check(
-      { channels: ['custom:timeline'] },
-      ({ method, params }) => method === 'custom' && params.data.name === 'timeline',
-    );
-    await check({ channels: ['custom'] }, ({ method }) => method === 'custom');
-    const wrong = await openSocket(s, threadId);
-    const none = await wrong.ask('subscription.subscribe', { channels: ALL, namespaces: [['team:other']] });
-    assert.equal(none.result.replayed_events, 0);
-    wrong.leave();
   }));
 
 test('given a run of the other interface, when the thread is read, then it is told with what its frames carry', () =>

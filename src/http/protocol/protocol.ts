@@ -6,7 +6,7 @@ import { isObject } from '../../kernel/json.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { MALFORMED, NO_THREAD, parseCommand, toError } from '../../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../../protocol/event.ts';
-import { matches, problemOfChannels } from '../../protocol/filter.ts';
+import { problemOfChannels, readsByGraph, select, type Subscription } from '../../protocol/filter.ts';
 import { parseSeq, toEventId } from '../../protocol/stream-cursor.ts';
 import type { ThreadReader } from '../../streams/thread-events.ts';
 import { authorise } from '../access.ts';
@@ -18,7 +18,7 @@ import { toIdempotencyKey } from '../runs/idempotency.ts';
 import { eventBlock, textReply } from '../sse.ts';
 import { streamingReply } from '../streaming-reply.ts';
 import { perform } from './perform.ts';
-import { subscription, type SubscriptionParams } from './schemas.ts';
+import { subscription } from './schemas.ts';
 import { resumeCursor } from './stream-cursor.ts';
 
 /** S3 Text that is buffered for one reader: a page's protocol events can be many times as large as its frames. */
@@ -83,7 +83,7 @@ export const protocolEndpoints: readonly Endpoint[] = [
       const body = c.var.body ?? {};
       const problem = problemOfChannels(isObject(body) ? body['channels'] : undefined);
       if (problem !== undefined) throw new HttpProblem(400, problem);
-      const wanted = check(subscription, body);
+      const wanted = { ...check(subscription, body), byGraph: readsByGraph(c.req.header('user-agent')) };
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
       const given = resumeCursor(wanted, c.req.header('last-event-id'));
       const reader = context.threadEvents.read(threadId, {
@@ -114,7 +114,7 @@ export const protocolEndpoints: readonly Endpoint[] = [
       const threadId = pathUuid(params.thread_id, 'thread_id');
       if (upgrade === undefined) throw needsUpgrade();
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      upgrade.grant({ threadId, actor, filter });
+      upgrade.grant({ threadId, actor, filter, byGraph: readsByGraph(c.req.header('user-agent')) });
       return switched();
     },
   }),
@@ -122,7 +122,7 @@ export const protocolEndpoints: readonly Endpoint[] = [
 
 async function* pages(
   reader: ThreadReader,
-  wanted: SubscriptionParams,
+  wanted: Subscription,
   textOf: (event: ThreadEvent) => string | Uint8Array,
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array> {
@@ -135,8 +135,9 @@ async function* pages(
       else {
         let text = '';
         for (const event of events) {
-          if (!matches(wanted, event)) continue;
-          const next = textOf(event);
+          const selected = select(wanted, event);
+          if (selected === undefined) continue;
+          const next = textOf(selected);
           if (typeof next === 'string') {
             text += next;
             if (text.length < MAX_TEXT_CHARS) continue;

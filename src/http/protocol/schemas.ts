@@ -112,5 +112,3 @@ export const subscription = z.object(
 );
 
 export const subscribeParams = paramsOf(subscription.shape);
-
-export type SubscriptionParams = z.output<typeof subscription>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Json } from '../../../src/kernel/json.ts';
 import type { Draft } from '../../../src/protocol/event.ts';
-import { isChannel, matches, type Subscription } from '../../../src/protocol/filter.ts';
+import { isChannel, select, type Subscription } from '../../../src/protocol/filter.ts';
 import { normalise } from '../../../src/protocol/normalise.ts';
 import { beforeRun, parseEventId, parseSeq, toEventId, toSeq } from '../../../src/protocol/stream-cursor.ts';
 import { suite } from '../../support/suite.ts';
@@ -37,7 +37,7 @@ test('S2 cursors survive writing and reading; sequence numbers are exact and ord
 test("a filter's namespace without call id means all calls, one with call id that call", () => {
   const at = (...namespace: string[]): Draft => ({ method: 'values', namespace, data: null });
   const found = (wanted: Partial<Subscription>, draft: Draft): boolean =>
-    matches({ channels: ['values'], ...wanted }, draft);
+    select({ channels: ['values'], ...wanted }, draft) === draft;
   assert.ok(found({ namespaces: [['a']] }, at('a:1', 'b:2')));
   assert.ok(found({ namespaces: [['a:1', 'b']] }, at('a:1', 'b:2')));
   assert.ok(!found({ namespaces: [['a:2']] }, at('a:1')));
@@ -49,12 +49,12 @@ test("a filter's namespace without call id means all calls, one with call id tha
   assert.ok(!found({ namespaces: [['a']], depth: 0 }, at('a:1', 'b:2')));
   const custom: Draft = { method: 'custom', namespace: [], data: null, name: 'x' };
   assert.deepEqual(
-    [['custom'], ['custom:x'], ['custom:y'], ['values'], ['input']].map((channels) =>
-      matches({ channels }, custom),
+    [['custom'], ['custom:x'], ['custom:y'], ['values'], ['input']].map(
+      (channels) => select({ channels }, custom) === custom,
     ),
     [true, true, false, false, false],
   );
-  assert.ok(matches({ channels: ['input'] }, { ...custom, method: 'input.requested' }));
+  assert.ok(select({ channels: ['input'] }, { ...custom, method: 'input.requested' }));
   assert.deepEqual(['values', 'custom:x', 'custom:', 'input.requested', 'debug', ''].map(isChannel), [
     true,
     true,
@@ -63,6 +63,27 @@ test("a filter's namespace without call id means all calls, one with call id tha
     false,
     false,
   ]);
+});
+
+test('with depth 0 messages and tool calls of nodes directly below a graph are those of the graph', () => {
+  const channels = ['messages', 'tools', 'values'];
+  const found = (wanted: Partial<Subscription>, method: Draft['method'], ...namespace: string[]) =>
+    select({ channels, ...wanted }, { method, namespace, data: null })?.namespace;
+  for (const method of ['messages', 'tools'] as const) {
+    assert.deepEqual(found({ namespaces: [[]], depth: 0 }, method, 'a:1'), []);
+    assert.deepEqual(found({ namespaces: [['a']], depth: 0 }, method, 'a:1', 'b:2'), ['a:1']);
+    assert.deepEqual(found({ namespaces: [[], ['a:1']], depth: 0 }, method, 'a:1'), ['a:1']);
+    assert.deepEqual(found({ namespaces: [[]], depth: 0 }, method), []);
+    assert.equal(found({ namespaces: [[]], depth: 0 }, method, 'a:1', 'b:2'), undefined);
+    assert.equal(found({ namespaces: [['b']], depth: 0 }, method, 'a:1'), undefined);
+    assert.deepEqual(found({ namespaces: [[]], depth: 1 }, method, 'a:1'), ['a:1']);
+    assert.deepEqual(found({ namespaces: [[]] }, method, 'a:1'), ['a:1']);
+    assert.deepEqual(found({ byGraph: true }, method, 'a:1'), []);
+    assert.deepEqual(found({ byGraph: true }, method, 'a:1', 'b:2'), ['a:1']);
+    assert.equal(found({ byGraph: true, namespaces: [['a', 'b']] }, method, 'a:1', 'b:2'), undefined);
+  }
+  assert.deepEqual(found({ byGraph: true }, 'values', 'a:1'), ['a:1']);
+  assert.equal(found({ namespaces: [[]], depth: 0 }, 'values', 'a:1'), undefined);
 });
 
 test('normalised state has one form of messages for every library and provider', () => {
