@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { MISSING, newThread, say } from './scene.ts';
+import { MISSING, newThread, say, textsOf } from './scene.ts';
 import { openStream, readFrames, withoutComments, type Frame } from './stream-reader.ts';
 
 const test = suite('conformance: streams');
@@ -108,7 +108,7 @@ test('given values and updates, when both are asked for, then each step has its 
     assert.equal(frames.at(-1)!.event, 'values');
   }));
 
-test('given a graph that asks, when it is streamed, then updates and values carry the interrupt', () =>
+test('given a graph that asks, when it is streamed, then updates and values carry the interrupt, values beside the state', () =>
   withServer({}, async (s) => {
     for (const graph of ['approve', 'asks']) {
       const frames = await stream(s, {
@@ -119,6 +119,7 @@ test('given a graph that asks, when it is streamed, then updates and values carr
       const [update] = dataOf(frames, 'updates').filter((data) => '__interrupt__' in data);
       const values = dataOf(frames, 'values').at(-1);
       assert.deepEqual(values.__interrupt__, update.__interrupt__, graph);
+      assert.deepEqual(textsOf(values), ['?'], graph);
       assert.deepEqual(Object.keys(update.__interrupt__[0]).sort(), ['id', 'value']);
     }
   }));

@@ -78,12 +78,22 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
     ];
   };
 
+  /**
+   * Adds the state to a question: clients that take the last `values` frame for the run's result would lose it.
+   * Protocol events carry interrupts apart from states.
+   */
+  const withState = (payload: unknown): unknown =>
+    isQuestion(payload) && order.protocolFrames !== true && typeof shown === 'object' && shown !== null
+      ? { ...shown, ...payload }
+      : payload;
+
   const framesOf = ([namespace, mode, payload]: Chunk): Frame[] => {
     if (mode === 'checkpoints' && !wanted.has(mode))
       return order.protocolFrames === true
         ? [{ event: [mode, ...namespace].join('|'), data: JSON.stringify(toWire(payload)) }]
         : [];
-    const frames = wanted.has(mode) ? [toFrame(namespace, mode, payload)] : [];
+    const content = mode === 'values' && namespace.length === 0 ? withState(payload) : payload;
+    const frames = wanted.has(mode) ? [toFrame(namespace, mode, content)] : [];
     if (mode === 'values' && namespace.length === 0) {
       if (!isInterrupt(payload)) shown = payload;
       frames.push(...(accumulated?.completed(payload, ofRun) ?? []));
@@ -116,8 +126,12 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
 }
 
 /** True for an interrupt, which the runtime streams in the mode `values` in place of a state. */
-const isInterrupt = (payload: unknown): boolean =>
+const isInterrupt = (payload: unknown): payload is { readonly [INTERRUPT]: unknown } =>
   typeof payload === 'object' && payload !== null && INTERRUPT in payload;
+
+/** False for a breakpoint, whose list of interrupts is empty. */
+const isQuestion = (payload: unknown): payload is object =>
+  isInterrupt(payload) && Array.isArray(payload[INTERRUPT]) && payload[INTERRUPT].length > 0;
 
 /** Message chunks keep their class name as `type`, by which clients know to append them. */
 function toMessageChunk(message: unknown): Json {
