@@ -152,7 +152,10 @@ test('given a graph within a graph that stopped, when its own state is read, edi
     assert.equal(within.checkpoint.checkpoint_ns, place.checkpoint_ns);
     const deep = await s.client.threads.getState(threadId, undefined, { subgraphs: true });
     assert.equal(deep.tasks[0]!.checkpoint, null);
-    assert.deepEqual(deep.tasks[0]!.state, within);
+    // The state of a task has no list of questions when there are none.
+    const { interrupts, ...rest } = within as typeof within & { interrupts: unknown[] };
+    assert.deepEqual(interrupts, []);
+    assert.deepEqual(deep.tasks[0]!.state, rest);
 
     await s.client.threads.updateState(threadId, { values: { city: 'Rome' }, checkpoint: place as never });
     const after = await s.client.threads.getState<{ city: string }>(threadId, place as never);

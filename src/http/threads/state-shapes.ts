@@ -84,6 +84,12 @@ export function toState(threadId: string, state: GraphState): Record<string, Sen
   };
 }
 
+/** The state of a task's subgraph; clients take a member `interrupts` in it for questions, so it is never empty. */
+function toNested(threadId: string, state: GraphState): Record<string, Sendable> {
+  const { interrupts, ...rest } = toState(threadId, state);
+  return state.interrupts.length === 0 ? rest : { ...rest, interrupts: interrupts! };
+}
+
 function toTask(threadId: string, task: GraphTask): Record<string, Sendable> {
   return {
     id: task.id,
@@ -93,7 +99,7 @@ function toTask(threadId: string, task: GraphTask): Record<string, Sendable> {
     interrupts: [...task.interrupts],
     // A subgraph's task names only its namespace: reading that state resolves the namespace's head.
     checkpoint: task.checkpoint && { thread_id: threadId, checkpoint_ns: task.checkpoint.ns },
-    state: task.state && toState(threadId, task.state),
+    state: task.state && toNested(threadId, task.state),
     result: task.result,
   };
 }
