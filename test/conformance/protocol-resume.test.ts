@@ -22,7 +22,7 @@ const EVERYTHING = { channels: ALL };
 
 /** The text of every event, without what a stream puts around it. */
 const dataOf = (texts: readonly string[]): string[] =>
-  texts.map((text) => /\ndata: (.*)\r\nid: /.exec(text)![1]!);
+  texts.map((text) => /\ndata: (.*)\nid: /.exec(text)![1]!);
 
 async function readSocket(s: TestServer, threadId: string, body: object, end: number): Promise<string[]> {
   const socket = await openSocket(s, threadId);

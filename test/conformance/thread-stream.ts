@@ -85,13 +85,13 @@ export async function openEvents(
   const texts: string[] = [];
   const next = async (): Promise<Event | undefined> => {
     for (;;) {
-      const end = text.indexOf('\r\n\r\n');
+      text = text.replace(/^(:.*\r\n\r\n)+/, '');
+      const end = text.indexOf('\n\n');
       if (end >= 0) {
-        const block = text.slice(0, end + 4);
-        text = text.slice(end + 4);
-        if (block.startsWith(':')) continue;
+        const block = text.slice(0, end + 2);
+        text = text.slice(end + 2);
         texts.push(block);
-        const match = /^event: ([a-z.]+)\r\ndata: (.*)\r\nid: (\d+-\d+)\r\n\r\n$/.exec(block);
+        const match = /^event: ([a-z.]+)\ndata: (.*)\nid: (\d+-\d+)\n\n$/.exec(block);
         assert.ok(match, `not an event: ${JSON.stringify(block)}`);
         const event = JSON.parse(match[2]!) as Event;
         assert.equal(event.method, match[1]);

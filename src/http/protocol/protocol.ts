@@ -15,7 +15,7 @@ import { endpoint, type Endpoint } from '../endpoint.ts';
 import { events, json, nothing, IDEMPOTENCY_HEADER, problems } from '../openapi/descriptions.ts';
 import { HttpProblem, jsonReply, needsUpgrade, switched } from '../replies.ts';
 import { toIdempotencyKey } from '../runs/idempotency.ts';
-import { eventBlock, textReply } from '../sse.ts';
+import { textReply } from '../sse.ts';
 import { streamingReply } from '../streaming-reply.ts';
 import { perform } from './perform.ts';
 import { subscription } from './schemas.ts';
@@ -155,6 +155,9 @@ async function* pages(
   }
 }
 
-/** Uses the thread cursor as event id: it is shorter than the event's own id and is resolved without reading the run. */
+/**
+ * Uses the thread cursor as event id: it is shorter than the event's own id and is resolved without reading the run.
+ * Lines end with LF, as on the JavaScript server of the protocol, because wrappers of `fetch` split blocks at `\n\n`.
+ */
 const toSse = (event: ThreadEvent): string =>
-  eventBlock(event.method, toEventText(event), toEventId(parseSeq(event.seq)!));
+  `event: ${event.method}\ndata: ${toEventText(event)}\nid: ${toEventId(parseSeq(event.seq)!)}\n\n`;

@@ -54,10 +54,10 @@ async function readEvents(server: ServerProgram, path: string, more: object, run
   for (let rest = ''; ends < runs;) {
     const { done, value } = await reader.read();
     if (done) throw new TypeError('terminated');
-    const blocks = (rest + value).split('\r\n\r\n');
+    const blocks = (rest + value).split('\n\n');
     rest = blocks.pop()!;
     for (const block of blocks) {
-      const match = /^event: \S+\r\ndata: (.*)\r\nid: (\S+)$/m.exec(block);
+      const match = /^event: \S+\ndata: (.*)\nid: (\S+)$/m.exec(block);
       if (match === null || ends === runs) continue;
       const event = { id: match[2]!, text: match[1]! };
       heard.push(event);
