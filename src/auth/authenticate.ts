@@ -21,8 +21,6 @@ export interface Actor {
   readonly scopes: readonly string[];
   /** The request's `x-request-id`, or a generated id. */
   readonly requestId?: string;
-  /** Request headers that runs get in their `configurable`, where clients can read them. */
-  readonly openHeaders?: Readonly<Record<string, string>>;
   /** Request headers that runs inherit as secrets: only graph code sees them (A4). */
   readonly inherited?: Readonly<Record<string, string>>;
   /** Expiry in milliseconds since 1970; open streams of the caller end then. */

@@ -3,6 +3,7 @@
  * so every metadata object is filtered here before it leaves graph code.
  */
 import type { JsonObject } from '../kernel/json.ts';
+import { isKeyName } from '../kernel/key-names.ts';
 import type { GraphConfig } from './port.ts';
 
 const USER_KEYS = ['platform_auth', 'langgraph_auth'].flatMap((prefix) =>
@@ -15,7 +16,7 @@ const REQUEST_ID = 'langgraph_request_id';
 
 /** Matches names of inherited headers and of secrets that clients pass in `configurable`. */
 const SECRET_NAME =
-  /^x-|^user-agent$|^cookie$|authorization|(?:^|[_-])(?:key|apikey|token|secret|password|credentials?)$/i;
+  /^x-|^cookie$|authorization|(?:^|[_-])(?:key|apikey|token|secret|password|credentials?)$/i;
 const SECRET_SUFFIX = /[a-z\d](?:Key|Token|Secret|Password|Credentials?)$/;
 
 /**
@@ -64,5 +65,6 @@ const isPrivate = (key: string): boolean =>
   key === REQUEST_ID ||
   RESERVED.has(key) ||
   key.startsWith('__') ||
+  isKeyName(key) ||
   SECRET_NAME.test(key) ||
   SECRET_SUFFIX.test(key);

@@ -2,9 +2,11 @@
  * Records one attempt at a run: environment, versions, the checkpoints it starts from, what the item store answers, and
  * everything that the interceptors of `recording/` see.
  *
- * A4 Secrets of the user and of inherited headers are kept by name only; their texts are masked everywhere else.
+ * A4 Secrets of the user and of inherited headers are kept by name only; their texts, and those of keys in the run's
+ * settings, are masked everywhere else.
  */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import { maskKeys } from '../kernel/key-names.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { interceptDispatchers } from '../recording/dispatchers.ts';
 import { interceptNodeHttp } from '../recording/node-http.ts';
@@ -118,7 +120,7 @@ interface Secrets {
   readonly inherited: readonly string[];
 }
 
-function secretsOf({ user, config }: Pick<RunOrder, 'user' | 'config'>): Secrets {
+function secretsOf({ user, config, context = null }: RunOrder): Secrets {
   const texts = new Set<string>();
   const mask = (value: Json): Json => {
     if (typeof value === 'string') {
@@ -139,6 +141,7 @@ function secretsOf({ user, config }: Pick<RunOrder, 'user' | 'config'>): Secrets
       ]),
     );
   for (const value of Object.values(config.inherited ?? {})) mask(value);
+  for (const settings of [config.configurable, context]) maskKeys(settings, mask);
   // Longest first: a secret that contains another is masked whole.
   const sorted = [...texts].sort((a, b) => b.length - a.length);
   return { texts: sorted, ...(masked && { user: masked }), inherited: Object.keys(config.inherited ?? {}) };

@@ -28,7 +28,7 @@ export function orderOf(
   run: OrderedRun,
   { resume, alone }: Standing,
   input: Json,
-  { user, inherited }: RunSecret,
+  { user, inherited, ...keys }: RunSecret,
   recording?: RecordingOrder,
 ): RunOrder {
   const { kwargs } = run;
@@ -48,7 +48,7 @@ export function orderOf(
     config: {
       ...(Array.isArray(tags) && { tags: tags as string[] }),
       ...(typeof recursion_limit === 'number' && { recursion_limit }),
-      configurable: isObject(configurable) ? configurable : {},
+      configurable: { ...(isObject(configurable) && configurable), ...keys.configurable },
       ...(inherited && { inherited }),
       ...(kwargs.madeWith && { madeWith: kwargs.madeWith }),
       metadata: {
@@ -59,7 +59,9 @@ export function orderOf(
         run_attempt: run.attempt,
       },
     },
-    ...(kwargs.context !== undefined && { context: kwargs.context }),
+    ...(kwargs.context !== undefined && {
+      context: isObject(kwargs.context) ? { ...kwargs.context, ...keys.context } : kwargs.context,
+    }),
     streamModes: kwargs.streamMode as StreamMode[],
     streamSubgraphs: kwargs.streamSubgraphs,
     ...(kwargs.interruptBefore !== undefined && {

@@ -82,12 +82,11 @@ export async function identify(
   const shown = context.asksHandler ? new Request(url, { method, headers, body: bytes ?? null }) : request;
   const result = await context.authenticate(shown);
   if (!result.ok) throw new HttpProblem(result.status, result.detail, result.headers);
-  const { open, secret } = context.inherit(headers);
+  const inherited = context.inherit(headers);
   return {
     ...result.actor,
     requestId: requestIdOf(headers) ?? context.ids.uuid(),
-    ...(Object.keys(open).length > 0 && { openHeaders: open }),
-    ...(Object.keys(secret).length > 0 && { inherited: secret }),
+    ...(Object.keys(inherited).length > 0 && { inherited }),
   };
 }
 

@@ -22,7 +22,7 @@ import type { EventLog } from '../log/log.ts';
 import type { AccessFilter } from '../projections/filters.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
-import type { Inherit } from './header-rules.ts';
+import type { HeaderFilter } from './header-rules.ts';
 import type { Carriage } from './threads/spool.ts';
 import type { Reexecutions } from './runs/reexecutions.ts';
 import type { Page } from './system/docs/page.ts';
@@ -75,7 +75,7 @@ export interface ServerContext {
   readonly requestCounts: RequestCounts;
   readonly about: AboutServer;
   /** Selects the request headers that a run gets in its `configurable`. */
-  readonly inherit: Inherit;
+  readonly inherit: HeaderFilter;
   /** Time to live of threads that are created without one. */
   readonly defaultTtl?: Ttl | undefined;
   /** Enables the route that deletes all data, for requests from this machine. */

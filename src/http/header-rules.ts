@@ -37,28 +37,11 @@ function toPattern(names: readonly string[]): Pattern {
 const RESERVED = /^(__|checkpoint_|platform_auth_|langgraph_auth_)|^(run|thread|graph|assistant|user)_id$/;
 
 /** Headers that runs inherit unless the configuration names others. */
-const DEFAULT_INHERITED = ['x-*', 'user-agent'];
-/** Header names that suggest credentials. */
-const CREDENTIAL = /auth|token|secret|key|cookie|session|password/;
+const DEFAULT_INHERITED = ['x-*'];
 
-/** The request headers that a run gets in its `configurable`. */
-export interface InheritedHeaders {
-  /** Stored in the run's `configurable`, which clients can read. */
-  readonly open: Readonly<Record<string, string>>;
-  /** A4 Stored in the run's secret row: headers that the configuration names, and credentials. */
-  readonly secret: Readonly<Record<string, string>>;
-}
-
-export type Inherit = (headers: Headers) => InheritedHeaders;
-
-export function createInheritance({ include, exclude }: InheritanceRule): Inherit {
-  const filter = createHeaderFilter({ include: include ?? DEFAULT_INHERITED, exclude });
-  const isSecret = (name: string): boolean => include !== undefined || CREDENTIAL.test(name);
-  return (headers) => {
-    const chosen = Object.entries(filter(headers)).filter(([name]) => !RESERVED.test(name));
-    return {
-      open: Object.fromEntries(chosen.filter(([name]) => !isSecret(name))),
-      secret: Object.fromEntries(chosen.filter(([name]) => isSecret(name))),
-    };
-  };
+/** A4 Returns the headers that only graph code sees: proxies add signed identities to requests. */
+export function createInheritance({ include = DEFAULT_INHERITED, exclude }: InheritanceRule): HeaderFilter {
+  const filter = createHeaderFilter({ include, exclude });
+  return (headers) =>
+    Object.fromEntries(Object.entries(filter(headers)).filter(([name]) => !RESERVED.test(name)));
 }

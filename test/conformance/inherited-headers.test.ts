@@ -101,31 +101,106 @@ test('given no rule for headers, when a graph runs, then it sees none', () =>
     assert.deepEqual(json.seen.names, []);
   }));
 
-test('without a rule an ordinary request leaves its headers in configurable and no secret row (A4)', () =>
+const SIGNED = {
+  'user-agent': 'browser',
+  'x-amzn-oidc-data': 'canary-header-oidc',
+  'x-goog-iap-jwt-assertion': 'canary-header-iap',
+  'x-ms-client-principal': 'canary-header-principal',
+  'x-forwarded-for': 'canary-header-address',
+  'x-page': 'canary-header-page',
+};
+
+test('without a rule x-* headers reach graph code and no record, and the user agent neither (A4)', () =>
   withServer({}, async (s) => {
-    const create = async (headers: Record<string, string>) => {
-      const { json: thread } = await s.request('POST', '/threads', {});
-      const body = {
-        assistant_id: 'echo',
-        input: say('hi'),
-        after_seconds: 60,
-        config: { configurable: { 'x-page': 'forged' } },
-      };
-      return (await s.request('POST', `/threads/${thread.thread_id}/runs`, body, headers)).json;
-    };
-    const plain = await create({
-      'user-agent': 'browser',
-      'x-page': '7',
-      'accept-language': 'en',
-      cookie: 'a=b',
-    });
-    const { configurable } = plain.kwargs.config;
-    assert.deepEqual([configurable['user-agent'], configurable['x-page']], ['browser', '7']);
-    assert.ok(!('accept-language' in configurable) && !('cookie' in configurable));
+    const { json: thread } = await s.request('POST', '/threads', {});
+    const path = `/threads/${thread.thread_id}`;
+    // Graph code of this project that shows its settings has them in the state, so a row is looked at instead.
+    const body = { assistant_id: 'echo', input: say('hi'), after_seconds: 60 };
+    const { json: run } = await s.request('POST', `${path}/runs`, body, SIGNED);
+    const { inherited } = JSON.parse((await s.server.log.payloads.secret(run.run_id)) ?? '{}');
+    const { 'user-agent': _, ...passed } = SIGNED;
+    assert.deepEqual(inherited, passed);
+    assertClean(JSON.stringify([run, await s.events()]), 'a record');
+    assert.ok(!('user-agent' in run.kwargs.config.configurable));
+    await s.request('POST', `${path}/runs/${run.run_id}/cancel?wait=1`, undefined);
+    assert.equal(await s.server.log.payloads.secret(run.run_id), undefined);
+    const { json: plain } = await s.request('POST', `${path}/runs`, body, { 'user-agent': 'browser' });
     assert.equal(await s.server.log.payloads.secret(plain.run_id), undefined);
-    const secret = await create({ 'user-agent': 'browser', 'x-csrf-token': 'canary-header-twelve' });
-    assertClean(JSON.stringify(secret), 'the run');
-    assert.match((await s.server.log.payloads.secret(secret.run_id)) ?? '', /canary-header-twelve/);
+  }));
+
+const KEYS = {
+  openai_api_key: 'canary-header-openai',
+  llm: {
+    name: 'large',
+    maxTokens: 5,
+    accessToken: 'canary-header-nested',
+    fallbacks: [{ apiKey: 4_900_100 }],
+  },
+};
+const CONTEXT = { dbPassword: 'canary-header-password', keyword: 'plain', max_tokens: 7, has_token: true };
+const SEEN = digest(JSON.stringify([KEYS.openai_api_key, KEYS.llm, CONTEXT.dbPassword]));
+
+test('keys in the settings of a run reach graph code and nothing else, and its record has masks (A4)', () =>
+  withWebhookSink((sink) =>
+    withServer({ ...EDGE, env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: 'true' } }, async (s: TestServer) => {
+      const answers: string[] = [];
+      const ask = async (method: string, path: string, body?: unknown) => {
+        const answer = await s.request(method, path, body, HEADERS);
+        assert.ok(answer.status < 300, answer.text);
+        answers.push(JSON.stringify([...answer.headers]), answer.text);
+        return answer;
+      };
+      for (const graph of ['keys', 'keys-lang']) {
+        const { json } = await ask('POST', '/threads', {});
+        const thread = `/threads/${json.thread_id}`;
+        const body = {
+          ...{ assistant_id: graph, input: {}, stream_mode: MODES, webhook: sink.url() },
+          ...{ config: { configurable: KEYS }, context: CONTEXT },
+        };
+        assert.equal((await ask('POST', `${thread}/runs/wait`, body)).json.seen, SEEN);
+        // Each mirrors the other where only one is given.
+        const mirrored = { ...body, config: {}, context: { ...KEYS, ...CONTEXT } };
+        await ask('POST', `${thread}/runs/stream`, mirrored);
+        assert.equal((await ask('GET', `${thread}/state`)).json.values.seen, SEEN);
+        const delayed = await ask('POST', `${thread}/runs`, { ...body, after_seconds: 1 });
+        const { configurable, ...rest } = delayed.json.kwargs.config;
+        assert.equal(configurable.openai_api_key, '***');
+        assert.deepEqual(configurable.llm, {
+          ...{ name: 'large', maxTokens: 5, accessToken: '***', fallbacks: [{ apiKey: '***' }] },
+        });
+        assert.ok(!JSON.stringify(rest).includes('***'));
+        assert.deepEqual(delayed.json.kwargs.context, { ...CONTEXT, dbPassword: '***' });
+        for (const path of ['', '/runs', '/state?subgraphs=1', '/history'])
+          await ask('GET', `${thread}${path}`);
+        await s.restart();
+        const joined = await ask('GET', `${thread}/runs/${delayed.json.run_id}/join`);
+        assert.equal(joined.json.seen, SEEN);
+        assert.equal(await s.server.log.payloads.secret(delayed.json.run_id), undefined);
+      }
+      for (const { body, headers } of await sink.next(6))
+        answers.push(body.toString('utf8'), JSON.stringify(headers));
+      answers.push(JSON.stringify(await s.events()));
+      for (const [index, text] of answers.entries()) assertClean(text, `answer ${index}`);
+      await s.stop();
+      for (const { parentPath, name } of readdirSync(s.dir, { recursive: true, withFileTypes: true }).filter(
+        (entry) => entry.isFile(),
+      ))
+        assertClean(readFileSync(join(parentPath, name), 'latin1'), name);
+    }),
+  ));
+
+test('keys of assistants are in the replies about these and in no record of a run (A4)', () =>
+  withServer(EDGE, async (s) => {
+    const ask = async (path: string, body: unknown) => (await s.request('POST', path, body, HEADERS)).json;
+    const settings = { config: { configurable: KEYS }, context: CONTEXT };
+    const assistant = await ask('/assistants', { graph_id: 'keys', ...settings });
+    assert.deepEqual(assistant.config.configurable, KEYS);
+    const { thread_id: threadId } = await ask('/threads', {});
+    const body = { assistant_id: assistant.assistant_id, input: {} };
+    assert.equal((await ask(`/threads/${threadId}/runs/wait`, body)).seen, SEEN);
+    const { json: runs } = await s.request('GET', `/threads/${threadId}/runs`, undefined, HEADERS);
+    assertClean(JSON.stringify(runs), 'the run');
+    assert.equal(runs[0].kwargs.config.configurable.openai_api_key, '***');
   }));
 
 test('given headers that may be logged, when requests come, then each has one line with these and no secrets', () =>

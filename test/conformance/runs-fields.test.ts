@@ -62,7 +62,6 @@ test('given an assistant and a request with configuration, when a run starts, th
       assert.deepEqual([model, size, user], ['b', 'small', 'of-assistant']);
       assert.deepEqual(rest, {
         langsmith_project: 'p',
-        'user-agent': 'node',
         langsmith_example_id: 'e',
         run_id: run.run_id,
         thread_id: threadId,

@@ -53,7 +53,6 @@ test('given everything a run can be told, when it is created, then its record te
           metadata: { created_by: 'system', of: 'run', thread_only: 1, run_only: 2, ...own },
           configurable: {
             mine: 1,
-            'user-agent': 'node',
             langsmith_project: 'x',
             langgraph_request_id: answer.json.kwargs.config.configurable.langgraph_request_id,
             run_id: runId,

@@ -71,7 +71,8 @@ const TRIP = { input: { topic: 'trips' } };
 test('parallel tasks, retries, a subgraph and an answered interrupt execute again with no difference (R1)', () =>
   withScene(async ({ run, replay, requests, parts }) => {
     // given
-    const { thread, run: first } = await run('agent', TRIP);
+    const config = { configurable: { modelApiKey: 'key-of-the-run' } };
+    const { thread, run: first } = await run('agent', { ...TRIP, config });
     await run('agent', { command: { resume: 'yes' } }, thread);
     await run('plain', { input: { topic: 'maps' } });
     const before = requests();
@@ -83,9 +84,11 @@ test('parallel tasks, retries, a subgraph and an answered interrupt execute agai
     assert.equal(requests(), before, 'nothing reached the model');
     const recorded = await parts(first);
     assert.equal(recorded.filter(({ kind }) => kind === 'exchange').length, 9);
-    // A4 No secret of the user, of the model's account or of its answers is in the recording.
+    // A4 No secret of the user, of the run, of the model's account or of its answers is in the recording.
     const text = JSON.stringify(recorded);
-    for (const secret of ['tok-of-ada-4711', 'key-of-the-model', 'key-in-the-url', 'cookie-of-the-model'])
+    for (const secret of [
+      ...['tok-of-ada-4711', 'key-of-the-run', 'key-of-the-model', 'key-in-the-url', 'cookie-of-the-model'],
+    ])
       assert.equal(text.includes(secret), false, secret);
     const start = recorded.find((part) => part.kind === 'start');
     assert.match(start?.env['MODEL_URL'] ?? '', /^http:/);

@@ -7,7 +7,7 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)/g;
 const PLATFORM_KEYS: ReadonlySet<string> = new Set([
   ...['assistant_id', 'graph_id', 'run_id', 'thread_id', 'created_by', 'run_attempt', 'user_id'],
   ...['langgraph_version', 'langgraph_plan', 'langgraph_host', 'langgraph_api_url', 'langgraph_request_id'],
-  ...['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions', 'user-agent'],
+  ...['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'],
   ...['platform_auth_user', '__request_start_time_ms__', 'ls_integration'],
 ]);
 

@@ -117,10 +117,10 @@ async function dispatchOnThread(
 function dispatch(
   context: ServerContext,
   actor: Actor,
-  { run, isStateless, extras: { idempotencyKey, slot, startsAtOnce = false } }: PreparedRun,
+  { run, keys, isStateless, extras: { idempotencyKey, slot, startsAtOnce = false } }: PreparedRun,
   commands: readonly ThreadCommand[],
 ): Promise<Dispatched> {
-  const secret = renderSecret(actor);
+  const secret = renderSecret({ ...actor, ...keys });
   const payloads: PayloadWrite[] = [
     ...(secret === undefined ? [] : [{ kind: 'secret', ...run, data: secret } as const]),
     ...(idempotencyKey === undefined ? [] : [{ kind: 'request', ...idempotencyKey, ...run } as const]),

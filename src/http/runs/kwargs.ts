@@ -1,14 +1,16 @@
 /**
  * Kwargs of a run: what it was created with, built from its request and its assistant, and as clients see them.
  *
- * `settings.ts` merges the settings. Open request headers override them, and server-set members of `configurable`
- * override both. A4 Clients can read kwargs: of the user they hold only the identity.
+ * `settings.ts` merges the settings, which server-set members of `configurable` override. A4 Clients can read kwargs: of
+ * the user they hold only the identity.
  */
 import type { Actor } from '../../auth/authenticate.ts';
 import { maskUrl } from '../../delivery/mask.ts';
 import { defined, isObject, type JsonObject } from '../../kernel/json.ts';
+import { maskKeys, membersWithKeys } from '../../kernel/key-names.ts';
 import type { AssistantRecord } from '../../projections/assistant-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
+import type { RunSecret } from '../../thread/secret.ts';
 import { underRun } from './settings.ts';
 import type { RunCreate } from './schemas.ts';
 
@@ -49,6 +51,24 @@ export function toRunKwargs(
     ...(webhook !== undefined && { webhook }),
     onCompletion: ids.temporary ? 'delete' : 'keep',
     ...(request.on_cancel !== undefined && { onCancel: request.on_cancel }),
+  };
+}
+
+/** A4 Takes keys out of the settings, for the run's secret row. */
+export function withoutKeys(kwargs: RunKwargs): {
+  readonly kwargs: RunKwargs;
+  readonly keys: Pick<RunSecret, 'configurable' | 'context'>;
+} {
+  const { config, context = null } = kwargs;
+  const configurable = membersWithKeys(config['configurable'] ?? null);
+  const inContext = membersWithKeys(context);
+  return {
+    kwargs: {
+      ...kwargs,
+      ...(configurable && { config: { ...config, configurable: maskKeys(config['configurable']!) } }),
+      ...(inContext && { context: maskKeys(context) }),
+    },
+    keys: { ...(configurable && { configurable }), ...(inContext && { context: inContext }) },
   };
 }
 
@@ -93,7 +113,6 @@ function toConfigurable(
   const { checkpoint_id: forkId = id, checkpoint_ns: ns, checkpoint_map: map } = checkpoint ?? {};
   return defined({
     ...Object.fromEntries(free),
-    ...actor.openHeaders,
     ...(forkId !== undefined && { checkpoint_id: forkId }),
     ...(ns !== undefined && { checkpoint_ns: ns }),
     ...(map !== undefined && { checkpoint_map: map }),

@@ -3,6 +3,7 @@
  * resuming it without settings, must call the factory with the same settings.
  */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { MASKED } from '../../kernel/key-names.ts';
 import type { MadeWith } from '../../graphs/port.ts';
 import type { EventLog } from '../../log/log.ts';
 import { lastEndedRun, type RunRecord } from '../../projections/run-queries.ts';
@@ -11,11 +12,16 @@ import type { RunCreate } from './schemas.ts';
 
 export function madeWith({ kwargs }: RunRecord): MadeWith {
   if (kwargs.madeWith !== undefined) return kwargs.madeWith;
+  const { context = null } = kwargs;
   return {
-    configurable: settingsIn(kwargs.config['configurable']),
-    ...(kwargs.context !== undefined && kwargs.context !== null && { context: kwargs.context }),
+    configurable: withoutMasked(settingsIn(kwargs.config['configurable'])),
+    ...(context !== null && { context: isObject(context) ? withoutMasked(context) : context }),
   };
 }
+
+/** A4 Keys are gone with the run: a mask must not replace those of the assistant. */
+const withoutMasked = (settings: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== MASKED));
 
 /** Settings of the thread's last ended run, for a run that resumes without settings; undefined for any other run. */
 export async function settingsOfHead(

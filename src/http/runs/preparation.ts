@@ -1,8 +1,8 @@
 /**
  * Checks a request that creates a run, for all routes, commands and crons that create runs. Writes nothing.
  *
- * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user and inherited headers go into the
- * run's secret row; kwargs, which clients can read, never hold them.
+ * A2 The thread is looked up through the filter of `threads:create_run`. A4 The user, inherited headers and settings with
+ * keys go into the run's secret row; kwargs, which clients can read, never hold them.
  */
 import type { Actor } from '../../auth/authenticate.ts';
 import type { CronOrder } from '../../actors/crons.ts';
@@ -13,6 +13,7 @@ import { getAssistant, type AssistantRecord } from '../../projections/assistant-
 import { getRun, type RunRecord } from '../../projections/run-queries.ts';
 import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import type { RunKwargs, RunRef } from '../../thread/events.ts';
+import type { RunSecret } from '../../thread/secret.ts';
 import { authorise, grantedMetadata, type Granted } from '../access.ts';
 import { toAssistantId } from '../assistants/access.ts';
 import { checkStillServed } from '../assistants/served-graph.ts';
@@ -21,7 +22,7 @@ import { noAssistantFor, noRun, noThread, noThreadToResume } from '../replies.ts
 import { checkStartCheckpoint, checkWebhook } from './checks.ts';
 import { grantedKwargs, namesOf } from './granted-kwargs.ts';
 import { findAccepted, type IdempotencyKey } from './idempotency.ts';
-import { shownKwargs, toRunKwargs } from './kwargs.ts';
+import { shownKwargs, toRunKwargs, withoutKeys } from './kwargs.ts';
 import { settingsOfHead } from './made-with.ts';
 import type { RunCreate } from './schemas.ts';
 
@@ -49,6 +50,8 @@ export interface PreparedRun {
   readonly isStateless: boolean;
   readonly assistant: AssistantRecord;
   readonly kwargs: RunKwargs;
+  /** Settings with keys, which `kwargs` has masked. */
+  readonly keys: Pick<RunSecret, 'configurable' | 'context'>;
   /** Settings that the thread's graph was made with, for a run that resumes it without settings. */
   readonly madeWith: MadeWith | undefined;
   /** The thread, if it exists and the caller may create runs on it. */
@@ -98,14 +101,17 @@ export async function prepareRun(
   const order = { threadId, assistantId, runId: run.runId, kwargs: ordered };
   const granted = await authoriseRun(context, actor, request, order);
   const { filter } = granted;
-  const kwargs = context.asksHandler ? grantedKwargs(ordered, names, granted.value['kwargs']) : ordered;
+  // The handler gets the settings as they are, and may add keys.
+  const { kwargs, keys } = withoutKeys(
+    context.asksHandler ? grantedKwargs(ordered, names, granted.value['kwargs']) : ordered,
+  );
   if (kwargs.webhook !== ordered.webhook) checkWebhook(context, kwargs.webhook);
   const thread = isStateless ? undefined : await getThread(context.log.rows, threadId, filter);
   if (thread === undefined && !isStateless && request.if_not_exists !== 'create') throw noThread(threadId);
   const metadata = grantedMetadata(granted, thread?.metadata);
   await checkStartCheckpoint(context, thread?.threadId, kwargs);
   const madeWith = thread && (await settingsOfHead(context.log, run.threadId, request));
-  return { run, request, extras, isStateless, assistant, kwargs, madeWith, thread, metadata, filter };
+  return { run, request, extras, isStateless, assistant, kwargs, keys, madeWith, thread, metadata, filter };
 }
 
 const authoriseRun = (

@@ -8,6 +8,7 @@
 import { orderOf } from '../../graphs/run-order.ts';
 import type { RunEnd, RunOrder } from '../../graphs/port.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { maskKeys } from '../../kernel/key-names.ts';
 import type { History } from '../../log/sqlite/history.ts';
 import { realNow } from '../../recording/clock.ts';
 import { openPlayer, type Player, type RequestDifference } from '../../recording/player.ts';
@@ -195,15 +196,21 @@ function toOrder(
   { resume }: Start,
   { set }: ReexecutionOptions,
 ): RunOrder {
-  const { input } = run.kwargs;
+  const { input, config, context } = run.kwargs;
   const edited = isObject(input) && !resume ? { ...input, ...set } : input;
   const inherited = Object.fromEntries((start?.secrets.inherited ?? []).map((name) => [name, MASK]));
   const user = start?.secrets.user;
   return orderOf({ ...run, attempt: 1 }, { resume, alone: false }, edited, {
     ...(user && { user }),
     ...(Object.keys(inherited).length > 0 && { inherited }),
+    configurable: maskedKeys(config['configurable']),
+    context: maskedKeys(context),
   });
 }
+
+/** A4 Keys read as they stand in recorded requests. */
+const maskedKeys = (settings: Json = null): JsonObject =>
+  isObject(settings) ? maskKeys(settings, () => MASK) : {};
 
 function toOutcome(end: RunEnd): Outcome | undefined {
   if (end.kind === 'stopped') return undefined;
