@@ -14,7 +14,7 @@ import type { Append, EventLog } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import { cronsOf } from '../projections/cron-queries.ts';
 import { deliveriesOf, type DeliveryRecord } from '../projections/delivery-queries.ts';
-import { mayOweWebhook } from '../projections/run-end-queries.ts';
+import { mayOweWebhook, threadLeftBy, type ThreadLeft } from '../projections/run-end-queries.ts';
 import { getRun, type RunRecord } from '../projections/run-queries.ts';
 import { toWrites } from './delivery-writes.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
@@ -27,6 +27,8 @@ export type RenderDelivery = (
   outcome: Outcome,
   values: JsonText | undefined,
   at: number,
+  /** Undefined for a thread that is deleted with its run's end. */
+  thread: ThreadLeft | undefined,
 ) => string;
 
 export interface WebhookPolicy {
@@ -82,7 +84,8 @@ export async function derivedWrites(
         if (run !== undefined && url !== undefined) {
           const deliveryId = uuidv5(runId, DELIVERY_ID_NAMESPACE);
           const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head);
-          const body = webhooks.render(run, outcome, values, clock.now());
+          const thread = isDeleted ? undefined : await threadLeftBy(log.rows, data);
+          const body = webhooks.render(run, outcome, values, clock.now(), thread);
           payloads.push({ kind: 'body', deliveryId, threadId, data: body });
           appends.push({
             stream: deliveryStream(deliveryId),

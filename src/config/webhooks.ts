@@ -33,7 +33,8 @@ export interface WebhooksConfig {
 
 const PAYLOAD_FIELDS = [
   ...['run_id', 'thread_id', 'assistant_id', 'created_at', 'updated_at', 'status', 'metadata', 'kwargs'],
-  ...['multitask_strategy', 'run_started_at', 'run_ended_at', 'webhook_sent_at', 'values', 'error'],
+  ...['multitask_strategy', 'cancel_reason', 'run_started_at', 'run_ended_at', 'webhook_sent_at', 'values'],
+  ...['error', 'thread_status', 'interrupts'],
 ] as const;
 
 /** Headers that the webhook protocol or the connection sets. */

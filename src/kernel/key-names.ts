@@ -2,8 +2,7 @@
 import { isObject, type Json, type JsonObject } from './json.ts';
 
 const KEY_NAME = /(?:^|[_-])(?:(?:api|access|private|secret)[_-]?key|token|secret|password)$/i;
-/** Without a lower-case letter or digit before the word, as in `monkey` or `TOKEN`, the other pattern decides. */
-const CAMEL_CASE_NAME = /[a-z\d](?:(?:Api|API|Access|Private|Secret)Key|Token|Secret|Password)$/;
+const CAMEL_CASE_NAME = /(?:(?:Api|API|Access|Private|Secret)Key|Token|Secret|Password)$/;
 
 /** Stands in records for the value of such a member. */
 export const MASKED = '***';

@@ -1,8 +1,11 @@
 /** Whether runs have ended, and how. Asked at every wake-up of everybody who waits, so nothing else of a run is read. */
 import { fromStored } from '../kernel/stored-json.ts';
 import type { RowReader } from '../log/rows.ts';
-import type { Outcome } from '../thread/events.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Outcome, ThreadEventMap } from '../thread/events.ts';
+import { questionsOf, runEndOf } from '../thread/run-end.ts';
 import { ofFact, type RunRecord } from './run-record.ts';
+import type { ThreadStatus } from './threads.ts';
 
 /** Whether the run exists and has not ended. */
 export async function isRunOpen(rows: RowReader, runId: string): Promise<boolean> {
@@ -34,4 +37,27 @@ export async function endOfRun(rows: RowReader, runId: string): Promise<EndedRun
 export async function mayOweWebhook(rows: RowReader, runId: string): Promise<boolean> {
   const sql = `SELECT 1 AS found FROM runs WHERE run_id = @runId AND instr(${ofFact('data')}, '"webhook":') > 0`;
   return rows.get(sql, { runId }) !== undefined;
+}
+
+export interface ThreadLeft {
+  /** Without regard to runs that wait. */
+  readonly status: ThreadStatus;
+  readonly interrupts: JsonObject;
+}
+
+/** What the run's end leaves of its thread. Read it before that end is written. */
+export async function threadLeftBy(
+  rows: RowReader,
+  { threadId, outcome, attempt, head }: ThreadEventMap['RunCompleted'],
+): Promise<ThreadLeft | undefined> {
+  const { thread: status } = runEndOf(outcome, { attempt, head });
+  if (status !== 'as-before') return { status, interrupts: questionsOf(outcome) };
+  const sql = 'SELECT settled, interrupts FROM threads WHERE thread_id = @threadId';
+  const row = rows.get<{ settled: ThreadStatus; interrupts: string }>(sql, { threadId });
+  return (
+    row && {
+      status: row.settled,
+      interrupts: fromStored(row.interrupts, 'interrupts of thread', threadId) as JsonObject,
+    }
+  );
 }

@@ -4,7 +4,14 @@ import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
 import { isSuspect } from '../thread/fault.ts';
-import { cancelReasonOf, runEndOf, withoutOrigin, type RunEnd, type RunStatus } from '../thread/run-end.ts';
+import {
+  cancelReasonOf,
+  questionsOf,
+  runEndOf,
+  withoutOrigin,
+  type RunEnd,
+  type RunStatus,
+} from '../thread/run-end.ts';
 import type { metadataColumns } from './metadata-pairs.ts';
 
 export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
@@ -257,11 +264,10 @@ const run = (runId: string, set: Row): RowWrite => ({
 function shown(outcome: Outcome | undefined, end: RunEnd | undefined): Cells {
   if (outcome === undefined || end === undefined || end.thread === 'as-before')
     return { status: 'idle', settled: 'idle', interrupts: '{}', error: null };
-  const paused = outcome.kind === 'success' && outcome.next.length > 0;
   return {
     status: end.thread,
     settled: end.thread,
-    interrupts: paused ? JSON.stringify(outcome.interrupts) : '{}',
+    interrupts: JSON.stringify(questionsOf(outcome)),
     error: errorOf(end),
   };
 }

@@ -13,6 +13,7 @@
  * | rolled back, begun        | (gone)      | rollback    | as before                 | UserRollback        |
  * | rolled back, never begun  | (gone)      | rollback    | as before                 | as before           |
  */
+import type { JsonObject } from '../kernel/json.ts';
 import type { CancelAction, Outcome, ResumeRefusal, Stop } from './events.ts';
 
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'interrupted';
@@ -71,6 +72,10 @@ export function runEndOf(
     }
   }
 }
+
+/** The questions that the run leaves, by the ids of their tasks. */
+export const questionsOf = (outcome: Outcome): JsonObject =>
+  outcome.kind === 'success' && outcome.next.length > 0 ? outcome.interrupts : {};
 
 export const cancelOutcome = (action: CancelAction, stop: Stop): Outcome => ({
   kind: action === 'rollback' ? 'rolled-back' : 'cancelled',

@@ -101,6 +101,8 @@ for (const { name, status, values, error, run } of OUTCOMES)
           webhook_sent_at: sent,
           values: told,
           error: blamed,
+          thread_status: left,
+          interrupts,
           ...run_
         } = bodyOf(post!);
         assert.deepEqual(run_, rest);
@@ -111,6 +113,9 @@ for (const { name, status, values, error, run } of OUTCOMES)
         );
         assert.deepEqual(told === null ? null : textsOf(told), values);
         assert.deepEqual(blamed, error);
+        const thread = await s.client.threads.get(threadId);
+        assert.deepEqual([left, interrupts], [thread.status, thread.interrupts]);
+        if (name === 'stops to ask') assert.equal(Object.values(interrupts).flat().length, 1);
         assert.deepEqual(listed ?? null, error ?? null);
         for (const time of [updated, finished, sent]) assert.match(time, TIMESTAMP);
         if (name === 'is cancelled before it began') assert.equal(started, null);
@@ -165,6 +170,35 @@ test('given no webhook in the request, when runs end, then nothing is owed and n
       await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
       await s.until(({ type }) => type === 'WebhookDelivered');
       assert.equal(sink.received.length, 1);
+    }),
+  ));
+
+test('a webhook tells the questions of its thread, also of a run that never began, and none of a deleted one', () =>
+  withWebhookSink((sink) =>
+    withServer({}, async (s) => {
+      // given: a thread that waits for an answer, with a run behind the question
+      const threadId = await newThread(s);
+      await s.client.runs.wait(threadId, 'asks', { input: say('hi') });
+      const { interrupts } = await s.client.threads.get(threadId);
+      const create = async () => {
+        const webhook = sink.url();
+        return (await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600, webhook })).run_id;
+      };
+      // when
+      await s.client.runs.cancel(threadId, await create(), true);
+      await sink.next(1);
+      await create();
+      await s.client.threads.delete(threadId);
+      const posts = await sink.next(2);
+      // then
+      const told = posts.map(bodyOf);
+      assert.deepEqual(
+        told.map((body) => [body.thread_status, body.interrupts]),
+        [
+          ['interrupted', interrupts],
+          [null, {}],
+        ],
+      );
     }),
   ));
 

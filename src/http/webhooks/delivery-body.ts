@@ -3,6 +3,7 @@ import type { RenderDelivery } from '../../actors/derived-writes.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { writeJson, type JsonText } from '../../kernel/json-text.ts';
+import type { ThreadLeft } from '../../projections/run-end-queries.ts';
 import type { RunRecord } from '../../projections/run-queries.ts';
 import type { Outcome } from '../../thread/events.ts';
 import { cancelReasonOf, runEndOf } from '../../thread/run-end.ts';
@@ -14,6 +15,7 @@ export function renderDelivery(
   outcome: Outcome,
   values: JsonText | undefined,
   sentAt: number,
+  thread: ThreadLeft | undefined,
 ): string {
   const ended = toTimestamp(sentAt);
   const end = runEndOf(outcome, run);
@@ -27,6 +29,8 @@ export function renderDelivery(
     webhook_sent_at: ended,
     values: values ?? null,
     error: end.error,
+    thread_status: thread?.status ?? null,
+    interrupts: thread?.interrupts ?? {},
   });
 }
 
