@@ -45,7 +45,8 @@ function current(message: MessageLike): Record<string, unknown> {
   const kwargs = message.lc_kwargs ?? {};
   const data: Record<string, unknown> = {};
   for (const key of new Set([...STANDARD_FIELDS, ...Object.keys(kwargs)]))
-    if (!EXCLUDED_FIELDS.has(key)) data[key] = key in own ? own[key] : kwargs[key];
+    if (!EXCLUDED_FIELDS.has(key))
+      data[key] = key in own && !(key in Object.prototype) ? own[key] : kwargs[key];
   return data;
 }
 

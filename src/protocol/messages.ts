@@ -23,14 +23,14 @@ interface Open {
   readonly message: GrowingMessage;
 }
 
-const ROLES: Record<string, string> = {
-  human: 'human',
-  user: 'human',
-  system: 'system',
-  developer: 'system',
-  tool: 'tool',
-  function: 'tool',
-};
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ['human', 'human'],
+  ['user', 'human'],
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['tool', 'tool'],
+  ['function', 'tool'],
+]);
 
 export function openMessages(): Messages {
   const open = new Map<string, Open>();
@@ -124,5 +124,5 @@ function roleOf({ type, role }: JsonObject): string {
   const name = String(type)
     .replace(/MessageChunk$/, '')
     .toLowerCase();
-  return ROLES[name] ?? (name === 'chat' && typeof role === 'string' ? (ROLES[role] ?? 'ai') : 'ai');
+  return ROLES.get(name) ?? (name === 'chat' && typeof role === 'string' ? (ROLES.get(role) ?? 'ai') : 'ai');
 }

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { MAX_VALUES } from '../../src/http/body-bounds.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, newThread } from './scene.ts';
+import { config, MORE, newThread } from './scene.ts';
 import { openSocket } from './thread-stream.ts';
 
 const test = suite('conformance: large bodies');
@@ -97,5 +97,68 @@ for (const [what, make] of LARGE)
       assert.equal(created.status, 200, created.text.slice(0, 300));
       assert.ok(JSON.stringify(created.json.metadata.a) === JSON.stringify(JSON.parse(value)));
     }));
+
+const WORDS = { constructor: 1, prototype: { constructor: null }, a: [{ constructor: { prototype: 'x' } }] };
+const same = (found: unknown, wanted: unknown = WORDS): void =>
+  assert.equal(JSON.stringify(found), JSON.stringify(wanted));
+
+test('keys named constructor and prototype are data wherever JSON is kept', () =>
+  withServer({ config: MORE }, async (s) => {
+    const ask = async (method: string, path: string, body?: unknown) => {
+      const answer = await s.request(method, path, body);
+      assert.ok(answer.status < 300, `${path}: ${answer.text}`);
+      return answer.json;
+    };
+    // metadata of threads, written, merged and searched
+    const { thread_id: threadId } = await ask('POST', '/threads', { metadata: WORDS });
+    same((await ask('PATCH', `/threads/${threadId}`, { metadata: WORDS })).metadata);
+    for (const metadata of [WORDS, { constructor: 1 }])
+      same(
+        (await ask('POST', '/threads/search', { metadata })).map((found: any) => found.thread_id),
+        [threadId],
+      );
+    // assistants, with versions
+    const settings = { config: { configurable: WORDS }, context: WORDS, metadata: WORDS };
+    const assistant = await ask('POST', '/assistants', { graph_id: 'keeps', ...settings });
+    same([assistant.config.configurable, assistant.context, assistant.metadata], [WORDS, WORDS, WORDS]);
+    const path = `/assistants/${assistant.assistant_id}`;
+    same((await ask('PATCH', path, { metadata: WORDS })).metadata);
+    // runs of a graph of nodes
+    const messages = [{ role: 'user', content: 'hi', ...WORDS, additional_kwargs: WORDS }];
+    const run = {
+      ...{ assistant_id: assistant.assistant_id, input: { data: WORDS, messages } },
+      ...{ config: { configurable: WORDS }, metadata: WORDS },
+    };
+    const { data, seen } = await ask('POST', `/threads/${threadId}/runs/wait`, run);
+    same([data, ...seen], [WORDS, WORDS, WORDS, WORDS]);
+    const [record] = await ask('GET', `/threads/${threadId}/runs`);
+    same(record.kwargs.input, run.input);
+    // values: read, written, searched
+    const { values } = await ask('GET', `/threads/${threadId}/state`);
+    same([values.data, values.messages[0].additional_kwargs], [WORDS, WORDS]);
+    await ask('POST', `/threads/${threadId}/state`, { values: { data: WORDS }, as_node: 'keep' });
+    for (const found of [{ data: WORDS }, { data: { constructor: 1 } }])
+      assert.equal((await ask('POST', '/threads/search', { values: found })).length, 1);
+    const extract = { found: 'values.data.constructor' };
+    same((await ask('POST', '/threads/search', { extract }))[0].extracted, { found: 1 });
+    // a plain function, whose keys are channels
+    const { thread_id: plain } = await ask('POST', '/threads', {});
+    const again = { assistant_id: 'echo', input: { ...WORDS, messages: [] }, context: WORDS };
+    for (let i = 0; i < 2; i++) {
+      const { messages: _, ...rest } = await ask('POST', `/threads/${plain}/runs/wait`, again);
+      same(rest);
+    }
+    const { messages: _, ...rest } = (await ask('GET', `/threads/${plain}`)).values;
+    same(rest);
+    // the store
+    const item = { namespace: ['constructor', 'prototype'], key: 'prototype', value: WORDS };
+    await ask('PUT', '/store/items', item);
+    const found = { namespace_prefix: ['constructor'], filter: { constructor: 1 } };
+    same((await ask('POST', '/store/items/search', found)).items[0].value);
+    // crons
+    const cron = await ask('POST', '/runs/crons', { ...run, schedule: '0 0 1 1 *' });
+    same([cron.payload.input, cron.metadata], [run.input, WORDS]);
+    assert.equal(Object.hasOwn(Object.prototype, 'a'), false);
+  }));
 
 test.run();

@@ -97,7 +97,7 @@ test('given wrong query parameters, when they are sent, then 422 names the param
     const paging = {
       limit: ['0', '1001', '-1', 'x', '1.5', '', '1e1', '0x1', '10,20', '9'.repeat(20)],
       offset: ['-1', 'x', '0.5', '', '9'.repeat(16)],
-      metadata: ['x', '[]', '1', '{', 'null1', '"a"', '{"__proto__":1}', '{"a":{"constructor":1}}'],
+      metadata: ['x', '[]', '1', '{', 'null1', '"a"', '{"__proto__":1}', '{"a":{"__proto__":1}}'],
     };
     await unchanged(s, async () => {
       for (const [path, method, fields] of [

@@ -44,14 +44,13 @@ test('given a million levels, when they are searched, then a problem comes back 
   }
 });
 
-test('given a key that reaches for a prototype, when it is searched, then it is named with its place', () => {
-  for (const key of ['__proto__', 'constructor', 'prototype']) {
-    assert.equal(findJsonProblem(JSON.parse(`{"${key}": 1}`)), {
-      path: 'body',
-      problem: `the key "${key}" is not allowed`,
-    });
-    assert.is(findJsonProblem(JSON.parse(`{"a": [0, {"b": {"${key}": {}}}]}`))?.path, 'a[1].b');
-  }
+test('only a key that sets a prototype is named with its place; words of the language are data', () => {
+  assert.equal(findJsonProblem(JSON.parse('{"__proto__": 1}')), {
+    path: 'body',
+    problem: 'the key "__proto__" is not allowed',
+  });
+  assert.is(findJsonProblem(JSON.parse('{"a": [0, {"b": {"__proto__": {}}}]}'))?.path, 'a[1].b');
+  assert.is(findJsonProblem(JSON.parse('{"constructor": {"prototype": {"a": 1}}}')), undefined);
 });
 
 test('given a number beyond all that can be kept, when it is searched, then it is named with its place', () => {
