@@ -46,11 +46,20 @@ export const NOTHING_DERIVED: DerivedWrites = { payloads: [], appends: [] };
 /** UUIDv5 namespace of delivery ids: a retried commit of a run's end yields the same delivery id. */
 const DELIVERY_ID_NAMESPACE = 'a4f0e6d2-4f6b-5c57-9d39-0d1f5f0f3c11';
 
-/** `isLed`: an executor commits the run's end and writes its last frames itself. */
+export interface DerivedFrom {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly webhooks: WebhookPolicy;
+  /** An executor commits the run's end and writes its last frames itself. */
+  readonly isLed: boolean;
+  /** The server deletes the thread by itself: a repeated request must not execute its run again. */
+  readonly isTemporary: boolean;
+}
+
 export async function derivedWrites(
   events: readonly ThreadEvent[],
   version: number,
-  { log, clock, webhooks, isLed }: { log: EventLog; clock: Clock; webhooks: WebhookPolicy; isLed: boolean },
+  { log, clock, webhooks, isLed, isTemporary }: DerivedFrom,
 ): Promise<DerivedWrites> {
   const payloads: PayloadWrite[] = [];
   const appends: Append[] = [];
@@ -115,6 +124,7 @@ export async function derivedWrites(
         const gone = new Set(runs);
         releaseDeliveries((await deliveriesOf(log.rows, threadId)).filter(({ runId }) => gone.has(runId)));
         payloads.push(
+          { kind: 'forget-requests', stream: threadStream(threadId), runIds: runs },
           { kind: 'keep-checkpoints', threadId, kept },
           { kind: 'forget-thread-frames', threadId },
           { kind: 'redact-runs', stream: threadStream(threadId), runIds: runs },
@@ -125,6 +135,7 @@ export async function derivedWrites(
         const { threadId, runId, kept } = data;
         releaseDeliveries(await deliveriesOf(log.rows, threadId, runId));
         payloads.push(
+          { kind: 'forget-requests', stream: threadStream(threadId), runIds: [runId] },
           { kind: 'forget-checkpoints', threadId, runId, kept },
           { kind: 'forget-frames', runId, threadId },
           { kind: 'redact-runs', stream: threadStream(threadId), runIds: [runId] },
@@ -138,12 +149,9 @@ export async function derivedWrites(
         appends.push(...crons.appends);
         payloads.push(...crons.payloads);
         releaseDeliveries(await deliveriesOf(log.rows, threadId));
-        payloads.push({
-          kind: 'purge-thread',
-          threadId,
-          stream: threadStream(threadId),
-          tombstone: version + index + 1,
-        });
+        const stream = threadStream(threadId);
+        if (!isTemporary) payloads.push({ kind: 'forget-requests', stream });
+        payloads.push({ kind: 'purge-thread', threadId, stream, tombstone: version + index + 1 });
         break;
       }
     }

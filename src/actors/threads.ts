@@ -12,7 +12,7 @@ import type { Append, Batch, EventLog, Lease, Receipt } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
-import type { ThreadState } from '../thread/state.ts';
+import { isLiving, type ThreadState } from '../thread/state.ts';
 import { commit, CONFLICT, untilCommitted, type Loaded } from './aggregate.ts';
 import { derivedWrites, NOTHING_DERIVED, type WebhookPolicy } from './derived-writes.ts';
 import { startableRun, type InlineStart, type InlineStarter } from './inline-start.ts';
@@ -116,16 +116,17 @@ export function createThreads(options: ThreadsOptions): Threads {
   }
 
   async function toBatch(
-    { stream, version }: ThreadActor,
+    { stream, version, state }: ThreadActor,
     commandId: string,
     { events, after }: Decided & { ok: true },
     options: DispatchOptions,
   ): Promise<Batch & { readonly payloads: readonly PayloadWrite[] }> {
     const { payloads = [], extraAppends = [], lease, past } = options;
     const isLed = lease !== undefined;
+    const isTemporary = isLiving(state) && state.temporary;
     const derived =
       past === undefined
-        ? await derivedWrites(events, version, { log, clock, webhooks, isLed })
+        ? await derivedWrites(events, version, { log, clock, webhooks, isLed, isTemporary })
         : NOTHING_DERIVED;
     const own = typeof payloads === 'function' ? payloads(events) : payloads;
     const snapshot = after as unknown as Json;

@@ -125,7 +125,7 @@ const DATA = {
     left: z.strictObject({ runId: uuid.nullable(), outcome }).nullable(),
     stays: standing.optional(),
   }),
-  ThreadDeleted: z.strictObject({ ...thread, unseen: z.literal(true).optional() }),
+  ThreadDeleted: z.strictObject(thread),
 } satisfies { readonly [K in keyof ThreadEventMap]: HasAll<ThreadEventMap[K]> };
 
 /** Returns the event, or in words what is wrong with it. `data`: of the type's newest version. */

@@ -18,8 +18,7 @@ import type { PayloadWrite } from '../log/payloads.ts';
 import { takenRuns } from '../projections/run-queries.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent, type Ttl } from '../thread/events.ts';
-import { isUnused } from '../thread/import-decide.ts';
-import { evolve, initial, type ThreadState } from '../thread/state.ts';
+import { evolve, initial, isLiving, type ThreadState } from '../thread/state.ts';
 import { abandon } from './arrivals.ts';
 import { costOf, openBatches } from './batches.ts';
 import { readEvent, type Inspected, type PastEvent } from './inspect.ts';
@@ -43,7 +42,7 @@ export interface ImportOptions {
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** Not ok: a thread or run with such an id is or was there. Nothing was written. */
+/** Not ok: a thread or run with such an id is there. Nothing was written. */
 export type Imported = { readonly ok: true; readonly threadId: string } | { readonly ok: false };
 
 /** Characters of events after which a commit ends at the next moment without an open run. */
@@ -60,7 +59,7 @@ export async function importThread(
   const { rename } = options;
   const threadId = idUnder(rename, inspected.threadId);
   const runIds = [...inspected.runIds].map((runId) => idUnder(rename, runId));
-  if (!isUnused(await threads.read(threadId)) || (await takenRuns(log.rows, runIds)).length > 0)
+  if (isLiving(await threads.read(threadId)) || (await takenRuns(log.rows, runIds)).length > 0)
     return { ok: false };
   const first = toArriving(underIds(inspected.first, rename));
   const begun = await threads.dispatch(

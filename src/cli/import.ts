@@ -76,7 +76,7 @@ export async function importHere(
     if (imported.ok) return imported;
     throw new CommandFailed(
       EXIT_DIFFERENT,
-      `import: thread ${imported.fileId} or one of its runs is or was here already; --new-id imports it under new ids`,
+      `import: thread ${imported.fileId} or one of its runs is here already; --new-id imports it under new ids`,
     );
   } catch (error) {
     throw toCommandError(error);

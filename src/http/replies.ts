@@ -92,10 +92,7 @@ export const threadExists = (): HttpProblem => new HttpProblem(409, 'Thread alre
 
 /** A3 Whose the id is, and what of it is taken, is not told. */
 export const importTaken = (): HttpProblem =>
-  new HttpProblem(
-    409,
-    'The thread or one of its runs exists or was deleted here; new_id=true imports it under new ids',
-  );
+  new HttpProblem(409, 'The thread or one of its runs exists here; new_id=true imports it under new ids');
 
 export const readOnly = (): HttpProblem =>
   new HttpProblem(409, 'This server shows an exported thread: nothing can be changed or run here.');

@@ -5,6 +5,7 @@ export const WORTH_HOLDING = 65_536;
 export interface WeakValues<T extends object> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
+  clear(): void;
 }
 
 export function createWeakValues<T extends object>(): WeakValues<T> {
@@ -18,5 +19,6 @@ export function createWeakValues<T extends object>(): WeakValues<T> {
       held.set(key, new WeakRef(value));
       collected.register(value, key);
     },
+    clear: () => held.clear(),
   };
 }

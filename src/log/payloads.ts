@@ -128,6 +128,8 @@ export type PayloadWrite =
    * runs; at most `limit` of each go at once.
    */
   | { kind: 'forget-commands'; before: number; limit: number }
+  /** The requests that created these runs of the stream, or all of its runs, may be accepted again. */
+  | { kind: 'forget-requests'; stream: string; runIds?: readonly string[] }
   /**
    * The run's checkpoints vanish, but those of `kept`, and so does what it wrote on others and every value that no
    * checkpoint refers to any more.

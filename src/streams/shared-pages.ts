@@ -1,7 +1,8 @@
 /**
  * S3 Caches large pages of a run's frames weakly, so readers at the same position share one copy of the page.
  *
- * S2 Frames are immutable and only appended, so a cached page equals a fresh read or a prefix of it.
+ * S2 Frames are immutable and only appended, so a cached page equals a fresh read or a prefix of it. L3 The runs of a
+ * deleted thread may be imported again with other frames under the same ids.
  */
 import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
 import type { EventLog } from '../log/log.ts';
@@ -14,16 +15,19 @@ export const isLargePage = (page: readonly StoredFrame[]): boolean =>
 /** Wraps the log so that `payloads.frames` shares large pages. */
 export const shareLargePages = (log: EventLog): EventLog => ({
   ...log,
-  payloads: { ...log.payloads, frames: sharePages(log.payloads.frames) },
+  payloads: { ...log.payloads, frames: sharePages(log) },
 });
 
-function sharePages(read: PayloadReader['frames']): PayloadReader['frames'] {
+function sharePages({ payloads, onCommitted }: EventLog): PayloadReader['frames'] {
   const held = createWeakValues<StoredFrame[]>();
+  onCommitted(({ events }) => {
+    if (events.some(({ type }) => type === 'ThreadDeleted')) held.clear();
+  });
   /** Pending reads by key. Readers wake together, so they issue the same read before the first one resolves. */
   const pending = new Map<string, Promise<StoredFrame[]>>();
 
   async function readNow(key: string, runId: string, after: number, limit: number): Promise<StoredFrame[]> {
-    const page = await read(runId, after, limit);
+    const page = await payloads.frames(runId, after, limit);
     if (isLargePage(page)) held.set(key, page);
     return page;
   }

@@ -198,7 +198,7 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       const open = active ? [...state.queue, active] : state.queue;
       const facts: ThreadEvent[] = [
         ...endAll(state, open, { kind: 'cancelled', reason: 'The thread was deleted.' }),
-        { type: 'ThreadDeleted', data: { threadId, ...(state.arriving && { unseen: true as const }) } },
+        { type: 'ThreadDeleted', data: { threadId } },
       ];
       return can(facts) ? accept(...facts) : refuse({ code: 'thread-missing' });
     }

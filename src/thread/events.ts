@@ -265,11 +265,8 @@ export interface ThreadEventMap {
     left: { readonly runId: string | null; readonly outcome: Outcome } | null;
     stays?: Standing;
   };
-  /**
-   * The stream's tombstone: all earlier events are purged in the same commit (L3). `unseen`: the thread was still
-   * arriving, so its id is not taken.
-   */
-  ThreadDeleted: { threadId: string; unseen?: true };
+  /** The stream's tombstone: all earlier events are purged in the same commit (L3). */
+  ThreadDeleted: { threadId: string };
 }
 
 export type ThreadEvent = {

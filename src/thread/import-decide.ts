@@ -26,15 +26,11 @@ export function decideImport(
     const fact: ThreadEvent = { type: 'ThreadImported', data };
     return isArriving && can([fact]) ? [fact] : 'thread-changed';
   }
-  if (!isArriving && !isUnused(state)) return 'thread-exists';
+  if (isLiving(state) && !isArriving) return 'thread-exists';
   const { events, isLast } = command;
   const facts = isLast ? [...events, ...endsOf(events.reduce(evolve, state))] : events;
   return can(facts) ? facts : 'thread-changed';
 }
-
-/** No thread has ever been seen under the id. */
-export const isUnused = (state: ThreadState): boolean =>
-  state.status === 'absent' || (state.status === 'deleted' && state.unseen === true);
 
 /** Queued runs end first: they would be due as soon as the active run has ended. */
 function endsOf(state: ThreadState): ThreadEvent[] {

@@ -49,8 +49,7 @@ export type ThreadState =
       readonly keep?: Keep;
     } & Stop &
       LivingFields)
-  /** `unseen`: it never was complete, so its id can be imported again. */
-  | { readonly status: 'deleted'; readonly threadId: string; readonly unseen?: true };
+  | { readonly status: 'deleted'; readonly threadId: string };
 
 export type LivingThread = Exclude<ThreadState, { status: 'absent' | 'deleted' }>;
 
@@ -71,10 +70,7 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     const more = optionalFieldsOf(event.data);
     return { status: 'idle', threadId, metadata, temporary: false, head, queue: [], ...more };
   }
-  if (event.type === 'ThreadDeleted') {
-    const { threadId, unseen } = event.data;
-    return { status: 'deleted', threadId, ...(unseen && { unseen }) };
-  }
+  if (event.type === 'ThreadDeleted') return { status: 'deleted', threadId: event.data.threadId };
   if (!isLiving(state)) return state;
   switch (event.type) {
     case 'ThreadUpdated':

@@ -179,7 +179,7 @@ test('given a key of one user, when another sends the same, then it is new to th
     assert.deepEqual([status, json], [404, { detail: 'Run not found' }]);
   }));
 
-test('given a run that is gone, when its request comes again, then it is not executed again, until a day has passed', () => {
+test('a request whose run was rolled back, or ended with its temporary thread, is not executed again for a day', () => {
   const clock = leapingClock();
   return withServer({ clock }, async (s) => {
     const threadId = await newThread(s);
@@ -187,12 +187,12 @@ test('given a run that is gone, when its request comes again, then it is not exe
     const ask = () => s.request('POST', `/threads/${threadId}/runs`, body, once());
     const first = (await ask()).json.run_id;
     await s.client.runs.cancel(threadId, first, false, 'rollback');
-    assert.equal((await ask()).status, 404);
-    assert.equal((await s.request('DELETE', `/threads/${threadId}`)).status, 204);
     assert.deepEqual([(await ask()).status, (await ask()).json], [404, { detail: 'Run not found' }]);
+    const wait = () => s.request('POST', '/runs/wait', { assistant_id: 'echo', input: {} }, once('w'));
+    assert.equal((await wait()).status, 200);
     clock.leap(23 * 3_600_000);
-    await s.client.threads.create();
-    assert.equal((await ask()).status, 404);
+    await s.until(({ type }) => type === 'ThreadDeleted');
+    assert.deepEqual([(await ask()).status, (await wait()).status], [404, 404]);
     clock.leap(2 * 3_600_000);
     const { key } = toIdempotencyKey(KEY, { scopes: [] }, null)!;
     // Swept every minute, from the end of the sweep before.

@@ -38,7 +38,8 @@ export const threadStreamEndpoints: readonly Endpoint[] = [
       const frames = context.threadStreams.read(threadId, {
         modes,
         after: c.req.header('last-event-id'),
-        visible: async () => (await find()) !== undefined,
+        // Another thread under the id of a deleted one is not this stream's.
+        visible: async () => (await find())?.createdAt === thread.createdAt,
         state: (checkpointId) => stateAt(context, actor, thread, checkpointId),
         signal: reply.over.signal,
       });

@@ -97,6 +97,15 @@ export function forgetCommands(prepare: Prepare, write: { before: number; limit:
   ).run({ before, limit });
 }
 
+/** Call before the runs' events are purged: these name the commands that created them. */
+export function forgetRequests(prepare: Prepare, stream: string, runIds?: readonly string[]): void {
+  const which = runIds ? "AND json_extract(data, '$.runId') IN (SELECT value FROM json_each(@runIds))" : '';
+  const created = `SELECT command_id FROM events WHERE stream = @stream AND type = 'RunCreated' ${which}`;
+  const named = runIds ? { stream, runIds: JSON.stringify(runIds) } : { stream };
+  prepare(`DELETE FROM requests WHERE key IN (${created})`).run(named);
+  prepare(`DELETE FROM commands WHERE command_id IN (${created})`).run(named);
+}
+
 export function readStream(prepare: Prepare, stream: string, from: number, limit: number): Recorded[] {
   const where = 'stream = ? AND version >= ? ORDER BY version LIMIT ?';
   return readRows(prepare, where, stream, from, limit).map(toRecorded);

@@ -9,6 +9,7 @@ import { headPosition, loadSnapshot, readAll, readStream } from './event-store.t
 import { assertComplete, openHeadMark } from './high-water-mark.ts';
 import { lockDirectory } from './lock.ts';
 import { createFrameTail } from './frame-tail.ts';
+import { createHeldValues } from './held-values.ts';
 import { createPayloadReader, createPayloadWriter } from './payload-store.ts';
 import { openPlacement } from './placement.ts';
 import { prepareRows } from './rebuild.ts';
@@ -102,6 +103,7 @@ function open(options: SqliteLogOptions): EventLog {
     const mark = openHeadMark(file);
     mark.note(headPosition(prepare));
     const tail = createFrameTail(prepare);
+    const held = createHeldValues();
     // Waiting for a lock here would hold up the whole server; the writer waits otherwise.
     db.pragma('busy_timeout = 0');
     const writer = createWriter({
@@ -115,6 +117,8 @@ function open(options: SqliteLogOptions): EventLog {
       committed(batches, head) {
         if (head !== undefined) mark.note(head);
         shredder.note(batches);
+        if (batches.some(({ payloads = [] }) => payloads.some(({ kind }) => kind === 'purge-thread')))
+          held.forget();
       },
       announce: (notice) => tell(committed, notice),
       poisoned: (cause) => tell(poisoned, cause),
@@ -129,7 +133,7 @@ function open(options: SqliteLogOptions): EventLog {
       loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
       onCommitted: (listener) => subscribe(committed, listener),
       onPoisoned: (listener) => subscribe(poisoned, listener),
-      payloads: createPayloadReader(prepare, rows.search, tail.rowsOf),
+      payloads: createPayloadReader(prepare, rows.search, tail.rowsOf, held),
       rows,
       async close() {
         await writer.drain();

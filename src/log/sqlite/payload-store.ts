@@ -22,7 +22,7 @@ import { writeCheckpoint, writeValues } from './checkpoint-store.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
 import { findLastFrameAt, findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
 import { unpackCheckpoint } from './checkpoint-text.ts';
-import { forgetCommands, redactRuns } from './event-store.ts';
+import { forgetCommands, forgetRequests, redactRuns } from './event-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
 import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
 import { readLastConfig } from './last-config.ts';
@@ -118,6 +118,8 @@ function writePayload(
       return;
     case 'forget-commands':
       return forgetCommands(prepare, write);
+    case 'forget-requests':
+      return forgetRequests(prepare, write.stream, write.runIds);
     case 'forget-checkpoints':
       forgetCheckpoints(prepare, keys, write);
       return;
@@ -161,6 +163,7 @@ export function createPayloadReader(
   prepare: Prepare,
   search: RowReader['search'],
   rowsOf: FrameTail['rowsOf'] = findTail(prepare),
+  held = createHeldValues(),
 ): PayloadReader {
   const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
     const thread = findThread(prepare, threadId);
@@ -201,11 +204,10 @@ export function createPayloadReader(
       : findCheckpoint(prepare, { threadId, ns, checkpointId }, checkpoint);
   };
 
-  const held = createHeldValues();
   const valuesOf = (threadId: string, checkpointId: string): JsonText | undefined => {
     const row = find(threadId, '', checkpointId);
     if (row === undefined) return undefined;
-    return held(`${threadId} ${checkpointId}`, () => {
+    return held.of(`${threadId} ${checkpointId}`, () => {
       const { versions, valueChannels } = unpackCheckpoint(row);
       const parse = partsOf(checkpointId);
       const all = parse(versions) as Record<string, string>;

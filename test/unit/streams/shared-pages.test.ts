@@ -22,6 +22,8 @@ interface Sharing {
   hold(): () => void;
   /** Whether reads fail from now on. */
   fail(how: boolean): void;
+  /** Deletes the thread. */
+  purge(): Promise<unknown>;
 }
 
 const withSharing = (use: (given: Sharing) => Promise<void>): Promise<void> =>
@@ -56,6 +58,7 @@ const withSharing = (use: (given: Sharing) => Promise<void>): Promise<void> =>
         return release;
       },
       fail: (how) => void (failing = how),
+      purge: () => done([ask.deleteThread()]),
     });
   });
 
@@ -99,6 +102,18 @@ test('S3 given a large page that nobody has any more, then it is not kept', () =
     await collectGarbage();
     assert.equal(seen.deref(), undefined);
     assert.deepEqual(texts(await frames('a', -1, 500)), [LARGE]);
+  }));
+
+test('pages of a deleted thread are not given to readers of the runs that have its ids later (L3)', () =>
+  withSharing(async ({ frames, put, purge }) => {
+    await put(0, LARGE);
+    const before = await frames('a', -1, 10);
+    await purge();
+    await put(0, 'other');
+    assert.deepEqual(
+      [before, await frames('a', -1, 10)].map((page) => page.map(({ data }) => data)),
+      [[LARGE], ['other']],
+    );
   }));
 
 test.run();
