@@ -1,6 +1,7 @@
 /** Writes one thread as the bytes of an exported file, in bounded memory. */
 import { assistantStream, type AssistantEvent } from '../assistant/events.ts';
 import { breathe } from '../kernel/breathe.ts';
+import { maskKeys } from '../kernel/key-names.ts';
 import { VERSION } from '../kernel/product.ts';
 import { upcasters, type Recorded } from '../log/events.ts';
 import type { SourceText, ThreadSource } from '../log/thread-source.ts';
@@ -102,7 +103,8 @@ async function versionsOf(
     if (current === undefined || current.type === 'AssistantDeleted') continue;
     const { graphId: graph, name, config, context } = current.data;
     const version = current.type === 'AssistantCreated' ? 1 : current.data.version;
-    found.set(version, { version, graph, name, config, context });
+    // A4 The file may reach others than those who may read the assistant.
+    found.set(version, { version, graph, name, config: maskKeys(config), context: maskKeys(context) });
   }
   return [...found.values()];
 }

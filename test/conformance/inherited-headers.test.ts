@@ -2,6 +2,7 @@ import * as assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
@@ -201,6 +202,13 @@ test('keys of assistants are in the replies about these and in no record of a ru
     const { json: runs } = await s.request('GET', `/threads/${threadId}/runs`, undefined, HEADERS);
     assertClean(JSON.stringify(runs), 'the run');
     assert.equal(runs[0].kwargs.config.configurable.openai_api_key, '***');
+    // An exported thread tells of the assistants of its runs.
+    const path = `${s.url}/threads/${threadId}/export`;
+    const file = Buffer.from(await (await fetch(path, { headers: HEADERS })).arrayBuffer());
+    const packed = file.subarray(file.indexOf('\n') + 1, file.lastIndexOf('\nsha256'));
+    const text = zstdDecompressSync(packed).toString();
+    assert.match(text, /"openai_api_key":"\*\*\*"/);
+    assertClean(text, 'the file');
   }));
 
 test('given headers that may be logged, when requests come, then each has one line with these and no secrets', () =>
