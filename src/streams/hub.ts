@@ -31,7 +31,7 @@ const WAKING_EVENTS: ReadonlySet<string> = new Set([
   'ThreadDeleted',
 ]);
 
-export function createHub(log: EventLog): Hub {
+export function createHub(log: EventLog, onThreadDeleted: () => void = () => undefined): Hub {
   const waiting = new Map<string, Set<() => void>>();
   const byRun = new Map<string, Set<Subscriber>>();
   const byThread = new Map<string, Set<Subscriber>>();
@@ -49,6 +49,7 @@ export function createHub(log: EventLog): Hub {
         for (const subscriber of byRun.get(data.runId) ?? []) subscriber.wake();
         wake(endOf(data.runId));
       }
+      if (type === 'ThreadDeleted') onThreadDeleted();
       if (WAKING_EVENTS.has(type)) wake((data as { threadId: string }).threadId);
     }
   });

@@ -15,8 +15,8 @@ export interface Streams {
 }
 
 export function openStreams(log: EventLog, clock: Clock): Streams {
-  const hub = createHub(log);
-  const shared = shareLargePages(log);
+  const { log: shared, forget } = shareLargePages(log);
+  const hub = createHub(log, forget);
   const streams = createRunStreams(shared, hub, clock);
   const threadStreams = createThreadStreams(shared, hub, streams, clock);
   return { hub, streams, threadStreams, threadEvents: createThreadEvents(shared, hub, clock) };

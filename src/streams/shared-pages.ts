@@ -4,7 +4,7 @@
  * S2 Frames are immutable and only appended, so a cached page equals a fresh read or a prefix of it. L3 The runs of a
  * deleted thread may be imported again with other frames under the same ids.
  */
-import { createWeakValues, WORTH_HOLDING } from '../kernel/weak-values.ts';
+import { createWeakValues, WORTH_HOLDING, type WeakValues } from '../kernel/weak-values.ts';
 import type { EventLog } from '../log/log.ts';
 import type { PayloadReader, StoredFrame } from '../log/payloads.ts';
 
@@ -12,22 +12,19 @@ import type { PayloadReader, StoredFrame } from '../log/payloads.ts';
 export const isLargePage = (page: readonly StoredFrame[]): boolean =>
   page.reduce((size, { data }) => size + data.length, 0) > WORTH_HOLDING;
 
-/** Wraps the log so that `payloads.frames` shares large pages. */
-export const shareLargePages = (log: EventLog): EventLog => ({
-  ...log,
-  payloads: { ...log.payloads, frames: sharePages(log) },
-});
-
-function sharePages({ payloads, onCommitted }: EventLog): PayloadReader['frames'] {
+/** Wraps the log so that `payloads.frames` shares large pages. Call `forget` after a thread was deleted. */
+export function shareLargePages(log: EventLog): { readonly log: EventLog; forget(): void } {
   const held = createWeakValues<StoredFrame[]>();
-  onCommitted(({ events }) => {
-    if (events.some(({ type }) => type === 'ThreadDeleted')) held.clear();
-  });
+  const frames = sharePages(log.payloads.frames, held);
+  return { log: { ...log, payloads: { ...log.payloads, frames } }, forget: held.clear };
+}
+
+function sharePages(read: PayloadReader['frames'], held: WeakValues<StoredFrame[]>): PayloadReader['frames'] {
   /** Pending reads by key. Readers wake together, so they issue the same read before the first one resolves. */
   const pending = new Map<string, Promise<StoredFrame[]>>();
 
   async function readNow(key: string, runId: string, after: number, limit: number): Promise<StoredFrame[]> {
-    const page = await payloads.frames(runId, after, limit);
+    const page = await read(runId, after, limit);
     if (isLargePage(page)) held.set(key, page);
     return page;
   }

@@ -13,6 +13,8 @@ import type { Schedule } from './schedule.ts';
 
 export interface LedgerRun {
   readonly threadId: string;
+  /** The command that created it. */
+  readonly commandId: string;
   readonly hasWebhook: boolean;
   lease?: Lease | undefined;
   attempts: number;
@@ -38,7 +40,7 @@ export interface Ledger {
   readonly observer: Observer;
   readonly runs: ReadonlyMap<string, LedgerRun>;
   readonly deliveries: ReadonlyMap<string, LedgerDelivery>;
-  /** Command ids that left facts. */
+  /** Command ids that left facts, and are not forgotten with the runs that they created. */
   readonly commands: ReadonlySet<string>;
   readonly deletedThreads: ReadonlySet<string>;
   readonly deletedRuns: ReadonlySet<string>;
@@ -70,12 +72,19 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
     runs.get(runId)!.lease = undefined;
   }
 
+  function noteDeleted(runId: string): void {
+    deletedRuns.add(runId);
+    commands.delete(runs.get(runId)!.commandId);
+  }
+
   function take(event: Recorded): void {
     commands.add(event.meta.commandId);
     switch (event.type) {
       case 'RunCreated': {
         const { runId, threadId, kwargs } = event.data;
-        runs.set(runId, { threadId, hasWebhook: kwargs.webhook !== undefined, attempts: 0, saved: [] });
+        const { commandId } = event.meta;
+        const hasWebhook = kwargs.webhook !== undefined;
+        runs.set(runId, { threadId, commandId, hasWebhook, attempts: 0, saved: [] });
         return;
       }
       case 'RunStarted': {
@@ -113,13 +122,15 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         return leave(runId, threadId);
       }
       case 'ThreadPruned':
-        for (const runId of event.data.runs ?? []) deletedRuns.add(runId);
+        for (const runId of event.data.runs ?? []) noteDeleted(runId);
         return;
       case 'RunDeleted':
-        deletedRuns.add(event.data.runId);
+        noteDeleted(event.data.runId);
         return;
       case 'ThreadDeleted':
         deletedThreads.add(event.data.threadId);
+        for (const { threadId, commandId } of runs.values())
+          if (threadId === event.data.threadId) commands.delete(commandId);
         return;
       case 'WebhookOwed': {
         const { deliveryId, runId, url } = event.data;

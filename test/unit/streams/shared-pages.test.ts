@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EventLog } from '../../../src/log/log.ts';
 import type { StoredFrame } from '../../../src/log/payloads.ts';
+import { createHub } from '../../../src/streams/hub.ts';
 import { shareLargePages } from '../../../src/streams/shared-pages.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
@@ -39,8 +40,10 @@ const withSharing = (use: (given: Sharing) => Promise<void>): Promise<void> =>
       await held;
       return page;
     };
+    const shared = shareLargePages({ ...log, payloads: { ...log.payloads, frames } });
+    const hub = createHub(log, shared.forget);
     await use({
-      frames: shareLargePages({ ...log, payloads: { ...log.payloads, frames } }).payloads.frames,
+      frames: shared.log.payloads.frames,
       asked: () => asked,
       async put(first, ...texts) {
         const shown = texts.map((data) => ({ event: 'custom', data }));
@@ -60,6 +63,7 @@ const withSharing = (use: (given: Sharing) => Promise<void>): Promise<void> =>
       fail: (how) => void (failing = how),
       purge: () => done([ask.deleteThread()]),
     });
+    hub.close();
   });
 
 const texts = (page: readonly StoredFrame[]): string[] => page.map(({ data }) => data);
