@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { suite } from '../support/suite.ts';
-import { withServer, type TestServer } from '../support/with-server.ts';
+import { withServer, type Answer, type TestServer } from '../support/with-server.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { config, say } from './scene.ts';
 
@@ -41,30 +41,20 @@ function assertClean(text: string, where: string): void {
   assert.ok(!text.includes('canary-header'), `${where} holds the value of a header`);
 }
 
-test('given headers that runs inherit, when graphs run, then graph code has the chosen ones and nothing else does (A4)', () =>
+type Ask = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+/** Six webhooks are expected. No answer, webhook, event or file may hold a value that begins with `canary-header`. */
+const leavingNoTrace = (use: (s: TestServer, ask: Ask, webhook: string) => Promise<void>): Promise<void> =>
   withWebhookSink((sink) =>
-    withServer({ ...EDGE, env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: 'true' } }, async (s: TestServer) => {
+    withServer({ ...EDGE, env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: 'true' } }, async (s) => {
       const answers: string[] = [];
-      const ask = async (method: string, path: string, body?: unknown) => {
+      const ask: Ask = async (method, path, body) => {
         const answer = await s.request(method, path, body, HEADERS);
         assert.ok(answer.status < 300, answer.text);
         answers.push(JSON.stringify([...answer.headers]), answer.text);
         return answer;
       };
-      for (const graph of ['headers', 'headers-lang']) {
-        const { json } = await ask('POST', '/threads', {});
-        const thread = `/threads/${json.thread_id}`;
-        const body = { assistant_id: graph, input: say('hi'), stream_mode: MODES, webhook: sink.url() };
-        assertSeen((await ask('POST', `${thread}/runs/wait`, body)).json.seen);
-        await ask('POST', `${thread}/runs/stream`, {
-          ...body,
-          config: { configurable: { 'x-secret': 'forged' } },
-        });
-        assertSeen((await ask('GET', `${thread}/state`)).json.values.seen);
-        await ask('POST', '/runs/stream', body);
-        for (const path of ['', '/runs', '/state?subgraphs=1', '/history'])
-          await ask('GET', `${thread}${path}`);
-      }
+      await use(s, ask, sink.url());
       for (const { body, headers } of await sink.next(6))
         answers.push(body.toString('utf8'), JSON.stringify(headers));
       answers.push(JSON.stringify(await s.events()));
@@ -75,7 +65,25 @@ test('given headers that runs inherit, when graphs run, then graph code has the 
       ))
         assertClean(readFileSync(join(parentPath, name), 'latin1'), name);
     }),
-  ));
+  );
+
+test('given headers that runs inherit, when graphs run, then graph code has the chosen ones and nothing else does (A4)', () =>
+  leavingNoTrace(async (_, ask, webhook) => {
+    for (const graph of ['headers', 'headers-lang']) {
+      const { json } = await ask('POST', '/threads', {});
+      const thread = `/threads/${json.thread_id}`;
+      const body = { assistant_id: graph, input: say('hi'), stream_mode: MODES, webhook };
+      assertSeen((await ask('POST', `${thread}/runs/wait`, body)).json.seen);
+      await ask('POST', `${thread}/runs/stream`, {
+        ...body,
+        config: { configurable: { 'x-secret': 'forged' } },
+      });
+      assertSeen((await ask('GET', `${thread}/state`)).json.values.seen);
+      await ask('POST', '/runs/stream', body);
+      for (const path of ['', '/runs', '/state?subgraphs=1', '/history'])
+        await ask('GET', `${thread}${path}`);
+    }
+  }));
 
 test('given a run that waits, when the server starts anew, then the run still has its headers, and its row goes with it', () =>
   withServer(EDGE, async (s) => {
@@ -142,53 +150,35 @@ const CONTEXT = { dbPassword: 'canary-header-password', keyword: 'plain', max_to
 const SEEN = digest(JSON.stringify([KEYS.openai_api_key, KEYS.llm, CONTEXT.dbPassword]));
 
 test('keys in the settings of a run reach graph code and nothing else, and its record has masks (A4)', () =>
-  withWebhookSink((sink) =>
-    withServer({ ...EDGE, env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: 'true' } }, async (s: TestServer) => {
-      const answers: string[] = [];
-      const ask = async (method: string, path: string, body?: unknown) => {
-        const answer = await s.request(method, path, body, HEADERS);
-        assert.ok(answer.status < 300, answer.text);
-        answers.push(JSON.stringify([...answer.headers]), answer.text);
-        return answer;
+  leavingNoTrace(async (s, ask, webhook) => {
+    for (const graph of ['keys', 'keys-lang']) {
+      const { json } = await ask('POST', '/threads', {});
+      const thread = `/threads/${json.thread_id}`;
+      const body = {
+        ...{ assistant_id: graph, input: {}, stream_mode: MODES, webhook },
+        ...{ config: { configurable: KEYS }, context: CONTEXT },
       };
-      for (const graph of ['keys', 'keys-lang']) {
-        const { json } = await ask('POST', '/threads', {});
-        const thread = `/threads/${json.thread_id}`;
-        const body = {
-          ...{ assistant_id: graph, input: {}, stream_mode: MODES, webhook: sink.url() },
-          ...{ config: { configurable: KEYS }, context: CONTEXT },
-        };
-        assert.equal((await ask('POST', `${thread}/runs/wait`, body)).json.seen, SEEN);
-        // Each mirrors the other where only one is given.
-        const mirrored = { ...body, config: {}, context: { ...KEYS, ...CONTEXT } };
-        await ask('POST', `${thread}/runs/stream`, mirrored);
-        assert.equal((await ask('GET', `${thread}/state`)).json.values.seen, SEEN);
-        const delayed = await ask('POST', `${thread}/runs`, { ...body, after_seconds: 1 });
-        const { configurable, ...rest } = delayed.json.kwargs.config;
-        assert.equal(configurable.openai_api_key, '***');
-        assert.deepEqual(configurable.llm, {
-          ...{ name: 'large', maxTokens: 5, accessToken: '***', fallbacks: [{ apiKey: '***' }] },
-        });
-        assert.ok(!JSON.stringify(rest).includes('***'));
-        assert.deepEqual(delayed.json.kwargs.context, { ...CONTEXT, dbPassword: '***' });
-        for (const path of ['', '/runs', '/state?subgraphs=1', '/history'])
-          await ask('GET', `${thread}${path}`);
-        await s.restart();
-        const joined = await ask('GET', `${thread}/runs/${delayed.json.run_id}/join`);
-        assert.equal(joined.json.seen, SEEN);
-        assert.equal(await s.server.log.payloads.secret(delayed.json.run_id), undefined);
-      }
-      for (const { body, headers } of await sink.next(6))
-        answers.push(body.toString('utf8'), JSON.stringify(headers));
-      answers.push(JSON.stringify(await s.events()));
-      for (const [index, text] of answers.entries()) assertClean(text, `answer ${index}`);
-      await s.stop();
-      for (const { parentPath, name } of readdirSync(s.dir, { recursive: true, withFileTypes: true }).filter(
-        (entry) => entry.isFile(),
-      ))
-        assertClean(readFileSync(join(parentPath, name), 'latin1'), name);
-    }),
-  ));
+      assert.equal((await ask('POST', `${thread}/runs/wait`, body)).json.seen, SEEN);
+      // Each mirrors the other where only one is given.
+      const mirrored = { ...body, config: {}, context: { ...KEYS, ...CONTEXT } };
+      await ask('POST', `${thread}/runs/stream`, mirrored);
+      assert.equal((await ask('GET', `${thread}/state`)).json.values.seen, SEEN);
+      const delayed = await ask('POST', `${thread}/runs`, { ...body, after_seconds: 1 });
+      const { configurable, ...rest } = delayed.json.kwargs.config;
+      assert.equal(configurable.openai_api_key, '***');
+      assert.deepEqual(configurable.llm, {
+        ...{ name: 'large', maxTokens: 5, accessToken: '***', fallbacks: [{ apiKey: '***' }] },
+      });
+      assert.ok(!JSON.stringify(rest).includes('***'));
+      assert.deepEqual(delayed.json.kwargs.context, { ...CONTEXT, dbPassword: '***' });
+      for (const path of ['', '/runs', '/state?subgraphs=1', '/history'])
+        await ask('GET', `${thread}${path}`);
+      await s.restart();
+      const joined = await ask('GET', `${thread}/runs/${delayed.json.run_id}/join`);
+      assert.equal(joined.json.seen, SEEN);
+      assert.equal(await s.server.log.payloads.secret(delayed.json.run_id), undefined);
+    }
+  }));
 
 test('keys of assistants are in the replies about these and in no record of a run (A4)', () =>
   withServer(EDGE, async (s) => {
