@@ -227,15 +227,18 @@ export function createExecution(options: ExecutionOptions): Execution {
         writes.add({ payload: { kind: 'recording', runId, threadId, data }, size: data.length }),
     },
     async keep(ids) {
-      try {
-        await writes.settled();
-        const kept = await findKept(log, { runId, threadId }, ids);
-        if (kept === undefined) return;
-        if (kept.writes.length > 0) await checkpoints.saveWrites('', kept.checkpoint.parentId!, kept.writes);
-        await checkpoints.save(kept.checkpoint);
-      } catch {
-        // The end reports what could not be stored.
-      }
+      // A failure reappears in the run's end.
+      if (
+        !(await writes.settled().then(
+          () => true,
+          () => false,
+        ))
+      )
+        return;
+      const kept = await findKept(log, { runId, threadId }, ids);
+      if (kept === undefined) return;
+      if (kept.writes.length > 0) await checkpoints.saveWrites('', kept.checkpoint.parentId!, kept.writes);
+      await checkpoints.save(kept.checkpoint);
     },
     async finish(outcome, untracked) {
       await close(

@@ -153,7 +153,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const mine = running.get(run.runId);
     if (mine !== undefined) mine.isOver = true;
     if ((reason === 'interrupt' || reason === 'shutdown') && end.kind !== 'success')
-      if (keepsMessages(await threads.read(run.threadId), run.kwargs)) await execution.keep(ids);
+      if (keepsMessages(await threads.read(run.threadId), run.kwargs))
+        await execution.keep(ids).catch((error: unknown) => onFault(error, `messages of run ${run.runId}`));
     // The commit below ends the lease, so later writes of this attempt are refused.
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');

@@ -44,7 +44,8 @@ export async function recoverRuns(
     const run = await getRun(log.rows, runId);
     if (ids === undefined || run === undefined) return undefined;
     if (!keepsMessages(await threads.read(threadId), run.kwargs)) return undefined;
-    const found = await findKept(log, { runId, threadId }, ids);
+    // What cannot be read keeps no server from starting.
+    const found = await findKept(log, { runId, threadId }, ids).catch(() => undefined);
     const lastFrame = await log.payloads.lastFrame(runId);
     return found && writesOf(found, threadId, { runId, attempt, leaseId }, lastFrame);
   }
