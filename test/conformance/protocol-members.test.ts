@@ -65,7 +65,7 @@ test('members of commands that no client sends are refused by name, and write no
         { channels: ['values'] },
         /channels, namespaces, depth, since, since_event_id$/,
       ],
-      ['subscription.unsubscribe', { subscription_id: 'x' }, /subscription_id$/],
+      ['subscription.unsubscribe', { subscription_id: 'x' }, /subscription_id, replayed_events$/],
       ['subscription.reconnect', { run_id: newId() }, /run_id, last_event_id, subscriptions$/],
     ] as const) {
       const { error, message } = await socket.ask(method, { ...params, colour: 'red', size: 1 });

@@ -68,7 +68,11 @@ export const injectParams = paramsOf({
   ),
 });
 
-export const unsubscribeParams = paramsOf({ subscription_id: optional(json) });
+/** The result of `subscription.subscribe`, which clients may send as it is. */
+export const unsubscribeParams = paramsOf({
+  subscription_id: optional(json),
+  replayed_events: optional(json),
+});
 
 export const reconnectParams = paramsOf({
   run_id: uuid,
