@@ -19,9 +19,12 @@ export function deltaBasesOf({
   metadata,
   written,
 }: CheckpointTraits): string[] {
-  // LangGraph.js delta channels: since the last full snapshot, the value consists of writes on the ancestors.
+  // LangGraph.js delta channels without a whole value since their last update: it consists of writes on the ancestors.
+  // Each counter is a pair of updates and steps since the whole value was stored.
   const counters = metadata['counters_since_delta_snapshot'];
-  if (parentId !== null && isObject(counters) && Object.keys(counters).length > 0) return [parentId];
+  const isSpread =
+    isObject(counters) && Object.values(counters).some((of) => Array.isArray(of) && of[0] !== 0);
+  if (parentId !== null && isSpread) return [parentId];
   // A plain function that is interrupted is called again with the state of its input checkpoint.
   const own = parseBody(body);
   if (own === undefined || !hasInterrupt(written) || own.record.input === checkpointId) return [];

@@ -4,7 +4,6 @@ import type { Json } from '../kernel/json.ts';
 export interface CompiledGraph {
   readonly name?: string;
   readonly streamChannelsAsIs: string | readonly string[];
-  readonly channels?: Readonly<Record<string, { readonly lc_graph_name?: string }>>;
   readonly nodes: Readonly<Record<string, GraphNode>>;
   readonly interruptAfter?: '*' | readonly string[];
   /** The graph's default config. */
@@ -16,13 +15,26 @@ export interface CompiledGraph {
   readonly streamTransformers?: readonly unknown[];
   checkpointer?: unknown;
   store?: unknown;
-  /** Returns a copy with this default config. It shares the nodes and has its own `checkpointer` and `store`. */
+  channels?: Readonly<Record<string, GraphChannel>>;
+  /** Returns a copy with this default config. It shares the nodes and has its own `checkpointer`, `store` and `channels`. */
   withConfig(config: object): CompiledGraph;
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: object): AsyncIterable<unknown>;
   getState(config: object, options?: object): Promise<Snapshot>;
   getStateHistory(config: object, options?: object): AsyncIterable<Snapshot>;
   bulkUpdateState(config: object, supersteps: readonly object[]): Promise<SnapshotConfig>;
+}
+
+export interface GraphChannel {
+  readonly lc_graph_name?: string;
+}
+
+export interface DeltaChannel extends GraphChannel {
+  /** Returns a new channel with its initial value. */
+  fromCheckpoint(): DeltaChannel;
+  get(): unknown;
+  /** The number of updates after which a checkpoint stores the whole value. */
+  snapshotFrequency: number;
 }
 
 export interface GraphNode {

@@ -1,6 +1,9 @@
 /** Agents of `createAgent`, driven by the official client. */
 import * as assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { runHere } from '../support/command-line.ts';
 import { suite } from '../support/suite.ts';
+import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer } from '../support/with-server.ts';
 import { dataOf, streamRun } from './stream-reader.ts';
 import { config, newThread, say, textsOf } from './scene.ts';
@@ -188,12 +191,66 @@ test('an append-only channel of parallel tasks survives a copy, a pruning and a 
       await s.client.runs.wait(threadId, 'delta', { input: { log: [input] } });
     const { thread_id: copy } = await s.client.threads.copy(threadId);
     await s.request('POST', '/threads/prune', { thread_ids: [threadId], strategy: 'keep_latest' });
+    assert.equal((await s.client.threads.getHistory(threadId)).length, 1);
     await s.restart();
     for (const id of [threadId, copy]) {
       assert.deepEqual((await s.client.threads.getState<object>(id)).values, { log });
       const more = await s.client.runs.wait(id, 'delta', { input: { log: ['three'] } });
       assert.deepEqual(more, { log: [...log, 'three', 'a', 'b', 'c'] });
     }
+  }));
+
+test('P3 what a delta channel holds is wherever the values of its thread are, under the same ids', () =>
+  withServer(AGENTS, (s) =>
+    withWebhookSink(async (sink) => {
+      // given
+      const { threads, runs } = s.client;
+      const threadId = await newThread(s);
+      // when
+      const webhook = sink.url();
+      const first = await runs.wait(threadId, 'conversation', { input: say('hello'), webhook });
+      const [{ body } = assert.fail()] = await sink.next(1);
+      await threads.updateState(threadId, { values: say('noted') });
+      await runs.wait(threadId, 'conversation', { input: say('again') });
+      // then
+      const { values } = await threads.getState<{ messages: object[] }>(threadId);
+      assert.deepEqual(textsOf(values), ['hello', 'there', 'noted', 'again', 'there']);
+      assert.deepEqual(textsOf(first), ['hello', 'there']);
+      assert.deepEqual(first, { messages: values.messages.slice(0, 2) });
+      assert.deepEqual(JSON.parse(body.toString()).values, first);
+      assert.deepEqual((await threads.get(threadId)).values, values);
+      const { thread_id: copy } = await threads.copy(threadId);
+      const extract = { last: 'values.messages[-1].content' };
+      const found = await threads.search({ values, extract } as object);
+      assert.deepEqual(new Set(found.map(({ thread_id }) => thread_id)), new Set([threadId, copy]));
+      for (const thread of found)
+        assert.deepEqual([thread.values, thread.extracted], [values, { last: 'there' }]);
+      const [one, other] = (await runs.list(threadId)).map(({ run_id }) => run_id);
+      const diff = await s.request('GET', `/runs/diff?a=${one}&b=${other}`);
+      assert.match(JSON.stringify(diff.json), /noted/);
+      const replay = ['replay', '--data', join(s.dir, 'data'), '--thread', threadId];
+      const timeline = JSON.parse((await runHere([...replay, '--json'])).out) as { position: number }[];
+      const texts = new Set<string>();
+      for (const { position } of timeline) {
+        const { out } = await runHere([...replay, '--to', String(position), '--json']);
+        texts.add(textsOf((JSON.parse(out) as { values: object | null }).values ?? {}).join());
+      }
+      assert.deepEqual(
+        [...texts],
+        ['', 'hello', 'hello,there', 'hello,there,noted', 'hello,there,noted,again', textsOf(values).join()],
+      );
+    }),
+  ));
+
+test('P3 a delta channel without writes has its initial value in the thread too', () =>
+  withServer(AGENTS, async (s) => {
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'conversation', { input: { topic: 'none' } });
+    const values = { messages: [], topic: 'none' };
+    assert.deepEqual((await s.client.threads.getState(threadId)).values, values);
+    assert.deepEqual((await s.client.threads.get(threadId)).values, values);
+    await s.client.runs.wait(threadId, 'conversation', { input: say('hello') });
+    assert.deepEqual(textsOf((await s.client.threads.get(threadId)).values), ['hello', 'there']);
   }));
 
 test.run();

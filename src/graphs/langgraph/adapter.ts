@@ -12,7 +12,7 @@ import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { prepareResume } from './resume-values.ts';
 import { openBackgroundSaves } from './background-saves.ts';
-import { bind, metadataOf, toView, unheldChannels, valueChannels } from './binding.ts';
+import { bind, channelsOf, deltaDefaults, metadataOf, toView, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
 import { createFrameMaker } from './frames.ts';
@@ -46,20 +46,21 @@ export async function runLangGraph(
     runId: order.runId,
     metadata,
     valueChannels: valueChannels(graph),
+    deltaDefaults: deltaDefaults(graph),
     fail: attempt.fail,
   });
   const bound = bind(graph, saver, createGraphStore(attempt.items, reviver.store?.()));
   const settled = await prepareResume(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.value);
   const input = toInput(settled.order, reviver);
-  const unheld = unheldChannels(graph);
+  const untracked = channelsOf(graph, 'UntrackedValue');
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
   const { streamSubgraphs: subgraphs } = order;
   const subgraphReads = subgraphReadsOf(order.streamModes);
   const lifecycle = subgraphReads.length > 0 ? openSubgraphFrames() : undefined;
   const needs: Needs = {
     modes: [
-      ...(extensions?.modes ?? (unheld.length > 0 ? ['values'] : [])),
+      ...(extensions?.modes ?? (untracked.length > 0 ? ['values'] : [])),
       ...(subgraphs ? subgraphReads : []),
     ],
     subgraphs,
@@ -96,12 +97,8 @@ export async function runLangGraph(
   await extensions?.end();
   await saves.settled();
   const end = await readEnd(graph, saver, order);
-  const held = saver.lastTuple()?.checkpoint.channel_values ?? {};
-  const untracked = valuesOf(
-    frames.shown,
-    unheld.filter((name) => held[name] === undefined),
-  );
-  return untracked === undefined ? end : { ...end, untracked };
+  const shown = valuesOf(frames.shown, untracked);
+  return shown === undefined ? end : { ...end, untracked: shown };
 }
 
 function listen(lifecycle: SubgraphFrames, modes: readonly string[], { frames }: Attempt): ChunkListener {

@@ -1,14 +1,17 @@
 /** Binds a graph to one run's saver. Concurrent runs share the graph object, so the library makes a copy for each run. */
 import type { JsonObject } from '../../kernel/json.ts';
-import type { CompiledGraph } from '../graph-shapes.ts';
+import type { CompiledGraph, DeltaChannel, GraphChannel } from '../graph-shapes.ts';
 import { publicConfigurable } from '../private-keys.ts';
 import { INTERRUPT, isNote, RESUME } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 
+type GraphChannels = NonNullable<CompiledGraph['channels']>;
+
 export function bind(graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store?: object): CompiledGraph {
   const copy = graph.withConfig({});
   copy.checkpointer = saver;
+  if (copy.channels !== undefined) copy.channels = withWholeDeltas(copy.channels);
   if (store !== undefined) copy.store = store;
   return copy;
 }
@@ -27,12 +30,33 @@ export function valueChannels(graph: CompiledGraph): string[] {
   return typeof channels === 'string' ? [channels] : [...channels];
 }
 
-/** Channel types whose values are missing in checkpoints or stored as deltas. */
-const UNHELD_TYPES: ReadonlySet<string | undefined> = new Set(['UntrackedValue', 'DeltaChannel']);
+/**
+ * Makes every checkpoint that changes a delta channel store the channel's whole value, as it does for other channels.
+ * Readers without graph code (searches, webhooks, replay) then find it, and a reducer that gives ids runs only once.
+ */
+function withWholeDeltas(channels: GraphChannels): GraphChannels {
+  const whole = Object.entries(channels)
+    .filter(([, { lc_graph_name: type }]) => type === 'DeltaChannel')
+    .map(([name, channel]): [string, GraphChannel] => [
+      name,
+      Object.assign((channel as DeltaChannel).fromCheckpoint(), { snapshotFrequency: 1 }),
+    ]);
+  return whole.length === 0 ? channels : { ...channels, ...Object.fromEntries(whole) };
+}
 
-/** The state channels whose value a checkpoint may lack. */
-export const unheldChannels = (graph: CompiledGraph): string[] =>
-  valueChannels(graph).filter((name) => UNHELD_TYPES.has(graph.channels?.[name]?.lc_graph_name));
+/** The values of unwritten delta channels of the graph's state; the runtime shows them, but stores none. */
+export function deltaDefaults(graph: CompiledGraph): Record<string, unknown> {
+  return Object.fromEntries(
+    channelsOf(graph, 'DeltaChannel').map((name) => [
+      name,
+      (graph.channels?.[name] as DeltaChannel).fromCheckpoint().get(),
+    ]),
+  );
+}
+
+/** The state channels of a type of the library. */
+export const channelsOf = (graph: CompiledGraph, type: 'DeltaChannel' | 'UntrackedValue'): string[] =>
+  valueChannels(graph).filter((name) => graph.channels?.[name]?.lc_graph_name === type);
 
 /** Hides the interrupts of tasks with a result: they were resumed and only wait for their siblings. */
 function withoutResumed(tuple: CheckpointTuple): CheckpointTuple {

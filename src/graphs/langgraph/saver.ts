@@ -30,6 +30,8 @@ export interface SaverOptions extends FormOptions {
   readonly runId: string;
   /** The channels that form the state of the root graph. */
   readonly valueChannels: readonly string[];
+  /** Values that root checkpoints have of channels without a version. */
+  readonly deltaDefaults?: Readonly<Record<string, unknown>>;
   readonly fail: (error: unknown) => void;
 }
 
@@ -64,13 +66,19 @@ export function openSaver(options: SaverOptions): Saver {
     const { ns } = namespaceIn(threadId, config);
     const parentId = config.configurable?.checkpoint_id ?? null;
     const { channel_values: values, ...body } = checkpoint;
+    // Without this mark of the runtime, a channel without a version may have writes on the ancestors.
+    const isVersioned = ns === '' && metadata['delta_writes_versioned'] === true;
+    const unwritten = Object.entries(isVersioned ? (options.deltaDefaults ?? {}) : {}).filter(
+      ([channel]) => !Object.hasOwn(checkpoint.channel_versions, channel),
+    );
+    const shown = { ...checkpoint, channel_values: { ...Object.fromEntries(unwritten), ...values } };
     const runtime = toWire(metadata) as { source?: string; step?: number; [key: string]: Json | undefined };
     const { source = 'loop', step = -1, parents = {} } = runtime;
     const stored = { ...runtime, ...options.metadata, source, step, parents } as JsonObject;
     if (ns === '') last.saved({ config, checkpoint, metadata: stored, parentId });
     const saved = {
       ...{ ns, checkpointId: checkpoint.id, parentId, body: encode(body), metadata: stored, step, source },
-      ...toBlobs(ns, checkpoint, changed),
+      ...toBlobs(ns, shown, changed),
       valueChannels: ns === '' ? options.valueChannels : Object.keys(values).filter(isStateChannel),
     };
     await store.save(saved, ns === '' ? options.openStepEnd?.() : undefined);

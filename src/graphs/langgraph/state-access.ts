@@ -9,7 +9,7 @@ import type { CheckpointReader, CheckpointStore, GraphState, StateOrder } from '
 import type { ChannelChoice } from '../state-part.ts';
 import { publicConfigurable, toConfigurable } from '../private-keys.ts';
 import type { History, HistoryOrder, Updated, UpdateOrder } from '../state-port.ts';
-import { bind, metadataOf, toView, valueChannels, withoutResults } from './binding.ts';
+import { bind, deltaDefaults, metadataOf, toView, valueChannels, withoutResults } from './binding.ts';
 import { toCommand } from './invocation.ts';
 import { readPart, toChoice, withoutHistory } from './part.ts';
 import type { Saver } from './saver-contract.ts';
@@ -81,6 +81,7 @@ export async function updateLangGraphState(
       thread_id: order.threadId,
     },
     valueChannels: valueChannels(graph),
+    deltaDefaults: deltaDefaults(graph),
     fail: rethrow,
   });
   const bound = bind(graph, toView(saver));
