@@ -2,7 +2,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { Json } from '../kernel/json.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
 import { LocatedFailure, toErrorEnd, toRefusal } from './failure.ts';
 import { createCheckpointBuffer } from './checkpoint-buffer.ts';
@@ -10,15 +9,14 @@ import { runFunction, type Outcome } from './function/adapter.ts';
 import { parseBody } from './function/checkpoint-body.ts';
 import { readFunctionHistory, readFunctionState } from './function/state-access.ts';
 import { updateFunctionState } from './function/update.ts';
-import type { GraphFunction } from './graph-function.ts';
+import { factoryConfig, readRuntime, runRuntime, stateConfig } from './factory.ts';
+import { serveBoth, type GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
 import { runLangGraph } from './langgraph/adapter.ts';
 import { readLangGraphHistory, readLangGraphState, updateLangGraphState } from './langgraph/state-access.ts';
 import type { GraphProblem, LoadedGraph } from './loader.ts';
 import type { CheckpointReader, GraphHost, RunEnd, RunLink, RunOrder, StateOrder } from './port.ts';
 import type { ChannelChoice } from './state-part.ts';
-import { toConfigurable } from './private-keys.ts';
-import { toRunConfig } from './run-config.ts';
 import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
 import { currentSession } from '../recording/session.ts';
@@ -28,8 +26,8 @@ import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 interface Entry {
   readonly graph: LoadedGraph;
   readonly library: UserLibraryFinder;
-  /** The role of the source; that of an undecided function changes after its first call. */
-  role: LoadedGraph['source']['kind'];
+  /** Known after the first call of a function that may be a factory. */
+  role: 'plain' | 'factory' | undefined;
 }
 
 /** A graph host without `lost` attempts: graph code shares this process. */
@@ -63,7 +61,10 @@ export function openInProcessGraphs({
   const entries = new Map<string, Entry>(
     graphs.map((graph) => [
       graph.graphId,
-      { graph, library: libraries.get(graph.file)!, role: graph.source.kind },
+      {
+        ...{ graph, library: libraries.get(graph.file)! },
+        role: graph.source.kind === 'plain' ? 'plain' : undefined,
+      },
     ]),
   );
   const closing = new AbortController();
@@ -91,13 +92,29 @@ export function openInProcessGraphs({
     const session = currentSession();
     // A plain function is one task; a factory or graph replaces this.
     if (session !== undefined) session.configOf = () => wholeRun(order);
-    if (entry.role === 'plain') return runFunction(source.fn, order, attempt, ids);
-    if (entry.role === 'factory')
-      return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
-    // An undecided function is not called to continue a thread: the head checkpoint shows which kind of graph wrote it.
-    const head = order.command !== undefined || order.resume ? await attempt.store.load('') : undefined;
-    if (head !== undefined && parseBody(head.body) === undefined)
-      return runCompiled(entry, await build(source.fn, factoryConfig(order), order.graphId), order, attempt);
+    if (source.kind === 'plain') return runFunction(source.fn, order, attempt, ids);
+    const runtime = await runRuntime(order, attempt.items, entry.library);
+    const asFactory = async (): Promise<RunEnd> => {
+      const value = await source.fn(factoryConfig(order), runtime);
+      const graph = toCompiledGraph(value);
+      return graph === undefined
+        ? runFunction(() => value, order, attempt, ids)
+        : runCompiled(entry, graph, order, attempt);
+    };
+    const asEither: GraphFunction = (state, config) => {
+      const made = { ...(config as object), ...factoryConfig(order) };
+      return source.kind === 'factory'
+        ? source.fn(serveBoth(made, state), serveBoth(runtime, config))
+        : source.fn(serveBoth(state, made), serveBoth(config, runtime));
+    };
+    if (entry.role === 'plain') return runFunction(asEither, order, attempt, ids);
+    if (entry.role === 'factory') return asFactory();
+    if (order.command !== undefined || order.resume || order.input === null) {
+      // A plain function is not called to continue a thread, and the head checkpoint shows which kind of graph wrote it.
+      const head = await attempt.store.load('');
+      const isGraph = head === undefined ? source.kind === 'factory' : parseBody(head.body) === undefined;
+      if (isGraph) return asFactory();
+    }
     const divert = async (outcome: Outcome): Promise<RunEnd | undefined> => {
       if ('thrown' in outcome) {
         const saved = await attempt.store.load('');
@@ -109,11 +126,12 @@ export function openInProcessGraphs({
       entry.role = graph === undefined ? 'plain' : 'factory';
       return graph && runCompiled(entry, graph, order, attempt);
     };
-    return runFunction(source.fn, order, attempt, ids, divert);
+    return runFunction(asEither, order, attempt, ids, divert);
   };
 
   /** Calls the form that fits the graph of the order: a plain function or a compiled graph. */
   const ask = async <T>(
+    access: 'threads.read' | 'threads.update',
     order: StateOrder,
     checkpoints: CheckpointReader,
     forms: { plain(): Promise<T>; compiled(graph: CompiledGraph, library: Reviver): Promise<T> },
@@ -122,14 +140,13 @@ export function openInProcessGraphs({
     const { source } = entry.graph;
     const compiled = async (graph: CompiledGraph) => forms.compiled(graph, await entry.library(graph));
     if (source.kind === 'graph') return compiled(source.graph);
-    const head = entry.role === 'undecided' ? await checkpoints.load('', undefined, NO_VALUES) : undefined;
-    // The head checkpoint of an undecided function shows which role it had when it wrote it.
-    const isPlain = head === undefined || parseBody(head.body) !== undefined;
-    if (entry.role === 'plain' || (entry.role === 'undecided' && isPlain)) return forms.plain();
-    if (entry.role === 'factory') return compiled(await build(source.fn, stateConfig(order), order.graphId));
-    // A compiled graph wrote the head: the call shows whether this function still makes one.
-    const graph = toCompiledGraph(await source.fn(stateConfig(order)));
-    entry.role = graph === undefined ? 'plain' : 'factory';
+    const head = entry.role === undefined ? await checkpoints.load('', undefined, NO_VALUES) : undefined;
+    // The head checkpoint shows which role the function had when it wrote it.
+    const isPlain = head === undefined ? source.kind !== 'factory' : parseBody(head.body) !== undefined;
+    if (entry.role === 'plain' || (entry.role === undefined && isPlain)) return forms.plain();
+    const runtime = await readRuntime(access, order.user, entry.library);
+    const graph = toCompiledGraph(await source.fn(stateConfig(order), runtime));
+    entry.role ??= graph === undefined ? 'plain' : 'factory';
     return graph === undefined ? forms.plain() : compiled(graph);
   };
 
@@ -158,18 +175,18 @@ export function openInProcessGraphs({
       });
     },
     state: (order, checkpoints) =>
-      ask(order, checkpoints, {
+      ask('threads.read', order, checkpoints, {
         plain: () => readFunctionState(order, checkpoints, ids),
         compiled: (graph, library) => readLangGraphState(graph, library, order, checkpoints, ids),
       }),
     history: (order, checkpoints) =>
-      ask(order, checkpoints, {
+      ask('threads.read', order, checkpoints, {
         plain: () => readFunctionHistory(order, checkpoints, ids),
         compiled: (graph, library) => readLangGraphHistory(graph, library, order, checkpoints, ids),
       }),
     update(order, checkpoints) {
       const buffer = createCheckpointBuffer(checkpoints, clock.now);
-      return ask<Updated>(order, checkpoints, {
+      return ask<Updated>('threads.update', order, checkpoints, {
         plain: () => updateFunctionState(order, buffer, ids).catch(toRefusal),
         compiled: (graph, library) => updateLangGraphState(graph, library, order, buffer, ids),
       });
@@ -185,40 +202,3 @@ const wholeRun = ({ graphId }: RunOrder): object => ({
 
 /** Loads a checkpoint's body without channel values. */
 const NO_VALUES: ChannelChoice = { names: [], written: false };
-
-async function build(fn: GraphFunction, config: object, graphId: string): Promise<CompiledGraph> {
-  const graph = toCompiledGraph(await fn(config));
-  if (graph === undefined)
-    throw new TypeError(
-      `The function of the graph "${graphId}" takes a config, so it has to return a graph, but it returned none`,
-    );
-  return graph;
-}
-
-/** The config for a factory, which is called once per run. */
-function factoryConfig(order: RunOrder): object {
-  const { configurable, metadata } = toRunConfig(order);
-  const { madeWith } = order.config;
-  return {
-    configurable: { ...configurable, ...madeWith?.configurable },
-    metadata,
-    tags: [...(order.config.tags ?? [])],
-    ...contextOf(madeWith?.context ?? order.context),
-  };
-}
-
-function stateConfig({ config, context, threadId, graphId }: StateOrder): object {
-  const { madeWith } = config;
-  return {
-    configurable: {
-      ...toConfigurable({ ...config.configurable, ...madeWith?.configurable }, undefined),
-      thread_id: threadId,
-      graph_id: graphId,
-    },
-    metadata: config.metadata,
-    ...contextOf(madeWith?.context ?? context),
-  };
-}
-
-const contextOf = (context: Json | undefined): object =>
-  context === undefined || context === null ? {} : { context };

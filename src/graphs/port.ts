@@ -269,6 +269,8 @@ export interface StateOrder {
   /** The assistant's config. */
   readonly config: GraphConfig;
   readonly context?: Json;
+  /** The caller, for graph factories (A4). */
+  readonly user?: JsonObject;
 }
 
 /** Runs the loaded graphs. */

@@ -8,6 +8,8 @@ export interface GraphOrder {
   readonly graphId: string;
   readonly configurable: JsonObject;
   readonly context?: Json;
+  /** The caller, for graph factories (A4). */
+  readonly user?: JsonObject;
 }
 
 /** Nodes are `{id, type: "schema" | "runnable", data}`, edges `{source, target, conditional?, data?}`. */

@@ -6,7 +6,8 @@ import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Attempt } from '../attempt.ts';
 import { LocatedFailure, toErrorEnd } from '../failure.ts';
-import { serveBoth, type GraphFunction } from '../graph-function.ts';
+import type { GraphFunction } from '../graph-function.ts';
+import { toCompiledGraph } from '../graph-shapes.ts';
 import type { Interrupt, RunEnd, RunOrder } from '../port.ts';
 import { createGraphStore } from '../store.ts';
 import { toWire } from '../wire.ts';
@@ -28,7 +29,7 @@ export type Divert = (outcome: Outcome) => Promise<RunEnd | undefined>;
 
 const FINISHED: RunEnd = { kind: 'success', next: [], interrupts: {} };
 
-/** Rejects with the error that the function throws. With `divert` the function may be a factory (`serveBoth`). */
+/** Rejects with the error that the function throws. With `divert` the function may be a factory. */
 export async function runFunction(
   fn: GraphFunction,
   order: RunOrder,
@@ -56,6 +57,11 @@ export async function runFunction(
   const start = continued === undefined ? values.copy() : continued.start;
   const call = openCall(order, toReplay(plan), attempt.signal, {
     async update(value) {
+      if (toCompiledGraph(value) !== undefined)
+        throw new TypeError(
+          `The function of the graph "${order.graphId}" gave a graph where an update belongs. ` +
+            'A factory of graphs takes a config: name its first parameter "config"',
+        );
       const staged = journal.stage(toUpdate(value, 'An update'), 'loop');
       output.update(staged, staged.step);
       await show(staged);
@@ -102,7 +108,7 @@ const toReplay = (plan: Plan) =>
 
 async function callOnce(fn: GraphFunction, start: Record<string, unknown>, call: Call): Promise<Outcome> {
   try {
-    return { value: await fn(serveBoth(start, call.config), call.config) };
+    return { value: await fn(start, call.config) };
   } catch (thrown) {
     return { thrown };
   }

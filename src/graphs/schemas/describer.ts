@@ -4,9 +4,10 @@
  */
 import { toCompiledGraph } from '../graph-shapes.ts';
 import type { LoadedGraph } from '../loader.ts';
-import { toConfigurable } from '../private-keys.ts';
+import { graphConfig, readRuntime } from '../factory.ts';
 import type { GraphDescriber, GraphOrder } from '../schema-port.ts';
 import { isForWantOfFiles, Unloadable } from '../unloadable.ts';
+import { openUserLibraries } from '../user-library.ts';
 import { importFrom } from '../user-modules.ts';
 import type { DescribedGraph } from './builder.ts';
 import type { SchemaHelpers } from './runtime-schemas.ts';
@@ -53,10 +54,9 @@ export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDe
       source.kind === 'factory' ||
       (source.kind === 'undecided' && (await sourceOf(loaded))?.kind === 'graph');
     if (!makesGraphs) return { loaded };
-    const made = toCompiledGraph(await source.fn(configFor(order)));
-    if (made === undefined)
-      throw new TypeError(`The function of the graph "${order.graphId}" returned no graph`);
-    return { loaded, graph: made as DescribedGraph };
+    const runtime = await readRuntime('assistants.read', order.user, openUserLibraries(loaded.file));
+    const made = toCompiledGraph(await source.fn(graphConfig(order), runtime));
+    return made === undefined ? { loaded } : { loaded, graph: made as DescribedGraph };
   }
 
   return {
@@ -79,10 +79,3 @@ export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDe
     },
   };
 }
-
-const configFor = ({ configurable, context, graphId }: GraphOrder): object => ({
-  configurable: { ...toConfigurable(configurable, undefined), graph_id: graphId },
-  metadata: {},
-  tags: [],
-  ...(context === undefined ? {} : { context }),
-});

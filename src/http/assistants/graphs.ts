@@ -73,7 +73,10 @@ async function orderFor(context: ServerContext, actor: Actor, given: string): Pr
   const { graphId, config } = assistant;
   checkServed(context, graphId);
   const { configurable } = config;
-  return { graphId, configurable: isObject(configurable) ? configurable : {}, context: assistant.context };
+  return {
+    ...{ graphId, configurable: isObject(configurable) ? configurable : {}, context: assistant.context },
+    ...(actor.user && { user: actor.user }),
+  };
 }
 
 async function showSubgraphs(

@@ -26,10 +26,7 @@ async function readState(
   const graph = head === null ? undefined : await findThreadGraph(context, actor, threadId, metadata);
   return (
     graph &&
-    context.graphs.state(
-      { graphId: graph.graphId, threadId, ns, subgraphs: false, config: graph.config },
-      checkpointsOf(context, threadId),
-    )
+    context.graphs.state({ ...graph, threadId, ns, subgraphs: false }, checkpointsOf(context, threadId))
   );
 }
 

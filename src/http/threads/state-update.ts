@@ -108,6 +108,7 @@ const toOrder = (
     metadata: graph.config.metadata,
   },
   ...(graph.context !== undefined && { context: graph.context }),
+  ...(user && { user }),
   updateId,
   supersteps,
 });

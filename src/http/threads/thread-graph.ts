@@ -13,6 +13,8 @@ export interface ThreadGraph {
   readonly graphId: string;
   readonly config: GraphConfig;
   readonly context?: Json;
+  /** The caller. */
+  readonly user?: JsonObject;
 }
 
 /**
@@ -46,6 +48,7 @@ export async function findThreadGraph(
       metadata: { graph_id: graphId, ...(used !== undefined && { assistant_id: used.assistantId }) },
     },
     ...(used !== undefined && { context: used.context }),
+    ...(actor.user && { user: actor.user }),
   };
 }
 

@@ -1,40 +1,11 @@
 import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { Json, JsonObject } from '../../../src/kernel/json.ts';
-import { roleOf, serveBoth, type GraphFunction } from '../../../src/graphs/graph-function.ts';
-import { loadGraphs, type LoadedGraph } from '../../../src/graphs/loader.ts';
+import { loadGraphs } from '../../../src/graphs/loader.ts';
 import { suite } from '../../support/suite.ts';
 import { human, openLoaded } from './harness.ts';
-import { withProject } from './project-harness.ts';
+import { answers, GRAPH, load, sayHi, withProject } from './project-harness.ts';
 
 const test = suite('graph loader');
-
-const load = async (file: string, exportName = 'graph'): Promise<LoadedGraph> => {
-  const { graphs, problems } = await loadGraphs([{ id: 'agent', file, exportName }]);
-  assert.deepEqual(problems, []);
-  assert.ok(graphs[0]);
-  return graphs[0];
-};
-
-/** The last values of a run that says hi. */
-const sayHi = async (graph: LoadedGraph, configurable: JsonObject = {}): Promise<Json> => {
-  const { end, of } = await openLoaded(graph).run({
-    input: { messages: [human('hi', 'm1')] },
-    config: { configurable, metadata: {} },
-  });
-  assert.equal(end.kind, 'success', JSON.stringify(end));
-  return of('values').at(-1) ?? null;
-};
-
-const answers = (values: Json): Json[] =>
-  ((values as JsonObject)['messages'] as JsonObject[]).map((message) => message['content'] ?? null);
-
-const GRAPH = `
-  import { StateGraph, MessagesAnnotation } from '@langchain/langgraph';
-  const reply = (text) => () => ({ messages: [{ type: 'ai', content: text }] });
-  const build = (text = 'built') =>
-    new StateGraph(MessagesAnnotation).addNode('a', reply(text)).addEdge('__start__', 'a');
-`;
 
 test('given every kind of graph export, when loaded and run, then each of them answers', () =>
   withProject(
@@ -64,110 +35,6 @@ test('given every kind of graph export, when loaded and run, then each of them a
     },
     { libraries: true },
   ));
-
-test('each kind of plain function is loaded and called once with the state', () =>
-  withProject(
-    {
-      'functions.mjs': `
-        let calls = 0;
-        const update = (state) => ({ calls: ++calls, seen: Object.keys(state), messages: { role: 'ai', content: 'ok' } });
-        export const one = (state) => update(state);
-        export const odd = (s) => update({ ...s });
-        export const two = async (s, config) => update(s);
-        export const defaulted = (state, config = {}) => ({ ...update(state), who: config.configurable.who });
-        export async function* generator(s) { yield update(s); }
-        export function* plainGenerator(s) { yield update(s); }
-        export const iterable = (s) => ({ async *[Symbol.asyncIterator]() { yield update(s); } });
-        export const none = () => update({ messages: 1 });
-        export const later = async (s) => update(s);
-      `,
-    },
-    async (dir) => {
-      const names = [
-        'one',
-        'odd',
-        'two',
-        'defaulted',
-        'generator',
-        'plainGenerator',
-        'iterable',
-        'none',
-        'later',
-      ];
-      for (const [index, name] of names.entries()) {
-        const values = (await sayHi(await load(join(dir, 'functions.mjs'), name), {
-          who: 'ann',
-        })) as JsonObject;
-        assert.deepEqual(answers(values), ['hi', 'ok'], name);
-        assert.equal(values['calls'], index + 1, `${name} was called again`);
-        assert.deepEqual(values['seen'], ['messages'], name);
-        assert.equal(values['who'], name === 'defaulted' ? 'ann' : undefined, name);
-      }
-    },
-  ));
-
-test('given a function, when its declaration is read, then parameters decide what it is', () => {
-  const roles: [(...args: JsonObject[]) => unknown, string][] = [
-    [(_a, _b) => 1, 'plain'],
-    [async function* (_a: unknown) {}, 'plain'],
-    [function* () {}, 'plain'],
-    [(config) => config, 'factory'],
-    [
-      async function make(config) {
-        return config;
-      },
-      'factory',
-    ],
-    [({ configurable }) => configurable, 'factory'],
-    [(config = {}) => config, 'factory'],
-    [(state) => state, 'plain'],
-    [(state, config = {}) => [state, config], 'plain'],
-    [({ messages }) => messages, 'plain'],
-    [(/* (config) */ s) => s, 'undecided'],
-    [() => 1, 'undecided'],
-    [(...all) => all, 'undecided'],
-    [((state: unknown) => state).bind(null), 'undecided'],
-  ];
-  for (const [fn, role] of roles) assert.equal(roleOf(fn as GraphFunction), role, String(fn));
-});
-
-test('A4 spreading or listing the argument that serves both readings copies only the state', () => {
-  const both = serveBoth({ a: 1, tags: 'mine' }, { configurable: { secret: 1 }, tags: [] }) as JsonObject;
-  assert.deepEqual({ ...both }, { a: 1, tags: 'mine' });
-  assert.equal(JSON.stringify(both), '{"a":1,"tags":"mine"}');
-  assert.deepEqual(both['configurable'], { secret: 1 });
-});
-
-test('the checkpoints tell what a factory of unknown kind makes, for commands and states', () =>
-  withProject(
-    {
-      'ask.mjs': `
-        import { StateGraph, Annotation, interrupt } from '@langchain/langgraph';
-        const State = Annotation.Root({ answer: Annotation });
-        export const graph = () => new StateGraph(State)
-          .addNode('ask', () => ({ answer: interrupt('?') })).addEdge('__start__', 'ask').compile();
-      `,
-      'other.mjs': 'export const graph = () => ({ answer: 1 });',
-    },
-    async (dir) => {
-      const first = openLoaded(await load(join(dir, 'ask.mjs')));
-      await first.run({ input: { answer: 0 } });
-      assert.deepEqual((await first.restart().state()).next, ['ask']);
-      const { end } = await first.restart().run({ command: { resume: 'yes' } });
-      assert.equal(end.kind, 'success');
-      assert.deepEqual((await first.restart().state()).values, { answer: 'yes' });
-      // They may be those of another graph: what is called and gives no graph is no factory.
-      const other = openLoaded(await load(join(dir, 'other.mjs')), first.checkpoints);
-      for (let times = 0; times < 2; times++) assert.deepEqual((await other.state()).next, []);
-    },
-    { libraries: true },
-  ));
-
-test('given a function that takes a config and returns no graph, when run, then the end says so', () =>
-  withProject({ 'g.mjs': 'export const graph = (config) => ({ a: 1 });' }, async (dir) => {
-    const { end } = await openLoaded(await load(join(dir, 'g.mjs'))).run({ input: {} });
-    assert.match((end as { message: string }).message, /takes a config, so it has to return a graph/);
-  }));
 
 test('given specs with every fault, when loaded, then all problems come back and the good graph too', () =>
   withProject(
