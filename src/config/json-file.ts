@@ -1,5 +1,5 @@
 /** Reads a JSON file. A syntax error is reported with its position and the lines around it. */
-import { readFileSync } from 'node:fs';
+import { readTextFile } from '../kernel/text-file.ts';
 
 /** Lines shown above and below the error. */
 const FRAME_LINES = 2;
@@ -8,7 +8,7 @@ const FRAME_LINES = 2;
 export function readJsonFile(path: string, problems: string[]): unknown {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    text = readTextFile(path);
   } catch (error) {
     problems.push(`${path}: expected a file that can be read (${(error as Error).message})`);
     return undefined;

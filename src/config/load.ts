@@ -1,5 +1,5 @@
 /** Loads the configuration from `platform.json`, environment and command line, in rising order of precedence. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import { isObject, type JsonObject } from '../kernel/json.ts';
@@ -14,6 +14,7 @@ import { toAuthConfig, toGraphs, toRecording, toStoreConfig, toThreadTtl } from 
 import { createSettings, type Environment } from './settings.ts';
 import { toStoreFolder } from './store-address.ts';
 import { toWebhooksConfig } from './webhooks.ts';
+import { readTextFile } from '../kernel/text-file.ts';
 
 /** File names tried in this order when none is given. */
 const NAMES = ['platform.json', 'langgraph.json'];
@@ -194,7 +195,7 @@ function readEnv(
   }
   if (typeof env !== 'string') return env;
   const file = resolve(dir, env);
-  if (existsSync(file)) return parseEnv(readFileSync(file));
+  if (existsSync(file)) return parseEnv(readTextFile(file));
   // Only a warning: the env file of a project may be missing on some machines.
   warnings.push(`${path}: env: ${file} does not exist`);
   return {};

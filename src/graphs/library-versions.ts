@@ -1,7 +1,7 @@
 /** Versions of the packages that graphs are made with, as they are installed beside the graphs' files. */
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject } from '../kernel/json.ts';
+import { readTextFile } from '../kernel/text-file.ts';
 
 const NAMES = [
   '@langchain/langgraph',
@@ -27,7 +27,7 @@ export function findLibraries(files: readonly string[]): Record<string, string> 
 /** Looks into the folder and those above it, as Node does. */
 function versionIn(folder: string, name: string): string | undefined {
   try {
-    const text = readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8');
+    const text = readTextFile(join(folder, 'node_modules', name, 'package.json'));
     const parsed: unknown = JSON.parse(text);
     if (isObject(parsed) && typeof parsed['version'] === 'string') return parsed['version'];
   } catch {

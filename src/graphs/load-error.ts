@@ -1,7 +1,7 @@
 /** Describes load errors with their position in the user's own files. */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
+import { readTextFile } from '../kernel/text-file.ts';
 
 /**
  * Returns the line `Name: file:line:column: message`, without the position if it is unknown. A compile error also has
@@ -25,7 +25,7 @@ function importOf(message: string): CodePosition | undefined {
   if (missing === undefined || file === undefined) return undefined;
   let lines: string[];
   try {
-    lines = readFileSync(file, 'utf8').split('\n');
+    lines = readTextFile(file).split('\n');
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 /** Formats log entries as text: a failed run is a block, any other entry is one line followed by its error's stack. */
-import { readFileSync } from 'node:fs';
 import { firstFrames, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import { shortId } from '../kernel/ids.ts';
 import { RUN_ENDED, type RunException } from './entry.ts';
+import { readTextFile } from '../kernel/text-file.ts';
 
 /** Source lines shown before and after the failing one. */
 const CONTEXT_LINES = 2;
@@ -77,7 +77,7 @@ function failedRun(
 export function codeFrame({ file, line, column }: CodePosition): string[] {
   let lines: string[];
   try {
-    lines = readFileSync(file, 'utf8').split('\n');
+    lines = readTextFile(file).split('\n');
   } catch {
     return [];
   }

@@ -2,13 +2,20 @@
  * Converts ES module syntax to CommonJS, and declares CommonJS names in ES modules. oxc does the rewriting: imports become
  * object accesses and exports getters. Both call helper functions that the prelude here declares.
  */
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { moduleRunnerTransformSync, transformSync } from 'oxc-transform';
 import { isTypeScript } from './extensions.ts';
 import { findFile } from './resolve.ts';
 import { joinMaps } from './source-map.ts';
 import { toMap, transform, type Compiled } from './transform.ts';
+import { readTextFile } from '../../kernel/text-file.ts';
+
+/**
+ * A function as the namespace of its module: it can be called, as compilers without `esModuleInterop` have it, and has
+ * itself as default, as compilers with it do.
+ */
+const CALLABLE =
+  '(found) => new Proxy(found, { get: (own, key) => key === "default" && !(key in own) ? own : own[key] })';
 
 /**
  * Defines the helpers. Importing a CommonJS module gives its exports by name, and `module.exports` as default unless it
@@ -24,6 +31,7 @@ const __vite_ssr_import__ = (name, options) => {
   const found = require(name);
   if (found?.__esModule || require("node:util").types.isModuleNamespaceObject(found)) return found;
   if (Object(found) !== found) return { default: found };
+  if (options === undefined && typeof found === "function") return (${CALLABLE})(found);
   return options === undefined ? { ...found, default: found } : Object.create(found, { default: { value: found } });
 };
 const __vite_ssr_exportAll__ = (found) => {
@@ -67,7 +75,7 @@ function exportsOfOther(file: string, request: string): string[] {
   const other = specifier.startsWith('.') ? findFile(join(dirname(file), specifier), true) : undefined;
   if (other === undefined || !isTypeScript(other)) return [`...require(${request})`];
   try {
-    const { code } = transform(other, readFileSync(other, 'utf8'), 'commonjs');
+    const { code } = transform(other, readTextFile(other), 'commonjs');
     return exportsOf(other, moduleRunnerTransformSync(other, code).code);
   } catch {
     // A compile error is reported when the file itself is loaded. Import cycles overflow the stack and end here too.
@@ -90,6 +98,25 @@ export function declareCommonJsNames(file: string, compiled: Compiled): Compiled
   });
   if (free.length === 0) return compiled;
   return lineAbove(free.map(([name, value]) => `const ${name} = ${value};`).join(' '), compiled);
+}
+
+/** Makes namespaces of callable CommonJS modules callable: a compiler that emits CommonJS imports the function itself. */
+export function callNamespaces(compiled: Compiled): Compiled {
+  let isChanged = false;
+  const code = compiled.code.replaceAll(
+    /^import \* as ([\w$]+) (from .*);$/gm,
+    (statement, name: string, from) => {
+      const uses = new RegExp(`(?<![.\\w$])${name.replaceAll('$', '\\$')}(?![\\w$]|\\s*\\.)`, 'g');
+      // One of the matches is the import itself.
+      if ([...compiled.code.matchAll(uses)].length < 2) return statement;
+      isChanged = true;
+      return `import * as __${name} ${from}; const ${name} = __callable(__${name});`;
+    },
+  );
+  if (!isChanged) return compiled;
+  const found = 'typeof found["module.exports"] === "function"';
+  const helper = `const __callable = (found) => (${found} ? (${CALLABLE})(found["module.exports"]) : found);`;
+  return lineAbove(helper, { ...compiled, code });
 }
 
 const lineAbove = (line: string, { code, map }: Compiled): Compiled => ({

@@ -1,6 +1,7 @@
 /** Detects from package.json and source text whether a file is an ES module or CommonJS. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readTextFile } from '../../kernel/text-file.ts';
 
 export type ModuleFormat = 'module' | 'commonjs';
 
@@ -9,7 +10,7 @@ export function packageType(file: string): ModuleFormat | undefined {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const description = join(folder, 'package.json');
     if (existsSync(description)) {
-      const { type } = JSON.parse(readFileSync(description, 'utf8')) as { type?: unknown };
+      const { type } = JSON.parse(readTextFile(description)) as { type?: unknown };
       return type === 'module' || type === 'commonjs' ? type : undefined;
     }
     if (dirname(folder) === folder) return undefined;

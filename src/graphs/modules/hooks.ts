@@ -6,7 +6,6 @@
  * 2. Specifiers resolve as in a TypeScript bundler (resolve.ts).
  * 3. TypeScript, JSX and JSON are compiled to JavaScript as ESM or CommonJS (source.ts).
  */
-import { readFileSync } from 'node:fs';
 import Module, { createRequire, registerHooks, setSourceMapsSupport } from 'node:module';
 import type { LoadHookSync, ResolveHookSync } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -20,6 +19,7 @@ import { resolveUserModule } from './resolve.ts';
 import { forgetProjectSettings } from './settings.ts';
 import { jsonModule, loadSource, type LoadedSource } from './source.ts';
 import { transform } from './transform.ts';
+import { readTextFile } from '../../kernel/text-file.ts';
 
 /** The public exports of this package's package.json: specifier to file URL. */
 export const ownExports: ReadonlyMap<string, string> = new Map([
@@ -97,7 +97,7 @@ export function explainSyntaxError(error: unknown): unknown {
   if (!(error instanceof SyntaxError) || /^[ :]*\^/m.test(error.stack ?? '')) return error;
   for (const file of [...uncompiledFiles].reverse())
     try {
-      const text = readFileSync(file, 'utf8');
+      const text = readTextFile(file);
       if (hasModuleSyntax(text)) transform(file, text, 'module');
     } catch (explained) {
       if (explained instanceof SyntaxError) return explained;

@@ -2,12 +2,13 @@
  * Resolves imports of user projects: `paths` and `baseUrl` of the nearest tsconfig.json, `.js` specifiers of `.ts` files,
  * missing extensions, folders. Node resolves the rest.
  */
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { isBuiltin, type ResolveFnOutput, type ResolveHookContext } from 'node:module';
 import { dirname, extname, join, resolve as resolvePath } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isTypeScript, OPTIONAL, SOURCES_OF } from './extensions.ts';
 import { findProjectSettings } from './settings.ts';
+import { readTextFile } from '../../kernel/text-file.ts';
 
 type Context = ResolveHookContext & { parentURL: string };
 type Next = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
@@ -71,6 +72,6 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 function mainOf(folder: string): string | undefined {
   const file = join(folder, 'package.json');
   if (!isFile(file)) return undefined;
-  const { main } = JSON.parse(readFileSync(file, 'utf8')) as { main?: unknown };
+  const { main } = JSON.parse(readTextFile(file)) as { main?: unknown };
   return typeof main === 'string' && join(folder, main) !== folder ? main : undefined;
 }

@@ -1,11 +1,11 @@
 /** Compiles a project file to the source and module format that Node runs. */
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isTypeScript } from './extensions.ts';
-import { declareCommonJsNames, toCommonJs } from './common-js.ts';
+import { callNamespaces, declareCommonJsNames, toCommonJs } from './common-js.ts';
 import { hasModuleSyntax, packageType, writesExports, type ModuleFormat } from './format.ts';
 import { withSourceMap } from './source-map.ts';
 import { transform } from './transform.ts';
+import { readTextFile } from '../../kernel/text-file.ts';
 
 export interface LoadedSource {
   readonly format: ModuleFormat;
@@ -21,17 +21,15 @@ export function loadSource(file: string): LoadedSource | undefined {
   const isWritten = isTypeScript(file);
   const type = FORMAT_OF[extname(file)] ?? packageType(file);
   if (!isWritten && (type === 'module' || !/\.c?js$/.test(file))) return undefined;
-  const text = readFileSync(file, 'utf8');
+  const text = readTextFile(file);
   const isModular = hasModuleSyntax(text);
   if (!isWritten && !isModular) return undefined;
 
   const format = type ?? (isModular && !writesExports(text) ? 'module' : 'commonjs');
   const compiled = transform(file, text, format);
   if (format === 'commonjs') return { format, source: withSourceMap(toCommonJs(file, compiled)) };
-  return {
-    format,
-    source: withSourceMap(type === undefined ? declareCommonJsNames(file, compiled) : compiled),
-  };
+  if (type !== undefined) return { format, source: withSourceMap(compiled) };
+  return { format, source: withSourceMap(declareCommonJsNames(file, callNamespaces(compiled))) };
 }
 
 const FORMAT_OF: Readonly<Record<string, ModuleFormat>> = {
@@ -43,7 +41,7 @@ const FORMAT_OF: Readonly<Record<string, ModuleFormat>> = {
 
 /** The source of an ES module that exports a JSON file's value as `default` and its members by name. */
 export function jsonModule(file: string): string {
-  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  const text = readTextFile(file);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -10,6 +10,7 @@ import {
 import { pathToFileURL } from 'node:url';
 import type { ModuleFormat } from './format.ts';
 import { findProjectSettings, type ProjectSettings } from './settings.ts';
+import { loosenTypeImports } from './type-imports.ts';
 
 export interface SourceMap {
   readonly version: number;
@@ -30,12 +31,16 @@ export function transform(file: string, text: string, format: ModuleFormat): Com
     lang: LANGUAGES[extname(file)] ?? 'ts',
     sourceType: format,
   };
-  const { code, map, errors } = transformSync(file, text, { ...options, sourcemap: true });
+  const { code, map, errors, helpersUsed } = transformSync(file, text, { ...options, sourcemap: true });
   const [error] = errors.filter(({ severity }) => severity === 'Error');
   if (error !== undefined) throw toSyntaxError(file, text, error);
   if (options.decorator?.legacy !== true) refuseDecorators(file, text, options);
+  // In CommonJS a missing export is undefined anyway.
+  const hasMetadata = format === 'module' && helpersUsed['decorateMetadata'] !== undefined;
+  const plain = { ...options, decorator: { legacy: true } };
+  const linked = hasMetadata ? loosenTypeImports(code, transformSync(file, text, plain).code) : code;
   // `#!` becomes a comment: it is valid in the first line only, and lines may be added above it.
-  return { code: code.replace(/^#!/, '//'), map: toMap(file, map!) };
+  return { code: linked.replace(/^#!/, '//'), map: toMap(file, map!) };
 }
 
 /** Throws for decorators without `experimentalDecorators`: Node cannot run them and oxc compiles only legacy ones. */

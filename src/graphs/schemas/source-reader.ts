@@ -3,6 +3,7 @@
  * compiler blocks for seconds.
  */
 import { dirname } from 'node:path';
+import { findTsconfigPath } from '../modules/settings.ts';
 import type { GraphSchemas } from '../schema-port.ts';
 import {
   loadCompiler,
@@ -58,10 +59,11 @@ function optionsFor(compiler: Compiler, file: string, note: (path: string) => vo
       return compiler.sys.readFile(path);
     },
   });
-  const path = compiler.findConfigFile(dirname(file), (at) => {
+  const nearest = compiler.findConfigFile(dirname(file), (at) => {
     note(at);
     return sys.fileExists(at);
   });
+  const path = nearest && findTsconfigPath(nearest, file, note);
   const parsed =
     path === undefined
       ? undefined

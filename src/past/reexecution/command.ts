@@ -1,5 +1,5 @@
 /** The part of the `replay` command that executes runs again. Returns the exit code. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { parse as parseEnv } from 'dotenv';
 import type { GraphSpec } from '../../graphs/loader.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
@@ -12,6 +12,7 @@ import { toHar } from './har.ts';
 import { openSandbox } from './sandbox.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { printReexecution, toJsonReport } from './print.ts';
+import { readTextFile } from '../../kernel/text-file.ts';
 
 export interface ReexecuteOptions {
   readonly thread?: string;
@@ -45,7 +46,7 @@ export async function runReexecution(
   { graphs, print }: ReexecuteHost,
 ): Promise<number> {
   if (options.inspect === true) await waitForDebugger(print);
-  const sandbox = openSandbox(graphs, options.env === undefined ? {} : parseEnv(readFileSync(options.env)));
+  const sandbox = openSandbox(graphs, options.env === undefined ? {} : parseEnv(readTextFile(options.env)));
   const results: Reexecution[] = [];
   for (const open of logs) {
     const history = open();
@@ -141,7 +142,7 @@ function answersOf(given: readonly string[]): Map<number, string> {
       const [, number, file] = /^(\d+)=(.+)$/s.exec(text) ?? [];
       if (number === undefined || file === undefined)
         throw new Error(`--answer: expected N=FILE, N counts exchanges from 1, found "${text}"`);
-      return [Number(number), readFileSync(file, 'utf8')];
+      return [Number(number), readTextFile(file)];
     }),
   );
 }

@@ -6,8 +6,10 @@ export const MODULE = '{"type":"module"}';
 export const COMMON = '{"type":"commonjs"}';
 const JSX = `exports.jsx = exports.jsxs = (type, props) => [type, props]; exports.Fragment = 'all';`;
 
-/** Each case: title, files, the file to import, and the `value` that it exports (undefined: anything). */
-export const CASES: readonly (readonly [title: string, files: Files, main: string, value: unknown])[] = [
+/** The `value` that the main file exports; undefined: anything. */
+export type ModuleCase = readonly [title: string, files: Files, main: string, value: unknown];
+
+export const CASES: readonly ModuleCase[] = [
   [
     'enum and const enum',
     {

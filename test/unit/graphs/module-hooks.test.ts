@@ -8,10 +8,12 @@ import { Auth } from '../../../src/auth/auth.ts';
 import { importFrom, importUserModule } from '../../../src/graphs/user-modules.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { CASES, COMMON, MODULE, tsconfig } from './module-cases.ts';
+import { COMPILER_CASES } from './compiler-cases.ts';
+import { CASES as MODULE_CASES, COMMON, MODULE, tsconfig } from './module-cases.ts';
 import { PACKAGES, withProject, writeFiles } from './project-harness.ts';
 
 const test = suite('module hooks');
+const CASES = [...MODULE_CASES, ...COMPILER_CASES];
 
 /** Imports the main file of each case, with the hooks of the program as it is built, and prints what it exports. */
 const BUILT = `
