@@ -1,15 +1,18 @@
 /** The arguments of graph factories `(config, runtime) => graph`. */
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Reviver } from './codec.ts';
 import type { RunOrder, StateOrder } from './port.ts';
 import { toConfigurable } from './private-keys.ts';
 import { toRunConfig } from './run-config.ts';
 import type { GraphOrder } from './schema-port.ts';
 import { createGraphStore, type GraphStore } from './store.ts';
-import type { UserLibraryFinder } from './user-library.ts';
 import type { StorePort } from './store-port.ts';
 
 /** What a factory is called for. */
 export type AccessContext = 'threads.create_run' | 'threads.update' | 'threads.read' | 'assistants.read';
+
+/** The user's library, undefined if the project has none. */
+export type OptionalLibrary = () => Promise<Reviver | undefined>;
 
 export interface FactoryRuntime {
   readonly accessContext: AccessContext;
@@ -35,7 +38,7 @@ export function factoryConfig(order: RunOrder): object {
 export async function runRuntime(
   order: RunOrder,
   items: StorePort,
-  library: UserLibraryFinder,
+  library: OptionalLibrary,
 ): Promise<FactoryRuntime> {
   const context = order.config.madeWith?.context ?? order.context;
   return {
@@ -68,7 +71,7 @@ export const graphConfig = ({ configurable, context, graphId }: GraphOrder): obj
 export const readRuntime = async (
   accessContext: Exclude<AccessContext, 'threads.create_run'>,
   user: JsonObject | undefined,
-  library: UserLibraryFinder,
+  library: OptionalLibrary,
 ): Promise<FactoryRuntime> => ({
   ...{ accessContext, user: user ?? null, executionRuntime: null },
   store: await openStore(OUTSIDE_RUNS, library),
@@ -84,9 +87,8 @@ const OUTSIDE_RUNS: StorePort = {
 };
 
 /** An instance of the library's store class, or a plain object for functions without the library. */
-async function openStore(items: StorePort, library: UserLibraryFinder): Promise<GraphStore> {
-  const found = await library().catch(() => undefined);
-  return createGraphStore(items, found?.store?.());
+async function openStore(items: StorePort, library: OptionalLibrary): Promise<GraphStore> {
+  return createGraphStore(items, (await library())?.store?.());
 }
 
 const contextOf = (context: Json | undefined): object =>

@@ -9,7 +9,7 @@ import { runFunction, type Outcome } from './function/adapter.ts';
 import { parseBody } from './function/checkpoint-body.ts';
 import { readFunctionHistory, readFunctionState } from './function/state-access.ts';
 import { updateFunctionState } from './function/update.ts';
-import { factoryConfig, readRuntime, runRuntime, stateConfig } from './factory.ts';
+import { factoryConfig, readRuntime, runRuntime, stateConfig, type OptionalLibrary } from './factory.ts';
 import { serveBoth, type GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
 import { runLangGraph } from './langgraph/adapter.ts';
@@ -26,6 +26,8 @@ import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 interface Entry {
   readonly graph: LoadedGraph;
   readonly library: UserLibraryFinder;
+  /** Looks only once: a missing library would otherwise be searched for in every run. */
+  readonly anyLibrary: OptionalLibrary;
   /** Known after the first call of a function that may be a factory. */
   role: 'plain' | 'factory' | undefined;
 }
@@ -62,7 +64,8 @@ export function openInProcessGraphs({
     graphs.map((graph) => [
       graph.graphId,
       {
-        ...{ graph, library: libraries.get(graph.file)! },
+        ...toLibraries(libraries.get(graph.file)!),
+        graph,
         role: graph.source.kind === 'plain' ? 'plain' : undefined,
       },
     ]),
@@ -93,7 +96,7 @@ export function openInProcessGraphs({
     // A plain function is one task; a factory or graph replaces this.
     if (session !== undefined) session.configOf = () => wholeRun(order);
     if (source.kind === 'plain') return runFunction(source.fn, order, attempt, ids);
-    const runtime = await runRuntime(order, attempt.items, entry.library);
+    const runtime = await runRuntime(order, attempt.items, entry.anyLibrary);
     const asFactory = async (): Promise<RunEnd> => {
       const value = await source.fn(factoryConfig(order), runtime);
       const graph = toCompiledGraph(value);
@@ -144,7 +147,7 @@ export function openInProcessGraphs({
     // The head checkpoint shows which role the function had when it wrote it.
     const isPlain = head === undefined ? source.kind !== 'factory' : parseBody(head.body) !== undefined;
     if (entry.role === 'plain' || (entry.role === undefined && isPlain)) return forms.plain();
-    const runtime = await readRuntime(access, order.user, entry.library);
+    const runtime = await readRuntime(access, order.user, entry.anyLibrary);
     const graph = toCompiledGraph(await source.fn(stateConfig(order), runtime));
     entry.role ??= graph === undefined ? 'plain' : 'factory';
     return graph === undefined ? forms.plain() : compiled(graph);
@@ -193,6 +196,11 @@ export function openInProcessGraphs({
     },
     close: async () => closing.abort(),
   };
+}
+
+function toLibraries(library: UserLibraryFinder): Pick<Entry, 'library' | 'anyLibrary'> {
+  let found: ReturnType<OptionalLibrary> | undefined;
+  return { library, anyLibrary: () => (found ??= library().catch(() => undefined)) };
 }
 
 /** The task config of a run that is one task. */

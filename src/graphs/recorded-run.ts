@@ -8,6 +8,7 @@
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { maskKeys } from '../kernel/key-names.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
+import { SERVER_URL } from '../kernel/server-address.ts';
 import { interceptDispatchers } from '../recording/dispatchers.ts';
 import { interceptNodeHttp } from '../recording/node-http.ts';
 import { nameOutside } from '../recording/outside.ts';
@@ -43,9 +44,11 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
     // A refused part also refuses the attempt's checkpoints, which ends it with that error.
     write: (part) => void link.record(part).catch(() => undefined),
   });
+  const server = (globalThis as { [SERVER_URL]?: string })[SERVER_URL];
   recorder.add({
     ...{ kind: 'start', attempt, seed: recording.seed, at: now() },
     env: keptEnvironment(process.env, recording.env),
+    ...(server !== undefined && { server }),
     secrets: { ...(secrets.user && { user: secrets.user }), inherited: secrets.inherited },
     versions: versionsFor(file),
   });

@@ -3,6 +3,7 @@
  * Their requests pass the same middleware as requests from outside, authentication included.
  */
 import type { ServerResponse } from 'node:http';
+import { SERVER_FETCH, SERVER_URL } from '../kernel/server-address.ts';
 import type { EdgeFetch } from './edge.ts';
 
 export interface InProcessClient {
@@ -14,11 +15,7 @@ export interface InProcessClient {
   close(): void;
 }
 
-/** The official client reads these global symbols. */
-const FETCH = Symbol.for('langgraph_api:fetch');
-const URL_BASE = Symbol.for('langgraph_api:url');
-
-type Published = { [FETCH]?: typeof fetch; [URL_BASE]?: string };
+type Published = { [SERVER_FETCH]?: typeof fetch; [SERVER_URL]?: string };
 
 /** `base` is the base URL until `open` replaces it: recovered runs start before the server listens. */
 export function publishInProcess(base: string): InProcessClient {
@@ -33,21 +30,21 @@ export function publishInProcess(base: string): InProcessClient {
     const request = new Request(typeof input === 'string' ? new URL(input, known) : input, init);
     return through(await ready, request);
   };
-  shared[FETCH] = publishedFetch;
-  shared[URL_BASE] = known;
+  shared[SERVER_FETCH] = publishedFetch;
+  shared[SERVER_URL] = known;
 
   return {
     fetch: publishedFetch,
     open(fetch, base) {
       known = base;
-      if (shared[FETCH] === publishedFetch) shared[URL_BASE] = base;
+      if (shared[SERVER_FETCH] === publishedFetch) shared[SERVER_URL] = base;
       open(fetch);
     },
     close() {
       fail(new TypeError('the server has stopped'));
-      if (shared[FETCH] !== publishedFetch) return;
-      delete shared[FETCH];
-      delete shared[URL_BASE];
+      if (shared[SERVER_FETCH] !== publishedFetch) return;
+      delete shared[SERVER_FETCH];
+      delete shared[SERVER_URL];
     },
   };
 }

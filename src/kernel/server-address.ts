@@ -1,6 +1,10 @@
 /** Tells graph code the address of the server that runs it. */
 import { PRODUCT } from './product.ts';
 
+/** Global symbols under which SDK clients without an address find the server's `fetch` and base URL. */
+export const SERVER_FETCH = Symbol.for('langgraph_api:fetch');
+export const SERVER_URL = Symbol.for('langgraph_api:url');
+
 /** Header that identifies the graph worker in requests of its graph code. */
 export const WORKER_HEADER = `x-${PRODUCT}-worker`;
 

@@ -44,6 +44,8 @@ export interface StartPart {
   readonly at: number;
   /** Environment variables by name; the value is null unless it was allowed to be kept. */
   readonly env: Readonly<Record<string, string | null>>;
+  /** The server's base URL, which SDK clients without an address call. */
+  readonly server?: string;
   /** Secret fields of the user and of inherited headers, by name only. */
   readonly secrets: { readonly user?: JsonObject; readonly inherited: readonly string[] };
   readonly versions: Readonly<Record<string, string>>;

@@ -3,23 +3,19 @@
  * the worker, so that a run that waits for another run releases its permit.
  */
 import { openGate } from '../kernel/gate.ts';
-import { publishAddress, WORKER_HEADER } from '../kernel/server-address.ts';
-
-/** Global symbols that the official client reads. */
-const FETCH = Symbol.for('langgraph_api:fetch');
-const URL_BASE = Symbol.for('langgraph_api:url');
+import { publishAddress, SERVER_FETCH, SERVER_URL, WORKER_HEADER } from '../kernel/server-address.ts';
 
 /** Maximum concurrent requests without response headers; further requests wait. */
 const MAX_REQUESTS = 64;
 
 /** Returns a function that sets the server's address. Requests wait until it is first called. */
 export function publishServerFetch(token: string): (base: string) => void {
-  const shared = globalThis as { [FETCH]?: typeof fetch; [URL_BASE]?: string };
+  const shared = globalThis as { [SERVER_FETCH]?: typeof fetch; [SERVER_URL]?: string };
   let onBase: (base: string) => void = () => undefined;
   let address: string | Promise<string> = new Promise<string>((resolve) => (onBase = resolve));
   const { fetch } = globalThis;
   const requests = openGate(MAX_REQUESTS);
-  shared[FETCH] = (input, init) =>
+  shared[SERVER_FETCH] = (input, init) =>
     requests.enter(async () => {
       const base = await address;
       const request = new Request(typeof input === 'string' ? new URL(input, base) : input, init);
@@ -30,6 +26,6 @@ export function publishServerFetch(token: string): (base: string) => void {
     onBase(base);
     address = base;
     publishAddress(process.env, base);
-    shared[URL_BASE] = base;
+    shared[SERVER_URL] = base;
   };
 }

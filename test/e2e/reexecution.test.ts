@@ -75,12 +75,13 @@ test('parallel tasks, retries, a subgraph and an answered interrupt execute agai
     const { thread, run: first } = await run('agent', { ...TRIP, config });
     await run('agent', { command: { resume: 'yes' } }, thread);
     await run('plain', { input: { topic: 'maps' } });
+    await run('client', { input: { topic: 'threads' } });
     const before = requests();
     // when
     const all = await replay(['--all']);
     // then
     assert.equal(all.code, 0, all.output);
-    assert.match(all.output, /3 equal, 0 different, 0 not tried/);
+    assert.match(all.output, /4 equal, 0 different, 0 not tried/);
     assert.equal(requests(), before, 'nothing reached the model');
     const recorded = await parts(first);
     assert.equal(recorded.filter(({ kind }) => kind === 'exchange').length, 9);

@@ -54,7 +54,8 @@ export function openDescriber({ graphs, readSource }: DescriberOptions): GraphDe
       source.kind === 'factory' ||
       (source.kind === 'undecided' && (await sourceOf(loaded))?.kind === 'graph');
     if (!makesGraphs) return { loaded };
-    const runtime = await readRuntime('assistants.read', order.user, openUserLibraries(loaded.file));
+    const library = openUserLibraries(loaded.file);
+    const runtime = await readRuntime('assistants.read', order.user, () => library().catch(() => undefined));
     const made = toCompiledGraph(await source.fn(graphConfig(order), runtime));
     return made === undefined ? { loaded } : { loaded, graph: made as DescribedGraph };
   }

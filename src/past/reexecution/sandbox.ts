@@ -6,6 +6,7 @@ import { openInProcessGraphs, type InProcessGraphs } from '../../graphs/in-proce
 import { loadGraphs, type GraphSpec } from '../../graphs/loader.ts';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { randomIds } from '../../kernel/ids.ts';
+import { SERVER_URL } from '../../kernel/server-address.ts';
 import { interceptClock } from '../../recording/clock.ts';
 import { interceptDispatchers } from '../../recording/dispatchers.ts';
 import { interceptNodeHttp } from '../../recording/node-http.ts';
@@ -55,7 +56,7 @@ export function openSandbox(
 
 const PLACEHOLDER = 'placeholder';
 
-/** Variables that the process has win over the recording, and those of `given` over both. */
+/** Also sets the address of the server. Variables that the process has win over the recording, and those of `given` over both. */
 function setEnvironment(
   env: NodeJS.ProcessEnv,
   { start }: Player,
@@ -65,6 +66,7 @@ function setEnvironment(
     if (value !== null && env[name] !== value && KEPT.has(name)) env[name] = value;
     else env[name] ??= value ?? PLACEHOLDER;
   Object.assign(env, given);
+  (globalThis as { [SERVER_URL]?: string | undefined })[SERVER_URL] = start?.server;
 }
 
 /** Variables that change results, so that the recorded value wins. */
