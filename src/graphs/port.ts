@@ -297,7 +297,5 @@ export class GraphsUnavailable extends Error {
 }
 
 /** The hint for a client that wants to run a graph which is gone. */
-export function notServedText(graphId: string, served: readonly string[]): string {
-  const names = served.map((name) => `"${name}"`).join(', ');
-  return `Graph "${graphId}" not found: it was removed from the configuration or renamed; served are ${names || 'none'}`;
-}
+export const notServedText = (graphId: string, served: readonly string[]): string =>
+  `Graph "${graphId}" not found: it was removed from the configuration or renamed; served are "${served.join('", "')}"`;
