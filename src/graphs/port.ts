@@ -59,10 +59,7 @@ export interface RunOrder {
   readonly interruptBefore?: '*' | readonly string[];
   readonly interruptAfter?: '*' | readonly string[];
   readonly durability?: 'sync' | 'async' | 'exit';
-  /**
-   * Emits what only protocol events show: a stateless `checkpoints` frame `{id, parent_id, step, source}` before each
-   * `values` frame, and the output of stream transformers.
-   */
+  /** Emits frames that only protocol events show: a `checkpoints` frame before each `values` frame, transformers' output. */
   readonly protocolFrames?: boolean;
   /** The authenticated user with all custom fields; it reaches graph code only (A4). */
   readonly user?: JsonObject;
