@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,6 +13,8 @@ import { describeServer } from '../src/http/openapi/served.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = join(root, 'test/.cache/api.d.ts');
+/** What the compiler learned: a check after a change of one file takes an eighth of the time. */
+const learned = join(root, 'test/.cache/types.tsbuildinfo');
 
 /** A variable, because the package's own declarations need TypeScript 5. */
 const GENERATOR: string = 'openapi-typescript';
@@ -41,21 +43,15 @@ async function generate(): Promise<void> {
   hooks.deregister();
   const types = astToString(await toTypes(text));
   mkdirSync(dirname(target), { recursive: true });
+  // The compiler does not notice what changes in the declared globals.
+  rmSync(learned, { force: true });
   writeFileSync(target, `${mark}${types}declare global { interface ApiPaths extends paths {} }\n`);
 }
 
 await generate();
-// What the compiler learned is kept: a check after a change of one file takes an eighth of the time.
 const { status } = spawnSync(
   join(root, 'node_modules/.bin/tsc'),
-  [
-    '--noEmit',
-    '--incremental',
-    '--tsBuildInfoFile',
-    join(dirname(target), 'types.tsbuildinfo'),
-    '--project',
-    root,
-  ],
+  ['--noEmit', '--incremental', '--tsBuildInfoFile', learned, '--project', root],
   { stdio: 'inherit' },
 );
 process.exitCode = status ?? 1;
