@@ -33,8 +33,6 @@ export interface ClaimsOptions {
   readonly permits: Permits;
   readonly onFault: OnFault;
   readonly running: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
-  /** Tells whether a suspect of server deaths may start (trial.ts). */
-  readonly isTrialFree: () => boolean;
   /** Called when a start is committed. */
   readonly begin: (run: RunRecord, opening: Opening, state: ThreadState) => void;
 }
@@ -56,7 +54,7 @@ export interface Claims {
 const POLL_MS = 1_000;
 
 export function openClaims(options: ClaimsOptions): Claims {
-  const { log, threads, clock, ids, permits, onFault, running, isTrialFree, begin } = options;
+  const { log, threads, clock, ids, permits, onFault, running, begin } = options;
   let hasEnded = false;
   let claiming: Promise<void> | undefined;
   let again = false;
@@ -94,7 +92,7 @@ export function openClaims(options: ClaimsOptions): Claims {
     if (free > 0) {
       const now = dueTime(clock);
       leadMs ??= await runLead(log.rows, now);
-      const found = await claimableRuns(log.rows, now, free, isTrialFree(), now + leadMs);
+      const found = await claimableRuns(log.rows, now, free, now + leadMs);
       hasBacklog = found.length === free;
       const waiting = found.filter(({ runId }) => !running.has(runId));
       const started = await Promise.all(waiting.map((run) => start(run).catch(falseWhenFull)));

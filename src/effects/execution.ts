@@ -18,7 +18,6 @@ import type { Executing, Refusal } from '../thread/decide.ts';
 import type { Outcome, ThreadEvent } from '../thread/events.ts';
 import { withState } from '../protocol/stream-modes.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
-import { CHARGED } from '../thread/fault.ts';
 import { findKept } from './kept-messages.ts';
 import { toFailure } from './outcome.ts';
 import { openRunStore } from './run-store.ts';
@@ -64,7 +63,7 @@ export interface ExecutionOptions {
   readonly nextFrame: number;
   /** Subgraphs reported in the run's frames; undefined unless the client asked for the mode `lifecycle`. */
   readonly ledger: SubgraphLedger | undefined;
-  /** Called just before graph code starts. */
+  /** Called just before graph code starts; once more when a worker gave the run back before that. */
   readonly onBegun: () => void;
   /** Called when a write is refused because of a stale lease. */
   readonly onFenced: () => void;
@@ -258,7 +257,7 @@ export function createExecution(options: ExecutionOptions): Execution {
       await insist(() =>
         threads.dispatch(
           threadId,
-          [{ type: 'AbandonAttempt', runId, verdict: CHARGED, maxCharges, reason: message, error }],
+          [{ type: 'AbandonAttempt', runId, died: 'worker', maxCharges, reason: message, error }],
           { lease, isVital: true, payloads: lastFrames },
         ),
       );

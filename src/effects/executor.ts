@@ -7,7 +7,7 @@ import { newLedger } from '../actors/last-frames.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
-import { orderOf, type Standing } from '../graphs/run-order.ts';
+import { orderOf } from '../graphs/run-order.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
@@ -15,8 +15,7 @@ import type { Recorded } from '../log/events.ts';
 import type { EventLog, Notice } from '../log/log.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
-import { isSuspect, trialMs } from '../thread/fault.ts';
-import { accountOf, activeOf, isLiving, isStepEnd, openRun, type ThreadState } from '../thread/state.ts';
+import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import { openClaims } from './claims.ts';
 import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
@@ -27,7 +26,6 @@ import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
 import type { Opening } from './opening.ts';
 import { recordingOf, type RecordingSettings } from './run-recording.ts';
-import { openTrial } from './trial.ts';
 import { inputOf } from './unsaved-input.ts';
 
 export interface ExecutorOptions {
@@ -84,11 +82,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   /** Shutdown is over: runs that still execute record nothing more, and recovery at the next start handles them. */
   let closed = false;
   const commitInterval = createCommitInterval(options.lingerClock);
-  const trial = openTrial(clock, () => claims.pump());
-  const claims = openClaims({
-    ...{ log, threads, clock, ids, permits, onFault, running, begin },
-    isTrialFree: () => trial.isFree,
-  });
+  const claims = openClaims({ log, threads, clock, ids, permits, onFault, running, begin });
 
   function begin(found: RunRecord, { lease, first, ledger }: Opening, state: ThreadState): void {
     const { runId, threadId, kwargs } = found;
@@ -96,6 +90,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const stop = new AbortController();
     // A run claimed during shutdown is aborted and requeued like the others, so its attempt does not count as lost.
     if (stopping) stop.abort('shutdown' satisfies StopReason);
+    const limitMs = timeLimitOf(run, runTimeoutMs);
+    let cancelTimeout: () => void = () => undefined;
     const execution = createExecution({
       isRead: () => isRead(runId),
       owesWebhook: kwargs.webhook !== undefined,
@@ -103,24 +99,23 @@ export function startExecutor(options: ExecutorOptions): Executor {
       sync: kwargs.durability === 'sync',
       nextFrame: first + 1,
       ledger: ledger ?? newLedger(kwargs),
-      onBegun: () => trial.begun(runId),
+      onBegun() {
+        cancelTimeout();
+        cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
+      },
       onFenced: () => stop.abort('fenced' satisfies StopReason),
       ...{ log, threads, store, threadId, lease, commitInterval, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
-    const known = openRun(state, runId);
-    const account = known && accountOf(known);
-    const alone = account !== undefined && isSuspect(account);
-    if (alone) trial.enter(runId, trialMs(account));
-    const standing = { resume: known?.checkpointed ?? false, alone };
+    const resume = openRun(state, runId)?.checkpointed ?? false;
     const head = isLiving(state) ? state.head : null;
-    const done = execute(run, standing, head, execution, stop, hurry.signal)
+    const done = execute(run, resume, head, execution, stop, hurry.signal)
       .catch((error: unknown) => {
         if (!closed) onFault(error, `run ${runId}`);
       })
       .finally(() => {
         running.delete(runId);
-        trial.leave(runId);
+        cancelTimeout();
         // An aborted attempt may have delayed the run's next attempt.
         if (claims.hasBacklog || stop.signal.aborted) claims.pump();
       });
@@ -130,7 +125,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   async function execute(
     run: RunRecord,
-    standing: Standing,
+    resume: boolean,
     head: string | null,
     execution: Execution,
     stop: AbortController,
@@ -138,15 +133,10 @@ export function startExecutor(options: ExecutorOptions): Executor {
   ): Promise<void> {
     const input = await inputOf(log.rows, run, head);
     const secret = parseSecret(await log.payloads.secret(run.runId));
-    const order = orderOf(run, standing, input, secret, await recordingOf(run, options.recording, log, ids));
-    const limitMs = timeLimitOf(run, runTimeoutMs);
-    const cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
+    const order = orderOf(run, resume, input, secret, await recordingOf(run, options.recording, log, ids));
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
     const end = await Promise.race([graphs.run(order, execution.link, stop.signal), abandoned.end]).finally(
-      () => {
-        cancelTimeout();
-        abandoned.cancel();
-      },
+      abandoned.cancel,
     );
     const reason = stop.signal.aborted ? (stop.signal.reason as StopReason) : undefined;
     if (reason === 'fenced' || closed) return;
@@ -159,7 +149,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
     else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxCharges);
-    else await execution.finish(outcomeOf(end, reason, limitMs), untrackedOf(end));
+    else await execution.finish(outcomeOf(end, reason, timeLimitOf(run, runTimeoutMs)), untrackedOf(end));
   }
 
   function watch(): void {
@@ -177,7 +167,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   function onNotice({ events }: Notice): void {
     for (const event of events) {
-      if (event.type === 'CheckpointSaved' && isStepEnd(event.data)) trial.leave(event.data.runId);
       const run = 'runId' in event.data ? running.get(event.data.runId) : undefined;
       const reason = run && stopFor(event, run);
       if (reason !== undefined) run?.stop.abort(reason);
@@ -221,7 +210,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
         hurry.abort();
       }
       await allDone(graceMs);
-      trial.close();
       closed = true;
     },
   };

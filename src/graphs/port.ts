@@ -65,8 +65,6 @@ export interface RunOrder {
   readonly user?: JsonObject;
   /** Records what models, tools and the store answer, so that the run can be executed again offline. */
   readonly recording?: RecordingOrder;
-  /** The run gets a graph worker without other runs, because it may have crashed the server before (X6). */
-  readonly alone?: true;
 }
 
 /** One chunk of a run's output stream; `data` is JSON text, already serialised. */

@@ -15,18 +15,10 @@ export interface OrderedRun extends RunRef {
   readonly metadata: JsonObject;
 }
 
-/** State of the run that its thread adds to the order. */
-export interface Standing {
-  /** An earlier attempt has saved a checkpoint of the root graph. */
-  readonly resume: boolean;
-  /** The run is a suspect of server deaths and needs a worker of its own. */
-  readonly alone: boolean;
-}
-
-/** `recording`: present when the run is recorded. */
+/** `resume`: an earlier attempt saved a checkpoint of the root graph. `recording`: present when the run is recorded. */
 export function orderOf(
   run: OrderedRun,
-  { resume, alone }: Standing,
+  resume: boolean,
   input: Json,
   { user, inherited, ...keys }: RunSecret,
   recording?: RecordingOrder,
@@ -72,6 +64,5 @@ export function orderOf(
     protocolFrames: kwargs.protocol === 'v2',
     ...(user && { user }),
     ...(recording && { recording }),
-    ...(alone && { alone }),
   };
 }

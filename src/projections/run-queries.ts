@@ -210,21 +210,16 @@ export async function runsToCancel(
 /** A delayed run counts as created when it is due, so those of later days are at the end and not looked at. */
 const HORIZON_MS = 24 * 3_600_000;
 
-export interface Claimable extends RunRef {
-  /** The run is a suspect of the server's deaths (thread/fault.ts). */
-  readonly suspect: boolean;
-}
-
 /** Runs that may start now: nothing runs beside them in their thread (X1), and what `where` says. */
-const claimable = (index: string, where: string, order: string): string =>
-  `SELECT run_id, thread_id, charges FROM runs AS candidate INDEXED BY ${index}
+const claimable = (index: string, where: string): string =>
+  `SELECT run_id, thread_id FROM runs AS candidate INDEXED BY ${index}
    WHERE status = 'pending' AND ${where}
      AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_running
        WHERE other.thread_id = candidate.thread_id AND other.status = 'running')
-   ORDER BY ${order} LIMIT @limit`;
+   ORDER BY created_at, position LIMIT @limit`;
 
-/** Runs that have begun, whatever the clock says now. Suspects come last, those with the fewest charges first. */
-const CLAIMABLE_AGAIN = claimable('runs_begun', 'attempt > 0', 'charges, created_at, position');
+/** Runs that have begun, whatever the clock says now. */
+const CLAIMABLE_AGAIN = claimable('runs_begun', 'attempt > 0');
 
 /** `@ahead` for runs that a clock ahead of `@now` has created, else `@now`. Until then, `updated_at` is their creation. */
 const due = (run: string): string =>
@@ -239,36 +234,23 @@ const CLAIMABLE_ANEW = claimable(
      AND NOT EXISTS (SELECT 1 FROM runs AS other INDEXED BY runs_pending_by_thread
        WHERE other.thread_id = candidate.thread_id AND other.status = 'pending' AND ${due('other')}
          AND (other.created_at, other.position) < (candidate.created_at, candidate.position))`,
-  'created_at, position',
 );
 
 /**
  * Runs that may start now. Those that have begun come first, also when the clock was set back since: what a run saved is
  * what the others of its thread begin with. Then the oldest; those of one millisecond in the order in which they were
- * accepted: an id is made before that. `suspects`: whether one suspect may be among them. `ahead`: `now` by the clock that
- * created runs later than `now` (`runLead`).
+ * accepted: an id is made before that. `ahead`: `now` by the clock that created runs later than `now` (`runLead`).
  */
 export async function claimableRuns(
   rows: RowReader,
   now: number,
   limit: number,
-  suspects: boolean,
   ahead = now,
-): Promise<Claimable[]> {
-  type Row = RunRefRow & { readonly charges: number | null };
-  const again = rows.all<Row>(CLAIMABLE_AGAIN, { limit });
-  const suspect = suspects ? again.find(({ charges }) => charges !== null) : undefined;
-  const found = again.filter((row) => row.charges === null || row === suspect);
-  if (found.length < limit)
-    found.push(
-      ...rows.all<Row>(CLAIMABLE_ANEW, {
-        now,
-        ahead,
-        horizon: ahead + HORIZON_MS,
-        limit: limit - found.length,
-      }),
-    );
-  return found.map((row) => ({ ...toRunRef(row), suspect: row.charges !== null }));
+): Promise<RunRef[]> {
+  const found = rows.all<RunRefRow>(CLAIMABLE_AGAIN, { limit });
+  const rest = { now, ahead, horizon: ahead + HORIZON_MS, limit: limit - found.length };
+  if (rest.limit > 0) found.push(...rows.all<RunRefRow>(CLAIMABLE_ANEW, rest));
+  return found.map(toRunRef);
 }
 
 /** When the next delayed run becomes due. */

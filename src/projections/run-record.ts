@@ -50,7 +50,6 @@ export interface RunRow {
   strategy: string;
   attempt: number;
   lease_id: string | null;
-  charges: number | null;
   outcome: string | null;
   cancel_reason: string | null;
   head: string | null;

@@ -69,8 +69,6 @@ CREATE TABLE runs (
   attempt INTEGER NOT NULL,
   lease_id TEXT,
   not_before INTEGER NOT NULL,
-  -- Of a suspect that waits: how often it was charged. NULL for other runs that wait, of no meaning for the rest.
-  charges INTEGER,
   outcome TEXT,
   cancel_reason TEXT,
   head TEXT,

@@ -3,7 +3,6 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Cell, Row, RowWrite } from '../log/rows.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../thread/events.ts';
-import { isSuspect } from '../thread/fault.ts';
 import {
   cancelReasonOf,
   questionsOf,
@@ -98,7 +97,6 @@ export function projectThread(
             attempt: 0,
             lease_id: null,
             not_before: notBefore,
-            charges: null,
             outcome: null,
             cancel_reason: null,
             head: null,
@@ -120,9 +118,8 @@ export function projectThread(
       return [run(runId, started)];
     }
     case 'RunRequeued': {
-      const { runId, charges } = event.data;
       const waits = { status: 'pending', lease_id: null, updated_at: at } as const;
-      return [run(runId, { ...waits, charges: isSuspect(event.data) ? charges : null })];
+      return [run(event.data.runId, waits)];
     }
     case 'RunBegun':
       return [];

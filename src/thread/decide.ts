@@ -17,12 +17,13 @@ import type {
 } from './events.ts';
 import { completed, endAll, requeued } from './end-facts.ts';
 import { decideImport, type ImportCommand } from './import-decide.ts';
-import { afterDeath, whyOver, type Verdict } from './fault.ts';
+import { whyOver } from './fault.ts';
 import { cancelOutcome, stopOf, stopReason } from './run-end.ts';
 import {
   accountOf,
   activeOf,
   evolve,
+  hasBegun,
   isLiving,
   openRun,
   type LivingThread,
@@ -61,16 +62,17 @@ export type ThreadCommand =
   | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
   /** Puts the run back into the queue while its process is alive. */
   | ({ type: 'RequeueRun'; reason: string } & Executing)
-  /** Ends an attempt whose process died. `error` is the error name if the run ends with it. */
+  /**
+   * Ends an attempt whose process died: a worker, which is charged to the run, or the server. `error` is the error name
+   * if the run ends with it.
+   */
   | {
       type: 'AbandonAttempt';
       runId: string;
-      verdict: Verdict;
+      died: 'worker' | 'server';
       maxCharges: number;
       reason: string;
       error: string;
-      /** Token of the server process that died. */
-      incarnation?: string;
     }
   | ImportCommand
   | { type: 'DeleteThread' };
@@ -275,18 +277,23 @@ function abandonAttempt(
   state: LivingThread,
   can: Can,
 ): Decision {
-  const { runId, verdict, maxCharges, reason, error, incarnation } = command;
+  const { runId, died, maxCharges, reason, error } = command;
   const active = activeOf(state);
   if (active?.runId !== runId) return refuse({ code: 'run-not-open' });
-  const account = afterDeath(accountOf(active), verdict);
-  const over = whyOver(account, active.lost + (verdict.lost ? 1 : 0), maxCharges);
-  const lives = incarnation === undefined ? account : { ...account, incarnation };
+  const { deaths, charges } = accountOf(active);
+  const { incarnation, saved } = active;
+  const lost = died === 'worker' || hasBegun(active);
+  const account =
+    died === 'worker'
+      ? { deaths, charges: charges + 1 }
+      : { deaths: deaths + (lost && !saved ? 1 : 0), charges, ...(incarnation && { incarnation }) };
+  const over = whyOver(account, maxCharges);
   const fact: ThreadEvent =
     state.status === 'stopping'
       ? completed(state, runId, cancelOutcome(state.action, state))
       : over !== undefined
         ? completed(state, runId, { kind: 'error', error, message: `Run ${runId} ${over}: ${reason}` })
-        : requeued(state, { reason, lost: verdict.lost, ...lives });
+        : requeued(state, { reason, lost, ...account });
   return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
 }
 

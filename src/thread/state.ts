@@ -1,15 +1,14 @@
 /** The state that thread decisions need, folded from events. Plain JSON: it is stored as the stream's snapshot. */
 import type { JsonObject } from '../kernel/json.ts';
 import type { CancelAction, Keep, Stop, ThreadEvent, Ttl } from './events.ts';
-import { isSuspect, type Account, type OpenRun } from './fault.ts';
+import type { Account } from './fault.ts';
 import { stopOf } from './run-end.ts';
 
 /** An account without deaths or charges has no members. */
 export interface QueuedRun extends Partial<Account> {
   readonly runId: string;
-  /** Attempts so far. `lost`: those whose process died after graph code had begun. */
+  /** Attempts so far. */
   readonly attempt: number;
-  readonly lost: number;
   /** Head checkpoint before the run's first attempt; a rollback returns to it. */
   readonly base: string | null;
   /** The root graph has saved a checkpoint, so the next attempt continues from there. */
@@ -84,7 +83,7 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     case 'RunDeleted':
       return { ...state, head: event.data.head };
     case 'RunCreated': {
-      const run = { runId: event.data.runId, attempt: 0, lost: 0, base: null, checkpointed: false };
+      const run = { runId: event.data.runId, attempt: 0, base: null, checkpointed: false };
       const grown = { ...state, metadata: event.data.threadMetadata, queue: [...state.queue, run] };
       return grown.status === 'idle' ? { ...grown, status: 'queued' } : grown;
     }
@@ -111,9 +110,8 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       if (active === undefined) return state;
       const { runId, attempt, base, checkpointed } = active;
       const { deaths, charges } = event.data;
-      const lost = active.lost + (event.data.lost ? 1 : 0);
       const account = { ...(deaths > 0 && { deaths }), ...(charges > 0 && { charges }) };
-      const run: QueuedRun = { ...account, runId, attempt, lost, base, checkpointed };
+      const run: QueuedRun = { ...account, runId, attempt, base, checkpointed };
       return { status: 'queued', ...livingFieldsOf(state), queue: [run, ...state.queue] };
     }
     case 'RunCancelRequested': {
@@ -161,12 +159,8 @@ function withoutAccount(active: ActiveRun): ActiveRun {
 
 export const accountOf = ({ deaths = 0, charges = 0 }: QueuedRun): Account => ({ deaths, charges });
 
-/** The active run as input of fault attribution. A first attempt counts as begun, which alone never charges a run. */
-export const openIn = (active: ActiveRun): OpenRun => ({
-  begun: active.begun === true || active.attempt === 1,
-  saved: active.saved === true,
-  suspect: isSuspect(accountOf(active)),
-});
+/** Graph code of the attempt may have begun. A first attempt has no mark of it and always counts as begun. */
+export const hasBegun = ({ begun, attempt }: ActiveRun): boolean => begun === true || attempt === 1;
 
 export const activeOf = (state: ThreadState): ActiveRun | undefined =>
   state.status === 'running' || state.status === 'stopping' ? state.active : undefined;

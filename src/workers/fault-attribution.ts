@@ -3,7 +3,6 @@
  * several runs, those without a checkpoint from this worker are suspects. A charged or suspect run is retried alone.
  */
 import type { LostAttempt, RunEnd } from '../graphs/port.ts';
-import { attribute } from '../thread/fault.ts';
 import type { Exit } from './spawn.ts';
 
 /**
@@ -14,7 +13,17 @@ export interface WorkerEnd {
   readonly by: 'crash' | 'memory' | 'stuck' | 'ended';
   readonly error: string;
   readonly message: string;
+  /** `idle`: it had nothing to do. `stall`: it did not begin what it was given. */
+  readonly cause?: 'idle' | 'stall';
 }
+
+/** The channel can carry nothing more. */
+export const deafEnd: WorkerEnd = {
+  by: 'crash',
+  error: 'WorkerProtocol',
+  message: 'The channel of the graph worker is closed or holds an incomplete message',
+  cause: 'stall',
+};
 
 export const ended = (message: string): WorkerEnd => ({ by: 'ended', error: 'GraphsUnavailable', message });
 
@@ -50,16 +59,11 @@ export type Fate = { readonly end: RunEnd | LostAttempt; readonly isSuspect: boo
 /** Returns how each begun run of a dead worker ends, in the order of `begun`. */
 export function fatesOf({ by, error, message }: WorkerEnd, begun: readonly BegunRun[]): Fate[] {
   const isAlone = begun.length === 1;
-  const verdicts = attribute(
-    'worker',
-    begun.map(({ saved }) => ({ begun: true, saved, suspect: false })),
-  );
-  return begun.map(({ stopping }, index) => {
-    const verdict = verdicts[index]!;
+  return begun.map(({ saved, stopping }) => {
     const lost = (charged: boolean): LostAttempt => ({ kind: 'lost', charged, error, message });
     if (by === 'ended') return { end: lost(false), isSuspect: false };
     if (by === 'stuck' && stopping) return { end: { kind: 'stopped' }, isSuspect: false };
     if (by === 'memory' && isAlone) return { end: { kind: 'error', error, message }, isSuspect: false };
-    return { end: lost(by === 'crash' && verdict.charged), isSuspect: verdict.suspect };
+    return { end: lost(by === 'crash' && isAlone), isSuspect: isAlone || !saved };
   });
 }

@@ -108,7 +108,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       return signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal, head);
     };
     for (;;) {
-      const isAlone = order.alone === true || suspects.has(runId);
+      const isAlone = suspects.has(runId);
       const how = await (
         isAlone ? supervisor.alone(graphId, execute) : supervisor.choose(graphId, threadId).then(execute)
       ).catch(toLost);

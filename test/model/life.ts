@@ -94,7 +94,7 @@ export function startLife(given: TestLog, seed: number): Life {
   }
 
   async function startRun(): Promise<void> {
-    const claimable = await claimableRuns(given.log.rows, given.clock.now(), 10, true);
+    const claimable = await claimableRuns(given.log.rows, given.clock.now(), 10);
     if (claimable.length === 0 && random.chance(0.7)) return given.clock.advance(random.int(1, 1_500));
     // A run that has begun is next in any case. One that executes may be requeued by what is done at the same time.
     const begun = given.log.rows.all<{ thread_id: string }>(

@@ -163,7 +163,7 @@ export function createObserver(): Observer {
       const row = statuses.get(runId) ?? 'gone';
       assert.equal(['gone', 'running', 'pending'].includes(row) ? row : 'ended', status, `run ${runId}`);
     }
-    const claimable = await claimableRuns(history.rows, now, 1_000, true);
+    const claimable = await claimableRuns(history.rows, now, 1_000);
     assert.equal(
       new Set(claimable.map(({ threadId }) => threadId)).size,
       claimable.length,

@@ -22,7 +22,7 @@ export interface Plan {
   /** `deaf` goes on after its signal; `rogue` even writes past the frame that the host puts around it. */
   readonly manner: 'honest' | 'deaf' | 'rogue';
   readonly slow: boolean;
-  /** The step that kills the server in every attempt, instead of being saved. */
+  /** The step that kills the server in the first `MAX_KILLS` attempts, instead of being saved. */
   readonly killsIn?: number;
 }
 
@@ -61,6 +61,8 @@ const END: Record<Exclude<Plan['end'], 'never'>, RunEnd> = {
   asks: { kind: 'success', next: ['ask'], interrupts: { task: [{ id: 'i', value: 'sure?' }] } },
   fails: { kind: 'error', error: 'Error', message: 'planned' },
 };
+
+const MAX_KILLS = 8;
 
 const LOST = { kind: 'lost', error: 'WorkerEnded', message: 'planned' } as const;
 
@@ -101,7 +103,6 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
   function kill(runId: string): Promise<never> {
     if (isAlive()) {
       faults.count('graph kills the server');
-      ledger.killed(runId);
       crash(`run ${runId} kills it`);
     }
     return never();
@@ -117,7 +118,7 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
       if (tools.stopped()) faults.count('graph ignores its signal');
       for (let number = 0; number < plan.framesPerStep; number++)
         await tools.frame(JSON.stringify({ runId, attempt: order.attempt, step, number }));
-      if (step === plan.killsIn) return kill(runId);
+      if (step === plan.killsIn && order.attempt <= MAX_KILLS) return kill(runId);
       const checkpointId = ids.uuid();
       await tools.store.save(checkpointOf(checkpointId, parentId, runId, step));
       parentId = checkpointId;

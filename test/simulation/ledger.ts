@@ -33,10 +33,6 @@ export interface LedgerDelivery {
 
 export interface Ledger {
   hear(events: readonly Recorded[]): void;
-  /** A process starts. */
-  boot(): void;
-  /** Code of the run kills the server. */
-  killed(runId: string): void;
   readonly observer: Observer;
   readonly runs: ReadonlyMap<string, LedgerRun>;
   readonly deliveries: ReadonlyMap<string, LedgerDelivery>;
@@ -97,7 +93,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         if (attempt === 1) noteOrdinal(event, event.data);
         run.attempts = attempt;
         run.lease = { runId, attempt, leaseId };
-        accounts.started(runId, event.data);
+        accounts.started(event.data);
         return;
       }
       case 'RunBegun':
@@ -117,7 +113,6 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         const run = runs.get(runId)!;
         assert.equal(run.outcome, undefined, `X3 run ${runId} ended twice`);
         run.outcome = outcome;
-        accounts.ended(runId);
         if (run.attempts === 0) noteOrdinal(event, event.data);
         return leave(runId, threadId);
       }
@@ -164,8 +159,6 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
       observer.hear(events);
       events.forEach(take);
     },
-    boot: accounts.boot,
-    killed: accounts.killed,
     observer,
     runs,
     deliveries,

@@ -65,7 +65,6 @@ export interface Process {
 export function startProcess(world: World, crash: (why: string) => void): Process {
   const { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings } = world;
   const clock = createProcessClock(schedule);
-  ledger.boot();
   const log = openFaultLog({ schedule, random, faults, disk, crash, fail });
   let life: 'alive' | 'zombie' | 'dead' = 'alive';
   const isAlive = (): boolean => life === 'alive';

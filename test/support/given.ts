@@ -9,7 +9,6 @@ import type {
   ThreadEvent,
   ThreadEventMap,
 } from '../../src/thread/events.ts';
-import { CHARGED } from '../../src/thread/fault.ts';
 import { createJudge } from './judge.ts';
 import { evolve, initial, type ThreadState } from '../../src/thread/state.ts';
 
@@ -174,10 +173,9 @@ export const ask = {
     type: 'RequeueRun',
     ...{ runId, attempt, leaseId, reason: 'shutdown' },
   }),
-  /** Charged, unless it says otherwise. */
-  abandon: (runId: string, maxCharges = 3, verdict = CHARGED): ThreadCommand => ({
+  abandon: (runId: string, maxCharges = 3, died: 'worker' | 'server' = 'worker'): ThreadCommand => ({
     type: 'AbandonAttempt',
-    ...{ runId, verdict, maxCharges, reason: 'lost', error: 'Lost' },
+    ...{ runId, died, maxCharges, reason: 'lost', error: 'Lost' },
   }),
   deleteThread: (): ThreadCommand => ({ type: 'DeleteThread' }),
   importEvents: (events: readonly ThreadEvent[], isLast = false): ThreadCommand => ({

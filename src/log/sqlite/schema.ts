@@ -7,7 +7,7 @@ import { CRON_SECRETS } from './secrets.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-const SCHEMA_VERSION = 14;
+const SCHEMA_VERSION = 15;
 
 export const EVENTS = `
 CREATE TABLE events (

@@ -200,7 +200,7 @@ function toOrder(
   const edited = isObject(input) && !resume ? { ...input, ...set } : input;
   const inherited = Object.fromEntries((start?.secrets.inherited ?? []).map((name) => [name, MASK]));
   const user = start?.secrets.user;
-  return orderOf({ ...run, attempt: 1 }, { resume, alone: false }, edited, {
+  return orderOf({ ...run, attempt: 1 }, resume, edited, {
     ...(user && { user }),
     ...(Object.keys(inherited).length > 0 && { inherited }),
     configurable: maskedKeys(config['configurable']),

@@ -106,7 +106,7 @@ test('L1 X1 P2 nothing of an import is seen or startable before its last commit,
         const result = await log.commit(batch);
         sizes.push(JSON.stringify(batch).length);
         seen.push((await getThread(log.rows, THREAD)) !== undefined);
-        assert.deepEqual(await claimableRuns(log.rows, Number.MAX_SAFE_INTEGER, 10, true), []);
+        assert.deepEqual(await claimableRuns(log.rows, Number.MAX_SAFE_INTEGER, 10), []);
         assert.deepEqual(await runningRuns(log.rows), []);
         await verified(scene);
         return result;

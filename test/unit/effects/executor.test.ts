@@ -69,6 +69,25 @@ async function pass({ clock, log }: TestThreads, ms: number, done: () => Promise
 
 const statusOf = async ({ log }: TestThreads, runId: string) => (await getRun(log.rows, runId))?.status;
 
+test("X3 a run's time limit begins with its graph code, not while its worker starts and loads the graph", () =>
+  withThreads(async (lent) => {
+    // Given a worker that loads for longer than the limit
+    await lent.done([ask.createThread(), ask.createRun('a')]);
+    let load: () => void = () => undefined;
+    const loaded = new Promise<void>((resolve) => (load = resolve));
+    const executor = startDeaf(lent, async (order, link, signal) => {
+      await loaded;
+      await link.begun();
+      return obedient(order, link, signal);
+    });
+    await pass(lent, 3_700_000, async () => (await statusOf(lent, 'a')) === 'running');
+    // When the run begins, then it has its whole limit, and no more
+    load();
+    await pass(lent, 3_500_000, async () => (await statusOf(lent, 'a')) === 'running');
+    await pass(lent, 200_000, async () => (await statusOf(lent, 'a')) === 'timeout');
+    await executor.stop(0);
+  }));
+
 test('given a stop that nobody heard of, when the executor looks, then the graph is told and the run ends', () =>
   withThreads(async (lent) => {
     await lent.done([ask.createThread(), ask.createRun('a')]);

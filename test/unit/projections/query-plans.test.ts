@@ -71,7 +71,7 @@ async function withPlans(
 }
 
 const NAMED: Record<string, (rows: RowReader) => unknown> = {
-  claimableRuns: (rows) => claimableRuns(rows, 1, 10, true),
+  claimableRuns: (rows) => claimableRuns(rows, 1, 10),
   nextDueRun: (rows) => nextDueRun(rows, 1),
   runLead: (rows) => runLead(rows, 1),
   hasOldCommands: (rows) => hasOldCommands(rows, 1),

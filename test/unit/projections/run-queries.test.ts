@@ -33,7 +33,7 @@ function writer(log: EventLog): (threadId: string, ...facts: ThreadEvent[]) => P
 }
 
 const claimable = async (log: EventLog, now = NOW, limit = 100): Promise<string[]> =>
-  (await claimableRuns(log.rows, now, limit, true)).map(({ runId }) => runId);
+  (await claimableRuns(log.rows, now, limit)).map(({ runId }) => runId);
 
 test('X1 runs of one moment on one thread are claimed in the order of acceptance', () =>
   withLog(async ({ log }) => {
@@ -48,30 +48,6 @@ test('X1 runs of one moment on one thread are claimed in the order of acceptance
     }
     const newestFirst = await listRuns(log.rows, { threadId: 't', limit: 10, offset: 0 });
     assert.deepEqual(newestFirst, [...ids].reverse());
-  }));
-
-test('X6 of the suspects that wait the one with the fewest charges is claimable, after all others, or none', () =>
-  withLog(async ({ log }) => {
-    const write = writer(log);
-    const accounts = {
-      free: { deaths: 1 },
-      worse: { deaths: 4, charges: 2 },
-      tried: { deaths: 3, charges: 1 },
-    };
-    for (const [name, account] of Object.entries(accounts))
-      await write(
-        `thread-of-${name}`,
-        ...[fact.created(), fact.runCreated(name), fact.started(name), fact.requeued(name, 1, account)],
-      );
-    await write('t', fact.created(), fact.runCreated('new'));
-    assert.deepEqual(await claimable(log), ['free', 'tried', 'new']);
-    const without = await claimableRuns(log.rows, NOW, 100, false);
-    assert.deepEqual(
-      without.map(({ runId }) => runId),
-      ['free', 'new'],
-    );
-    // The suspects take no place from the others.
-    assert.equal((await claimableRuns(log.rows, NOW, 2, false)).length, 2);
   }));
 
 test('X5 a run that has begun is claimable whatever was set back: the clock by a week, or its own time', () =>

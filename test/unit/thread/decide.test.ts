@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
-import { CHARGED } from '../../../src/thread/fault.ts';
 import { isLiving, openRun } from '../../../src/thread/state.ts';
 import { ask, fact, given, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -206,21 +205,32 @@ test('X6 a saved step clears the account of a run, its input and a return of the
     .then(fact.requeued('a', 2, { lost: true, deaths: 2, charges: 2 }));
 });
 
-test('X6 a hundred lost attempts end a run that saved something in each of them', () => {
-  const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
-  const unsaved = { ...CHARGED, charged: false };
-  for (let attempt = 1; attempt < 100; attempt++)
-    history.push(
+test('X6 a hundred deaths of the server end a run that saved no step in any of them, and no other run', () => {
+  const history = (saves: boolean, deaths: number): ThreadEvent[] => [
+    ...[fact.created(), fact.runCreated('a')],
+    ...Array.from({ length: deaths }, (_, index) => index + 1).flatMap((attempt) => [
       fact.started('a', attempt),
-      fact.saved('a', `c${attempt}`, '', attempt),
-      fact.requeued('a', attempt, { lost: true }),
-    );
-  const { events } = given(...history, fact.started('a', 100)).when(ask.abandon('a', 3, unsaved));
-  assert.match(JSON.stringify(events), /lost 100 attempts with their process/);
-  given(...history.slice(0, -1))
-    .when(ask.abandon('a', 3, unsaved))
-    .thenTypes('RunRequeued');
+      fact.begun('a', attempt),
+      ...(saves ? [fact.saved('a', `c${attempt}`, '', attempt)] : []),
+      fact.requeued('a', attempt, { lost: true, deaths: saves ? 0 : attempt }),
+    ]),
+    ...[fact.started('a', deaths + 1), fact.begun('a', deaths + 1)],
+  ];
+  const kill = ask.abandon('a', 3, 'server');
+  const { events } = given(...history(false, 99)).when(kill);
+  assert.match(JSON.stringify(events), /Run a saved no step in 100 lives of the server/);
+  given(...history(false, 98))
+    .when(kill)
+    .then(fact.requeued('a', 99, { lost: true, deaths: 99 }));
+  given(...history(true, 150))
+    .when(kill)
+    .then(fact.requeued('a', 151, { lost: true, deaths: 1 }));
 });
+
+test('X6 the death of a server in which the code of a run had not begun counts for nothing', () =>
+  given(fact.created(), fact.runCreated('a'), fact.started('a'), fact.requeued('a'), fact.started('a', 2))
+    .when(ask.abandon('a', 3, 'server'))
+    .then(fact.requeued('a', 2)));
 
 test('X6 an attempt that is handed back has lost nothing', () => {
   const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
