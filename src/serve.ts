@@ -24,7 +24,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const token = ids.token();
   const forWorkers = { token, fetch: releaseWhileWaiting(inProcess.fetch, permits) };
   const graphs = (options.openGraphs ?? openGraphs)({
-    ...{ graphs: config.graphs, clock, ids, onFault },
+    ...{ graphs: config.graphs, clock, ids, onFault, onEntry: options.onEntry },
     workers: count > 0 ? { workers: count, memoryMb, loadLimitMs, token, secretPrefix } : undefined,
     schemaTimeoutMs: config.schemaTimeoutMs,
     // The module's URL differs per build.

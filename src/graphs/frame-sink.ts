@@ -24,6 +24,9 @@ const MAX_QUEUED_FRAMES = 64;
 const MAX_BATCH_FRAMES = 512;
 const MAX_BATCH_UTF16_UNITS = 1_000_000;
 
+/** Shared: a graph that writes without a pause asks for one promise a frame. */
+const READY = Promise.resolve();
+
 /** `onFailure` is called once, when `emit` rejects; nothing is emitted afterwards. */
 export function openFrameSink(
   emit: (frames: readonly Frame[]) => Promise<void>,
@@ -91,9 +94,7 @@ export function openFrameSink(
       }
       return undefined;
     },
-    ready: async () => {
-      if (count() >= MAX_QUEUED_FRAMES) await pump;
-    },
+    ready: () => (count() >= MAX_QUEUED_FRAMES && pump !== undefined ? pump : READY),
     flush: async () => {
       await Promise.all([pump, ...early]);
     },

@@ -16,6 +16,8 @@ export interface Connection {
   reply(call: Message, work: () => Promise<{ head: object; blobs?: readonly string[] }>): void;
   /** Rejects pending calls with `error` and ends the pipe. */
   close(error: Error): void;
+  /** True when the other end has closed the pipe, or has written nothing since the last call and a message is incomplete. */
+  isBroken(): boolean;
 }
 
 interface Waiting {
@@ -73,6 +75,8 @@ export function openConnection(
     socket.end();
   }
 
+  let isIncomplete = false;
+  let isQuiet = true;
   let isOver = false;
   const end = (error?: Error): void => {
     if (isOver) return;
@@ -80,8 +84,9 @@ export function openConnection(
     onEnd(error);
   };
   socket.on('data', (bytes: Buffer) => {
+    isQuiet = false;
     try {
-      decode(bytes);
+      isIncomplete = decode(bytes);
     } catch (error) {
       end(error as Error);
     }
@@ -106,5 +111,10 @@ export function openConnection(
         .catch((error: unknown) => send(TYPE.reply, call.stream, { c, error: toWireError(error) }));
     },
     close,
+    isBroken() {
+      const isBroken = isOver || (isIncomplete && isQuiet);
+      isQuiet = true;
+      return isBroken;
+    },
   };
 }

@@ -57,8 +57,11 @@ export function encode({ stream, type, head, blobs }: Message): Buffer {
   return bytes;
 }
 
-/** Returns a function that takes bytes as they arrive and calls `onMessage` per message. It throws `ProtocolError`. */
-export function createDecoder(onMessage: (message: Message) => void): (bytes: Buffer) => void {
+/**
+ * Returns a function that takes bytes as they arrive and calls `onMessage` per message. It returns true when the bytes end
+ * within a message, and throws `ProtocolError`.
+ */
+export function createDecoder(onMessage: (message: Message) => void): (bytes: Buffer) => boolean {
   let parts: Buffer[] = [];
   let waiting = 0;
   /** Bytes of the first incomplete message that must arrive before decoding can continue. */
@@ -67,7 +70,7 @@ export function createDecoder(onMessage: (message: Message) => void): (bytes: Bu
   return (bytes) => {
     parts.push(bytes);
     waiting += bytes.length;
-    if (waiting < needed) return;
+    if (waiting < needed) return true;
     let rest = parts.length === 1 ? bytes : Buffer.concat(parts, waiting);
     for (;;) {
       needed = 4;
@@ -81,6 +84,7 @@ export function createDecoder(onMessage: (message: Message) => void): (bytes: Bu
     }
     parts = rest.length === 0 ? [] : [rest];
     waiting = rest.length;
+    return waiting > 0;
   };
 }
 

@@ -1,7 +1,6 @@
 /** Tracks which graphs a worker has loaded. Graphs load one after the other, each within a time limit. */
 import type { GraphProblem } from '../graphs/loader.ts';
 import { GraphsUnavailable } from '../graphs/port.ts';
-import type { Clock } from '../kernel/clock.ts';
 import type { Loaded } from './messages.ts';
 
 export interface Loading {
@@ -15,6 +14,8 @@ export interface Loading {
   problemOf(graphId: string): GraphProblem | undefined;
   /** The graph that is loading, or was loading when the worker ended. */
   culprit(): string | undefined;
+  /** Own time for which the graph has been loading, in milliseconds; 0 when none loads. */
+  loadingMs(): number;
   loaded(result: Loaded): void;
   end(message: string): void;
 }
@@ -27,29 +28,16 @@ interface Graph {
 }
 
 export function openLoading(options: {
-  readonly clock: Pick<Clock, 'after'>;
-  readonly limitMs: number;
+  /** Own time of the worker, in milliseconds. */
+  readonly ownMs: () => number;
   readonly request: (graphIds: readonly string[]) => void;
-  /** Called when a graph has not loaded within `limitMs`. */
-  readonly onLate: (message: string) => void;
 }): Loading {
   const graphs = new Map<string, Graph>();
   let over: string | undefined;
-  let cancel: (() => void) | undefined;
+  /** Start of the current load, in own time. */
+  let since = 0;
 
   const current = (): string | undefined => [...graphs].find(([, { result }]) => result === undefined)?.[0];
-
-  function watch(): void {
-    cancel?.();
-    cancel = undefined;
-    const graphId = current();
-    if (graphId === undefined || over !== undefined) return;
-    cancel = options.clock.after(options.limitMs, () =>
-      options.onLate(
-        `the file has not loaded within ${Math.round(options.limitMs / 1_000)} s (PLATFORM_GRAPH_LOAD_SECS)`,
-      ),
-    );
-  }
 
   function open(graphId: string): Graph {
     let settle: Graph['settle'] = () => undefined;
@@ -66,11 +54,9 @@ export function openLoading(options: {
     async request(graphIds) {
       if (over !== undefined) throw new GraphsUnavailable(over);
       const missing = graphIds.filter((graphId) => !graphs.has(graphId));
+      if (current() === undefined) since = options.ownMs();
       missing.forEach(open);
-      if (missing.length > 0) {
-        options.request(missing);
-        watch();
-      }
+      if (missing.length > 0) options.request(missing);
       const results = await Promise.all(graphIds.map((graphId) => graphs.get(graphId)!.done));
       return results.map(({ problem }) => problem);
     },
@@ -80,15 +66,15 @@ export function openLoading(options: {
     },
     problemOf: (graphId) => graphs.get(graphId)?.result?.problem,
     culprit: current,
+    loadingMs: () => (current() === undefined ? 0 : options.ownMs() - since),
     loaded(result) {
       const graph = graphs.get(result.graph) ?? open(result.graph);
       graph.result = result;
       graph.settle(result);
-      watch();
+      since = options.ownMs();
     },
     end(message) {
       over = message;
-      cancel?.();
       for (const { result, fail } of graphs.values())
         if (result === undefined) fail(new GraphsUnavailable(message));
     },

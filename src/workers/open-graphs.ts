@@ -26,6 +26,7 @@ export interface OpenGraphsOptions {
   /** Called with the path of each project file that a graph worker loads. */
   readonly onFile?: (path: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
+  readonly onEntry?: GraphPoolOptions['onEntry'] | undefined;
 }
 
 /** Queries reject with `GraphFailed`, `GraphsUnavailable` or the error of the given checkpoint reader. */
@@ -35,7 +36,7 @@ export interface Graphs extends GraphPool {
 }
 
 export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
-  const { graphs: specs, workers, clock, ids, onFault } = options;
+  const { graphs: specs, workers, clock, ids, onFault, onEntry } = options;
   const analysis = createSourceAnalysis({
     exports: specs,
     limitMs: options.schemaTimeoutMs,
@@ -50,7 +51,10 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
       options.onFile?.(path);
     };
     const pool = serveKept(
-      await openGraphPool({ ...workers, graphs: specs, readSource, onFault, onFile }),
+      await openGraphPool({
+        ...{ ...workers, graphs: specs, readSource, onFault, onFile },
+        ...(onEntry && { onEntry }),
+      }),
       ids,
     );
     const attributed = attributeFaults(pool, pool.describer);

@@ -43,6 +43,8 @@ export interface GraphPoolOptions {
   /** Called with the path of each project file that a worker loads. */
   readonly onFile?: (path: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
+  /** Called when a worker ends because it had nothing to do. */
+  readonly onEntry?: (entry: { level: 'info'; message: string; members: { reason: string } }) => void;
   /** Clock for query time-outs; the system clock by default. */
   readonly patience?: Pick<Clock, 'after'>;
 }
@@ -87,7 +89,6 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     return openWorker({
       ...{ process: child, clock, memoryMb, readSource, onFile },
       welcome: { graphs, base: '', token: options.token, labelsOutput: isDevelopment(process.env) },
-      loadLimitMs: options.loadLimitMs,
       onUncaught: onFault,
       onSuspect: (runId) => suspects.size < MAX_SUSPECTS && suspects.add(runId),
       lastWords: errors.tail,
@@ -95,7 +96,9 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   }
 
   const supervisor = await openSupervisor({
-    ...{ graphs, memoryMb, clock, spawn, onFault },
+    ...{ graphs, memoryMb, loadLimitMs: options.loadLimitMs, clock, spawn, onFault },
+    onSurplus: (reason) =>
+      options.onEntry?.({ level: 'info', message: 'graph worker ended', members: { reason } }),
     size: options.workers,
     concurrency: MAX_BEGUN_RUNS,
   });

@@ -1,6 +1,5 @@
 /** The server's side of a run attempt on a graph worker: sends the order, takes the run's writes and its end. */
 import type { CheckpointReader, LostAttempt, RunEnd, RunLink, RunOrder, StopReason } from '../graphs/port.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { takeSave } from './calls.ts';
 import type { Connection } from './connection.ts';
 import type { Message } from './frame.ts';
@@ -22,7 +21,7 @@ export interface Job {
   begun: boolean;
   /** The run has saved a checkpoint in this worker. */
   saved: boolean;
-  /** Time of the request to stop, on the monotonic clock in milliseconds. */
+  /** Own time of the worker at the request to stop, in milliseconds. */
   stopAt?: number;
   receive(message: Message): void;
   /** Settles the job when its worker has ended. `how` is undefined for a run that had not begun, and for queries. */
@@ -34,7 +33,8 @@ export interface RunJobOptions {
   readonly jobs: Map<number, Job>;
   readonly stream: number;
   readonly send: Connection['send'];
-  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Own time of the worker, in milliseconds. */
+  readonly ownMs: () => number;
   readonly order: RunOrder;
   readonly link: RunLink;
   readonly signal: AbortSignal;
@@ -45,7 +45,7 @@ export interface RunJobOptions {
 
 /** Resolves with undefined when the run was given back before it began. */
 export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt | undefined> {
-  const { jobs, stream, send, clock, link, signal, go } = options;
+  const { jobs, stream, send, ownMs, link, signal, go } = options;
   let processed = { bytes: 0, messages: 0 };
   let resolve: (how: RunEnd | LostAttempt | undefined) => void = () => undefined;
   const ended = new Promise<RunEnd | LostAttempt | undefined>((fn) => (resolve = fn));
@@ -57,7 +57,7 @@ export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt
   }
 
   function onAbort(): void {
-    job.stopAt = clock.monotonic();
+    job.stopAt = ownMs();
     if (job.begun) return send(TYPE.cancel, stream, { reason: signal.reason as StopReason });
     send(TYPE.go, stream, { ok: false });
     settle({ kind: 'stopped' });
@@ -107,6 +107,7 @@ export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt
   jobs.set(stream, job);
   signal.addEventListener('abort', onAbort, { once: true });
   sendOrder(options);
+  if (go) void link.begun();
   if (signal.aborted) onAbort();
   return ended;
 }

@@ -7,7 +7,7 @@ import { GraphNotLoaded, GraphsUnavailable } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
 import { ended } from './fault-attribution.ts';
-import { examine, isBusy, isDoubtful, type Health } from './health.ts';
+import { doubtMs, examine, isBusy, isDoubtful, type Health } from './health.ts';
 import type { GraphWorker } from './worker.ts';
 
 export interface SupervisorOptions {
@@ -15,11 +15,15 @@ export interface SupervisorOptions {
   /** Maximum number of workers, at least 1. */
   readonly size: number;
   readonly memoryMb: number;
+  /** Own time of a worker for loading one graph, in milliseconds. */
+  readonly loadLimitMs: number;
   /** When all workers have this many begun runs, another worker starts. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly spawn: () => GraphWorker;
   readonly onFault: (error: unknown, context: string) => void;
+  /** Called with the reason when a worker is ended because it had nothing to do. */
+  readonly onSurplus: (reason: string) => void;
 }
 
 export interface Supervisor {
@@ -30,7 +34,7 @@ export interface Supervisor {
    * can be started, runs wait and queries (without `threadId`) reject with `GraphsUnavailable`.
    */
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
-  /** Calls `use` with a new worker and ends that afterwards. Waits while `MAX_ALONE` such workers exist. */
+  /** Calls `use` with a worker that does nothing else. At most `size` callers have one at once; the others wait. */
   alone<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   base(url: string): void;
   close(): Promise<void>;
@@ -40,20 +44,24 @@ const WATCH_INTERVAL_MS = 100;
 /** Pause after a worker could not be started or died while it loaded a graph; doubles up to `MAX_RETRY_MS`. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 8_000;
-const MAX_ALONE = 8;
+/** Bounds the patience with workers that have begun nothing. */
+const MAX_PATIENCE = 10;
 /** Maximum number of threads whose last worker is remembered. */
 const MAX_REMEMBERED = 10_000;
 const CLOSE_MS = 2_000;
 
 interface Member extends Health {
   readonly worker: GraphWorker;
+  /** The worker has at most one run or query at a time. */
+  readonly isAlone: boolean;
+  /** A caller of `alone` has the worker. */
+  isTaken: boolean;
 }
 
 /** Resolves when each graph has loaded or failed. */
 export async function openSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { graphs, size, memoryMb, concurrency, clock, onFault } = options;
+  const { graphs, size, memoryMb, loadLimitMs, concurrency, clock, onFault, onSurplus } = options;
   const members = new Set<Member>();
-  const alone = new Set<GraphWorker>();
   const homes = new Map<string, GraphWorker>();
   const waiting = new Set<() => void>();
   const problems: GraphProblem[] = [];
@@ -62,6 +70,8 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   /** Set after a failed start, until the next attempt. */
   let pause: { readonly reason: string; readonly cancel: () => void } | undefined;
   let closed = false;
+  /** Doubles when a worker is ended before it begins a run, up to `MAX_PATIENCE`; the machine may be too slow. */
+  let patience = 1;
 
   const wakeAll = (): void => {
     for (const wake of waiting) wake();
@@ -72,30 +82,28 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     if (closed) throw new GraphsUnavailable('the server is stopping');
   };
 
-  function spawn(): GraphWorker {
+  function start(isAlone = false): Member {
     const worker = options.spawn();
     if (base !== undefined) worker.base(base);
-    return worker;
-  }
-
-  function join(worker: GraphWorker): Member {
-    const member: Member = { worker, isRetired: false };
+    const member: Member = { worker, isAlone, isTaken: isAlone, isRetired: false };
     members.add(member);
-    void worker.ended.then(({ by, message }) => {
+    void worker.ended.then(({ cause, message }) => {
       members.delete(member);
       wakeAll();
       if (closed) return;
       if (!worker.hasProcess || worker.loading.culprit() !== undefined) return startLater(message);
-      if (by !== 'ended') onFault(new GraphsUnavailable(message), 'a graph worker ended and is replaced');
+      if (cause === 'idle') onSurplus(message);
+      else onFault(new GraphsUnavailable(message), 'a graph worker ended and is replaced');
       retryMs = MIN_RETRY_MS;
-      if (working().length === 0 && pause === undefined) join(spawn());
+      if (working().length === 0 && pause === undefined) start();
     });
     wakeAll();
     return member;
   }
 
   function startLater(reason: string): void {
-    if (pause !== undefined || closed) return;
+    if (closed) return;
+    if (pause !== undefined) return onFault(new GraphsUnavailable(reason), 'a graph worker ended');
     const context = `a graph worker could not be started; the next attempt follows in ${retryMs / 1_000} s`;
     onFault(
       new GraphsUnavailable(reason),
@@ -103,21 +111,21 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     );
     const cancel = clock.after(retryMs, () => {
       pause = undefined;
-      if (working().length === 0) join(spawn());
+      if (working().length === 0) start();
       wakeAll();
     });
     pause = { reason, cancel };
     retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
   }
 
-  const all = (): GraphWorker[] => [...[...members].map(({ worker }) => worker), ...alone];
-  const working = (): Member[] => [...members].filter(({ isRetired }) => !isRetired);
+  const all = (): GraphWorker[] => [...members].map(({ worker }) => worker);
+  const working = (): Member[] => [...members].filter(({ isRetired, isAlone }) => !isRetired && !isAlone);
 
   /** Loads all graphs. A graph that kills the worker is a problem, and another worker loads the remaining graphs. */
   async function loadAll(): Promise<void> {
     let remaining = graphs.map(({ id }) => id);
     while (remaining.length > 0) {
-      const { worker } = join(spawn());
+      const { worker } = start();
       try {
         const results = await worker.loading.request(remaining);
         problems.push(...results.filter((each) => each !== undefined));
@@ -137,13 +145,16 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   }
 
   function grow(): void {
-    if (!closed && working().length < size) join(spawn());
+    if (!closed && working().length < size) start();
   }
 
   function check(member: Member): void {
     const { worker } = member;
-    const isSurplus = working().length > 1;
-    const verdict = examine(worker, member, clock.monotonic(), { memoryMb, isSurplus });
+    worker.tick();
+    const isSurplus = member.isAlone || working().length > 1;
+    const verdict = examine(worker, member, { memoryMb, loadLimitMs, patience, isSurplus });
+    if (worker.begunRuns > 0) patience = 1;
+    else if (verdict?.cause === 'stall') patience = Math.min(2 * patience, MAX_PATIENCE);
     if (verdict !== undefined) worker.end(verdict);
     else if (isDoubtful(worker) && working().some((each) => !isDoubtful(each.worker))) worker.giveBack();
   }
@@ -151,15 +162,13 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   let cancelWatch = clock.after(WATCH_INTERVAL_MS, watch);
   function watch(): void {
     for (const member of [...members]) check(member);
-    for (const worker of alone) check({ worker, isRetired: false });
-    const now = clock.monotonic();
     // A loading worker soon becomes free. A blocked worker without work needs no help, unless callers wait.
     const needsMore = working().every(
       (member) =>
         member.worker.loading.culprit() === undefined &&
         ((isDoubtful(member.worker) && (member.worker.load > 0 || waiting.size > 0)) ||
           member.worker.begunRuns >= concurrency ||
-          isBusy(member.worker, member, now)),
+          isBusy(member.worker, member)),
     );
     if (needsMore && pause === undefined) grow();
     wakeAll();
@@ -173,13 +182,29 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   }
 
   function best(graphId: string, threadId: string | undefined): GraphWorker | undefined {
-    const able = working()
+    const usable = working()
       .map(({ worker }) => worker)
-      .filter((worker) => !isDoubtful(worker) && worker.loading.problemOf(graphId) === undefined);
+      .filter((worker) => worker.loading.problemOf(graphId) === undefined);
+    const able = usable.filter((worker) => !isDoubtful(worker));
     const home = threadId === undefined ? undefined : homes.get(threadId);
     if (home !== undefined && able.includes(home) && home.begunRuns < concurrency) return home;
     const loaded = able.filter((worker) => worker.loading.has(graphId));
-    return leastBusy(loaded.length > 0 ? loaded : able);
+    const found = leastBy(loaded.length > 0 ? loaded : able, ({ load }) => load);
+    if (found !== undefined || threadId === undefined) return found;
+    // A run waits in the worker whose event loop turns first. It is given back when another worker can begin it.
+    return leastBy(
+      usable.filter((worker) => worker.loading.has(graphId)),
+      doubtMs,
+    );
+  }
+
+  /** A worker of `alone`; undefined while all are taken. */
+  function take(): Member | undefined {
+    const own = [...members].filter(({ isAlone, isRetired }) => isAlone && !isRetired);
+    const free = own.find(({ isTaken, worker }) => !isTaken && !isDoubtful(worker));
+    if (free === undefined) return own.length < size ? start(true) : undefined;
+    free.isTaken = true;
+    return free;
   }
 
   await loadAll();
@@ -210,23 +235,28 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       }
     },
     async alone(graphId, use) {
-      let worker: GraphWorker;
       for (;;) {
-        while (!closed && (alone.size >= MAX_ALONE || pause !== undefined)) await change();
         assertOpen();
-        worker = spawn();
-        if (worker.hasProcess) break;
-        startLater((await worker.ended).message);
-      }
-      alone.add(worker);
-      try {
-        const [problem] = await worker.loading.request([graphId]);
-        if (problem !== undefined) throw notLoaded(problem);
-        return await use(worker);
-      } finally {
-        alone.delete(worker);
-        worker.end(ended('its run is over'));
-        wakeAll();
+        const member = pause === undefined ? take() : undefined;
+        if (member === undefined) {
+          await change();
+          continue;
+        }
+        const { worker } = member;
+        try {
+          if (!worker.hasProcess) {
+            await worker.ended;
+            continue;
+          }
+          const [problem] = await worker.loading.request([graphId]);
+          if (problem !== undefined) throw notLoaded(problem);
+          return await use(worker);
+        } finally {
+          // Code that may outlive the run could be blamed on the next one.
+          if (worker.mayOverrun()) worker.end(ended('code of its run may go on'));
+          member.isTaken = false;
+          wakeAll();
+        }
       }
     },
     base(url) {
@@ -248,5 +278,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
 const notLoaded = ({ graphId, reason }: GraphProblem): GraphNotLoaded =>
   new GraphNotLoaded(`The graph "${graphId}" did not load: ${reason}`);
 
-const leastBusy = (workers: readonly GraphWorker[]): GraphWorker | undefined =>
-  [...workers].sort((one, other) => one.load - other.load)[0];
+const leastBy = (
+  workers: readonly GraphWorker[],
+  amount: (worker: GraphWorker) => number,
+): GraphWorker | undefined => [...workers].sort((one, other) => amount(one) - amount(other))[0];

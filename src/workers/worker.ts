@@ -26,7 +26,6 @@ import { fromWireError } from './wire-error.ts';
 export interface WorkerOptions {
   readonly process: WorkerProcess;
   readonly welcome: Welcome;
-  readonly loadLimitMs: number;
   readonly memoryMb: number;
   readonly clock: Clock;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
@@ -53,8 +52,17 @@ export interface GraphWorker {
   readonly hasBegun: boolean;
   /** The latest heartbeat; undefined before the first one. */
   heartbeat(): Heartbeat | undefined;
-  /** Time since the latest heartbeat, in milliseconds. */
+  /**
+   * Own time of the worker since its `hello`, in milliseconds. It advances with `tick` alone, so that it stands still while
+   * the server does.
+   */
+  ownMs(): number;
+  /** Time since the latest heartbeat, in milliseconds; 0 before `hello`. It advances with `tick` alone. */
   silentMs(): number;
+  /** Own time for which the channel was broken, or a run unanswered, while the event loop turned, in milliseconds. */
+  deafMs(): number;
+  /** Advances the times above. Called by the supervisor at each look. */
+  tick(): void;
   /** Age of the oldest cancellation that its run has not followed, in milliseconds; 0 without one. */
   stopWaitMs(): number;
   /** Time for which code of ended runs has been known to go on, in milliseconds; 0 without such code. */
@@ -77,6 +85,9 @@ export interface GraphWorker {
   end(how: WorkerEnd): void;
 }
 
+/** The longest step of a worker's times: the server may not have been scheduled since the last one. */
+const MAX_STEP_MS = 500;
+
 export function openWorker(options: WorkerOptions): GraphWorker {
   const { process, clock, welcome, onSuspect } = options;
   const jobs = new Map<number, Job>();
@@ -85,7 +96,12 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   let onEnded: (end: WorkerEnd) => void = () => undefined;
   const ended = new Promise<WorkerEnd>((resolve) => (onEnded = resolve));
   let heartbeat: Heartbeat | undefined;
-  let heartbeatAt = clock.monotonic();
+  let hasGreeted = false;
+  let ownMs = 0;
+  let silentMs = 0;
+  let deafMs = 0;
+  /** A run was sent without `go`, and no `begin` has come since. */
+  let owesBegin = false;
   let isSpoiled = false;
   /** A run was cancelled. LangGraph may then end the run while its node goes on. */
   let hasStopped = false;
@@ -98,15 +114,18 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   const { send } = connection;
   send(TYPE.welcome, 0, welcome);
   const loading = openLoading({
-    ...{ clock, limitMs: options.loadLimitMs },
+    ownMs: () => ownMs,
     request: (graphs) => send(TYPE.load, 0, { graphs }),
-    onLate: (message) => end({ by: 'ended', error: 'GraphsUnavailable', message }),
   });
+  /** Own time in heartbeats since the last `tick`. */
+  let ownStep = 0;
+  let tickedAt = clock.monotonic();
   process.lifeline.on(
     'data',
     createHeartbeatReader((each) => {
+      ownStep += each.ownMs - (heartbeat?.ownMs ?? 0);
       heartbeat = each;
-      heartbeatAt = clock.monotonic();
+      silentMs = 0;
     }),
   );
   process.lifeline.on('error', () => undefined);
@@ -141,6 +160,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
 
   function receive(message: Message): void {
     const { stream, type, head } = message;
+    if (type === TYPE.begin) owesBegin = false;
     switch (type) {
       case TYPE.hello:
         return greet(head.protocol?.major);
@@ -161,6 +181,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
   }
 
   function greet(major: unknown): void {
+    hasGreeted = true;
     if (major === PROTOCOL.major) return;
     const message = `The graph worker speaks protocol ${major}; this server speaks ${PROTOCOL.major}`;
     end({ by: 'crash', error: 'WorkerProtocol', message });
@@ -178,7 +199,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
 
   function countOverrun(change: number): void {
     const count = overruns.count + change;
-    const since = count === 0 ? Infinity : Math.min(overruns.since, clock.monotonic());
+    const since = count === 0 ? Infinity : Math.min(overruns.since, ownMs);
     overruns = { count, since };
   }
 
@@ -186,10 +207,11 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     if (over !== undefined) return Promise.resolve(undefined);
     // A first attempt records no start, so an idle worker may start it at once. Otherwise the worker must send `begin`,
     // which proves that no other code blocks its event loop.
-    const isIdle = jobs.size === 0 && !mayOverrun() && (heartbeat?.stalledMs ?? 0) === 0;
+    const isIdle = jobs.size === 0 && !mayOverrun() && (heartbeat?.stalledMs ?? 0) === 0 && deafMs === 0;
     const go = order.attempt === 1 && isIdle;
+    if (!go) owesBegin = true;
     signal.addEventListener('abort', () => (hasStopped = true), { once: true });
-    return openRunJob({ jobs, stream: ++last, send, clock, order, link, signal, known, go });
+    return openRunJob({ jobs, stream: ++last, send, ownMs: () => ownMs, order, link, signal, known, go });
   }
 
   function query(order: QueryOrder): Query {
@@ -210,14 +232,29 @@ export function openWorker(options: WorkerOptions): GraphWorker {
       return [...jobs.values()].some(({ begun }) => begun);
     },
     heartbeat: () => heartbeat,
-    silentMs: () => clock.monotonic() - heartbeatAt,
+    ownMs: () => ownMs,
+    silentMs: () => silentMs,
+    deafMs: () => deafMs,
+    tick() {
+      const now = clock.monotonic();
+      if (hasGreeted) {
+        const step = Math.min(ownStep, MAX_STEP_MS);
+        ownMs += step;
+        silentMs += Math.min(now - tickedAt, MAX_STEP_MS);
+        const isDeaf = connection.isBroken() || owesBegin;
+        if (!isDeaf || heartbeat?.stalledMs !== 0) deafMs = 0;
+        else deafMs += step;
+      }
+      ownStep = 0;
+      tickedAt = now;
+    },
     stopWaitMs() {
       const since = Math.min(...[...jobs.values()].map(({ stopAt }) => stopAt ?? Infinity));
-      return since === Infinity ? 0 : clock.monotonic() - since;
+      return since === Infinity ? 0 : ownMs - since;
     },
     mayOverrun,
     isSpoiled: () => isSpoiled,
-    overrunMs: () => Math.max(0, clock.monotonic() - overruns.since),
+    overrunMs: () => Math.max(0, ownMs - overruns.since),
     run,
     query,
     giveBack() {

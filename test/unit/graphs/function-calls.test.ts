@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
 import type { Json } from '../../../src/kernel/json.ts';
 import type { StreamMode } from '../../../src/protocol/stream-modes.ts';
+import { heapInUse } from '../../support/garbage.ts';
 import { suite } from '../../support/suite.ts';
 import { plain, sources, success, survey, valuesOf, type Config, type State } from './function-harness.ts';
 import { contents, human } from './harness.ts';
@@ -185,6 +186,20 @@ test('X5 given a crash in a run from an older checkpoint, when resumed, then it 
   await bench.restart().run({ ...order, attempt: 2, resume: true });
   assert.deepEqual(await valuesOf(bench), { n: 1, done: true });
   assert.equal(bench.checkpoints.saved.length, saved + 1);
+});
+
+test('chunks written without a pause take at most three times their text', async () => {
+  const chunk = { token: 'x'.repeat(34) };
+  const text = 200_000 * JSON.stringify(chunk).length;
+  let held = 0;
+  const bench = plain((_, { writer }: Config) => {
+    const before = heapInUse();
+    for (let i = 0; i < 200_000; i++) void writer(chunk);
+    held = heapInUse() - before;
+  });
+  const { of } = await bench.run({ streamModes: ['custom'] });
+  assert.equal(of('custom').length, 200_000);
+  assert.ok(held < 3 * text, `${held} bytes for a text of ${text}`);
 });
 
 test.run();

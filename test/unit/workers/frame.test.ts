@@ -67,7 +67,7 @@ test('a message over the limit is refused where it is sent', () => {
 });
 
 test('beats arrive however their bytes are cut', () => {
-  const heartbeat: Heartbeat = { stalledMs: 5_000, busyPermille: 999, rss: 2 ** 40 };
+  const heartbeat: Heartbeat = { stalledMs: 5_000, busyPermille: 999, rss: 2 ** 40, ownMs: 2 ** 41 };
   const arrived: Heartbeat[] = [];
   const read = createHeartbeatReader((each) => arrived.push(each));
   for (const byte of Buffer.concat([

@@ -35,8 +35,8 @@ export interface PoolRun {
   /** Its first frame has come. */
   readonly begun: Promise<void>;
   readonly checkpoints: MemoryCheckpoints;
-  /** Every time the same run. */
-  start(signal?: AbortSignal): ReturnType<GraphPool['run']>;
+  /** Every time the same run. `resume`: it goes on from what it saved. */
+  start(signal?: AbortSignal, resume?: boolean): ReturnType<GraphPool['run']>;
 }
 
 export function preparePoolRun(
@@ -58,6 +58,7 @@ export function preparePoolRun(
   return {
     begun,
     checkpoints,
-    start: (signal = new AbortController().signal) => pool.run(order, link, signal),
+    start: (signal = new AbortController().signal, resume = false) =>
+      pool.run({ ...order, resume }, link, signal),
   };
 }
