@@ -34,7 +34,7 @@ export interface Supervisor {
    * can be started, runs wait and queries (without `threadId`) reject with `GraphsUnavailable`.
    */
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
-  /** Calls `use` with a worker that does nothing else. At most `size` callers have one at once; the others wait. */
+  /** Calls `use` with a worker that does nothing else. At most `size` callers, or `MIN_ALONE`, have one at once. */
   alone<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   base(url: string): void;
   close(): Promise<void>;
@@ -44,6 +44,8 @@ const WATCH_INTERVAL_MS = 100;
 /** Pause after a worker could not be started or died while it loaded a graph; doubles up to `MAX_RETRY_MS`. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 8_000;
+/** Callers of `alone` at once where `size` is smaller: one that waits for long must not hold up all others. */
+const MIN_ALONE = 2;
 /** Bounds the patience with workers that have begun nothing. */
 const MAX_PATIENCE = 10;
 /** Maximum number of threads whose last worker is remembered. */
@@ -202,7 +204,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   function take(): Member | undefined {
     const own = [...members].filter(({ isAlone, isRetired }) => isAlone && !isRetired);
     const free = own.find(({ isTaken, worker }) => !isTaken && !isDoubtful(worker));
-    if (free === undefined) return own.length < size ? start(true) : undefined;
+    if (free === undefined) return own.length < Math.max(size, MIN_ALONE) ? start(true) : undefined;
     free.isTaken = true;
     return free;
   }
