@@ -17,7 +17,7 @@ import type {
 } from './events.ts';
 import { completed, endAll, requeued } from './end-facts.ts';
 import { decideImport, type ImportCommand } from './import-decide.ts';
-import { whyOver } from './fault.ts';
+import { afterDeath, whyOver } from './fault.ts';
 import { cancelOutcome, stopOf, stopReason } from './run-end.ts';
 import {
   accountOf,
@@ -62,10 +62,7 @@ export type ThreadCommand =
   | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
   /** Puts the run back into the queue while its process is alive. */
   | ({ type: 'RequeueRun'; reason: string } & Executing)
-  /**
-   * Ends an attempt whose process died: a worker, which is charged to the run, or the server. `error` is the error name
-   * if the run ends with it.
-   */
+  /** Ends an attempt whose worker died, charged to the run, or its server. `error` names the run's error if it ends. */
   | {
       type: 'AbandonAttempt';
       runId: string;
@@ -280,20 +277,17 @@ function abandonAttempt(
   const { runId, died, maxCharges, reason, error } = command;
   const active = activeOf(state);
   if (active?.runId !== runId) return refuse({ code: 'run-not-open' });
-  const { deaths, charges } = accountOf(active);
   const { incarnation, saved } = active;
   const lost = died === 'worker' || hasBegun(active);
-  const account =
-    died === 'worker'
-      ? { deaths, charges: charges + 1 }
-      : { deaths: deaths + (lost && !saved ? 1 : 0), charges, ...(incarnation && { incarnation }) };
+  const account = afterDeath(accountOf(active), died, lost && !saved);
+  const lives = died === 'server' && incarnation !== undefined ? { ...account, incarnation } : account;
   const over = whyOver(account, maxCharges);
   const fact: ThreadEvent =
     state.status === 'stopping'
       ? completed(state, runId, cancelOutcome(state.action, state))
       : over !== undefined
         ? completed(state, runId, { kind: 'error', error, message: `Run ${runId} ${over}: ${reason}` })
-        : requeued(state, { reason, lost, ...account });
+        : requeued(state, { reason, lost, ...lives });
   return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
 }
 

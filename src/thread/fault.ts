@@ -16,6 +16,14 @@ export interface Account {
 /** Bounds a run that ends every server in which it begins. */
 const MAX_DEATHS = 100;
 
+/** `isFruitless`: the run had begun and saved nothing. */
+export const afterDeath = (
+  { deaths, charges }: Account,
+  died: 'worker' | 'server',
+  isFruitless: boolean,
+): Account =>
+  died === 'worker' ? { deaths, charges: charges + 1 } : { deaths: deaths + (isFruitless ? 1 : 0), charges };
+
 /** Reason for ending the run instead of retrying it, else undefined. */
 export function whyOver({ deaths, charges }: Account, maxCharges: number): string | undefined {
   if (charges >= maxCharges)

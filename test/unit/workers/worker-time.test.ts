@@ -33,7 +33,11 @@ function scene(): Scene {
       ...{ exited: new Promise(() => undefined), kill: () => undefined, leave: async () => undefined },
     },
     clock: { monotonic: () => now, now: () => now, after: () => () => undefined },
-    ...{ welcome: { graphs: [], base: '', token: '' }, memoryMb: 100, readSource: async () => undefined },
+    ...{
+      welcome: { graphs: [], base: '', token: '', labelsOutput: false },
+      memoryMb: 100,
+      readSource: async () => undefined,
+    },
     ...{
       onFile: () => undefined,
       onUncaught: () => undefined,
