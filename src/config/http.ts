@@ -60,6 +60,8 @@ export interface HttpConfig {
   readonly configurableHeaders: InheritanceRule;
   /** Headers that appear in request log lines. */
   readonly loggingHeaders: HeaderRule;
+  /** Run streams end with an `end` event unless the request says otherwise. */
+  readonly streamEnd: boolean;
 }
 
 const flag = (description: string) =>
@@ -145,6 +147,7 @@ export const httpBlock = z.looseObject(
       'Headers that request log lines show.',
       'Headers that are shown; none without.',
     ),
+    stream_end: flag('The last event of a run stream is `end`, with run id and status; see `?stream_end`.'),
     disable_assistants: flag('The group answers 404.'),
     disable_threads: flag('The group answers 404.'),
     disable_runs: flag('The group answers 404, and so do crons.'),
@@ -198,6 +201,7 @@ export function toHttpConfig(
     mountPrefix: prefix.replace(/\/$/, ''),
     configurableHeaders: toInheritanceRule(block.configurable_headers),
     loggingHeaders: toRule(block.logging_headers),
+    streamEnd: block.stream_end,
   };
 }
 

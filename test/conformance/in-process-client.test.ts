@@ -18,7 +18,7 @@ const published = () => {
 test('client.runs.stream: given a graph that makes a client without an address, when it runs, then it talks to its server', () =>
   withServer({ ...APP, overrides: {} }, async (s) => {
     const { json } = await s.request('POST', '/runs/wait', { assistant_id: 'asks-server', input: {} });
-    assert.deepEqual(json.seen.events, ['metadata', 'values', 'values', 'end']);
+    assert.deepEqual(json.seen.events, ['metadata', 'values', 'values']);
     const thread = await s.request('GET', `/threads/${json.seen.thread}`);
     assert.deepEqual(thread.json.metadata.from, 'graph');
     // No socket was opened for it: these two requests are all that came over one.

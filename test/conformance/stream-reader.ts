@@ -44,7 +44,7 @@ export async function openStream(url: string, options: StreamOptions = {}): Prom
       if (end >= 0) {
         const block = received.slice(taken, end);
         taken = end + 4;
-        if (isComment(block) || isEnd(block)) continue;
+        if (isComment(block)) continue;
         return parseFrame(block);
       }
       const { done, value } = await reader.read();
@@ -86,9 +86,6 @@ export const withoutComments = (text: string): string => text.replace(/^:[^\n]*\
 
 /** A heartbeat is a block of its own. */
 const isComment = (block: string): boolean => /^:[^\n]*$/.test(block);
-
-/** Tests of the end look at the text. */
-const isEnd = (block: string): boolean => /^event: end\r\ndata: .+$/.test(block);
 
 /** Throws for a frame that is not exactly event, data and id on one line each. */
 function parseFrame(block: string): Frame {

@@ -66,7 +66,7 @@ test('client.runs.stream: graphs within begin and end once, with the tool call t
       streamMode: ['values', 'custom', 'lifecycle'],
       streamSubgraphs: true,
     }))
-      if (event !== 'end') parts.push({ id: String(id), event, data });
+      parts.push({ id: String(id), event, data });
     assertWhole(parts);
     assert.deepEqual(wordsOf(parts), WHOLE);
     const calls = toldIn(parts).flatMap(({ tool_call_id: call, namespace, event }) =>

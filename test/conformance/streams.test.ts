@@ -179,7 +179,7 @@ test('given a run, when another joins its stream with the official client, then 
     assert.equal(withoutComments(late.text()), expected);
     for await (const { id, event, data } of s.client.runs.joinStream(threadId, runId))
       joined.push({ event, data, id });
-    assert.deepEqual(joined.slice(0, -1), frames);
+    assert.deepEqual(joined, frames);
   }));
 
 test('given a run with several modes, when one is asked for on join, then only that comes, with its old ids', () =>
@@ -204,20 +204,21 @@ test('given a run with several modes, when one is asked for on join, then only t
     assert.equal((await fetch(`${path}?stream_mode=nothing`)).status, 422);
   }));
 
-test('given no such run, when its stream is joined, then it is one error frame with 404 in it', () =>
+test('joining an unknown run gives one error frame on a thread, and a 404 without one', () =>
   withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    for (const path of [
-      `/threads/${threadId}/runs/${MISSING}/stream`,
-      `/threads/${MISSING}/runs/${MISSING}/stream`,
-      `/runs/${MISSING}/stream`,
-    ]) {
-      const { status, text } = await s.request('GET', path, undefined, { 'last-event-id': '5' });
+    for (const threadId of [await newThread(s), MISSING]) {
+      const path = `/threads/${threadId}/runs/${MISSING}`;
+      const { status, headers, text } = await s.request('GET', `${path}/stream`, undefined, {
+        'last-event-id': '5',
+      });
       assert.equal(status, 200);
-      // No id: one that the reader has seen would have it dropped.
-      const data = '{"error":"Error","message":"404: Run not found"}';
+      assert.deepEqual([headers.get('location'), headers.get('content-location')], [`${path}/stream`, path]);
+      // No id: clients drop an event whose id they have seen.
+      const data = '{"error":"HTTPException","message":"404: Run not found"}';
       assert.equal(text, `: heartbeat\r\n\r\nevent: error\r\ndata: ${data}\r\n\r\n`);
     }
+    const { status, json } = await s.request('GET', `/runs/${MISSING}/stream`);
+    assert.deepEqual([status, json], [404, { detail: 'Run not found' }]);
   }));
 
 test.run();

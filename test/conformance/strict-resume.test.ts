@@ -101,7 +101,6 @@ test('client.runs.stream, client.runs.join: a refused strict answer is told with
       assert.deepEqual(parts, [
         ['metadata', { run_id: runId, attempt: 1 }],
         ['error', error],
-        ['end', { run_id: runId, status: 'error' }],
       ]);
       assert.equal(kwargs.strict_resume, true);
       const run = await s.client.runs.create(threadId, 'approve', { ...order, webhook: sink.url() });

@@ -21,8 +21,7 @@ export async function collect(
     const blocks = (rest + chunk.value).split('\r\n\r\n');
     rest = blocks.pop()!;
     for (const block of blocks) {
-      // The end of the stream is no frame: it has no id and is not in the log.
-      if (block.startsWith(':') || block.startsWith('event: end\r\n')) continue;
+      if (block.startsWith(':')) continue;
       const frame = parse(block);
       frames.push(frame);
       await onFrame(frame);

@@ -75,7 +75,7 @@ export function openDriver({ graph }: Scenario, modes: readonly Mode[], lives: L
     });
     const chunks: unknown[] = [];
     for await (const { event, data } of stream as AsyncIterable<any>)
-      if (event !== 'metadata' && event !== 'end') chunks.push([event, data]);
+      if (event !== 'metadata') chunks.push([event, data]);
     return chunks;
   }
 

@@ -2,6 +2,7 @@
 import type { EventName } from '../../auth/auth.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getRun, type RunRecord } from '../../projections/run-queries.ts';
+import type { RunRef } from '../../thread/events.ts';
 import { authorise } from '../access.ts';
 import type { EndpointRequest } from '../endpoint.ts';
 import { noRun } from '../replies.ts';
@@ -31,7 +32,7 @@ export async function findRun(
 /** `Content-Location` names the run; `Location` is stateless or on the thread, like the path of the request. */
 export const locationHeaders = (
   { params }: RunRequest,
-  { threadId, runId }: RunRecord,
+  { threadId, runId }: RunRef,
   rest: 'join' | 'stream',
 ): Record<string, string> => ({
   'content-location': `/threads/${threadId}/runs/${runId}`,

@@ -15,8 +15,9 @@ const BEGINNING = '-1';
 type Wants = (frame: StoredFrame) => boolean;
 
 /** Reading of a run that the request creates. */
-export const readingOfNew = ({ namespace }: StreamQuery): RunReading => ({
+export const readingOfNew = ({ namespace, stream_end: hasEnd }: StreamQuery): RunReading => ({
   after: -1,
+  hasEnd,
   wants: namespace && openNamespaceFilter(namespace.map(parseNamespace)).wants,
 });
 
@@ -24,7 +25,7 @@ export const readingOfNew = ({ namespace }: StreamQuery): RunReading => ({
 export async function readingOf(
   context: ServerContext,
   run: RunRecord,
-  { stream_mode: modes, namespace: names, checkpoint_id: checkpointId }: JoinStreamQuery,
+  { stream_mode: modes, namespace: names, checkpoint_id: checkpointId, stream_end: hasEnd }: JoinStreamQuery,
   lastId: string | undefined,
 ): Promise<RunReading> {
   const shown = lastId === undefined || lastId === BEGINNING ? checkpointId : undefined;
@@ -41,7 +42,7 @@ export async function readingOf(
         (frame) =>
           within?.(frame) !== false &&
           (modes === undefined || isFrameOf(modes, parseFrameName(frame.event).name));
-  return { after, opening, wants };
+  return { after, opening, wants, hasEnd };
 }
 
 /**

@@ -27,9 +27,7 @@ import { run, runResult, toRun } from './shapes.ts';
 
 const joined = json(runResult, 'The result, when the run has ended');
 const RESUME = { 'Last-Event-ID': 'Id of the last event that arrived: the stream resumes after it.' };
-const streamed = events('The frames; one `error` event when there is no such run', {
-  Location: RUN_HEADERS.Location,
-});
+const streamed = events('The frames; one `error` event when the thread has no such run', RUN_HEADERS);
 
 export const runReadEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -102,7 +100,7 @@ export const runReadEndpoints: readonly Endpoint[] = [
     query: joinStreamQuery,
     headers: RESUME,
     replies: { 200: streamed },
-    handle: (request) => joinStream(request),
+    handle: joinStreamOnThread,
   }),
   endpoint({
     method: 'get',
@@ -111,8 +109,8 @@ export const runReadEndpoints: readonly Endpoint[] = [
     summary: 'Stream a stateless run from any frame on',
     query: joinStreamQuery,
     headers: RESUME,
-    replies: { 200: streamed },
-    handle: (request) => joinStream(request),
+    replies: { 200: events('The frames', RUN_HEADERS), ...problems(404) },
+    handle: async (request) => joinStream(request, await findRun(request, 'threads:read')),
   }),
 ];
 
@@ -123,17 +121,27 @@ async function join(request: RunRequest & { readonly query: JoinQuery }): Promis
   return waitReply(async () => streams.result(await streams.ended(found.runId, reply.over.signal)), reply);
 }
 
-async function joinStream(request: RunRequest & { readonly query: JoinStreamQuery }): Promise<Response> {
-  const { context, query, c } = request;
+type JoinStreamRequest = RunRequest & { readonly query: JoinStreamQuery };
+
+/** Existing clients expect a stream with an error, not a 404, when the thread has no such run. */
+async function joinStreamOnThread(
+  request: JoinStreamRequest & { readonly params: Required<RunRequest['params']> },
+): Promise<Response> {
   let found: RunRecord;
   try {
     found = await findRun(request, 'threads:read');
   } catch (error) {
-    // Existing clients expect a stream, not a 404, for a missing run.
     if (!(error instanceof HttpProblem) || error.status !== noRun().status) throw error;
-    const missing = { error: 'Error', message: `${error.status}: ${error.message}` };
-    return textReply(singleFrame('error', missing), streamingReply(request));
+    const missing = { error: 'HTTPException', message: `${error.status}: ${error.message}` };
+    const { thread_id: threadId, run_id: runId } = request.params;
+    const headers = locationHeaders(request, { threadId, runId }, 'stream');
+    return textReply(singleFrame('error', missing), streamingReply(request, { headers }));
   }
+  return joinStream(request, found);
+}
+
+async function joinStream(request: JoinStreamRequest, found: RunRecord): Promise<Response> {
+  const { context, query, c } = request;
   const reading = await readingOf(context, found, query, c.req.header('last-event-id'));
   return runReply(context, found, reading, openReply(request, found, 'stream'));
 }

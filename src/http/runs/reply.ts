@@ -1,4 +1,4 @@
-/** Streams a run's frames as server-sent events, followed by an `end` event. */
+/** Streams a run's frames as server-sent events. An `end` event follows where the request or the configuration asks for it. */
 import type { StoredFrame } from '../../log/payloads.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { wantedFrames } from '../../streams/wanted-frames.ts';
@@ -13,13 +13,14 @@ export interface RunReading {
   /** A frame that is sent before them. */
   readonly opening?: StoredFrame | undefined;
   readonly wants?: ((frame: StoredFrame) => boolean) | undefined;
+  /** Whether an `end` event follows the frames; undefined leaves the choice to the configuration. */
+  readonly hasEnd?: boolean | undefined;
 }
 
-/** The `end` event tells clients that the stream is complete and need not be resumed. */
 export function runReply(
-  { streams }: ServerContext,
+  { streams, http }: ServerContext,
   run: RunRef,
-  { after, opening, wants }: RunReading,
+  { after, opening, wants, hasEnd = http.streamEnd }: RunReading,
   reply: StreamingReply,
 ): Response {
   const { signal } = reply.over;
@@ -36,7 +37,7 @@ export function runReply(
   };
   const rest = streams.read(run, after, signal);
   const pages = opening === undefined ? rest : preceded([opening], rest);
-  return sseReply(wants === undefined ? pages : wantedFrames(pages, wants), reply, end);
+  return sseReply(wants === undefined ? pages : wantedFrames(pages, wants), reply, hasEnd ? end : undefined);
 }
 
 async function* preceded<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {

@@ -204,6 +204,10 @@ export type JoinQuery = z.output<typeof joinQuery>;
 
 /** Query of requests that stream a run. */
 export const streamQuery = z.object({
+  stream_end: optional(z.boolean('expected true or false')).meta({
+    description:
+      'Whether the last event is `end`, with the run id and the status of the run; `http.stream_end` of the configuration by default.',
+  }),
   namespace: optional(
     list(z.string('expected a namespace'), 100, 'expected namespaces').register(queryKinds, {
       kind: 'texts',

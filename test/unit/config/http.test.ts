@@ -36,6 +36,7 @@ test('without an http block everybody may call, everything is on and no header i
     mountPrefix: '',
     configurableHeaders: { exclude: [] },
     loggingHeaders: { include: [], exclude: [] },
+    streamEnd: false,
   });
   assert.deepEqual(log, { level: 'info', json: undefined });
   assert.deepEqual([warnings, maxBodyBytes], [[], 16 * 2 ** 20]);
