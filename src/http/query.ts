@@ -1,6 +1,7 @@
 /**
  * Parses query parameters to JSON values. Clients send strings and numbers raw and other values as JSON. A `list` is a
- * JSON array, repeated parameters or a comma-separated value. `texts` are repeated parameters, each taken unchanged.
+ * JSON array, repeated parameters or a comma-separated value. `texts` are repeated parameters, each taken unchanged. Any
+ * other parameter that is empty counts as absent, and so does an empty list: clients send both for "not given".
  */
 import { z } from 'zod';
 import { findJsonProblem, type Json } from '../kernel/json.ts';
@@ -47,11 +48,16 @@ export function readQuery(url: string, kinds: Kinds): Record<string, Json> {
   const { searchParams } = new URL(url);
   const values: Record<string, Json> = {};
   for (const [field, kind] of Object.entries(kinds)) {
-    const given = searchParams.getAll(field);
+    const sent = searchParams.getAll(field);
+    const given = kind === 'texts' ? sent : sent.filter((text) => text !== '');
     const first = given[0];
     if (first === undefined) continue;
     if (kind === 'texts') values[field] = given;
-    else values[field] = kind === 'list' ? given.flatMap((text) => listOf(text)) : scalar(field, first, kind);
+    else if (kind !== 'list') values[field] = scalar(field, first, kind);
+    else {
+      const list = given.flatMap((text) => listOf(text));
+      if (list.length > 0) values[field] = list;
+    }
   }
   return values;
 }
@@ -80,7 +86,7 @@ function flagOf(field: string, text: string): boolean {
 export function parseFlag(text: string): boolean | undefined {
   const lower = text.toLowerCase();
   if (['true', '1', 'yes'].includes(lower)) return true;
-  return ['false', '0', 'no', ''].includes(lower) ? false : undefined;
+  return ['false', '0', 'no'].includes(lower) ? false : undefined;
 }
 
 /** Parses JSON with the limits of request bodies. */

@@ -1,6 +1,8 @@
 /** Replies that take time: server-sent events, and JSON that is sent when a run ends. */
+import type { Context } from 'hono';
 import type { Json } from '../kernel/json.ts';
 import { encodeJson, type Sendable } from '../kernel/json-text.ts';
+import type { Env } from './context.ts';
 import { streamingResponse, type StreamingReply, type Step } from './streaming-body.ts';
 
 /** Ends with an empty line, so that parsers which split at empty lines do not join it with the next event. */
@@ -11,6 +13,10 @@ const HEARTBEAT_MS = 5_000;
 const KEEP_ALIVE_MS = 1_000;
 
 const clean = (text: string): string => text.replace(/[\r\n\u0000]/g, '');
+
+/** Id of the last event that the client has; an empty header counts as absent. */
+export const lastEventIdOf = (c: Context<Env>): string | undefined =>
+  c.req.header('last-event-id') || undefined;
 
 /** A frame with the id that a client resumes after. */
 export interface SentFrame {

@@ -201,6 +201,10 @@ test('given a run with several modes, when one is asked for on join, then only t
     const two = frames.filter(({ event }) => ['metadata', 'values', 'custom'].includes(event));
     for (const query of ['stream_mode=values&stream_mode=custom', 'stream_mode=values,custom'])
       assert.deepEqual(await readFrames(`${path}?${query}`), two);
+    // Empty parameters and headers count as absent; Python's client sends `stream_mode=`.
+    const empty = 'stream_mode=&checkpoint_id=&cancel_on_disconnect=&stream_end=';
+    for (const query of ['stream_mode=', empty, 'stream_mode=[]'])
+      assert.deepEqual(await readFrames(`${path}?${query}`, { headers: { 'last-event-id': '' } }), frames);
     assert.equal((await fetch(`${path}?stream_mode=nothing`)).status, 422);
   }));
 

@@ -92,7 +92,7 @@ export const versionSearch = z.object(
 const xray = z
   .string()
   .optional()
-  .transform((text = '', context): boolean | number => {
+  .transform((text = 'false', context): boolean | number => {
     if (/^\d{1,6}$/.test(text) && Number(text) > 0) return Number(text);
     const isNumber = /^-?\d{1,6}$/.test(text);
     const flag = isNumber ? undefined : parseFlag(text);

@@ -15,7 +15,7 @@ import { endpoint, type Endpoint } from '../endpoint.ts';
 import { events, json, nothing, IDEMPOTENCY_HEADER, problems } from '../openapi/descriptions.ts';
 import { HttpProblem, jsonReply, needsUpgrade, switched } from '../replies.ts';
 import { toIdempotencyKey } from '../runs/idempotency.ts';
-import { textReply } from '../sse.ts';
+import { lastEventIdOf, textReply } from '../sse.ts';
 import { streamingReply } from '../streaming-reply.ts';
 import { perform } from './perform.ts';
 import { subscription } from './schemas.ts';
@@ -85,7 +85,7 @@ export const protocolEndpoints: readonly Endpoint[] = [
       if (problem !== undefined) throw new HttpProblem(400, problem);
       const wanted = { ...check(subscription, body), byGraph: readsByGraph(c.req.header('user-agent')) };
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      const given = resumeCursor(wanted, c.req.header('last-event-id'));
+      const given = resumeCursor(wanted, lastEventIdOf(c));
       const reader = context.threadEvents.read(threadId, {
         after: await context.threadEvents.resume(threadId, given),
         visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,

@@ -8,7 +8,7 @@ import { listReply } from '../list-reply.ts';
 import { events, json, problems, RUN_HEADERS } from '../openapi/descriptions.ts';
 import { HttpProblem, jsonReply, noRun, noThread } from '../replies.ts';
 import { pick } from '../select.ts';
-import { singleFrame, textReply, waitReply } from '../sse.ts';
+import { lastEventIdOf, singleFrame, textReply, waitReply } from '../sse.ts';
 import type { StreamingReply } from '../streaming-body.ts';
 import { streamingReply } from '../streaming-reply.ts';
 import { cancelAbandoned } from './abandon.ts';
@@ -142,7 +142,7 @@ async function joinStreamOnThread(
 
 async function joinStream(request: JoinStreamRequest, found: RunRecord): Promise<Response> {
   const { context, query, c } = request;
-  const reading = await readingOf(context, found, query, c.req.header('last-event-id'));
+  const reading = await readingOf(context, found, query, lastEventIdOf(c));
   return runReply(context, found, reading, openReply(request, found, 'stream'));
 }
 

@@ -7,7 +7,7 @@ import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { events, problems } from '../openapi/descriptions.ts';
 import { noThread } from '../replies.ts';
-import { sseReply } from '../sse.ts';
+import { lastEventIdOf, sseReply } from '../sse.ts';
 import { streamingReply } from '../streaming-reply.ts';
 import { threadStreamQuery } from './schemas.ts';
 import { toState } from './state-shapes.ts';
@@ -37,7 +37,7 @@ export const threadStreamEndpoints: readonly Endpoint[] = [
       const modes = query.stream_modes ?? query.stream_mode ?? ['run_modes'];
       const frames = context.threadStreams.read(threadId, {
         modes,
-        after: c.req.header('last-event-id'),
+        after: lastEventIdOf(c),
         // Another thread under the id of a deleted one is not this stream's.
         visible: async () => (await find())?.createdAt === thread.createdAt,
         state: (checkpointId) => stateAt(context, actor, thread, checkpointId),
