@@ -23,7 +23,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
  */
 export function toPlain(raw: unknown, name: string, onUndefined: 'drop' | 'refuse'): Json {
   // This iterative check runs first: it refuses excessive depth, cycles and `__proto__`, so recursive copying is safe.
-  const problem = findJsonProblem(raw, MAX_DEPTH + MAX_WRAPPING_LEVELS);
+  const problem = findJsonProblem(raw, { maxDepth: MAX_DEPTH + MAX_WRAPPING_LEVELS });
   if (problem !== undefined) throw new TypeError(`${name}: ${problem.problem}`);
   return copy(raw, name, onUndefined);
 }

@@ -108,7 +108,7 @@ export function parseBody(bytes: Uint8Array): Json | undefined {
   } catch (error) {
     throw new NoJson((error as Error).message.slice(0, 120));
   }
-  const problem = findJsonProblem(value);
+  const problem = findJsonProblem(value, { checksTexts: true });
   if (problem !== undefined) throw invalid(`${problem.path}: ${problem.problem}`);
   return value;
 }

@@ -51,9 +51,19 @@ export const name = z
 export const list = <T extends z.ZodType>(item: T, max: number, message: string) =>
   z.array(item, message).max(max, `${message}, at most ${max}`);
 
-/** A list of members to select; the error message names all members. */
+/** A list of members to select; the error message names all members and what was sent in their place. */
 export const selectOf = (fields: readonly [string, ...string[]]) =>
-  list(oneOf(fields), 100, `expected a list of ${fields.join(', ')}`);
+  list(
+    z.enum(fields, { error: foundInstead(expectedOneOf(fields)) }),
+    100,
+    `expected a list of ${fields.join(', ')}`,
+  );
+
+/** An error message that quotes the first 80 characters of what was sent. */
+export const foundInstead =
+  (expected: string) =>
+  ({ input }: { readonly input?: unknown }): string =>
+    `${expected}, found ${JSON.stringify(input).slice(0, 80)}`;
 
 /** A page size without an upper limit. */
 export const openLimit = (byDefault: number) =>
@@ -75,8 +85,11 @@ export const offset = withDefault(
 
 export const sortOrder = withDefault(z.enum(['asc', 'desc'], 'expected "asc" or "desc"'), 'desc');
 
+const expectedOneOf = (values: readonly string[]): string =>
+  `expected one of ${values.map((value) => `"${value}"`).join(', ')}`;
+
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.enum(values, `expected one of ${values.map((value) => `"${value}"`).join(', ')}`);
+  z.enum(values, expectedOneOf(values));
 
 /** Target of `goto`: a node's name, or a node with its input. */
 const target = z.union(

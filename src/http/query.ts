@@ -97,7 +97,7 @@ function parsed(field: string, text: string): Json {
   } catch (error) {
     throw invalid(`${field}: expected JSON (${(error as Error).message})`);
   }
-  const problem = findJsonProblem(value);
+  const problem = findJsonProblem(value, { checksTexts: true });
   if (problem !== undefined) throw invalid(`${field}: ${problem.problem}`);
   return value;
 }

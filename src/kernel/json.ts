@@ -35,15 +35,19 @@ interface Level {
 
 /**
  * Finds the first problem that keeps parsed JSON out of the log: nesting beyond `maxDepth`, a key that changes an
- * object's prototype, a NUL or lone surrogate in a key, an infinite number. Iterative, so deep input cannot overflow
- * the stack; memory grows with depth only.
+ * object's prototype, a NUL or lone surrogate in a key, an infinite number, and with `checksTexts` a lone surrogate in any
+ * string. Iterative, so deep input cannot overflow the stack; memory grows with depth only.
  */
-export function findJsonProblem(root: unknown, maxDepth = MAX_DEPTH): JsonProblem | undefined {
+export function findJsonProblem(
+  root: unknown,
+  { maxDepth = MAX_DEPTH, checksTexts = false }: { maxDepth?: number; checksTexts?: boolean } = {},
+): JsonProblem | undefined {
   const levels: Level[] = [];
   const found = (problem: string): JsonProblem => ({ path: pathOf(levels).slice(0, 80) || 'body', problem });
 
   function enter(value: unknown): JsonProblem | undefined {
     if (typeof value === 'number' && !Number.isFinite(value)) return found('a number too large to be kept');
+    if (checksTexts && typeof value === 'string' && !value.isWellFormed()) return found('a lone surrogate');
     if (typeof value !== 'object' || value === null) return undefined;
     if (levels.length >= maxDepth) return found(`nested deeper than ${maxDepth} levels`);
     if (Array.isArray(value)) {

@@ -59,9 +59,10 @@ export async function searchAssistants(
   whereAllowed(where, 'metadata', filter, 'system = 1');
   const condition = conditionOf(where);
   const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
+  const isText = search.sortBy === 'name' || search.sortBy === 'graph_id';
   const found = await rows.search<AssistantRow>(
     `SELECT * FROM assistants WHERE ${condition}
-     ORDER BY ${search.sortBy} ${order}, assistant_id ${order} LIMIT @limit OFFSET @offset`,
+     ORDER BY ${isText ? `lower(${search.sortBy})` : search.sortBy} ${order}, assistant_id ${order} LIMIT @limit OFFSET @offset`,
     { ...where.params, limit: search.limit, offset: search.offset },
   );
   const [count] = await rows.search<{ n: number }>(

@@ -6,7 +6,26 @@ export interface Counts {
   /** Runs that could start now. */
   readonly queued: number;
   readonly deliveries: Readonly<Record<string, number>>;
+  /** Creation times of pending runs; null without any. */
+  readonly pending: {
+    readonly oldest: number | null;
+    readonly median: number | null;
+    /** Of those on threads without a running run. */
+    readonly oldestUnblocked: number | null;
+  };
 }
+
+const PENDING = `
+  WITH pending AS (
+    SELECT created_at, thread_id, row_number() OVER (ORDER BY created_at) AS place, count(*) OVER () AS n
+    FROM runs WHERE status = 'pending'
+  )
+  SELECT min(created_at) AS oldest,
+    avg(created_at) FILTER (WHERE place IN ((n + 1) / 2, (n + 2) / 2)) AS median,
+    min(created_at) FILTER (WHERE NOT EXISTS (
+      SELECT 1 FROM runs AS others WHERE others.thread_id = pending.thread_id AND others.status = 'running'
+    )) AS oldest_unblocked
+  FROM pending`;
 
 /** Rejects with `SearchRefused`. */
 export async function countAll(rows: RowReader, now: number): Promise<Counts> {
@@ -20,5 +39,11 @@ export async function countAll(rows: RowReader, now: number): Promise<Counts> {
     "SELECT count(*) AS n FROM runs WHERE status = 'pending' AND not_before <= @now",
     { now },
   );
-  return { runs, deliveries, queued: due?.n ?? 0 };
+  const [pending] = await rows.search<{
+    oldest: number | null;
+    median: number | null;
+    oldest_unblocked: number | null;
+  }>(PENDING);
+  const { oldest, median, oldest_unblocked: oldestUnblocked } = pending!;
+  return { runs, deliveries, queued: due?.n ?? 0, pending: { oldest, median, oldestUnblocked } };
 }

@@ -56,6 +56,7 @@ export function createContext(
     inherit: createInheritance(config.http.configurableHeaders),
     metrics: createMetrics({
       requests: requestCounts.read,
+      concurrency: config.concurrency,
       ...{ rows: paths.log.rows, clock, loopDelay, readers: hub.readers, connections },
     }),
     about: openAbout(paths.log, {

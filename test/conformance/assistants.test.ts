@@ -97,6 +97,22 @@ test('client.assistants.search: given the assistants, when they are searched pag
     assert.deepEqual(first, { assistants: GRAPHS.slice(0, 3).map((name) => ({ name })), next: '3' });
   }));
 
+test('assistants are sorted by name and graph without regard to case', () =>
+  withServer({}, async (s) => {
+    for (const name of ['b', 'A', 'C', 'a2'])
+      await s.client.assistants.create({ graphId: 'echo', name, metadata: { own: 1 } });
+    for (const [sortOrder, names] of [
+      ['asc', ['A', 'a2', 'b', 'C']],
+      ['desc', ['C', 'b', 'a2', 'A']],
+    ] as const) {
+      const found = await s.client.assistants.search({ metadata: { own: 1 }, sortBy: 'name', sortOrder });
+      assert.deepEqual(
+        found.map(({ name }) => name),
+        names,
+      );
+    }
+  }));
+
 test('client.assistants.count: given assistants of users and of the server, when they are counted, then the number is that of the matches', () =>
   withServer({}, async (s) => {
     const { assistants } = s.client;

@@ -103,10 +103,10 @@ test("given another user's thread and runs, when any route is asked for them, th
       const foreign = await s.request(method, path, body, as('bob'));
       const missing = await s.request(method, other, body, as('bob'));
       assert.deepEqual(seen(foreign, ids), seen(missing, ids), `${method} ${path}`);
-      if (path.includes('/stream') && method === 'GET')
+      if (/^\/threads\/.*\/stream/.test(path) && method === 'GET')
         assert.match(
           foreign.text,
-          /^: heartbeat\r\n\r\nevent: error\r\ndata: \{"error":"Error","message":"404: Run not found"\}\r\n\r\n$/,
+          /^: heartbeat\r\n\r\nevent: error\r\ndata: \{"error":"HTTPException","message":"404: Run not found"\}\r\n\r\n$/,
         );
       else assert.equal(foreign.status, 404, `${method} ${path}`);
       assert.doesNotMatch(foreign.text, /private|alice/);

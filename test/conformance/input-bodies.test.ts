@@ -64,6 +64,8 @@ const BROKEN: [string, string | Uint8Array, RegExp][] = [
   ['__proto__ in settings', '{"config":{"configurable":{"__proto__":{}}}}', /^config\.configurable: the key/],
   ['a NUL in a key', '{"metadata":{"a\\u0000b":1}}', /^metadata: a key holds a NUL/],
   ['a lone surrogate in a key', '{"input":{"\\ud800":1}}', /^input: a key holds a lone surrogate/],
+  ['half a pair in a text', '{"input":{"a":["x\\udc00"]}}', /^input\.a\[0\]: a lone surrogate$/],
+  ['half a pair in the metadata', '{"metadata":{"a":"\\ud83d x"}}', /^metadata\.a: a lone surrogate$/],
 ];
 
 for (const [name, body, detail] of BROKEN)

@@ -80,6 +80,25 @@ test('a handler of create_run sees the whole order of the run (official 4)', () 
     });
   }));
 
+test('a handler of create_run sees `if_not_exists` as the official server shows it (official 4)', () =>
+  withServer(STEERED, async (s) => {
+    const { thread_id: thread } = (await s.request('POST', '/threads', {})).json;
+    const body = { assistant_id: 'echo' };
+    for (const [path, more, expected] of [
+      [`/threads/${thread}/runs`, {}, 'reject'],
+      [`/threads/${thread}/runs/stream`, {}, 'reject'],
+      [`/threads/${thread}/runs`, { if_not_exists: 'create' }, 'create'],
+      ['/runs', {}, 'reject'],
+      ['/runs/batch', {}, 'reject'],
+      ['/runs/stream', {}, 'create'],
+      ['/runs/wait', {}, 'create'],
+    ] as const) {
+      const order = { ...body, ...more };
+      const { json } = await s.request('POST', path, path === '/runs/batch' ? [order] : order, SHOWS);
+      assert.equal(JSON.parse(json.detail)[1].if_not_exists, expected, path);
+    }
+  }));
+
 test('searches, store calls and prunes show the handler every condition (official 4)', () =>
   withServer(STEERED, async (s) => {
     const { thread_id: thread } = (await s.request('POST', '/threads', {})).json;

@@ -13,6 +13,13 @@ test('a wrong method on a known path is a 405 that names the right ones (officia
       ['POST', '/info', 'GET, HEAD'],
       ['PATCH', `/threads/${MISSING}/runs`, 'GET, HEAD, POST'],
       ['DELETE', '/store/items/search', 'POST'],
+      // The path with a parameter that matches as well is another one.
+      ['PUT', '/threads/search', 'POST'],
+      ['PUT', '/assistants/count', 'POST'],
+      ['PUT', '/runs/crons/search', 'POST'],
+      ['PUT', `/threads/${MISSING}/runs/crons`, 'POST'],
+      ['DELETE', `/threads/${MISSING}/state/checkpoint`, 'POST'],
+      ['PUT', `/threads/${MISSING}`, 'DELETE, GET, HEAD, PATCH'],
     ] as const) {
       const { status, headers, json } = await s.request(method, path, {});
       assert.deepEqual([status, json], [405, { detail: 'Method Not Allowed' }], `${method} ${path}`);

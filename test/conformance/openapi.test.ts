@@ -79,6 +79,15 @@ test('the document shows defaults, values and bounds beside the type of each mem
     assert.equal(bodyOf('/threads').properties.if_exists.default, 'raise');
     assert.equal(bodyOf('/threads/{thread_id}/history').properties.limit.default, 1);
     assert.equal(bodyOf('/runs').properties.multitask_strategy.default, 'enqueue');
+    const run = {
+      ...{ stream_resumable: false, if_not_exists: 'reject', durability: 'async', checkpoint_during: false },
+      on_completion: 'delete',
+    };
+    for (const path of ['/runs', '/threads/{thread_id}/runs', '/threads/{thread_id}/runs/stream'])
+      for (const [field, value] of Object.entries(run))
+        assert.equal(bodyOf(path).properties[field].default, value, `${path} ${field}`);
+    for (const path of ['/runs/crons', '/threads/{thread_id}/runs/crons'])
+      assert.deepEqual(bodyOf(path).properties.stream_mode.default, ['values']);
     const query = json.paths['/webhooks'].get.parameters.find(({ name }: any) => name === 'limit');
     assert.deepEqual(query.schema, { type: 'integer', minimum: 1, maximum: 100, default: 10 });
   }));

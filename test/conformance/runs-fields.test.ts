@@ -127,7 +127,8 @@ test('given fields of other servers, when a run has them, then it runs, and what
   withServer(MODES, async (s) => {
     const body = { assistant_id: 'echo', input: say('hi') };
     for (const more of [
-      { on_completion: 'complete' },
+      { on_completion: 'complete' as const },
+      { on_completion: 'continue' as const },
       { feedback_keys: ['a'], stream_resumable: false },
       { langsmith_tracer: {}, feedback_keys: null, stream_resumable: null, checkpoint_during: null },
     ]) {
@@ -141,6 +142,7 @@ test('given fields of other servers, when a run has them, then it runs, and what
       feedback_keys: 'all',
       langsmith_tracer: 'on',
       stream_mode: 'loud',
+      on_completion: 'x',
       'command.goto': { command: { goto: 7 } },
       'command.goto.1': { command: { goto: ['work', { input: 1 }] } },
       'command.update': { command: { update: 'x' } },

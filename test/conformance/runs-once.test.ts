@@ -163,7 +163,7 @@ test('given commands that start runs, when they come again, then they are answer
 test('given a key of one user, when another sends the same, then it is new to the server and tells nothing (A3)', () =>
   withServer({ config: config('platform.auth.json') }, async (s) => {
     const as = (name: string) => ({ authorization: `Bearer ${name}-token`, ...once() });
-    const body = { assistant_id: 'echo', input: say('hello'), on_completion: 'keep' };
+    const body = { assistant_id: 'echo', input: say('hello'), on_completion: 'keep' as const };
     const alices = await s.request('POST', '/runs', body, as('alice'));
     const bobs = await s.request('POST', '/runs', { ...body, input: say('bob') }, as('bob'));
     assert.deepEqual([alices.status, bobs.status], [200, 200]);

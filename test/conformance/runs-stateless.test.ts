@@ -80,7 +80,7 @@ test('given no thread, when a run is streamed, then its frames can be read again
 
 test('given on_completion keep, when a stateless run has ended, then its thread stays', () =>
   withServer({}, async (s) => {
-    const body = { assistant_id: 'echo', input: say('hi'), on_completion: 'keep' };
+    const body = { assistant_id: 'echo', input: say('hi'), on_completion: 'keep' as const };
     const { json: values, headers } = await s.request('POST', '/runs/wait', body);
     const [, threadId = ''] = /^\/threads\/([^/]+)\/runs\//.exec(headers.get('content-location') ?? '') ?? [];
     const thread = await s.client.threads.get(threadId);

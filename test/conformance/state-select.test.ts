@@ -12,6 +12,8 @@ const MEMBERS = [
   ...['values', 'next', 'tasks', 'checkpoint', 'metadata', 'created_at', 'parent_checkpoint', 'interrupts'],
 ];
 
+const UNKNOWN = `select.1: expected one of ${MEMBERS.join(', ')} or values.<key>, found "zzz"`;
+
 type Ask = (s: TestServer, threadId: string, select: readonly string[]) => Promise<Answer>;
 const query = (select: readonly string[]): string =>
   `?${select.map((name) => `select=${encodeURIComponent(name)}`).join('&')}`;
@@ -67,10 +69,9 @@ for (const [route, ask] of Object.entries(ROUTES))
       const { json: whole } = await ask(s, threadId, []);
       const told = async (...select: string[]) => (await ask(s, threadId, select)).json;
       assert.deepEqual(await told('values.a.b'), { values: { 'a.b': 'dotted' } });
-      // A key that the state lacks is left out, and so is an unknown member.
+      // A key that the state lacks is left out.
       assert.deepEqual(await told('values.a'), { values: {} });
-      assert.deepEqual(await told('values.', 'checkpoint_id', 'zzz'), { values: {} });
-      assert.deepEqual(await told('zzz'), {});
+      assert.deepEqual(await told('values.'), { values: {} });
       assert.deepEqual(await told('values.a.b', 'values.log', 'next'), only(whole, ['values', 'next']));
       assert.deepEqual(await told('values.a.b', 'values'), only(whole, ['values']));
     }));
@@ -174,6 +175,12 @@ test('select is repeated, a JSON list or a comma list in a query, and a list in 
       assert.deepEqual([refused.status, refused.json.detail], [422, 'select: expected a list of strings']);
       const number = await s.request('POST', `/threads/${threadId}/${to}`, { select: [1] });
       assert.deepEqual([number.status, number.json.detail], [422, 'select.0: expected a string']);
+      const unknown = await s.request('POST', `/threads/${threadId}/${to}`, { select: ['next', 'zzz'] });
+      assert.deepEqual([unknown.status, unknown.json.detail], [422, UNKNOWN]);
+    }
+    for (const to of ['state', `state/${await headOf(s, threadId)}`, 'history']) {
+      const unknown = await s.request('GET', `/threads/${threadId}/${to}?select=next&select=zzz`);
+      assert.deepEqual([unknown.status, unknown.json.detail], [422, UNKNOWN]);
     }
   }));
 

@@ -33,11 +33,13 @@ test('given a server whose log does not answer, when it is asked how it is, then
       assert.equal((await s.request('GET', path)).status, 200);
     await s.server.log.close();
     assert.deepEqual((await s.request('GET', '/ok')).json, { ok: true, services: {} });
-    for (const path of ['/ok?check_db=1', '/?check_db=true']) {
+    for (const path of ['/ok?check_db=', '/ok?check_db=no', '/ok?check_db=False'])
+      assert.equal((await s.request('GET', path)).status, 200, path);
+    for (const path of ['/ok?check_db=1', '/?check_db=true', '/ok?check_db=maybe', '/ok?check_db=2']) {
       const { status, json } = await s.request('GET', path);
       assert.deepEqual([status, json], [500, { detail: 'The log does not respond.' }]);
     }
-    assert.equal(s.faults.length, 2);
+    assert.equal(s.faults.length, 4);
   }));
 
 test('given runs and deliveries, when the metrics are read, then they count them, as text and as JSON', () =>
@@ -54,6 +56,16 @@ test('given runs and deliveries, when the metrics are read, then they count them
       assert.deepEqual(runs, { pending: 1, running: 0, success: 1, error: 0, timeout: 0, interrupted: 0 });
       assert.deepEqual(deliveries, { owed: 0, delivered: 1, failed: 0 });
       assert.equal(json.rewound_runs_queued, 0);
+      const { pending_runs_wait_time_max_secs: longest, ...queue } = json.queue;
+      assert.ok(longest >= 0 && longest < 60);
+      assert.deepEqual(queue, {
+        ...{ n_pending: 1, n_running: 0, pending_runs_wait_time_med_secs: longest },
+        pending_unblocked_runs_wait_time_max_secs: longest,
+      });
+      const max = s.config.concurrency;
+      assert.deepEqual(json.workers, { max, active: 0, available: max });
+      const waits = { method: 'POST', path: '/runs/wait', status: 200, count: 1 };
+      assert.deepEqual(json.api.http_requests_total[0], waits);
       assert.equal(json.rewound_stream_readers, 0);
       assert.ok(json.rewound_open_connections >= 1 && json.process_resident_memory_bytes > 1e6);
       assert.deepEqual(Object.keys(json.nodejs_eventloop_delay_seconds), ['mean', 'p99', 'max']);

@@ -35,7 +35,7 @@ export const RUN: Record<string, readonly unknown[]> = {
   stream_mode: [Array(101).fill('values'), 'nothing', 1, {}, ['values', 'nothing'], [1], 'VALUES'],
   stream_subgraphs: ['true', 1, {}],
   on_disconnect: ['stop', 1, ''],
-  on_completion: [1, {}],
+  on_completion: [1, {}, 'x', 'DELETE', ''],
   multitask_strategy: ['REJECT', 'reject ', 1, {}, ['reject']],
   if_not_exists: ['make', 1],
   after_seconds: [-1, '5', 31_536_001, 1e300, {}],

@@ -42,8 +42,8 @@ const payload = {
     feedback_keys: true,
     on_cancel: true,
   }).shape,
-  // A patch changes only what it names, so these have no default here.
-  stream_mode: optional(streamModes),
+  // A patch changes only what it names, so the defaults are shown and not filled in.
+  stream_mode: optional(streamModes).meta({ default: ['values'] }),
   stream_subgraphs: optional(z.boolean('expected true or false')),
   multitask_strategy: optional(multitaskStrategy),
 };

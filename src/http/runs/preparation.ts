@@ -75,7 +75,7 @@ export async function prepareRun(
   threadId?: string,
   extras: RunExtras = {},
 ): Promise<PreparedRun | EarlierRun> {
-  const { protocol, idempotencyKey, slot } = extras;
+  const { protocol, idempotencyKey, slot, startsAtOnce = false } = extras;
   const asked = slot ? { ...checked, metadata: { ...checked.metadata, cron_id: slot.cron.cronId } } : checked;
   const earlier = idempotencyKey && (await findAccepted(context.log, idempotencyKey));
   if (earlier !== undefined)
@@ -98,7 +98,7 @@ export async function prepareRun(
   });
   const ordered = protocol === undefined ? requestedKwargs : { ...requestedKwargs, protocol };
   const names = namesOf(ordered);
-  const order = { threadId, assistantId, runId: run.runId, kwargs: ordered };
+  const order = { threadId, assistantId, runId: run.runId, kwargs: ordered, startsAtOnce };
   const granted = await authoriseRun(context, actor, request, order);
   const { filter } = granted;
   // The handler gets the settings as they are, and may add keys.
@@ -124,6 +124,7 @@ const authoriseRun = (
     readonly assistantId: string;
     readonly runId: string;
     readonly kwargs: RunKwargs;
+    readonly startsAtOnce?: boolean;
   },
 ): Promise<Granted> =>
   authorise(context, actor, 'threads:create_run', {
@@ -134,7 +135,9 @@ const authoriseRun = (
     metadata: request.metadata ?? {},
     prevent_insert_if_inflight: request.multitask_strategy === 'reject',
     multitask_strategy: request.multitask_strategy,
-    if_not_exists: request.if_not_exists ?? (run.threadId === undefined ? 'create' : 'reject'),
+    // As the official server: of stateless runs only those that are streamed or waited for show `create`.
+    if_not_exists:
+      request.if_not_exists ?? (run.threadId === undefined && run.startsAtOnce ? 'create' : 'reject'),
     after_seconds: request.after_seconds ?? 0,
     kwargs: { ...shownKwargs(run.kwargs, {}), config: run.kwargs.config },
   });

@@ -82,9 +82,9 @@ export const runCreate = z.object(
     ]),
     stream_subgraphs: withDefault(z.boolean('expected true or false'), false),
     on_disconnect: withDefault(oneOf(['cancel', 'continue']), 'continue'),
-    on_completion: optional(z.string('expected "delete" or "keep"')).meta({
+    on_completion: optional(oneOf(['delete', 'keep', 'complete', 'continue'])).meta({
       description:
-        'Of a stateless run: `keep` keeps its thread, every other text deletes the thread when the run ends.',
+        'Of a stateless run: `keep` keeps its thread; otherwise the thread is deleted when the run ends. `complete` and `continue` are names of clients for `delete`.',
       default: 'delete',
     }),
     on_cancel: optional(oneOf(['keep_messages'])).meta({
@@ -93,16 +93,22 @@ export const runCreate = z.object(
     }),
     multitask_strategy: withDefault(multitaskStrategy, 'enqueue'),
     if_not_exists: optional(oneOf(['reject', 'create'])).meta({
-      description: 'By default `reject` on a thread, and `create` for a stateless run.',
+      description: 'Without effect for a stateless run, whose thread is always created.',
+      default: 'reject',
     }),
     after_seconds: optional(
       z.number('expected a number').min(0, 'expected 0 or more').max(31_536_000, 'expected at most 31536000'),
     ),
-    durability: optional(oneOf(['sync', 'async', 'exit'])).meta({ description: '`async` by default.' }),
-    /** Deprecated form of `durability`: true is `async`, false is `exit`. */
-    checkpoint_during: optional(z.boolean('expected true or false')),
-    /** Accepted without effect: the frames of every run are kept. */
-    stream_resumable: optional(z.boolean('expected true or false')),
+    durability: optional(oneOf(['sync', 'async', 'exit'])).meta({ default: 'async' }),
+    checkpoint_during: optional(z.boolean('expected true or false')).meta({
+      description: 'Older form of `durability`, which wins: true is `async`, false is `exit`.',
+      deprecated: true,
+      default: false,
+    }),
+    stream_resumable: optional(z.boolean('expected true or false')).meta({
+      description: 'Without effect: the frames of every run are kept.',
+      default: false,
+    }),
     /** Stored with the run without effect: this server does not collect feedback. */
     feedback_keys: optional(list(name, 100, 'expected a list of keys')),
     langsmith_tracer: optional(

@@ -16,7 +16,7 @@ import { PRODUCT } from '../../kernel/product.ts';
 import type { LoopDelay } from '../../kernel/loop-delay.ts';
 import type { RowReader } from '../../log/rows.ts';
 import type { RequestCount } from './request-metrics.ts';
-import { countAll } from '../../projections/counts.ts';
+import { countAll, type Counts } from '../../projections/counts.ts';
 
 interface Metric {
   readonly name: string;
@@ -25,9 +25,21 @@ interface Metric {
   readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
+/** What a load balancer or an autoscaler decides by, in the form of the official server. */
+interface Load {
+  readonly queue: JsonObject;
+  readonly api: JsonObject;
+  readonly workers: JsonObject;
+}
+
+export interface Reading {
+  readonly metrics: readonly Metric[];
+  readonly load: Load;
+}
+
 export interface Metrics {
   /** The metrics, at most `FRESH_MS` old. Rejects with `SearchRefused`. */
-  read(): Promise<readonly Metric[]>;
+  read(): Promise<Reading>;
 }
 
 export interface MetricsOptions {
@@ -37,6 +49,8 @@ export interface MetricsOptions {
   readonly readers: () => number;
   readonly connections: () => Promise<number>;
   readonly requests: () => readonly RequestCount[];
+  /** Maximum number of concurrent runs. */
+  readonly concurrency: number;
 }
 
 /** Cache lifetime: the route is public, and counting occupies the reader thread. */
@@ -47,10 +61,11 @@ const DELIVERY_STATUSES = ['owed', 'delivered', 'failed'];
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const { rows, clock, loopDelay } = options;
-  let latest: { readonly at: number; readonly metrics: Promise<readonly Metric[]> } | undefined;
+  let latest: { readonly at: number; readonly reading: Promise<Reading> } | undefined;
 
-  async function collect(): Promise<readonly Metric[]> {
-    const { runs, queued, deliveries } = await countAll(rows, dueTime(clock));
+  async function collect(): Promise<Reading> {
+    const counts = await countAll(rows, dueTime(clock));
+    const { runs, queued, deliveries } = counts;
     const connections = await options.connections();
     const { rss, heapUsed } = process.memoryUsage();
     const { user, system } = process.cpuUsage();
@@ -62,7 +77,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       ...{ name, help, type: 'gauge' },
       samples: Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value })),
     });
-    return [
+    const metrics: readonly Metric[] = [
       family(`${PRODUCT}_runs`, 'Runs by status.', 'status', withZeros(RUN_STATUSES, runs)),
       gauge(`${PRODUCT}_runs_queued`, 'Pending runs that could start now.', queued),
       family(
@@ -85,20 +100,46 @@ export function createMetrics(options: MetricsOptions): Metrics {
         ...loopDelay.read(),
       }),
     ];
+    return { metrics, load: loadOf(counts) };
+  }
+
+  function loadOf({ runs, pending }: Counts): Load {
+    const now = clock.now();
+    const secondsSince = (time: number | null): number | null =>
+      time === null ? null : Math.max(0, now - time) / 1000;
+    const running = runs['running'] ?? 0;
+    return {
+      queue: {
+        n_pending: runs['pending'] ?? 0,
+        n_running: running,
+        pending_runs_wait_time_max_secs: secondsSince(pending.oldest),
+        pending_runs_wait_time_med_secs: secondsSince(pending.median),
+        pending_unblocked_runs_wait_time_max_secs: secondsSince(pending.oldestUnblocked),
+      },
+      api: {
+        http_requests_total: options
+          .requests()
+          .map(({ method, path, status, count }) => ({ method, path, status, count })),
+      },
+      workers: {
+        max: options.concurrency,
+        active: running,
+        available: Math.max(0, options.concurrency - running),
+      },
+    };
   }
 
   return {
     read() {
       const now = clock.monotonic();
       if (latest === undefined || now - latest.at >= FRESH_MS) {
-        const metrics = collect();
-        const reading = { at: now, metrics };
-        latest = reading;
-        metrics.catch(() => {
-          if (latest === reading) latest = undefined;
+        const made = { at: now, reading: collect() };
+        latest = made;
+        made.reading.catch(() => {
+          if (latest === made) latest = undefined;
         });
       }
-      return latest.metrics;
+      return latest.reading;
     },
   };
 }
@@ -127,7 +168,7 @@ const withZeros = (known: readonly string[], found: Readonly<Record<string, numb
 });
 
 /** Prometheus text format 0.0.4. Label values are not escaped: all come from this program. */
-export function toPrometheus(metrics: readonly Metric[]): string {
+export function toPrometheus({ metrics }: Reading): string {
   const lines = metrics.flatMap(({ name, help, type, samples }) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
@@ -139,9 +180,11 @@ export function toPrometheus(metrics: readonly Metric[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Maps each name to a number, or to an object of numbers whose keys are label values joined by spaces. */
-export function toJsonMetrics(metrics: readonly Metric[]): JsonObject {
-  return Object.fromEntries(
+/**
+ * The load, and each metric by its name: a number, or an object of numbers whose keys are label values joined by spaces.
+ */
+export function toJsonMetrics({ metrics, load }: Reading): JsonObject {
+  const byName = Object.fromEntries(
     metrics.map(({ name, samples }): [string, Json] => {
       const byLabel = samples.map(
         ({ labels, value }) => [Object.values(labels).join(' ') || undefined, value] as const,
@@ -149,4 +192,5 @@ export function toJsonMetrics(metrics: readonly Metric[]): JsonObject {
       return [name, byLabel[0]?.[0] === undefined ? (byLabel[0]?.[1] ?? 0) : Object.fromEntries(byLabel)];
     }),
   );
+  return { ...load, ...byName };
 }

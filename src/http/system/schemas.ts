@@ -1,7 +1,15 @@
 import { z } from 'zod';
+import { parseFlag } from '../query.ts';
 import { oneOf, optional, withDefault } from '../fields.ts';
 
-export const okQuery = z.object({ check_db: withDefault(z.boolean(), false) });
+/** Health checks of load balancers never get a 422: every other text than one for "no" asks for the check. */
+const asked = z
+  .string()
+  .optional()
+  .transform((text = 'false') => parseFlag(text) ?? true)
+  .meta({ type: 'boolean', default: false });
+
+export const okQuery = z.object({ check_db: asked });
 
 export const metricsQuery = z.object({ format: withDefault(oneOf(['prometheus', 'json']), 'prometheus') });
 

@@ -23,6 +23,18 @@ const info = z.object({
   metadata: z.record(z.string(), z.unknown()),
 });
 
+const jsonMetrics = z
+  .object({
+    queue: z.record(z.string(), z.number().nullable()),
+    api: z.object({
+      http_requests_total: z.array(
+        z.object({ method: z.string(), path: z.string(), status: z.int(), count: z.int() }),
+      ),
+    }),
+    workers: z.object({ max: z.int(), active: z.int(), available: z.int() }),
+  })
+  .catchall(z.union([z.number(), z.record(z.string(), z.number())]));
+
 const openapi = z.looseObject({ openapi: z.string() });
 
 const well = {
@@ -86,10 +98,11 @@ export const systemEndpoints: readonly Endpoint[] = [
     query: metricsQuery,
     replies: {
       200: {
-        description: 'Numbers by name, as text for Prometheus unless `format` is `json`',
+        description:
+          'Numbers by name, as text for Prometheus; with `format=json` also the load as queue, api and workers',
         content: {
           ...text('text/plain', '').content,
-          'application/json': z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])),
+          'application/json': jsonMetrics,
         },
       },
     },

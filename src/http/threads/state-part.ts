@@ -3,9 +3,9 @@ import type { StateOrder } from '../../graphs/port.ts';
 import type { Sendable } from '../../kernel/json-text.ts';
 import { pick } from '../select.ts';
 
-const MEMBERS: ReadonlySet<string> = new Set([
+export const STATE_MEMBERS = [
   ...['values', 'next', 'tasks', 'checkpoint', 'metadata', 'created_at', 'parent_checkpoint', 'interrupts'],
-]);
+];
 /** Prefix of a single key of the values; the key itself may contain periods. */
 const KEY_PREFIX = 'values.';
 
@@ -19,13 +19,18 @@ export function toPart(select: readonly string[] | undefined): StateOrder['part'
   };
 }
 
-/** The selected members; unknown names are ignored. */
+/** Whether a client may select a member of this name. */
+export const isSelectable = (name: string): boolean =>
+  STATE_MEMBERS.includes(name) || name.startsWith(KEY_PREFIX);
+
+/** The selected members. */
 export function selectMembers(
   state: Readonly<Record<string, Sendable>>,
   select: readonly string[] | undefined,
 ): Record<string, Sendable> {
   if (select === undefined || select.length === 0) return state;
-  const members = select.map((name) => (name.startsWith(KEY_PREFIX) ? 'values' : name));
-  const known = members.filter((name) => MEMBERS.has(name));
-  return known.length === 0 ? {} : pick(state, known);
+  return pick(
+    state,
+    select.map((name) => (name.startsWith(KEY_PREFIX) ? 'values' : name)),
+  );
 }

@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { findTextProblem, isObject, type Json } from '../../kernel/json.ts';
-import { command, json, jsonObject, limit, list, name, optional, ownMetadata } from '../fields.ts';
+import {
+  command,
+  foundInstead,
+  json,
+  jsonObject,
+  limit,
+  list,
+  name,
+  optional,
+  ownMetadata,
+} from '../fields.ts';
+import { isSelectable, STATE_MEMBERS } from './state-part.ts';
 
 /** Checkpoint namespace: segments `node:<task id>` joined by `|`; empty for the thread's root graph. */
 const namespace = z
@@ -24,8 +35,16 @@ const checkpoint = z.object(
 
 export type CheckpointChoice = z.output<typeof checkpoint>;
 
-/** Members of a state, and `values.<key>` for single values. Unknown names are ignored. */
-const select = optional(list(z.string('expected a string'), 1000, 'expected a list of strings'));
+/** Members of a state, and `values.<key>` for single values. */
+const select = optional(
+  list(
+    z.string('expected a string').refine(isSelectable, {
+      error: foundInstead(`expected one of ${STATE_MEMBERS.join(', ')} or values.<key>`),
+    }),
+    1000,
+    'expected a list of strings',
+  ),
+);
 
 /** Query of requests that read a state. */
 export const stateChoice = z.object({

@@ -26,8 +26,8 @@ test('given ordinary JSON, when it is searched for problems, then there is none'
 test('given nesting up to the limit, when it is searched, then it passes; one level more does not', () => {
   assert.is(findJsonProblem(nested(MAX_DEPTH)), undefined);
   assert.is(findJsonProblem(nested(MAX_DEPTH + 1))?.problem, `nested deeper than ${MAX_DEPTH} levels`);
-  assert.is(findJsonProblem({ a: { b: 1 } }, 2), undefined);
-  assert.is(findJsonProblem({ a: { b: {} } }, 2)?.path, 'a.b');
+  assert.is(findJsonProblem({ a: { b: 1 } }, { maxDepth: 2 }), undefined);
+  assert.is(findJsonProblem({ a: { b: {} } }, { maxDepth: 2 })?.path, 'a.b');
 });
 
 test('given a million levels, when they are searched, then a problem comes back and no overflow', () => {
@@ -65,6 +65,11 @@ test('given a key with a NUL or half a surrogate pair, when it is searched, then
     problem: 'a key holds a NUL character',
   });
   assert.equal(findJsonProblem({ '\ud800': 1 }), { path: 'body', problem: 'a key holds a lone surrogate' });
+  // Texts are searched on demand.
+  const texts = { a: ['😀', 'x\udc00'] };
+  assert.is(findJsonProblem(texts), undefined);
+  const found = findJsonProblem(texts, { checksTexts: true });
+  assert.equal(found, { path: 'a[1]', problem: 'a lone surrogate' });
 });
 
 test('given text, when it is searched, then NUL and lone surrogates are named and pairs pass', () => {
