@@ -37,8 +37,8 @@ export function refuseUnmatched(host: GraphHost): GraphHost {
 }
 
 async function findRefusal(order: RunOrder, checkpoints: CheckpointReader): Promise<Refused | undefined> {
-  const { resume = null, goto, update } = order.command ?? {};
-  if (order.strictResume !== true || resume === null || order.resume) return undefined;
+  const { resume, goto, update } = order.command ?? {};
+  if (order.strictResume !== true || resume === undefined || order.resume) return undefined;
   const head = await checkpoints.load('');
   if (hasResumed(order.runId, head)) return undefined;
   const waiting = waitingAt(head);

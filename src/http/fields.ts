@@ -97,7 +97,10 @@ const target = z.union(
   'expected the name of a node, or an object with node and input',
 );
 
-/** A command needs at least one member that is not null; an empty one would make the run fail. */
+/**
+ * A command needs at least one member; an empty one would make the run fail. Clients send a `resume` of null and an empty
+ * `goto` for "not given" too: null is an answer if the command has nothing else.
+ */
 export const command = z
   .object(
     {
@@ -113,10 +116,16 @@ export const command = z
           'expected an object or a list of [key, value] pairs',
         ),
       ),
-      resume: optional(json),
+      resume: json.nullish(),
     },
     'expected an object with goto, update or resume',
   )
+  .transform(({ goto, update, resume }) => {
+    if (resume === undefined) return { goto, update, resume };
+    const targets = Array.isArray(goto) && goto.length === 0 ? undefined : goto;
+    const isAbsent = resume === null && (targets !== undefined || update !== undefined);
+    return { goto: targets, update, resume: isAbsent ? undefined : resume };
+  })
   .refine(
     ({ goto, update, resume }) => [goto, update, resume].some((member) => member !== undefined),
     'expected at least one of goto, update and resume',

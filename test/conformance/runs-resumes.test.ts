@@ -59,6 +59,31 @@ for (const graph of ['asks', 'approve'])
       }
     }));
 
+for (const graph of ['asks', 'approve'])
+  test(`null answers a question of ${graph} on every route, once`, () =>
+    withServer({}, async (s) => {
+      const answers = [{ resume: null }, { resume: null, update: null, goto: [] }];
+      for (const route of ['', '/wait', '/stream'])
+        for (const [command, strict_resume] of answers.flatMap((each) => [
+          [each, false] as const,
+          [each, true] as const,
+        ])) {
+          // given
+          const threadId = await asked(s, graph);
+          const path = `/threads/${threadId}/runs`;
+          const body = { assistant_id: graph, command, strict_resume };
+          // when
+          assert.equal((await s.request('POST', path + route, body)).status, 200);
+          // then
+          const [run] = await s.client.runs.list(threadId);
+          assert.match(String(textsOf(await s.client.runs.join(threadId, run!.run_id)).at(-1)), /null$/);
+          const late = await s.request('POST', path + route, { ...body, strict_resume: false });
+          assert.deepEqual([late.status, late.json], [409, TAKEN]);
+        }
+      const stateless = await s.request('POST', '/runs', { assistant_id: graph, command: { resume: null } });
+      assert.equal(stateless.status, 400);
+    }));
+
 test('given two questions, when each is answered by its own at the same time, then both answers are taken', () =>
   withServer({ config: config('platform.states.json') }, async (s) => {
     const threadId = await asked(s, 'beside', { log: ['given'] });
@@ -114,7 +139,7 @@ test('given an answer with a key, when it is sent many times at once, then all a
     assert.equal((await s.client.runs.list(threadId)).length, 2);
   }));
 
-for (const resume of ['old', false])
+for (const resume of ['old', false, null])
   test(`one of ten resumes with ${JSON.stringify(resume)} at an earlier checkpoint is taken (X1)`, () =>
     withServer({}, async (s) => {
       const threadId = await asked(s, 'approve');

@@ -59,7 +59,7 @@ export async function planRun(order: RunOrder, store: CheckpointReader, ids: Ids
       `The graph "${order.graphId}" is a plain function: it has no nodes, so goto is not possible`,
     );
   const patch = isEmpty(update) ? undefined : toPatch(update, 'command.update', ids);
-  if (resume === undefined || resume === null)
+  if (resume === undefined)
     return { kind: 'begin', head, update: patch ?? toUpdate(order.input ?? {}, 'The input') };
   if (body === undefined || notes.pending === undefined) return { kind: 'nothing', head };
   return toContinued(head, toResumed(order, body, notes, resume, patch), store, ids, {

@@ -127,7 +127,7 @@ async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
   const root = rootOf(order);
   const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
   const { next, tasks } = await bind(graph, view).getState(root);
-  if (next.length === 0 && saver.lastTuple() === undefined && (order.command?.resume ?? null) !== null) {
+  if (next.length === 0 && saver.lastTuple() === undefined && order.command?.resume !== undefined) {
     const head = await view.getTuple(root);
     if (head?.pendingWrites.some(([, channel]) => channel === INTERRUPT) === true)
       throw new Error(

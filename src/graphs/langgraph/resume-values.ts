@@ -22,8 +22,8 @@ export async function prepareResume(
   graph: CompiledGraph,
   store: CheckpointReader,
 ): Promise<Settled> {
-  const resume = order.command?.resume ?? null;
-  if (order.resume || resume === null) return { order };
+  const resume = order.command?.resume;
+  if (order.resume || resume === undefined) return { order };
   const at = order.attempt > 1 ? await store.load('', baseIdOf(order)) : undefined;
   const used = notesOf(order.runId, at?.writes ?? []);
   if (used.length > 0) {
@@ -46,8 +46,8 @@ function withResume(order: RunOrder, resume: Json): RunOrder {
 }
 
 /**
- * Addresses a falsy resume value to the first pending interrupt, because the runtime ignores `false`, `0` and `''` without
- * an interrupt id. The first interrupt is also what the runtime picks for truthy values. After a state edit no interrupt
+ * Addresses a falsy resume value to the first pending interrupt, because the runtime ignores null, `false`, `0` and `''`
+ * without an interrupt id. The first interrupt is also what the runtime picks for truthy values. After a state edit no interrupt
  * is pending, so the value is given to the waiting task directly.
  */
 async function addressed(order: RunOrder, resume: Json, graph: CompiledGraph): Promise<Settled> {

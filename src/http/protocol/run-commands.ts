@@ -90,7 +90,7 @@ function toCommand(input: Json): JsonObject | undefined {
   return {
     ...(targets.length > 0 && { goto: targets }),
     ...(update !== undefined && update !== null && { update }),
-    ...(resume !== undefined && resume !== null && { resume }),
+    ...(resume !== undefined && { resume }),
   };
 }
 

@@ -116,7 +116,14 @@ export type HistorySearch = z.output<typeof historyBody>;
 
 const update = z
   .object(
-    { values: optional(json), command: optional(command), as_node: optional(name) },
+    {
+      values: optional(json),
+      // An update has no question that null could answer.
+      command: optional(
+        command.refine(({ resume }) => resume !== null, 'expected at least one of goto, update and resume'),
+      ),
+      as_node: optional(name),
+    },
     'expected an object with as_node',
   )
   .refine(
