@@ -121,6 +121,12 @@ test('given a subgraph that asked, when the state is read with and without subgr
     const { json: flat } = await s.request('GET', `/threads/${threadId}/state`);
     const { json: deep } = await s.request('GET', `/threads/${threadId}/state?subgraphs=true`);
     assert.deepEqual(deep.tasks[0].state.interrupts, deep.tasks[0].interrupts);
+    // A state within a task has no ids of its own beside its checkpoints, and no empty list of interrupts.
+    assert.ok(!('checkpoint_id' in deep.tasks[0].state) && 'checkpoint_id' in deep);
+    const breaks = await newThread(s);
+    await s.client.runs.wait(breaks, 'nested', { input: say('?'), interruptBefore: ['child'] });
+    const { json: before } = await s.request('GET', `/threads/${breaks}/state?subgraphs=true`);
+    assert.ok(before.tasks.every(({ state: inner }: any) => !('interrupts' in (inner ?? {}))));
     const [pointing, holding] = [flat.tasks[0], deep.tasks[0]];
     assert.deepEqual(flat.next, ['child']);
     assert.deepEqual(Object.keys(pointing).sort(), TASK);

@@ -27,23 +27,31 @@ const task = z
     interrupts: z.array(interrupt),
     checkpoint: checkpoint.nullable(),
     get state(): z.ZodNullable<z.ZodType> {
-      return threadState.nullable();
+      return subgraphState.nullable();
     },
     result: json.nullable(),
   })
   .meta({ id: 'ThreadTask' });
 
+const stateMembers = {
+  values: json,
+  next: z.array(z.string()),
+  tasks: z.array(task),
+  checkpoint: checkpoint.nullable(),
+  parent_checkpoint: checkpoint.nullable(),
+  metadata: jsonObject.nullable(),
+  created_at: z.string().nullable(),
+};
+
+const subgraphState: z.ZodType = z
+  .object({ ...stateMembers, interrupts: z.array(interrupt).optional() })
+  .meta({ id: 'SubgraphState' });
+
 export const threadState: z.ZodType = z
   .object({
-    values: json,
-    next: z.array(z.string()),
-    tasks: z.array(task),
-    checkpoint: checkpoint.nullable(),
-    parent_checkpoint: checkpoint.nullable(),
+    ...stateMembers,
     checkpoint_id: z.string().nullable(),
     parent_checkpoint_id: z.string().nullable(),
-    metadata: jsonObject.nullable(),
-    created_at: z.string().nullable(),
     interrupts: z.array(interrupt),
   })
   .meta({ id: 'ThreadState' });
@@ -84,9 +92,12 @@ export function toState(threadId: string, state: GraphState): Record<string, Sen
   };
 }
 
-/** The state of a task's subgraph; clients take a member `interrupts` in it for questions, so it is never empty. */
+/**
+ * The state of a task's subgraph. Clients take a member `interrupts` in it for questions, so it is never empty, and they know
+ * its checkpoints' ids only within these.
+ */
 function toNested(threadId: string, state: GraphState): Record<string, Sendable> {
-  const { interrupts, ...rest } = toState(threadId, state);
+  const { interrupts, checkpoint_id: _id, parent_checkpoint_id: _parentId, ...rest } = toState(threadId, state);
   return state.interrupts.length === 0 ? rest : { ...rest, interrupts: interrupts! };
 }
 
