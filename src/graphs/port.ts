@@ -291,6 +291,15 @@ export class GraphsUnavailable extends Error {
   override readonly name = 'GraphsUnavailable';
 }
 
+/** Every graph worker that could answer is still loading the graph. */
+export class GraphLoading extends GraphsUnavailable {
+  readonly graphId: string;
+  constructor(graphId: string) {
+    super(`The graph "${graphId}" is still loading`);
+    this.graphId = graphId;
+  }
+}
+
 /** The hint for a client that wants to run a graph which is gone. */
 export const notServedText = (graphId: string, served: readonly string[]): string =>
   `Graph "${graphId}" not found: it was removed from the configuration or renamed; served are "${served.join('", "')}"`;

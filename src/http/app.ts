@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
-import { GraphFailed, GraphsUnavailable } from '../graphs/port.ts';
+import { GraphFailed, GraphLoading, GraphsUnavailable } from '../graphs/port.ts';
 import { SearchRefused } from '../log/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
@@ -20,6 +20,7 @@ import {
   notSearched,
   problemReply,
   redirect,
+  stillLoading,
   unavailable,
   wrongMethod,
 } from './replies.ts';
@@ -67,6 +68,7 @@ export function createApp(context: ServerContext): Hono<Env> {
     if (error instanceof SearchRefused) return problemReply(notSearched(error));
     if (error instanceof LogFull) return problemReply(noSpace());
     context.onFault(error, 'answering a request');
+    if (error instanceof GraphLoading) return problemReply(stillLoading(error.graphId));
     if (error instanceof GraphsUnavailable) return problemReply(noAnswer());
     if (error instanceof GraphFailed) return problemReply(graphFailed(error.message));
     return problemReply(error instanceof LogUnavailable ? unavailable() : internal());

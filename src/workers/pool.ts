@@ -5,6 +5,7 @@
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import {
   GraphFailed,
+  GraphLoading,
   GraphsUnavailable,
   type GraphHost,
   type LostAttempt,
@@ -130,6 +131,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     const late = new Promise<never>((_, reject) => {
       const expire = (): void => {
         if (reading > 0) cancel = patience.after(MAX_QUERY_MS, expire);
+        else if (supervisor.isLoading(graphId)) reject(new GraphLoading(graphId));
         else reject(new Late(`The graph did not answer within ${MAX_QUERY_MS / 1_000} s`));
       };
       cancel = patience.after(MAX_QUERY_MS, expire);
@@ -145,7 +147,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     const queryTwice = async () => {
       const first = await supervisor.choose(graphId);
       return queryOnce(first).catch((error: unknown) => {
-        if (!(error instanceof GraphsUnavailable) || error instanceof Late) throw error;
+        if (!(error instanceof GraphsUnavailable)) throw error;
+        if (error instanceof Late || error instanceof GraphLoading) throw error;
         // Without a begun run, the query itself may have blocked or killed the worker, so its retry runs alone.
         return first.begunRuns === 0
           ? supervisor.alone(graphId, (worker) => worker.query(asked).result)

@@ -34,6 +34,8 @@ export interface Supervisor {
    * can be started, runs wait and queries (without `threadId`) reject with `GraphsUnavailable`.
    */
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
+  /** True while workers load and none has loaded the graph. */
+  isLoading(graphId: string): boolean;
   /** Calls `use` with a worker that does nothing else. At most `size` callers, or `MIN_ALONE`, have one at once. */
   alone<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   base(url: string): void;
@@ -260,6 +262,12 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
           wakeAll();
         }
       }
+    },
+    isLoading(graphId) {
+      const loadings = working().map(({ worker }) => worker.loading);
+      return (
+        loadings.some((each) => each.culprit() !== undefined) && !loadings.some((each) => each.has(graphId))
+      );
     },
     base(url) {
       base = url;

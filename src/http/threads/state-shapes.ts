@@ -97,7 +97,12 @@ export function toState(threadId: string, state: GraphState): Record<string, Sen
  * its checkpoints' ids only within these.
  */
 function toNested(threadId: string, state: GraphState): Record<string, Sendable> {
-  const { interrupts, checkpoint_id: _id, parent_checkpoint_id: _parentId, ...rest } = toState(threadId, state);
+  const {
+    interrupts,
+    checkpoint_id: _id,
+    parent_checkpoint_id: _parentId,
+    ...rest
+  } = toState(threadId, state);
   return state.interrupts.length === 0 ? rest : { ...rest, interrupts: interrupts! };
 }
 
