@@ -92,14 +92,27 @@ export function openLogger(config: Config, isWatching: boolean): Logger {
  * before the first request.
  */
 function outliveFaults(logger: Logger): void {
-  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
-  process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught exception'));
+  process.on('unhandledRejection', (error) => logFault(logger, 'unhandled rejection', error));
+  process.on('uncaughtException', (error) => logFault(logger, 'uncaught exception', error));
+}
+
+/** The process has no descriptor left. No line of code is to blame, so the entry has no stack. */
+const OUT_OF_FILES = /\bE[MN]FILE\b/;
+
+function logFault(logger: Logger, message: string, error: unknown, members: object = {}): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (OUT_OF_FILES.test(reason))
+    logger.error(
+      { context: message, ...members },
+      `too many open files: ${reason} (raise the limit of the process, ulimit -n)`,
+    );
+  else logger.error({ err: error, ...members }, message);
 }
 
 export const listenersOf = (config: Config, logger: Logger, exit: ServerExit): ServeOptions => ({
   onFault(error, context) {
     const place = userPlaceOf(stackOf(error) ?? '');
-    logger.error({ err: error, context, ...(place && { at: placeText(place) }) }, 'fault');
+    logFault(logger, 'fault', error, { context, ...(place && { at: placeText(place) }) });
   },
   onWarning: (text) => logger.warn(text),
   onEntry: entriesTo(logger),
