@@ -1,6 +1,7 @@
 /** Writes an exported thread into a file of its own. */
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import { toWriteFailure } from '../log/disk.ts';
 
 /** Nothing was written. */
 export class FileRefused extends Error {
@@ -12,7 +13,7 @@ export class FileRefused extends Error {
 
 /**
  * The file is its owner's alone (0600), and appears whole or not at all. Returns its size in bytes. Throws `FileRefused`
- * when it cannot be made, or exists and may not be replaced.
+ * when it cannot be made, or exists and may not be replaced, and `DiskFailed` when the disk does not take it.
  */
 export async function writeFile(
   path: string,
@@ -23,6 +24,8 @@ export async function writeFile(
     throw new FileRefused(`${path} exists already: name another file, or replace it with --force`);
   const part = `${path}.${process.pid}.part`;
   const file = await open(part, 'wx', 0o600).catch((error: Error) => {
+    const failure = toWriteFailure(path, error);
+    if (failure !== error) throw failure;
     throw new FileRefused(`${path} cannot be written: ${error.message}`, { cause: error });
   });
   try {
@@ -40,6 +43,6 @@ export async function writeFile(
     return bytes;
   } catch (error) {
     await rm(part, { force: true });
-    throw error;
+    throw toWriteFailure(path, error);
   }
 }

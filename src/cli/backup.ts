@@ -30,7 +30,7 @@ export const addBackup = (program: Command, host: Host, finish: Finish): Command
     .addHelpText(
       'after',
       helpEnd(
-        '0 written, 2 wrong option, or the file is there already, 3 the log cannot be opened',
+        '0 written, 2 wrong option, or the file is there already, 3 the log cannot be opened, 70 the disk failed',
         'backup monday.backup',
         'backup --data /var/lib/my-project /backups/monday.backup',
       ),

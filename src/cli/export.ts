@@ -43,7 +43,7 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
     .addHelpText(
       'after',
       helpEnd(
-        '0 written, 1 failed, 2 wrong option or unknown thread, 3 the log or the file cannot be opened',
+        '0 written, 1 failed, 2 wrong option or unknown thread, 3 the log or the file cannot be opened, 70 the disk failed',
         'export --thread 01a20dad-6682 --output thread.rewound',
         'export --data /var/lib/my-project --thread 01a20dad-6682 --output - > thread.rewound',
       ),
@@ -63,6 +63,7 @@ async function run(
   const { exportThread, NothingToExport } = await import('../archive/write.ts');
   const { findLibraries } = await import('../graphs/library-versions.ts');
   const { FileRefused, writeFile } = await import('../archive/to-file.ts');
+  const { DiskFailed } = await import('../log/disk.ts');
   const { findThread } = await import('../past/find.ts');
   const store = storeAt(addressOfStore(options, host));
   const history = orUntried(store.openPast);
@@ -83,7 +84,7 @@ async function run(
     }
     const path = resolve(host.cwd, output);
     const bytes = await writeFile(path, chunks, { replace: force }).catch((error: Error) => {
-      if (error instanceof NothingToExport) throw error;
+      if (error instanceof NothingToExport || error instanceof DiskFailed) throw error;
       const code = error instanceof FileRefused ? EXIT_UNTRIED : EXIT_DIFFERENT;
       throw new CommandFailed(code, `export: ${error.message}`, { cause: error });
     });

@@ -31,7 +31,7 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
     .addHelpText(
       'after',
       helpEnd(
-        '0 restored, 1 the backup is damaged, 2 wrong option, or there is a log already, 3 no such file, or the folder is in use',
+        '0 restored, 1 the backup is damaged, 2 wrong option, or there is a log already, 3 no such file, or the folder is in use, 70 the disk failed',
         'restore monday.backup --data /var/lib/my-project',
         'restore monday.backup --force',
       ),

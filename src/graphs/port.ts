@@ -292,13 +292,7 @@ export class GraphsUnavailable extends Error {
 }
 
 /** Every graph worker that could answer is still loading the graph. */
-export class GraphLoading extends GraphsUnavailable {
-  readonly graphId: string;
-  constructor(graphId: string) {
-    super(`The graph "${graphId}" is still loading`);
-    this.graphId = graphId;
-  }
-}
+export class GraphLoading extends GraphsUnavailable {}
 
 /** The hint for a client that wants to run a graph which is gone. */
 export const notServedText = (graphId: string, served: readonly string[]): string =>

@@ -68,7 +68,7 @@ export function createApp(context: ServerContext): Hono<Env> {
     if (error instanceof SearchRefused) return problemReply(notSearched(error));
     if (error instanceof LogFull) return problemReply(noSpace());
     context.onFault(error, 'answering a request');
-    if (error instanceof GraphLoading) return problemReply(stillLoading(error.graphId));
+    if (error instanceof GraphLoading) return problemReply(stillLoading(error.message));
     if (error instanceof GraphsUnavailable) return problemReply(noAnswer());
     if (error instanceof GraphFailed) return problemReply(graphFailed(error.message));
     return problemReply(error instanceof LogUnavailable ? unavailable() : internal());

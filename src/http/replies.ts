@@ -158,8 +158,8 @@ export const noSpace = (): HttpProblem =>
 /** No graph worker can answer now. */
 export const noAnswer = (): HttpProblem =>
   new HttpProblem(503, 'No graph worker responds now; try again later.', { 'retry-after': '1' });
-export const stillLoading = (graphId: string): HttpProblem =>
-  new HttpProblem(503, `Graph "${graphId}" is still loading; try again later.`, { 'retry-after': '1' });
+export const stillLoading = (words: string): HttpProblem =>
+  new HttpProblem(503, `${words}; try again later.`, { 'retry-after': '1' });
 /** Graph code threw during a query. */
 export const graphFailed = (words: string): HttpProblem => new HttpProblem(500, `The graph failed: ${words}`);
 export const stopping = (): HttpProblem =>

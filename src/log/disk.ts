@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The log cannot be opened because nothing can be written where it lies. */
+/** The disk does not take what is written to a file or folder. */
 export class DiskFailed extends Error {
-  constructor(dir: string, cause: Error) {
-    super(`the data directory ${dir} cannot be written: ${cause.message}`, { cause });
+  constructor(what: string, cause: Error) {
+    super(`${what} cannot be written: ${cause.message}`, { cause });
     this.name = 'DiskFailed';
   }
 }
@@ -23,8 +23,16 @@ const CODES = /^(?:ENOSPC|EDQUOT|EROFS|EIO|SQLITE_FULL|(?:SQLITE_READONLY|SQLITE
 
 /** Nothing can be written until somebody frees some space. */
 export const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error &&
-  ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(String((error as NodeJS.ErrnoException).code));
+  error instanceof DiskFailed
+    ? isDiskFull(error.cause)
+    : error instanceof Error &&
+      ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(String((error as NodeJS.ErrnoException).code));
+
+/** The error to throw when writing `path` failed with `error`: a `DiskFailed` if the disk is the cause. */
+export const toWriteFailure = (path: string, error: unknown): unknown =>
+  error instanceof Error && CODES.test(String((error as NodeJS.ErrnoException).code))
+    ? new DiskFailed(path, error)
+    : error;
 
 /** What is to be thrown when the log of `dir` could not be opened because of `error`. */
 export function toOpenFailure(dir: string, error: unknown): unknown {
@@ -32,7 +40,7 @@ export function toOpenFailure(dir: string, error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const isKeptOut = code === 'SQLITE_CANTOPEN' || (code === 'EACCES' && syscall === 'open');
   const fails = code !== undefined && (CODES.test(code) || (isKeptOut && !isWritable(dir)));
-  if (fails) return new DiskFailed(dir, error);
+  if (fails) return new DiskFailed(`the data directory ${dir}`, error);
   const whose = `the data directory ${dir} (--data, PLATFORM_DATA)`;
   if (syscall === 'mkdir') return new Error(`${whose} cannot be made: ${error.message}`, { cause: error });
   if (code?.startsWith('SQLITE_') !== true) return error;

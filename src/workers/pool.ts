@@ -131,7 +131,8 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     const late = new Promise<never>((_, reject) => {
       const expire = (): void => {
         if (reading > 0) cancel = patience.after(MAX_QUERY_MS, expire);
-        else if (supervisor.isLoading(graphId)) reject(new GraphLoading(graphId));
+        else if (supervisor.isLoading(graphId))
+          reject(new GraphLoading(`The graph "${graphId}" is still loading`));
         else reject(new Late(`The graph did not answer within ${MAX_QUERY_MS / 1_000} s`));
       };
       cancel = patience.after(MAX_QUERY_MS, expire);

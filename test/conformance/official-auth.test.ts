@@ -83,17 +83,14 @@ test('a handler of create_run sees the whole order of the run (official 4)', () 
 test('a handler of create_run sees `if_not_exists` as the official server shows it (official 4)', () =>
   withServer(STEERED, async (s) => {
     const { thread_id: thread } = (await s.request('POST', '/threads', {})).json;
-    const body = { assistant_id: 'echo' };
     for (const [path, more, expected] of [
       [`/threads/${thread}/runs`, {}, 'reject'],
-      [`/threads/${thread}/runs/stream`, {}, 'reject'],
       [`/threads/${thread}/runs`, { if_not_exists: 'create' }, 'create'],
       ['/runs', {}, 'reject'],
-      ['/runs/batch', {}, 'reject'],
-      ['/runs/stream', {}, 'create'],
+      ...[['/runs/batch', {}, 'reject'] as const, ['/runs/stream', {}, 'create'] as const],
       ['/runs/wait', {}, 'create'],
     ] as const) {
-      const order = { ...body, ...more };
+      const order = { assistant_id: 'echo', ...more };
       const { json } = await s.request('POST', path, path === '/runs/batch' ? [order] : order, SHOWS);
       assert.equal(JSON.parse(json.detail)[1].if_not_exists, expected, path);
     }

@@ -125,4 +125,38 @@ test(
   { lacking: mountLacking() },
 );
 
+test(
+  'backup, restore and export exit with 70 and name the path on a full disk',
+  () =>
+    withPrograms(async ({ serve, run, dir }) => {
+      // Given the log of a server that stopped, and a disk without room
+      const data = join(dir, 'data');
+      const server = await serve();
+      const { thread_id: thread } = (await create(server)).json;
+      await server.end('SIGTERM');
+      const backup = join(dir, 'log.backup');
+      assert.equal((await run({ args: ['backup', '--data', data, backup] })).code, 0);
+      const small = join(dir, 'small');
+      await withSmallDisk(small, 1, async (disk) => {
+        disk.fill();
+        for (const [path, args] of [
+          [join(small, 'log.backup'), ['backup', '--data', data, join(small, 'log.backup')]],
+          [join(small, 'data'), ['restore', backup, '--data', join(small, 'data')]],
+          [
+            join(small, 'a.rewound'),
+            ['export', '--data', data, '--thread', thread, '--output', join(small, 'a.rewound')],
+          ],
+        ] as const) {
+          // When the command writes there
+          const { code, output } = await run({ args });
+          // Then it says so, and leaves nothing
+          assert.equal(code, 70, output);
+          assert.ok(output.includes(`${path} cannot be written: `), output);
+          assert.ok(!existsSync(args[0] === 'restore' ? join(path, 'log.db') : path));
+        }
+      });
+    }),
+  { lacking: mountLacking() },
+);
+
 test.run();

@@ -5,7 +5,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { OnProgress } from '../../kernel/progress.ts';
-import { makePrivate, syncFolder } from '../disk.ts';
+import { makePrivate, syncFolder, toWriteFailure } from '../disk.ts';
 import { seal } from './backup-file.ts';
 import { openConnection } from './connection.ts';
 import { headPosition } from './event-store.ts';
@@ -30,7 +30,10 @@ export interface BackupOptions {
 /** Pages of one step, 8 MiB: the process answers signals and shows progress in between. */
 const STEP_PAGES = 2_048;
 
-/** Throws when there is no log, and when the file is there already. A file that it cannot finish it removes. */
+/**
+ * Throws when there is no log, and when the file is there already; `DiskFailed` when the disk does not take the file. A file
+ * that it cannot finish it removes.
+ */
 export async function backUp(dir: string, file: string, options: BackupOptions): Promise<BackedUp> {
   if (!options.force && existsSync(file))
     throw new Error(`${file} exists; name another file, or replace it with --force`);
@@ -54,6 +57,8 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
     renameSync(partial, file);
     syncFolder(dirname(file));
     return { file, position, bytes };
+  } catch (error) {
+    throw toWriteFailure(file, error);
   } finally {
     db.close();
     for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(`${partial}${rest}`, { force: true });

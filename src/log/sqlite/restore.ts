@@ -5,8 +5,8 @@
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OnProgress } from '../../kernel/progress.ts';
-import { makeFolder, syncFolder } from '../disk.ts';
-import { assertWhole, copyDatabase } from './backup-file.ts';
+import { makeFolder, syncFolder, toWriteFailure } from '../disk.ts';
+import { assertWhole, copyDatabase, type Sealed } from './backup-file.ts';
 import { openConnection } from './connection.ts';
 import { headPosition } from './event-store.ts';
 import { lockDirectory } from './lock.ts';
@@ -32,14 +32,32 @@ export interface RestoreOptions {
 /** A log, and what SQLite and the server keep beside it. */
 const LOG_FILES = ['', '-wal', '-shm', '-head'].map((rest) => `${LOG_FILE}${rest}`);
 
-/** Throws `BackupDamaged` for the file, `DataDirectoryBusy` for a folder in use, and without `force` for one with a log. */
-export function restore(file: string, dir: string, { force, now, onProgress }: RestoreOptions): Restored {
+/**
+ * Throws `BackupDamaged` for the file, `DataDirectoryBusy` for a folder in use, `DiskFailed` when the disk does not take the
+ * log, and without `force` for a folder with a log.
+ */
+export function restore(file: string, dir: string, options: RestoreOptions): Restored {
+  const { force, onProgress } = options;
   const found = LOG_FILES.filter((name) => existsSync(join(dir, name)));
   if (found.length > 0 && !force)
     throw new Error(
       `${dir} has a log (${found.join(', ')}); name another folder with --data, or move that log aside with --force`,
     );
   const sealed = assertWhole(file, onProgress);
+  try {
+    return putBack(file, dir, sealed, found.length > 0, options);
+  } catch (error) {
+    throw toWriteFailure(dir, error);
+  }
+}
+
+function putBack(
+  file: string,
+  dir: string,
+  sealed: Sealed,
+  hasLog: boolean,
+  { now, onProgress }: RestoreOptions,
+): Restored {
   makeFolder(dir);
   const unlock = lockDirectory(dir);
   const restored = join(dir, `${LOG_FILE}-restoring`);
@@ -48,7 +66,7 @@ export function restore(file: string, dir: string, { force, now, onProgress }: R
     rmSync(restored, { force: true });
     copyDatabase(file, restored, sealed, onProgress);
     const position = lastPositionOf(restored);
-    const aside = found.length === 0 ? undefined : moveAside(dir, now);
+    const aside = hasLog ? moveAside(dir, now) : undefined;
     renameSync(restored, join(dir, LOG_FILE));
     // Until here it keeps a server from starting without the commits that were moved.
     rmSync(join(dir, `${LOG_FILE}-head`), { force: true });
