@@ -25,7 +25,7 @@ test('given interrupt(), when answered in a new process, then the node gets the 
   assert.deepEqual(Object.values(interrupts)[0], state.interrupts);
   assert.deepEqual(state.tasks[0]?.path, ['__pregel_pull', 'ask']);
   assert.deepEqual(first.of('updates').at(-1), { __interrupt__: state.interrupts });
-  assert.deepEqual(first.of('values').at(-1), { __interrupt__: state.interrupts });
+  assert.deepEqual(first.of('values').at(-1), { log: [], __interrupt__: state.interrupts });
   const second = await bench.restart().run({ command: { resume: 'yes' } });
   assert.deepEqual(second.end, { kind: 'success', next: [], interrupts: {} });
   assert.deepEqual((await bench.state()).values, { log: [], answer: ['yes'] });
