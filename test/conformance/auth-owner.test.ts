@@ -269,7 +269,7 @@ test('given system assistants, when any user reads, searches and runs them, then
     for (const name of ['alice', 'bob']) {
       assert.equal((await s.request('GET', '/assistants/echo', undefined, as(name))).status, 200);
       const found = await s.request('POST', '/assistants/search', { limit: 100 }, as(name));
-      assert.equal(found.json.length, 9);
+      assert.equal(found.json.length, 10);
       const { json } = await s.request(
         'POST',
         '/runs/wait',
