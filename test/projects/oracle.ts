@@ -88,12 +88,19 @@ function openFollower(exported: any): (step: any) => Promise<unknown> {
     const graph = await graphFor(config);
     const input = await inputOf(step, graph, config);
     const chunks: unknown[] = [];
+    // Deliberate: the server tells a question with the state beside it.
+    let shown: any;
+    const withState = (payload: any): unknown => {
+      if (payload?.__interrupt__ === undefined) shown = payload;
+      return payload?.__interrupt__?.length > 0 ? { ...shown, ...payload } : payload;
+    };
     try {
       const streamMode = step.modes ?? order.modes;
       const stream = await graph.stream(input, { ...config, streamMode, subgraphs: step.subgraphs === true });
       for await (const chunk of stream) {
         const [namespace, mode, payload] = step.subgraphs === true ? chunk : [[], ...chunk];
-        chunks.push([[mode, ...namespace].join('|'), toChunk(mode, payload)]);
+        const told = mode === 'values' && namespace.length === 0 ? withState(payload) : payload;
+        chunks.push([[mode, ...namespace].join('|'), toChunk(mode, told)]);
       }
     } catch (error: any) {
       chunks.push(['error', { error: error.name, message: error.message }]);
