@@ -7,18 +7,17 @@ const test = suite('thread/state');
 
 const running = [fact.created(), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')];
 
-test('a requeued run goes to the front and keeps attempt, losses and base', () => {
+test('a requeued run goes to the front and keeps attempt and base', () => {
   const { state } = given(...running, fact.saved('a', 'c1'), fact.requeued('a', 1, { lost: true }));
   assert.ok(state.status === 'queued');
   assert.deepEqual(state.queue, [
-    { runId: 'a', attempt: 1, lost: 1, base: null, checkpointed: true },
-    { runId: 'b', attempt: 0, lost: 0, base: null, checkpointed: false },
+    { runId: 'a', attempt: 1, base: null, checkpointed: true },
+    { runId: 'b', attempt: 0, base: null, checkpointed: false },
   ]);
   const again = given(...running, fact.requeued('a'), fact.started('a', 2)).state;
   assert.deepEqual(openRun(again, 'a'), {
     runId: 'a',
     attempt: 2,
-    lost: 0,
     base: null,
     checkpointed: false,
     leaseId: 'lease',
@@ -60,7 +59,7 @@ test('given the end of a run, when others wait, then the thread is queued and fo
     metadata: {},
     temporary: false,
     head: 'c9',
-    queue: [{ runId: 'b', attempt: 0, lost: 0, base: null, checkpointed: false }],
+    queue: [{ runId: 'b', attempt: 0, base: null, checkpointed: false }],
   });
 });
 
