@@ -33,6 +33,8 @@ export interface Keeper {
 const GRAPH = 'echo';
 const MAX_THINGS = 5;
 
+const MAX_TRIES = 5;
+
 export function openKeeper(name: string, problems: string[]): Keeper {
   const threads: Thing[] = [];
   const assistants: Thing[] = [];
@@ -47,9 +49,16 @@ export function openKeeper(name: string, problems: string[]): Keeper {
   let story: Story | undefined;
   const next = (): string => `${name}-${++last}-kept`;
 
-  /** Undefined for a 404, which is an answer here. */
-  async function ask(server: ServerProgram, method: string, path: string, body?: unknown) {
+  /** Undefined for a 404, which is an answer here. On a loaded machine no worker may answer in time: nothing was done. */
+  async function ask(
+    server: ServerProgram,
+    method: string,
+    path: string,
+    body?: unknown,
+    tries = MAX_TRIES,
+  ): Promise<any> {
     const { status, json } = await server.ask(method, path, body);
+    if (status === 503 && tries > 1) return ask(server, method, path, body, tries - 1);
     if (status === 404) return undefined;
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
     return json;
