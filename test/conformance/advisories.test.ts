@@ -79,7 +79,10 @@ test('serialised objects stay data (CVE-2025-68664, CVE-2025-68665, CVE-2025-644
       assert.ok(!(item.text + state.text).includes('canary-env'));
     }
     const polluting = '{"metadata":{"constructor":{"prototype":{"polluted":true}}}}';
-    assert.equal((await s.request('POST', '/threads', polluting)).status, 422);
+    const { json } = await s.request('POST', '/threads', polluting);
+    assert.deepEqual(json.metadata, JSON.parse(polluting).metadata);
+    const refused = '{"metadata":{"__proto__":{"polluted":true}}}';
+    assert.equal((await s.request('POST', '/threads', refused)).status, 422);
     assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
   }));
 

@@ -122,7 +122,7 @@ test('given any JSON and an auth handler that looks at it, when it is sent anywh
     fuzz(s, { authorization: 'Bearer alice-token' }),
   ));
 
-/** What user data may look like: everything that JSON can carry but the keys that are refused. */
+/** What user data may look like: everything that JSON can carry but the key and the texts that are refused. */
 const keys = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc.constantFrom(
@@ -144,10 +144,12 @@ const keys = fc.oneof(
     '__tagged__',
     '@type',
     'value',
+    'constructor',
+    'prototype',
   ),
 );
-/** Some generators like them. */
-const REFUSED = new Set(['__proto__', 'constructor', 'prototype']);
+/** Some generators like it. */
+const REFUSED = '__proto__';
 const { tree } = fc.letrec((tie) => ({
   tree: fc.oneof({ depthSize: 'small', withCrossShrink: true }, tie('leaf'), tie('list'), tie('object')),
   leaf: fc.oneof(
@@ -156,11 +158,11 @@ const { tree } = fc.letrec((tie) => ({
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n)),
     fc.maxSafeInteger(),
     fc.boolean(),
-    fc.constantFrom<unknown>(null, 1e308, 5e-324, 2 ** 53, 'a\u0000b', '\ud800', '\u2028', '🦉'),
+    fc.constantFrom<unknown>(null, 1e308, 5e-324, 2 ** 53, 'a\u0000b', '\u2028', '🦉'),
   ),
   list: fc.array(tie('tree'), { maxLength: 4 }),
   object: fc.dictionary(
-    keys.filter((key) => key.isWellFormed() && !key.includes('\u0000') && !REFUSED.has(key)),
+    keys.filter((key) => key.isWellFormed() && !key.includes('\u0000') && key !== REFUSED),
     tie('tree'),
     { maxKeys: 5 },
   ),

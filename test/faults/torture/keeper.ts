@@ -32,7 +32,6 @@ export interface Keeper {
 
 const GRAPH = 'echo';
 const MAX_THINGS = 5;
-
 const MAX_TRIES = 5;
 
 export function openKeeper(name: string, problems: string[]): Keeper {
