@@ -12,6 +12,8 @@ const DOUBTFUL_MS = 300;
 const MAX_LAG_MS = 10_000;
 /** A worker that has begun nothing is killed when its event loop is blocked for longer. */
 const MAX_UNUSED_STALL_MS = 5_000;
+/** A worker must have begun nothing for this long: the latest heartbeat may be older than the end of its last run. */
+const MIN_UNUSED_MS = 1_000;
 /** A worker is killed when its channel is broken for longer, or a run unanswered, although its event loop turns. */
 const MAX_DEAF_MS = 5_000;
 /** A worker is killed when its event loop is blocked, and a cancellation ignored, for longer. */
@@ -35,6 +37,7 @@ export interface Health {
   fatSince?: number | undefined;
   busySince?: number | undefined;
   idleSince?: number | undefined;
+  unusedSince?: number | undefined;
 }
 
 /** Time for which the worker's event loop has been blocked, in milliseconds. */
@@ -73,6 +76,7 @@ export function examine(
   health.busySince = since((heartbeat?.busyPermille ?? 0) > BUSY_PERMILLE, health.busySince);
   const isLoading = worker.loading.culprit() !== undefined;
   const isUnused = !worker.hasBegun && !isLoading;
+  health.unusedSince = since(isUnused, health.unusedSince);
   health.idleSince = since(worker.load === 0 && !isLoading, health.idleSince);
   if (worker.overrunMs() > MAX_OVERRUN_MS || health.fatSince !== undefined || worker.isSpoiled())
     health.isRetired = true;
@@ -84,7 +88,8 @@ export function examine(
   if (stalled > MAX_STOP_MS && worker.stopWaitMs() > MAX_STOP_MS)
     return { by: 'stuck', error: 'WorkerUnresponsive', message: busy };
   if (worker.deafMs() > MAX_DEAF_MS * patience) return deafEnd;
-  if (isUnused && stalled > MAX_UNUSED_STALL_MS * patience) return { ...ended(busy), cause: 'stall' };
+  if (stalled > MAX_UNUSED_STALL_MS * patience && now - (health.unusedSince ?? now) > MIN_UNUSED_MS)
+    return { ...ended(busy), cause: 'stall' };
   if (worker.loading.loadingMs() > loadLimitMs) {
     const limit = `${Math.round(loadLimitMs / 1_000)} s (PLATFORM_GRAPH_LOAD_SECS)`;
     return ended(`the file has not loaded within ${limit}`);

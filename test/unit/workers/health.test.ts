@@ -70,7 +70,7 @@ const TABLE: readonly [what: string, facts: Facts, by: string | undefined][] = [
 
 for (const [what, facts, by] of TABLE)
   test(`X4 a worker that ${what}: ${by ?? 'goes on'}`, () =>
-    assert.equal(examine(workerWith(facts), { isRetired: false }, LIMITS)?.by, by));
+    assert.equal(examine(workerWith(facts), { isRetired: false, unusedSince: -1_001 }, LIMITS)?.by, by));
 
 test('X4 a worker over its memory limit gets nothing new, and is ended after two seconds', () => {
   const health: Health = { isRetired: false };
@@ -105,10 +105,18 @@ test('a worker counts as busy after its event loop was used for more than a seco
 
 test('X4 limits of a worker that has begun nothing grow with patience, and those of others do not', () => {
   const patient = { ...LIMITS, patience: 2 };
-  const endOf = (facts: Facts) => examine(workerWith(facts), { isRetired: false }, patient)?.by;
+  const endOf = (facts: Facts) =>
+    examine(workerWith(facts), { isRetired: false, unusedSince: -1_001 }, patient)?.by;
   assert.deepEqual([endOf({ stalled: 9_000 }), endOf({ stalled: 10_001 })], [undefined, 'ended']);
   assert.deepEqual([endOf({ deaf: 9_000 }), endOf({ deaf: 10_001 })], [undefined, 'crash']);
   assert.equal(endOf({ ...BUSY, stalled: 1_500, stopWait: 1_500 }), 'stuck');
+});
+
+test('X4 a worker whose last run has just ended is not ended for a heartbeat from before that', () => {
+  const health: Health = { isRetired: false };
+  assert.equal(examine(workerWith({ ...BUSY, stalled: 6_000 }), health, LIMITS), undefined);
+  assert.equal(examine(workerWith({ own: 250, stalled: 6_250 }), health, LIMITS), undefined);
+  assert.equal(examine(workerWith({ own: 1_500, stalled: 7_500 }), health, LIMITS)?.by, 'ended');
 });
 
 test.run();
