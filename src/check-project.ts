@@ -29,7 +29,9 @@ export async function checkProject(config: Config): Promise<CheckedProject> {
   });
   try {
     // Port 0 is always free: ports are not the question here.
-    const { graphs } = await loadProject({ ...config, port: 0 }, opening, [], (text) => warnings.push(text));
+    const { graphs } = await loadProject({ ...config, port: 0 }, opening, [], (text) => warnings.push(text), {
+      isStrict: true,
+    });
     const { graphIds } = graphs;
     await graphs.close();
     return { graphIds, problems: [], warnings };

@@ -6,6 +6,7 @@
 import { basename, dirname } from 'node:path';
 import { ConfigError, type Config } from './config/config.ts';
 import { watchFiles } from './file-watch.ts';
+import { problemText } from './graphs/loader.ts';
 import { forgetModules } from './graphs/modules/hooks.ts';
 import { listenForFiles } from './graphs/modules/loaded-files.ts';
 import { openReloadingGraphs, type ReloadingGraphs } from './workers/reload.ts';
@@ -44,12 +45,20 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
 
   const watch = watchFiles({
     clock,
-    onChange(files) {
-      chain = chain
-        .then(() => (stopped ? undefined : applyChanges(files)))
-        .catch((error: unknown) => serve.onFault(error, 'taking over a change'));
+    accept(file) {
+      // While something fails to load, any changed source file triggers a retry: a missing module has no path to watch.
+      const isBroken = server === undefined || (graphs?.broken.length ?? 0) > 0;
+      if (!serverFiles.has(file) && !graphFiles.has(file) && !(isBroken && SOURCE.test(file))) return false;
+      if (!serverFiles.has(file)) graphs?.expectReload();
+      return true;
     },
+    onChange: (files) => inTurn(() => applyChanges(files)),
   });
+  function inTurn(work: () => Promise<void>): void {
+    chain = chain
+      .then(() => (stopped ? undefined : work()))
+      .catch((error: unknown) => serve.onFault(error, 'taking over a change'));
+  }
   const noteIn = (files: Set<string>) => (file: string) => {
     files.add(file);
     watch.add(file);
@@ -62,9 +71,10 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
   };
   const reportBroken = (): void =>
     report(
-      (graphs?.broken ?? []).map(
-        ({ graphId, file, reason }) => `graph "${graphId}" (${file}): ${withCode(reason)}`,
-      ),
+      (graphs?.broken ?? []).map(({ reason, isRetried, ...graph }) => {
+        const text = problemText({ ...graph, reason: withCode(reason) });
+        return isRetried === true ? `${text}; its next run tries again` : text;
+      }),
     );
   const warned = new Set<string>();
   /** Reports each warning once; restarts find the same ones again. */
@@ -127,18 +137,30 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
   }
 
   async function applyChanges(files: ReadonlySet<string>): Promise<void> {
-    // While something fails to load, any changed source file triggers a retry: a missing module has no path to watch.
-    const isBroken = server === undefined || (graphs?.broken.length ?? 0) > 0;
-    const changed = [...files].filter(
-      (file) => serverFiles.has(file) || graphFiles.has(file) || (isBroken && SOURCE.test(file)),
-    );
-    if (changed.length === 0) return;
-    const names = changed.map((file) => basename(file)).join(', ');
-    if (server === undefined || changed.some((file) => serverFiles.has(file))) return restart(names);
+    const changed = [...files];
+    const ofServer = changed.filter((file) => serverFiles.has(file));
+    const before = server;
+    if (server === undefined || ofServer.length > 0) await restart(namesOf(changed));
+    // After a refused restart the old server takes over what changed of the graphs.
+    if (server === before && ofServer.length < changed.length)
+      reload(namesOf(changed.filter((file) => !ofServer.includes(file))));
+  }
+
+  /** Does not wait: the next change abandons a load that takes long. */
+  function reload(names: string): void {
+    say(`${names} changed, reloading …`);
     const began = clock.monotonic();
-    await graphs?.reload();
-    say(`${names} changed: graphs reloaded in ${Math.round(clock.monotonic() - began)} ms`);
-    reportBroken();
+    const reloading = graphs?.reload().then((isDone) => {
+      if (!isDone) return;
+      const ms = Math.round(clock.monotonic() - began);
+      const failed = (graphs?.broken ?? []).map(({ graphId }) => graphId);
+      if (failed.length === 0) return say(`graphs reloaded in ${ms} ms`);
+      say(
+        `reload failed after ${ms} ms, runs end with the error until a save mends it: ${failed.join(', ')}`,
+      );
+      reportBroken();
+    });
+    reloading?.catch((error: unknown) => serve.onFault(error, 'reloading graphs'));
   }
 
   try {
@@ -146,7 +168,10 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     process.chdir(dirname(config.configFile));
     listenForFiles(noteServerFile);
     try {
-      await start(config);
+      // A change during a slow start is applied after it.
+      const starting = start(config);
+      chain = starting.catch(() => undefined);
+      await starting;
     } catch (error) {
       // If the server loads no project code, no file change can repair the start (a port in use, for example).
       const { auth, http, store } = config;
@@ -178,6 +203,8 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
 }
 
 const NOT_SERVED = 'Nothing is served until this is mended; the next change of a file is tried at once.';
+
+const namesOf = (files: readonly string[]): string => files.map((file) => basename(file)).join(', ');
 
 /** Appends source lines around the position in the message, unless it already has some. */
 function withCode(reason: string): string {

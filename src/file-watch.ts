@@ -14,17 +14,25 @@ export interface FileWatch {
 
 export interface FileWatchOptions {
   readonly clock: Pick<Clock, 'after'>;
-  /** Receives the absolute paths of changed files in watched folders. */
+  /** Called at once for each change of a file in a watched folder; false ignores it. */
+  readonly accept: (file: string) => boolean;
+  /** Receives the absolute paths of the accepted files. */
   readonly onChange: (files: ReadonlySet<string>) => void;
   readonly delayMs?: number;
 }
 
-export function watchFiles({ clock, onChange, delayMs = DEFAULT_DELAY_MS }: FileWatchOptions): FileWatch {
+export function watchFiles({
+  clock,
+  accept,
+  onChange,
+  delayMs = DEFAULT_DELAY_MS,
+}: FileWatchOptions): FileWatch {
   const folders = new Map<string, FSWatcher>();
   let changed = new Set<string>();
   let cancel: () => void = () => undefined;
 
   function note(file: string): void {
+    if (!accept(file)) return;
     changed.add(file);
     cancel();
     cancel = clock.after(delayMs, () => {

@@ -4,6 +4,7 @@ import { recogniseAuth } from './auth/handler.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import type { Graphs } from './workers/open-graphs.ts';
 import { recogniseApp } from './http/custom-app.ts';
+import { problemText } from './graphs/loader.ts';
 import { loadedFiles } from './graphs/modules/loaded-files.ts';
 import { portProblem } from './http/server.ts';
 import { loadEmbeddings } from './load-embeddings.ts';
@@ -18,25 +19,35 @@ export interface Project {
   readonly embedTexts: Loaded<typeof recogniseEmbedTexts>;
 }
 
-/** Rejects with one `ConfigError` that contains `found` and all further problems, after closing the graphs. */
+/**
+ * Rejects with one `ConfigError` that contains `found` and all further problems, after closing the graphs. Without
+ * `isStrict`, a graph that does not load is only a warning if other graphs load and nothing else is wrong.
+ */
 export async function loadProject(
   config: Config,
   opening: Promise<Graphs>,
   found: readonly string[],
   onWarning: (text: string) => void,
+  { isStrict = false }: { readonly isStrict?: boolean } = {},
 ): Promise<Project> {
   const problems = [...found];
   const graphs = await opening.catch((error: unknown) => {
     problems.push(`graphs: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   });
-  for (const { graphId, file, reason } of graphs?.problems ?? [])
-    problems.push(`graph "${graphId}" (${file}): ${reason}`);
+  const unloaded = graphs?.problems ?? [];
+  const ofGraphs = problems.length;
   const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', problems);
   const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', problems);
   const embed = config.store.index?.embed;
   const embedTexts = await loadEmbeddings(embed, recogniseEmbedTexts, problems);
+  const isPartial = !isStrict && problems.length === 0 && unloaded.length < config.graphs.length;
+  if (!isPartial) problems.splice(ofGraphs, 0, ...unloaded.map(problemText));
   if (graphs !== undefined && problems.length === 0) {
+    for (const each of unloaded)
+      onWarning(
+        `${problemText(each)}; ${each.isRetried === true ? 'its next run tries again' : 'it is not served'}`,
+      );
     const shared = loadedFiles().filter((file) => graphs.files.has(file) && !file.endsWith('.json'));
     for (const file of shared)
       onWarning(`${file} is loaded by graphs and by the server's own handlers, which share no module state`);

@@ -16,7 +16,15 @@ export interface GraphProblem {
   readonly graphId: string;
   readonly file: string;
   readonly reason: string;
+  /** The graph did not load in time or ended its worker. Each of its runs tries again in a worker of its own. */
+  readonly isRetried?: boolean;
 }
+
+export const problemText = ({ graphId, file, reason }: GraphProblem): string =>
+  `graph "${graphId}" (${file}): ${reason}`;
+
+export const notLoadedText = ({ graphId, reason }: Pick<GraphProblem, 'graphId' | 'reason'>): string =>
+  `The graph "${graphId}" did not load: ${reason}`;
 
 /** A `factory` is called for every run; an `undecided` function gets its role at its first call. */
 export type GraphSource =

@@ -3,17 +3,25 @@
  * from its checkpoints alone, and its runs end with an error.
  */
 import type { Ids } from '../kernel/ids.ts';
+import { notLoadedText, type GraphProblem } from './loader.ts';
 import { GraphNotLoaded, notServedText, type GraphHost } from './port.ts';
 import { readRecordedHistory, readRecordedState } from './recorded-states.ts';
 import type { StateHost } from './state-port.ts';
 
+interface KeptHost extends GraphHost, StateHost {
+  readonly problems?: readonly GraphProblem[];
+}
+
 /** Wraps the host. */
-export function serveKept<Host extends GraphHost & StateHost>(host: Host, ids: Ids): Host {
+export function serveKept<Host extends KeptHost>(host: Host, ids: Ids): Host {
   const isServed = ({ graphId }: { readonly graphId: string }): boolean => host.graphIds.includes(graphId);
   return {
     ...host,
     async run(order, ...rest) {
       if (isServed(order)) return host.run(order, ...rest);
+      const problem = host.problems?.find(({ graphId }) => graphId === order.graphId);
+      if (problem !== undefined)
+        return { kind: 'error', error: 'GraphNotLoaded', message: notLoadedText(problem) };
       const message = notServedText(order.graphId, host.graphIds);
       return { kind: 'error', error: 'GraphNotServed', message };
     },

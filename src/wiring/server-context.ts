@@ -50,7 +50,10 @@ export function createContext(
       onFault: (error) => onFault(error, 'auth'),
       onWarning,
     }),
-    unserved: new Map(config.unserved.map(({ id, reason }) => [id, reason])),
+    unserved: new Map([
+      ...config.unserved.map(({ id, reason }) => [id, reason] as const),
+      ...graphs.problems.map(({ graphId, reason }) => [graphId, reason] as const),
+    ]),
     asksHandler: handler !== undefined,
     http: config.http,
     inherit: createInheritance(config.http.configurableHeaders),

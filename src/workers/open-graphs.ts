@@ -27,6 +27,8 @@ export interface OpenGraphsOptions {
   readonly onFile?: (path: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
   readonly onEntry?: GraphPoolOptions['onEntry'] | undefined;
+  /** Aborts when the graphs are not awaited any more: their workers end. */
+  readonly abandoned?: AbortSignal;
 }
 
 /** Queries reject with `GraphFailed`, `GraphsUnavailable` or the error of the given checkpoint reader. */
@@ -36,7 +38,7 @@ export interface Graphs extends GraphPool {
 }
 
 export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
-  const { graphs: specs, workers, clock, ids, onFault, onEntry } = options;
+  const { graphs: specs, workers, clock, ids, onFault, onEntry, abandoned } = options;
   const analysis = createSourceAnalysis({
     exports: specs,
     limitMs: options.schemaTimeoutMs,
@@ -52,7 +54,7 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
     };
     const pool = serveKept(
       await openGraphPool({
-        ...{ ...workers, graphs: specs, readSource, onFault, onFile },
+        ...{ ...workers, graphs: specs, readSource, onFault, onFile, abandoned },
         ...(onEntry && { onEntry }),
       }),
       ids,

@@ -46,12 +46,13 @@ export interface GraphPoolOptions {
   readonly onFault: (error: unknown, context: string) => void;
   /** Called when a worker ends because it had nothing to do. */
   readonly onEntry?: (entry: { level: 'info'; message: string; members: { reason: string } }) => void;
+  readonly abandoned?: AbortSignal | undefined;
   /** Clock for query time-outs; the system clock by default. */
   readonly patience?: Pick<Clock, 'after'>;
 }
 
 export interface GraphPool extends GraphHost, StateHost {
-  /** Graphs that did not load, with the reason; `graphIds` does not contain them. */
+  /** Graphs that did not load, with the reason; of these, `graphIds` contains the ones that are retried. */
   readonly problems: readonly GraphProblem[];
   readonly describer: GraphDescriber;
   /** Passes the server's URL to SDK clients in graph code. */
@@ -102,6 +103,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       options.onEntry?.({ level: 'info', message: 'graph worker ended', members: { reason } }),
     size: options.workers,
     concurrency: MAX_BEGUN_RUNS,
+    abandoned: options.abandoned,
   });
 
   async function run(order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd | LostAttempt> {
@@ -112,7 +114,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       return signal.aborted ? ({ kind: 'stopped' } as const) : worker.run(order, link, signal, head);
     };
     for (;;) {
-      const isAlone = suspects.has(runId);
+      const isAlone = suspects.has(runId) || supervisor.isRetried(graphId);
       const how = await (
         isAlone ? supervisor.alone(graphId, execute) : supervisor.choose(graphId, threadId).then(execute)
       ).catch(toLost);
@@ -176,7 +178,9 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     problems: supervisor.problems,
     graphIds: graphs
       .map(({ id }) => id)
-      .filter((id) => supervisor.problems.every(({ graphId }) => graphId !== id)),
+      .filter((id) =>
+        supervisor.problems.every(({ graphId, isRetried }) => graphId !== id || isRetried === true),
+      ),
     run,
     async state(order, reader) {
       const { result, blobs } = await query({ m: 'state', order, reader });

@@ -2,15 +2,18 @@
  * Starts graph workers, watches them and chooses one for each run and query. X4 A worker that ends is replaced, and
  * another worker gets the runs that it had not begun.
  */
-import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
+import { notLoadedText, type GraphProblem, type GraphSpec } from '../graphs/loader.ts';
 import { GraphNotLoaded, GraphsUnavailable } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
 import { ended } from './fault-attribution.ts';
 import { doubtMs, examine, isBusy, isDoubtful, type Health } from './health.ts';
+import { loadAll } from './load-all.ts';
 import type { GraphWorker } from './worker.ts';
 
 export interface SupervisorOptions {
+  /** Ends the workers of a start that is not awaited any more. */
+  readonly abandoned?: AbortSignal | undefined;
   readonly graphs: readonly GraphSpec[];
   /** Maximum number of workers, at least 1. */
   readonly size: number;
@@ -28,6 +31,8 @@ export interface SupervisorOptions {
 
 export interface Supervisor {
   readonly problems: readonly GraphProblem[];
+  /** True for a graph that has to be loaded in a worker of its own (`GraphProblem.isRetried`). */
+  isRetried(graphId: string): boolean;
   /**
    * Resolves with a worker that has loaded the graph: the thread's previous worker, or the least loaded one. Rejects with
    * `GraphsUnavailable` when the server stops, and with `GraphNotLoaded` when the graph loads in no worker. While no worker
@@ -36,7 +41,10 @@ export interface Supervisor {
   choose(graphId: string, threadId?: string): Promise<GraphWorker>;
   /** True while workers load and none has loaded the graph. */
   isLoading(graphId: string): boolean;
-  /** Calls `use` with a worker that does nothing else. At most `size` callers, or `MIN_ALONE`, have one at once. */
+  /**
+   * Calls `use` with a worker that does nothing else. At most `size` callers, or `MIN_ALONE`, have one at once. A retried
+   * graph that loads in it is retried no more.
+   */
   alone<T>(graphId: string, use: (worker: GraphWorker) => Promise<T>): Promise<T>;
   base(url: string): void;
   close(): Promise<void>;
@@ -64,7 +72,7 @@ interface Member extends Health {
 
 /** Resolves when each graph has loaded or failed. */
 export async function openSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { graphs, size, memoryMb, loadLimitMs, concurrency, clock, onFault, onSurplus } = options;
+  const { graphs, size, memoryMb, loadLimitMs, concurrency, clock, onFault, onSurplus, abandoned } = options;
   const members = new Set<Member>();
   const homes = new Map<string, GraphWorker>();
   const waiting = new Set<() => void>();
@@ -76,6 +84,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   let closed = false;
   /** Doubles when a worker is ended before it begins a run, up to `MAX_PATIENCE`; the machine may be too slow. */
   let patience = 1;
+  let isStarting = true;
 
   const wakeAll = (): void => {
     for (const wake of waiting) wake();
@@ -95,6 +104,8 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       members.delete(member);
       wakeAll();
       if (closed) return;
+      // `loadAll` and `loadAlone` report the graph.
+      if (worker.hasProcess && (isStarting || retried(worker.loading.culprit()) !== undefined)) return;
       if (!worker.hasProcess || worker.loading.culprit() !== undefined) return startLater(message);
       if (cause === 'idle') onSurplus(message);
       else onFault(new GraphsUnavailable(message), 'a graph worker ended and is replaced');
@@ -124,29 +135,6 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
 
   const all = (): GraphWorker[] => [...members].map(({ worker }) => worker);
   const working = (): Member[] => [...members].filter(({ isRetired, isAlone }) => !isRetired && !isAlone);
-
-  /** Loads all graphs. A graph that kills the worker is a problem, and another worker loads the remaining graphs. */
-  async function loadAll(): Promise<void> {
-    let remaining = graphs.map(({ id }) => id);
-    while (remaining.length > 0) {
-      const { worker } = start();
-      try {
-        const results = await worker.loading.request(remaining);
-        problems.push(...results.filter((each) => each !== undefined));
-        return;
-      } catch (error) {
-        const { message } = error as Error;
-        const culprit = worker.loading.culprit() ?? remaining[0]!;
-        const { file } = graphs.find(({ id }) => id === culprit)!;
-        problems.push({ graphId: culprit, file, reason: message });
-        const index = remaining.indexOf(culprit);
-        const loaded = remaining.slice(0, index);
-        const results = loaded.map((id) => worker.loading.request([id]).catch(() => [undefined]));
-        problems.push(...(await Promise.all(results)).flat().filter((each) => each !== undefined));
-        remaining = remaining.slice(index + 1);
-      }
-    }
-  }
 
   function grow(): void {
     if (!closed && working().length < size) start();
@@ -211,12 +199,41 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     return free;
   }
 
-  await loadAll();
-  if (problems.length === graphs.length && working().length === 0) grow();
+  const retried = (graphId: string | undefined): GraphProblem | undefined =>
+    problems.find((each) => each.graphId === graphId && each.isRetried === true);
+
+  /** Loads the graph in a worker of its own. */
+  async function loadAlone(worker: GraphWorker, graphId: string): Promise<void> {
+    const before = retried(graphId);
+    const [problem] = await worker.loading.request([graphId]).catch((error: Error) => {
+      if (closed || before === undefined) throw error;
+      throw notLoaded({ ...before, reason: error.message });
+    });
+    if (problem !== undefined) throw notLoaded(problem);
+    if (before !== undefined && problems.includes(before)) problems.splice(problems.indexOf(before), 1);
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    cancelWatch();
+    pause?.cancel();
+    const workers = all();
+    for (const worker of workers) worker.end(ended('the server is stopping'));
+    wakeAll();
+    await within(clock, CLOSE_MS, Promise.all(workers.map(({ exited }) => exited)));
+  }
+
+  abandoned?.addEventListener('abort', () => void close());
+  await loadAll({ graphs, problems, start: () => start().worker, isClosed: () => closed });
+  isStarting = false;
+  if (working().length === 0 && pause === undefined) grow();
 
   return {
     problems,
+    isRetried: (graphId) => retried(graphId) !== undefined,
     async choose(graphId, threadId) {
+      const unloaded = retried(graphId);
+      if (unloaded !== undefined) throw notLoaded(unloaded);
       for (;;) {
         assertOpen();
         const worker = best(graphId, threadId);
@@ -252,8 +269,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
             await worker.ended;
             continue;
           }
-          const [problem] = await worker.loading.request([graphId]);
-          if (problem !== undefined) throw notLoaded(problem);
+          await loadAlone(worker, graphId);
           return await use(worker);
         } finally {
           // Code that may outlive the run could be blamed on the next one.
@@ -273,20 +289,11 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       base = url;
       for (const worker of all()) worker.base(url);
     },
-    async close() {
-      closed = true;
-      cancelWatch();
-      pause?.cancel();
-      const workers = all();
-      for (const worker of workers) worker.end(ended('the server is stopping'));
-      wakeAll();
-      await within(clock, CLOSE_MS, Promise.all(workers.map(({ exited }) => exited)));
-    },
+    close,
   };
 }
 
-const notLoaded = ({ graphId, reason }: GraphProblem): GraphNotLoaded =>
-  new GraphNotLoaded(`The graph "${graphId}" did not load: ${reason}`);
+const notLoaded = (problem: GraphProblem): GraphNotLoaded => new GraphNotLoaded(notLoadedText(problem));
 
 const leastBy = (
   workers: readonly GraphWorker[],

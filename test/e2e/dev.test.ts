@@ -21,7 +21,11 @@ interface Project {
 }
 
 /** Serves a project of these files with `dev`. */
-function withProject(files: Record<string, string>, use: (project: Project) => Promise<void>): Promise<void> {
+function withProject(
+  files: Record<string, string>,
+  use: (project: Project) => Promise<void>,
+  env = {},
+): Promise<void> {
   return withPrograms(async ({ dir, launch }) => {
     const root = join(dir, 'project');
     mkdirSync(root);
@@ -29,7 +33,7 @@ function withProject(files: Record<string, string>, use: (project: Project) => P
     for (const [name, text] of Object.entries(files)) write(name, text);
     const args = ['dev', '--config', root, '--port', '0', '--data', join(dir, 'data')];
     const server = await asServer(
-      launch({ args, env: { PLATFORM_SHUTDOWN_GRACE_SECS: String(GRACE_MS / 1_000) } }),
+      launch({ args, env: { PLATFORM_SHUTDOWN_GRACE_SECS: String(GRACE_MS / 1_000), ...env } }),
     );
     await server.printed(/^Watching/m);
     let seen = server.output().length;
@@ -71,7 +75,7 @@ test('a saved file is used by the next run; the old code goes once its last run 
 
       // when a file that the graph imports is saved
       write('words.ts', `export const text = 'b ';`);
-      await says(/words\.ts changed: graphs reloaded/);
+      await says(/words\.ts changed, reloading …\n.*graphs reloaded/);
 
       // then new runs use the new code and the old run ends with the old one
       const body = { assistant_id: 'agent', input: {} };
@@ -93,7 +97,7 @@ test('a graph that does not load answers with its error, is mended by a save, an
 
       // a syntax error is printed with its place, and is the answer of the graph
       write('agent.ts', 'export const agent = () => ({ said: };');
-      await says(/graph "agent" \(.*agent\.ts:1:\d+: /);
+      await says(/reload failed after \d+ ms, .*: agent\n.*graph "agent" \(.*agent\.ts:1:\d+: /);
       assert.match(JSON.stringify((await ask({})).json), /GraphNotLoaded.*did not load.*agent\.ts:1:/);
 
       // code that throws is printed with its line
@@ -123,10 +127,63 @@ test('a graph that imports a missing file is named with its line and served once
     async ({ server, write, says }) => {
       assert.match(server.output(), /agent\.ts:3:30: .*words\.ts[^]*> 3 \|         import \{ text \}/);
       write('words.ts', `export const text = 'there';`);
-      await says(/words\.ts changed: graphs reloaded/);
+      await says(/words\.ts changed, reloading …\n.*graphs reloaded/);
       const body = { assistant_id: 'agent', input: {} };
       assert.equal((await server.ask('POST', '/runs/wait', body)).json.said, 'there');
     },
+  ));
+
+test('a run that comes after a save waits for the new code; a load that hangs ends with the next save', () =>
+  withProject(
+    { 'platform.json': GRAPHS, 'agent.ts': answers('one'), 'words.ts': `export const text = 'a ';` },
+    async ({ dir, server, write, says }) => {
+      // given a save whose load waits for a gate
+      const gate = JSON.stringify(join(dir, '../gate'));
+      const slowly = `import { existsSync } from 'node:fs';
+        while (!existsSync(${gate})) await new Promise((resolve) => setTimeout(resolve, 5));`;
+      const ask = async () =>
+        (await server.ask('POST', '/runs/wait', { assistant_id: 'agent', input: {} })).json.said;
+      write('words.ts', `${slowly}\nexport const text = 'b ';`);
+      await says(/words\.ts changed, reloading …/);
+
+      // when a run is created meanwhile
+      const early = ask();
+      writeFileSync(join(dir, '../gate'), '');
+
+      // then it has the new code
+      assert.equal(await early, 'b one');
+
+      // and given a load that never ends, the next save replaces it
+      write('words.ts', 'await new Promise((resolve) => setInterval(resolve, 1e9));');
+      await says(/words\.ts changed, reloading …/);
+      const waiting = ask();
+      write('words.ts', `export const text = 'c ';`);
+      assert.equal(await waiting, 'c one');
+    },
+  ));
+
+test('a graph that loads too late is named, and its next run waits for another try', () =>
+  withProject(
+    {
+      'platform.json': JSON.stringify({ graphs: { agent: './agent.ts:agent', other: './other.ts:agent' } }),
+      'agent.ts': `import { existsSync, writeFileSync } from 'node:fs';
+        const seen = import.meta.dirname + '/../seen';
+        if (!existsSync(seen)) {
+          writeFileSync(seen, '');
+          await new Promise((resolve) => setInterval(resolve, 1e9));
+        }
+        export const agent = () => ({ said: 'late' });`,
+      'other.ts': `export const agent = () => ({ said: 'other' });`,
+    },
+    async ({ server }) => {
+      assert.match(server.output(), /graph "agent" .*not loaded within 3 s.*its next run tries again/);
+      assert.ok(!server.output().includes('could not be started'), server.output());
+      for (const [graph, said] of Object.entries({ other: 'other', agent: 'late' }))
+        assert.deepEqual((await server.ask('POST', '/runs/wait', { assistant_id: graph, input: {} })).json, {
+          said,
+        });
+    },
+    { PLATFORM_GRAPH_LOAD_SECS: '3' },
   ));
 
 test('a changed env file restarts the server, which hands its runs back, and streams resume by id', () =>

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
-import { withPrograms } from './programs.ts';
+import { asServer, withPrograms } from './programs.ts';
 import { FUNCTION, project, withTakenPort } from './written-project.ts';
 
 const test = suite('start, problems');
@@ -38,6 +38,35 @@ test('each unusable graph and handler is named in one line with its reason, and 
     for (const [index, parts] of expected.entries())
       for (const part of parts) assert.match(lines[index]!, part);
     assert.not.match(output, 'Serving on');
+  }));
+
+test('a graph that throws or loads too late is named, and the other graphs are served', () =>
+  withPrograms(async ({ launch, dir }) => {
+    const cwd = await project(join(dir, 'partly'), {
+      'platform.json': {
+        graphs: { late: './late.mjs:graph', throws: './throws.js:graph', good: './good.js:graph' },
+      },
+      'good.js': FUNCTION,
+      'throws.js': 'throw new RangeError("no such model");\n',
+      'late.mjs': `await new Promise((resolve) => setInterval(resolve, 1e9));\n${FUNCTION}`,
+    });
+    const server = await asServer(
+      launch({
+        args: ['serve', '--port', '0', '--data', join(dir, 'data')],
+        ...{ cwd, env: { PLATFORM_GRAPH_LOAD_SECS: '3' } },
+      }),
+    );
+    for (const said of [
+      /graph \W+late\W+.*late\.mjs\): the file has not loaded within 3 s.*; its next run tries again/,
+      /graph \W+throws\W+.*RangeError: .*:1:7: no such model; it is not served/,
+    ])
+      assert.match(server.output(), said);
+    const ask = (graph: string) => server.ask('POST', '/runs/wait', { assistant_id: graph, input: {} });
+    const [good, throws, late] = [await ask('good'), await ask('throws'), await ask('late')];
+    assert.equal(good.json, { seen: null });
+    assert.is(throws.status, 422);
+    assert.match(throws.json.detail, 'Graph "throws" is not served: the file throws on import: RangeError');
+    assert.match(JSON.stringify(late.json), /GraphNotLoaded.*has not loaded within 3 s/);
   }));
 
 test('what is wrong with the configuration file, the environment and the command line is told at once', () =>

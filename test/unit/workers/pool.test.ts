@@ -183,13 +183,19 @@ function isAlive(pid: number): boolean {
 const FALLS_ON_LOAD = `export const agent = () => ({ fine: true });
 if (process.env.FALLS === 'yes') process.exit(7);`;
 
-test('X4 a file that ends its process as it loads is a problem of its graphs', () => {
+test('X4 a file that ends its process as it loads is a problem, until a run of its graph loads it', () => {
   process.env['FALLS'] = 'yes';
   return withProject({ 'graph.mjs': FALLS_ON_LOAD }, (dir) =>
     withPool(dir, { graphs: { agent: 'agent' } }, async (pool) => {
-      assert.deepEqual(pool.graphIds, []);
-      const { graphId, reason } = pool.problems[0]!;
-      assert.deepEqual([graphId, reason], ['agent', 'The process of the graph ended with exit code 7']);
+      const reason = 'The process of the graph ended with exit code 7';
+      const [problem] = pool.problems;
+      assert.deepEqual([problem?.graphId, problem?.reason], ['agent', reason]);
+      const message = `The graph "agent" did not load: ${reason}`;
+      const failed = await preparePoolRun(pool, {}).start();
+      assert.deepEqual(failed, { kind: 'error', error: 'GraphNotLoaded', message });
+      delete process.env['FALLS'];
+      assert.equal((await preparePoolRun(pool, {}).start()).kind, 'success');
+      assert.deepEqual(pool.problems, []);
     }),
   ).finally(() => delete process.env['FALLS']);
 });
