@@ -33,8 +33,8 @@ export interface AuthorizerOptions {
   readonly handler?: AuthHandler;
   readonly clock: Clock;
   readonly deadlineMs?: number;
-  /** Called with the cause when an operation ends in a 500. */
-  readonly onFault: (error: unknown) => void;
+  /** Called with the cause when an operation ends in a 500, and with the operation. */
+  readonly onFault: (error: unknown, event: EventName) => void;
 }
 
 export function createAuthorizer(options: AuthorizerOptions): Authorize {
@@ -43,7 +43,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const decide = async (handler: AuthHandler, actor: Actor, event: EventName, value: JsonObject) => {
     const { user } = actor;
     if (user === undefined) {
-      onFault(new Error(`${event} was asked for without an authenticated user`));
+      onFault(new Error('the operation was asked for without an authenticated user'), event);
       return refuse(403, 'Not authorized');
     }
     const [resource, action] = event.split(':') as [string, string];
@@ -72,7 +72,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
       return await decide(handler, actor, event, value);
     } catch (error) {
       const refusal = toRefusal(error);
-      if (refusal === undefined) onFault(error);
+      if (refusal === undefined) onFault(error, event);
       return refusal ?? refuseFaulty(error);
     }
   };

@@ -3,7 +3,9 @@ import { createAuthenticator, type AuthenticatorOptions, type AuthResult } from 
 import { createAuthorizer, type Authorize } from './authorize.ts';
 import { uncovered } from './coverage.ts';
 
-export interface AuthOptions extends AuthenticatorOptions {
+export interface AuthOptions extends Omit<AuthenticatorOptions, 'onFault'> {
+  /** `handler`: the operation whose handler has the fault, or `authenticate`. */
+  readonly onFault: (error: unknown, handler: string) => void;
   /** Called at most once, with a text that lists the operations without a handler. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
@@ -20,5 +22,11 @@ export function openAuth(options: AuthOptions): OpenAuth {
     options.onWarning?.(
       `auth: no handler covers ${open.join(', ')}: every authenticated caller may do these`,
     );
-  return { authenticate: createAuthenticator(options), authorize: createAuthorizer(options) };
+  return {
+    authenticate: createAuthenticator({
+      ...options,
+      onFault: (error) => options.onFault(error, 'authenticate'),
+    }),
+    authorize: createAuthorizer(options),
+  };
 }

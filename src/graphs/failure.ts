@@ -19,11 +19,11 @@ export function shortenNote(note: unknown): unknown {
   return cut;
 }
 
-/** Wraps a value thrown by graph code together with the node and step that threw it. */
+/** Wraps a value thrown by graph code together with the node and step that threw it. A given stack replaces its own. */
 export class LocatedFailure {
   readonly thrown: unknown;
-  readonly place: Pick<FailureOrigin, 'node' | 'step'>;
-  constructor(thrown: unknown, place: Pick<FailureOrigin, 'node' | 'step'>) {
+  readonly place: FailureOrigin;
+  constructor(thrown: unknown, place: FailureOrigin) {
     this.thrown = thrown;
     this.place = place;
   }
@@ -33,7 +33,7 @@ export class LocatedFailure {
 export function toErrorEnd(failure: unknown): Extract<RunEnd, { kind: 'error' }> {
   const { thrown, place } = failure instanceof LocatedFailure ? failure : { thrown: failure, place: {} };
   const stack = stackOf(thrown);
-  const origin: FailureOrigin = { ...place, ...(stack !== undefined && { stack }) };
+  const origin: FailureOrigin = { ...(stack !== undefined && { stack }), ...place };
   return { ...toNamed(thrown), ...(Object.keys(origin).length > 0 && { origin }) };
 }
 

@@ -12,8 +12,16 @@ export function describeLoadError(error: unknown): string {
   const [first = ''] = error.message.split('\n');
   if (error instanceof SyntaxError && HAS_POSITION.test(first)) return `${error.name}: ${error.message}`;
   const place = importOf(first) ?? userPlaceOf(error.stack ?? '');
-  return [error.name, ...(place === undefined ? [] : [placeText(place)]), first].join(': ');
+  const text = [error.name, ...(place === undefined ? [] : [placeText(place)]), first].join(': ');
+  const name = missingPackageOf(first);
+  return name === undefined ? text : `${text}; npm install ${name}`;
 }
+
+const MISSING_PACKAGE =
+  /^Cannot find (?:package|module) '((?:@[\w.~-]+\/)?[\w~-][\w.~-]*)(?:\/[^']*)?'(?:$| imported)/;
+
+/** The package that the message misses; undefined for files. */
+const missingPackageOf = (message: string): string | undefined => MISSING_PACKAGE.exec(message)?.[1];
 
 const HAS_POSITION = /^.+:\d+:\d+: /;
 

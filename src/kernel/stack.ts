@@ -68,8 +68,17 @@ export function projectFrames(stack: string, count: number): string[] {
   return own.length === 0 ? firstFrames(stack, count) : own.slice(0, count).map(([frame]) => frame.trim());
 }
 
+/** First `count` frames of packages and of Node, without indentation. */
+export const foreignFrames = (stack: string, count: number): string[] =>
+  firstFrames(stack, Infinity)
+    .filter((frame) => {
+      const [, at] = [...`  ${frame}`.matchAll(FRAME)][0] ?? [];
+      return at === undefined || !isOwnModule(pathToFileURL(toFile(at)).href);
+    })
+    .slice(0, count);
+
 /** First `count` frames without indentation. */
-export const firstFrames = (stack: string, count: number): string[] =>
+const firstFrames = (stack: string, count: number): string[] =>
   [...stack.matchAll(/^ +(at .*)$/gm)].slice(0, count).map(([, frame]) => frame!);
 
 export const placeText = ({ file, line, column }: CodePosition): string => `${file}:${line}:${column}`;

@@ -1,5 +1,5 @@
 /** Formats log entries as text: a failed run is a block, any other entry is one line followed by its error's stack. */
-import { firstFrames, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
+import { foreignFrames, placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import { shortId } from '../kernel/ids.ts';
 import { RUN_ENDED, type RunException } from './entry.ts';
 import { readTextFile } from '../kernel/text-file.ts';
@@ -21,16 +21,41 @@ const OMITTED: ReadonlySet<string> = new Set(['assistant_id', 'run_wait_time_ms'
 
 /** Formats `message key=value key=value`, without empty members. */
 export function toText(message: string, members: Members, { isDevelopment }: TextOptions): string {
-  const { exception, err, ...rest } = members;
-  if (exception !== undefined) return failedRun(message, rest, exception as RunException, isDevelopment);
-  if (isDevelopment && message === RUN_ENDED) return endedRun(rest);
-  const pairs = Object.entries(rest).flatMap(([key, value]) =>
+  const { exception, err, at, ...others } = members;
+  if (exception !== undefined) return failedRun(message, others, exception as RunException, isDevelopment);
+  if (isDevelopment && message === RUN_ENDED) return endedRun(others);
+  const pairs = Object.entries(others).flatMap(([key, value]) =>
     isEmpty(value) || OMITTED.has(key) ? [] : [`${key}=${plain(value)}`],
   );
-  const { stack, message: reason = '' } = Object(err) as { stack?: string; message?: string };
-  const below = err === undefined ? [] : [`\n${stack ?? reason}`];
-  return [[message, ...pairs].join(' '), ...below].join('');
+  const below =
+    err === undefined ? [] : fault(err as Fault, isDevelopment, String(others['context']).startsWith('auth'));
+  return [[message, ...pairs].join(' '), ...below].join('\n');
 }
+
+interface Fault {
+  readonly type?: string;
+  readonly message?: string;
+  readonly stack?: string;
+}
+
+/** The stack; for a fault of the project's code only its place. */
+function fault(
+  { type, message = '', stack = '' }: Fault,
+  codeFrames: boolean,
+  isOfProject: boolean,
+): string[] {
+  const place = userPlaceOf(stack);
+  if (place === undefined && !isOfProject) return [stack === '' ? message : stack];
+  return [
+    `    ${type ?? 'Error'}: ${indented(message)}`,
+    ...(place === undefined ? [] : placed(place, codeFrames)),
+  ];
+}
+
+const placed = (place: CodePosition, codeFrames: boolean): string[] => [
+  `    at ${placeText(place)}`,
+  ...(codeFrames ? codeFrame(place) : []),
+];
 
 /** `✓ agent 01a214b2-038e  3 checkpoints, 1.2 s`: mark of the outcome, graph and short id of the run. */
 function endedRun({ graph_id, run_id, checkpoints, run_exec_ms, outcome, waits, reason }: Members): string {
@@ -67,9 +92,8 @@ function failedRun(
     `    run    ${String(run_id)}${user === undefined ? '' : `, user ${plain(user)}`}`,
     `    ${type}: ${indented(reason)}`,
     ...(place === undefined
-      ? firstFrames(stack, MAX_FRAMES).map((frame) => `    ${frame}`)
-      : [`    at ${place.file}:${place.line}:${place.column}`]),
-    ...(codeFrames && place !== undefined ? codeFrame(place) : []),
+      ? foreignFrames(stack, MAX_FRAMES).map((frame) => `    ${frame}`)
+      : placed(place, codeFrames)),
   ].join('\n');
 }
 

@@ -47,7 +47,7 @@ export function createContext(
     ...openAuth({
       ...(handler && { handler }),
       ...{ apiKeys: config.apiKeys, studioKeys: config.studioKeys, cache: config.authCache, clock },
-      onFault: (error) => onFault(error, 'auth'),
+      onFault: (error, asked) => onFault(error, `auth: ${asked}`),
       onWarning,
     }),
     unserved: new Map([

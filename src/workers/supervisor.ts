@@ -223,7 +223,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     await within(clock, CLOSE_MS, Promise.all(workers.map(({ exited }) => exited)));
   }
 
-  abandoned?.addEventListener('abort', () => void close());
+  abandoned?.addEventListener('abort', close);
   await loadAll({ graphs, problems, start: () => start().worker, isClosed: () => closed });
   isStarting = false;
   if (working().length === 0 && pause === undefined) grow();

@@ -246,6 +246,34 @@ test('a changed env file restarts the server, which hands its runs back, and str
     },
   ));
 
+test('a fault of an auth handler shows its lines and no frames of the server', () =>
+  withProject(
+    {
+      'platform.json': JSON.stringify({
+        ...{ graphs: { agent: './agent.ts:agent' }, auth: { path: './auth.ts:auth' } },
+      }),
+      'auth.ts': `import { Auth } from 'rewound/auth';
+const teamOf = (user: any) => user.team.name;
+export const auth = new Auth()
+  .authenticate(() => ({ identity: 'alice' }))
+  .on('threads:create', ({ user }) => ({ team: teamOf(user) }))
+  .on('threads:search', () => 7 as never);`,
+      'agent.ts': 'export const agent = () => ({});',
+    },
+    async ({ server, says }) => {
+      assert.equal((await server.ask('POST', '/threads', {})).status, 500);
+      const block = await says(
+        /fault context="auth: threads:create"\n {4}TypeError: Cannot read.*\n {4}at .*auth\.ts:2:\d+\n(?:.*\n)+? {4}> 2 \|.*\n.*\^/,
+      );
+      assert.doesNotMatch(block, / at .*authorize/);
+      assert.equal((await server.ask('POST', '/threads/search', {})).status, 500);
+      await says(
+        /fault context="auth: threads:search"\n {4}ToldFault: Auth handler returned invalid result\..*\n/,
+      );
+      assert.doesNotMatch(server.output(), / at .*src\/auth|chunk-/);
+    },
+  ));
+
 test('a run that succeeds is one short line, and what its code prints carries the run', () =>
   withProject(
     {

@@ -18,11 +18,13 @@ test('each unusable graph and handler is named in one line with its reason, and 
           nothing: './good.js:missing',
           throws: './throws.js:graph',
           number: './good.js:number',
+          lacks: './lacks.js:graph',
         },
         auth: { path: './auth.js:auth' },
       },
       'good.js': `${FUNCTION}export const number = 7;\n`,
       'throws.js': 'throw new RangeError("no such model");\n',
+      'lacks.js': `import '@acme/models/small';\n${FUNCTION}`,
     });
     const { code, output } = await run({ args: ['serve', '--port', '0', '--data', join(dir, 'data')], cwd });
     assert.is(code, 2);
@@ -32,6 +34,7 @@ test('each unusable graph and handler is named in one line with its reason, and 
       ['graph "nothing"', 'good.js', 'no export "missing"'],
       ['graph "throws"', 'throws.js', /RangeError: .*:1:7: no such model/],
       ['graph "number"', 'good.js', 'is a number'],
+      ['graph "lacks"', /lacks\.js:1:8: Cannot find package '@acme\/models'.*; npm install @acme\/models$/],
       ['auth', 'auth.js', /does not exist|Cannot find/],
     ] as const;
     assert.is(lines.length, expected.length, output);

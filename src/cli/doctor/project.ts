@@ -54,8 +54,8 @@ export function examineRuntime(): Finding[] {
 }
 
 const remedyFor = (text: string): string =>
-  /Cannot find package/.test(text)
-    ? 'install it in the folder of the project: npm install'
+  /; npm install \S+$/.test(text)
+    ? `install it in the folder of the project:${text.slice(text.lastIndexOf(';') + 1)}`
     : `mend it; "${PRODUCT} dev" loads a saved file at once`;
 
 /** Loads graphs and handlers as a server would. */

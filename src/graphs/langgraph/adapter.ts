@@ -4,6 +4,7 @@ import { needsEvents, subgraphReadsOf } from '../../protocol/stream-modes.ts';
 import { openSubgraphFrames, type SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Attempt } from '../attempt.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
+import { stackOfNode } from '../function-place.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunEnd, RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
@@ -48,6 +49,7 @@ export async function runLangGraph(
     valueChannels: valueChannels(graph),
     deltaDefaults: deltaDefaults(graph),
     fail: attempt.fail,
+    stackOf: (node) => stackOfNode(graph, node),
   });
   const bound = bind(graph, saver, createGraphStore(attempt.items, reviver.store?.()));
   const settled = await prepareResume(order, bound, attempt.store);

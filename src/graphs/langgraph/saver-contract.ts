@@ -60,6 +60,8 @@ export interface Saver {
   toJSON(): string;
   /** Adds a resume value to the root head's pending writes on every later read. It is not saved. */
   give(taskId: string, value: unknown): void;
+  /** The root graph's nodes whose writes came last, the latest at the end. */
+  recentNodes(): readonly string[];
   /** The newest root checkpoint that this attempt saved, from memory; the run's end is read from it. */
   lastTuple(): CheckpointTuple | undefined;
 }

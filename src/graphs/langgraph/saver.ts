@@ -33,7 +33,11 @@ export interface SaverOptions extends FormOptions {
   /** Values that root checkpoints have of channels without a version. */
   readonly deltaDefaults?: Readonly<Record<string, unknown>>;
   readonly fail: (error: unknown) => void;
+  /** The stack of a failure of a root node whose own stack does not show the node. */
+  readonly stackOf?: (node: string) => string | undefined;
 }
+
+const MAX_RECENT_NODES = 20;
 
 /** Indices of special channels, whose writes replace each other; other writes have their index in the task's list. */
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
@@ -53,6 +57,7 @@ export function openSaver(options: SaverOptions): Saver {
     options.fail(error);
   };
   const given: Write[] = [];
+  let nodes: readonly string[] = [];
   const notes = openResumeNotes(options.runId);
   /** The id of the root checkpoint that was read last; tasks start from it until one is saved. */
   let read: string | undefined;
@@ -135,6 +140,8 @@ export function openSaver(options: SaverOptions): Saver {
     async putWrites(config, writes, taskId, taskPath = '') {
       const { called, ns, prefix } = namespaceIn(threadId, config);
       const checkpointId = config.configurable?.checkpoint_id;
+      const node = nodeOf(taskPath);
+      if (ns === '' && node !== undefined) nodes = [...nodes.slice(1 - MAX_RECENT_NODES), node];
       if (checkpointId === undefined)
         throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');
       try {
@@ -159,10 +166,9 @@ export function openSaver(options: SaverOptions): Saver {
           saved.push(store.saveWrites('', root, [notes.resumed(ns, taskId, { taskId: rootTaskOf(called) })]));
         await Promise.all(saved);
       } catch (error) {
-        const node = nodeOf(taskPath);
         refuse(
           error instanceof UnstorableValue && node !== undefined
-            ? new LocatedFailure(error, { node })
+            ? new LocatedFailure(error, { node, ...toStack(ns === '' ? options.stackOf?.(node) : undefined) })
             : error,
         );
       }
@@ -174,10 +180,13 @@ export function openSaver(options: SaverOptions): Saver {
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
     give: (taskId, value) => void given.push([taskId, RESUME, [value]]),
+    recentNodes: () => nodes,
     lastTuple: () => last.tuple(locate),
   };
   return saver;
 }
+
+const toStack = (stack: string | undefined) => (stack === undefined ? {} : { stack });
 
 /** The node in a task's path; undefined if the path has none. */
 const nodeOf = (taskPath: string): string | undefined => /^~__pregel_pull, (.+)$/s.exec(taskPath)?.[1];

@@ -1,4 +1,5 @@
 import * as assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Annotation, StateGraph } from '@langchain/langgraph';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { userPlaceOf } from '../../../src/kernel/stack.ts';
@@ -51,18 +52,30 @@ test('given a node that throws what is no error, when the run ends, then the end
     error: 'Error',
     message: '{"code":7}',
   });
-  assert.equal((await failing('plain text')).end.kind, 'error');
+  const text = await failing('plain text');
+  assert.deepEqual(text.end, { kind: 'error', error: 'Error', message: 'plain text' });
+  // A string has no stack, so the place is that of the node's function.
+  assert.equal(text.origin?.node, 'a');
+  assert.match(text.origin?.stack ?? '', /^The node "a"\n {4}at a \(.*langgraph-harness\.ts:\d+:\d+\)$/);
   assert.equal((await failing(null)).end.kind, 'error');
 });
 
 test('given a recursion limit, when it is exceeded, then the error has the name that clients know', async () => {
-  const loop = new StateGraph(Log).addNode('again', () => ({ log: ['x'] }));
-  const graph = loop.addEdge('__start__', 'again').addEdge('again', 'again').compile();
-  const { end } = await openBench(graph).run({
+  const loop = new StateGraph(Log);
+  for (const name of ['begin', 'think', 'act']) loop.addNode(name, () => ({ log: ['x'] }));
+  const graph = (loop as any)
+    .addEdge('__start__', 'begin')
+    .addEdge('begin', 'act')
+    .addEdge('act', 'think')
+    .addEdge('think', 'act')
+    .compile();
+  const { end, origin } = await openBench(graph).run({
     input: START,
-    config: { configurable: {}, metadata: {}, recursion_limit: 3 },
+    config: { configurable: {}, metadata: {}, recursion_limit: 4 },
   });
   assert.equal(end.kind === 'error' && end.error, 'GraphRecursionError');
+  // The nodes that went round follow the ones before.
+  assert.equal(origin?.node, 'think → act');
 });
 
 test('given a limit bound to the graph, when the run names none, then the bound one holds', async () => {
@@ -162,6 +175,9 @@ test('given a state that cannot be stored, when it is saved, then the run fails 
   const message = 'tool.run is a function and cannot be stored';
   assert.deepEqual(end, { kind: 'error', error: 'UnstorableValue', message });
   assert.equal(origin?.node, 'bad');
+  const { file, line } = userPlaceOf(origin?.stack ?? '')!;
+  assert.equal(file, import.meta.filename);
+  assert.match(readFileSync(file, 'utf8').split('\n')[line - 1]!, /addNode\('bad'/);
 });
 
 test('concurrent threads of one graph do not see each other and leave the graph unchanged', async () => {

@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import {
   MAX_STACK_BYTES,
-  firstFrames,
+  foreignFrames,
   projectFrames,
   stackOf,
   userPlaceOf,
@@ -38,7 +38,11 @@ test('the place of a failure is its first frame outside of packages and of this 
     at outer (/app/src/other.ts:5:6)`;
   assert.deepEqual(userPlaceOf(stack), { file: '/app/src/agent x.ts', line: 12, column: 34 });
   assert.equal(userPlaceOf('Error: no\n    at node:internal/x:1:2'), undefined);
-  assert.deepEqual(firstFrames(stack, 1), ['at inner (/app/node_modules/lib/index.js:1:2)']);
+  const foreign = [
+    'at inner (/app/node_modules/lib/index.js:1:2)',
+    'at async Object.think (file:///app/src/agent%20x.ts:12:34)',
+  ];
+  assert.deepEqual(foreignFrames(stack, 2), foreign);
   assert.deepEqual(projectFrames(stack, 3), [
     'at async Object.think (file:///app/src/agent%20x.ts:12:34)',
     'at outer (/app/src/other.ts:5:6)',
