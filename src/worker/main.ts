@@ -39,8 +39,9 @@ const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
 let host: WorkerHost | undefined;
 let onBase: (base: string) => void = () => undefined;
 
-function welcome({ graphs, base, token, labelsOutput }: Welcome): void {
-  if (labelsOutput)
+function welcome({ graphs, base, token, isDevelopment }: Welcome): void {
+  signs[SIGN.isDevelopment] = isDevelopment ? 1 : 0;
+  if (isDevelopment)
     for (const stream of [process.stdout, process.stderr])
       labelLines(stream, () => attribution.current()?.label);
   onBase = publishServerFetch(token);

@@ -66,8 +66,8 @@ export interface Welcome {
   readonly base: string;
   /** Identifies this server's graph workers in HTTP requests to it. */
   readonly token: string;
-  /** Lines that graph code prints begin with their run. */
-  readonly labelsOutput: boolean;
+  /** Lines that graph code prints begin with their run, and a line that blocks the worker is printed. */
+  readonly isDevelopment: boolean;
 }
 
 export interface Loaded {

@@ -90,7 +90,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     const errors = readOutput(child.stderr, clock, (text) => process.stderr.write(text));
     return openWorker({
       ...{ process: child, clock, memoryMb, readSource, onFile },
-      welcome: { graphs, base: '', token: options.token, labelsOutput: isDevelopment(process.env) },
+      welcome: { graphs, base: '', token: options.token, isDevelopment: isDevelopment(process.env) },
       onUncaught: onFault,
       onSuspect: (runId) => suspects.size < MAX_SUSPECTS && suspects.add(runId),
       lastWords: errors.tail,

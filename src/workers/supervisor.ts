@@ -202,7 +202,6 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   const retried = (graphId: string | undefined): GraphProblem | undefined =>
     problems.find((each) => each.graphId === graphId && each.isRetried === true);
 
-  /** Loads the graph in a worker of its own. */
   async function loadAlone(worker: GraphWorker, graphId: string): Promise<void> {
     const before = retried(graphId);
     const [problem] = await worker.loading.request([graphId]).catch((error: Error) => {
@@ -210,7 +209,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       throw notLoaded({ ...before, reason: error.message });
     });
     if (problem !== undefined) throw notLoaded(problem);
-    if (before !== undefined && problems.includes(before)) problems.splice(problems.indexOf(before), 1);
+    if (retried(graphId) !== undefined) problems.splice(problems.indexOf(before!), 1);
   }
 
   async function close(): Promise<void> {

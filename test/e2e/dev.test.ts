@@ -1,54 +1,13 @@
 import * as assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
+import { GRACE_MS, withProject } from './dev-project.ts';
 import { collect } from './frames.ts';
 import { marksOf, reached } from './marks.ts';
-import { asServer, withPrograms, type ServerProgram } from './programs.ts';
 import { createRun, createThread, framesOf, joinRun } from './runs.ts';
 
 const test = suite('dev');
-
-/** Longer than any machine needs when nothing is waited for. */
-const GRACE_MS = 60_000;
-
-interface Project {
-  readonly dir: string;
-  readonly server: ServerProgram;
-  write(name: string, text: string): void;
-  /** Resolves when the program has printed `pattern` after everything that it had printed before. */
-  says(pattern: RegExp): Promise<string>;
-}
-
-/** Serves a project of these files with `dev`. */
-function withProject(
-  files: Record<string, string>,
-  use: (project: Project) => Promise<void>,
-  env = {},
-): Promise<void> {
-  return withPrograms(async ({ dir, launch }) => {
-    const root = join(dir, 'project');
-    mkdirSync(root);
-    const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
-    for (const [name, text] of Object.entries(files)) write(name, text);
-    const args = ['dev', '--config', root, '--port', '0', '--data', join(dir, 'data')];
-    const server = await asServer(
-      launch({ args, env: { PLATFORM_SHUTDOWN_GRACE_SECS: String(GRACE_MS / 1_000), ...env } }),
-    );
-    await server.printed(/^Watching/m);
-    let seen = server.output().length;
-    await use({
-      ...{ dir: root, server, write },
-      async says(pattern) {
-        const after = new RegExp(`^[^]{${seen},}?(${pattern.source})`);
-        const [, found] = await server.printed(after);
-        seen = server.output().length;
-        return found!;
-      },
-    });
-    assert.equal(await server.end('SIGTERM'), 0);
-  });
-}
 
 const GRAPHS = JSON.stringify({ graphs: { agent: './agent.ts:agent' } });
 const answers = (text: string): string => `
@@ -271,6 +230,29 @@ export const auth = new Auth()
         /fault context="auth: threads:search"\n {4}ToldFault: Auth handler returned invalid result\..*\n/,
       );
       assert.doesNotMatch(server.output(), / at .*src\/auth|chunk-/);
+    },
+  ));
+
+test('a loop that blocks its thread is printed with its line while it runs', () =>
+  withProject(
+    {
+      'platform.json': GRAPHS,
+      'agent.ts': `import { existsSync } from 'node:fs';
+interface Options { configurable: { gate: string } }
+
+export const agent = (state: object, { configurable: { gate } }: Options) => {
+  while (!existsSync(gate)) continue;
+  return { said: 'x' };
+};`,
+    },
+    async ({ dir, server, says }) => {
+      const gate = join(dir, '../gate');
+      const run = server.ask('POST', '/runs/wait', {
+        ...{ assistant_id: 'agent', input: {}, config: { configurable: { gate } } },
+      });
+      await says(/agent\.ts:5:\d+ has blocked its thread for 5 s/);
+      writeFileSync(gate, '');
+      assert.deepEqual((await run).json, { said: 'x' });
     },
   ));
 

@@ -34,7 +34,7 @@ function scene(): Scene {
     },
     clock: { monotonic: () => now, now: () => now, after: () => () => undefined },
     ...{
-      welcome: { graphs: [], base: '', token: '', labelsOutput: false },
+      welcome: { graphs: [], base: '', token: '', isDevelopment: false },
       memoryMb: 100,
       readSource: async () => undefined,
     },
