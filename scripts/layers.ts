@@ -119,8 +119,8 @@ const PACKAGES: Record<string, readonly string[]> = {
 const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly string[] }> = {
   'Date.now': { use: /\bDate\.now\b/g, in: ['kernel/', 'recording/'] },
   'new Date()': { use: /\bnew Date\b(?!\s*\(\s*[^)\s])/g, in: ['kernel/'] },
-  'performance.now': { use: /\bperformance\.now\b/g, in: ['kernel/'] },
-  'process.hrtime': { use: /\bprocess\.hrtime\b/g, in: ['kernel/'] },
+  'performance.now': { use: /\bperformance\.now\b/g, in: ['kernel/', 'recording/'] },
+  'process.hrtime': { use: /\bprocess\.hrtime\b/g, in: ['kernel/', 'recording/'] },
   'Math.random': { use: /\bMath\.random\b/g, in: ['kernel/', 'recording/'] },
   'crypto.*': { use: /(?<![\w$]|(?<!globalThis)\.)crypto\.\w/g, in: ['kernel/', 'recording/'] },
   setTimeout: { use: /(?<![\w$]|(?<!globalThis)\.)setTimeout\b/g, in: ['kernel/', 'recording/'] },

@@ -2,7 +2,7 @@
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
 import type { RecordingOrder } from '../recording/order.ts';
-import { unpackPart } from '../recording/parts.ts';
+import { unpackPart, type RecordingPart } from '../recording/parts.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 
 export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
@@ -23,6 +23,15 @@ export async function recordingOf(
   if (recording !== true) return undefined;
   // All attempts draw from one seed: the log does not tell which of them a task's writes are of.
   const [start] = attempt > 1 ? await payloads.recording(runId, 1) : [];
-  const known = start && unpackPart(start);
+  const known = start && read(start);
   return { ...limits, seed: known?.kind === 'start' ? known.seed : ids.token() };
+}
+
+/** An earlier version of the program may have recorded the first attempt, in another format. */
+function read(part: Uint8Array): RecordingPart | undefined {
+  try {
+    return unpackPart(part);
+  } catch {
+    return undefined;
+  }
 }

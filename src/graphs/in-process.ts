@@ -1,7 +1,7 @@
 /** Runs graphs in this process: a graph worker, or the server itself for tests and debuggers. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
+import { randomIds, type Ids } from '../kernel/ids.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
 import { LocatedFailure, toErrorEnd, toRefusal } from './failure.ts';
 import { createCheckpointBuffer } from './checkpoint-buffer.ts';
@@ -19,7 +19,7 @@ import type { CheckpointReader, GraphHost, RunEnd, RunLink, RunOrder, StateOrder
 import type { ChannelChoice } from './state-part.ts';
 import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
-import { currentSession } from '../recording/session.ts';
+import { currentSession, type Session } from '../recording/session.ts';
 import { recordRun } from './recorded-run.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
@@ -81,17 +81,23 @@ export function openInProcessGraphs({
     throw new Error(`The graph "${graphId}" did not load: ${problem.reason}`);
   };
 
-  const runCompiled = async (entry: Entry, graph: CompiledGraph, order: RunOrder, attempt: Attempt) => {
+  const runCompiled = async (
+    entry: Entry,
+    graph: CompiledGraph,
+    order: RunOrder,
+    attempt: Attempt,
+    ids: Ids,
+  ) => {
     const library = await entry.library(graph);
     const session = currentSession();
     if (session !== undefined) session.configOf = library.config;
     return runLangGraph(graph, library, order, attempt, ids);
   };
 
-  const run = async (order: RunOrder, attempt: Attempt): Promise<RunEnd> => {
+  const run = async (order: RunOrder, attempt: Attempt, ids: Ids): Promise<RunEnd> => {
     const entry = find(order.graphId);
     const { source } = entry.graph;
-    if (source.kind === 'graph') return runCompiled(entry, source.graph, order, attempt);
+    if (source.kind === 'graph') return runCompiled(entry, source.graph, order, attempt, ids);
     const session = currentSession();
     // A plain function is one task; a factory or graph replaces this.
     if (session !== undefined) session.configOf = () => wholeRun(order);
@@ -102,7 +108,7 @@ export function openInProcessGraphs({
       const graph = toCompiledGraph(value);
       return graph === undefined
         ? runFunction(() => value, order, attempt, ids)
-        : runCompiled(entry, graph, order, attempt);
+        : runCompiled(entry, graph, order, attempt, ids);
     };
     const asEither: GraphFunction = (state, config) => {
       const made = { ...(config as object), ...factoryConfig(order) };
@@ -127,7 +133,7 @@ export function openInProcessGraphs({
       }
       const graph = toCompiledGraph(outcome.value);
       entry.role = graph === undefined ? 'plain' : 'factory';
-      return graph && runCompiled(entry, graph, order, attempt);
+      return graph && runCompiled(entry, graph, order, attempt, ids);
     };
     return runFunction(asEither, order, attempt, ids, divert);
   };
@@ -170,8 +176,11 @@ export function openInProcessGraphs({
         recording === undefined || file === undefined
           ? undefined
           : recordRun({ order, recording, link, file, now: clock.now });
-      return runAttempt(recorded?.link ?? link, signal, clock, closing.signal, (attempt) => {
-        const execute = () => run(order, attempt);
+      const session = recorded?.session ?? currentSession();
+      const time = session === undefined ? clock : timeOf(session, clock);
+      const named = session === undefined ? ids : randomIds(time);
+      return runAttempt(recorded?.link ?? link, signal, time, closing.signal, (attempt) => {
+        const execute = () => run(order, attempt, named);
         const work = link.begun().then(() => (recorded === undefined ? execute() : recorded.inside(execute)));
         onWork?.(work);
         return work;
@@ -202,6 +211,12 @@ function toLibraries(library: UserLibraryFinder): Pick<Entry, 'library' | 'anyLi
   let found: ReturnType<OptionalLibrary> | undefined;
   return { library, anyLibrary: () => (found ??= library().catch(() => undefined)) };
 }
+
+/** The clock of a session for what this program itself puts into frames and ids. */
+const timeOf = (session: Session, clock: Clock): Clock => ({
+  ...clock,
+  now: () => session.reading('server', clock.now()),
+});
 
 /** The task config of a run that is one task. */
 const wholeRun = ({ graphId }: RunOrder): object => ({

@@ -9,7 +9,8 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { maskKeys } from '../kernel/key-names.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { SERVER_URL } from '../kernel/server-address.ts';
-import { interceptDispatchers } from '../recording/dispatchers.ts';
+import { interceptClock } from '../recording/clock.ts';
+import { interceptDispatchers, interceptFetch } from '../recording/dispatchers.ts';
 import { interceptNodeHttp } from '../recording/node-http.ts';
 import { nameOutside } from '../recording/outside.ts';
 import type { RecordingOrder } from '../recording/order.ts';
@@ -17,11 +18,12 @@ import type { StartPart } from '../recording/parts.ts';
 import { interceptRandomness } from '../recording/randomness.ts';
 import { openRecorder, type Recorder } from '../recording/recorder.ts';
 import { MASK } from '../recording/request.ts';
-import { insideSession } from '../recording/session.ts';
+import { insideSession, type Session } from '../recording/session.ts';
 import { findLibraries } from './library-versions.ts';
 import type { LoadedCheckpoint, RunLink, RunOrder } from './port.ts';
 
 export interface RecordedRun {
+  readonly session: Session;
   readonly link: RunLink;
   /** Runs `work`, and everything asynchronous that it starts, under the recorder. */
   inside<T>(work: () => Promise<T>): Promise<T>;
@@ -34,6 +36,13 @@ export interface RecordedRunOptions {
   /** Absolute path of the graph's file. */
   readonly file: string;
   readonly now: () => number;
+}
+
+/** Call it before graph code loads: a module may keep these functions for its recorded runs. */
+export function observeGraphCode(): void {
+  interceptClock();
+  interceptRandomness();
+  interceptFetch();
 }
 
 export function recordRun({ order, recording, link, file, now }: RecordedRunOptions): RecordedRun {
@@ -52,10 +61,11 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
     secrets: { ...(secrets.user && { user: secrets.user }), inherited: secrets.inherited },
     versions: versionsFor(file),
   });
+  observeGraphCode();
   nameOutside();
   interceptNodeHttp();
-  interceptRandomness();
   return {
+    session: recorder,
     link: recordReads(link, recorder, attempt),
     inside: (work) =>
       insideSession(recorder, async () => {

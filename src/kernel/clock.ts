@@ -8,24 +8,27 @@ export interface Clock {
   after(ms: number, fn: () => void): () => void;
 }
 
+/** Recorded and re-executed runs replace these for graph code; the server's own code reads the real ones. */
+const realNow = Date.now;
+const realMonotonic = performance.now.bind(performance);
+
 /** Node fires at once for delays beyond 2^31 - 1 ms. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 export function systemClock(): Clock {
-  const monotonic = performance.now.bind(performance);
   return {
-    now: () => Date.now(),
-    monotonic,
+    now: realNow,
+    monotonic: realMonotonic,
     after(ms, fn) {
-      const due = monotonic() + ms;
+      const due = realMonotonic() + ms;
       const arm = (): NodeJS.Timeout =>
         setTimeout(
           () => {
             // Node truncates delays and its clock to whole milliseconds, so a timer may fire up to 2 ms early.
-            if (due - monotonic() >= 1) timer = arm();
+            if (due - realMonotonic() >= 1) timer = arm();
             else fn();
           },
-          Math.min(Math.ceil(Math.max(0, due - monotonic())), MAX_DELAY_MS),
+          Math.min(Math.ceil(Math.max(0, due - realMonotonic())), MAX_DELAY_MS),
         );
       let timer = arm();
       return () => clearTimeout(timer);

@@ -1,5 +1,4 @@
-import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto';
-import { nanoid } from 'nanoid';
+import crypto, { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /** Source of identifiers; injected, so that tests are repeatable. */
@@ -21,9 +20,14 @@ export function randomIds(clock: Clock): Ids {
       else if (++count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
       return uuidv7(lastMs, count, random);
     },
-    token: () => nanoid(),
+    token: () => Buffer.from(Array.from({ length: TOKEN_BYTES }, random)).toString('base64url'),
   };
 }
+
+const TOKEN_BYTES = 16;
+
+/** Recorded and re-executed runs replace this function for graph code. */
+const { randomFillSync } = crypto;
 
 /** Takes random bytes from a pool: a system call for each id would dominate its cost. */
 function randomSource(): () => number {

@@ -3,7 +3,14 @@
  * exist in two forms, of undici up to 7 (`onHeaders`, `onData`) and of later versions (`onResponseStart`, …).
  */
 import type { RecordedAnswer, RecordedFailure } from './parts.ts';
-import { currentSession, inTransport, isInTransport, type Exchange, type ReplaySession } from './session.ts';
+import {
+  currentSession,
+  inFetch,
+  inTransport,
+  isInTransport,
+  type Exchange,
+  type ReplaySession,
+} from './session.ts';
 
 interface Options {
   readonly origin?: string | URL;
@@ -35,6 +42,21 @@ export function interceptDispatchers(): void {
   }
 }
 
+let isFetchMarked = false;
+
+/** Marks what `fetch` does itself as transport. Call it before graph code loads, which may keep the function. */
+export function interceptFetch(): void {
+  if (isFetchMarked) return;
+  isFetchMarked = true;
+  const { fetch } = globalThis;
+  globalThis.fetch = Object.defineProperty(
+    (...args: Parameters<typeof fetch>) =>
+      currentSession() === undefined ? fetch(...args) : inFetch(() => fetch(...args)),
+    'name',
+    { value: 'fetch' },
+  );
+}
+
 function wrap(inner: Dispatcher): Dispatcher {
   const dispatch = (options: Options, handler: Handler): boolean => {
     const session = currentSession();
@@ -46,9 +68,8 @@ function wrap(inner: Dispatcher): Dispatcher {
       contentType: headerOf(options.headers, 'content-type'),
     };
     if (session.mode === 'replay') {
-      void replay(session, request, options, handler, (body) =>
-        inTransport(() => inner.dispatch({ ...options, body }, handler)),
-      );
+      const send = (body: Uint8Array | null): boolean => inner.dispatch({ ...options, body }, handler);
+      void inTransport(() => replay(session, request, options, handler, send));
       return true;
     }
     const exchange = session.open(request);
@@ -173,13 +194,13 @@ async function replay(
   request: Parameters<ReplaySession['reply']>[0],
   { body }: Options,
   handler: Handler,
-  send: (body: Uint8Array | null) => void,
+  send: (body: Uint8Array | null) => unknown,
 ): Promise<void> {
   const call = openHandler(handler);
   try {
     const sent = await readBody(body);
     const reply = session.reply(request, sent);
-    if (reply.kind === 'live') return send(sent.length === 0 ? null : sent);
+    if (reply.kind === 'live') return void send(sent.length === 0 ? null : sent);
     call.started();
     if (reply.kind === 'answer') {
       call.head(reply.answer);

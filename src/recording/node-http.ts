@@ -2,6 +2,8 @@
  * Intercepts `node:http` and `node:https` (axios, node-fetch, got) where an agent assigns a request to a socket.
  * Re-execution gives the request a stream that answers it, so Node's own parser reads the recorded answer.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EventEmitter } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import type { RecordedAnswer } from './parts.ts';
@@ -32,11 +34,23 @@ export function interceptNodeHttp(): void {
     const session = currentSession();
     if (session === undefined || isInTransport()) return addRequest.call(this, request, ...rest);
     const outgoing = describe(request);
+    const inContext = AsyncLocalStorage.snapshot();
+    listenInContext(request, inContext);
+    request.prependOnceListener('response', (response) => listenInContext(response, inContext));
     if (session.mode === 'replay') return answer(session, outgoing, request);
     const exchange = session.open(outgoing);
     if (exchange !== undefined) observe(request, exchange);
     inTransport(() => addRequest.call(this, request, ...rest));
   };
+}
+
+/** Listeners belong to the code that made the request; the parser would call them as a part of transport. */
+function listenInContext(
+  emitter: EventEmitter,
+  inContext: ReturnType<typeof AsyncLocalStorage.snapshot>,
+): void {
+  const emit = emitter.emit.bind(emitter);
+  emitter.emit = (name: string | symbol, ...args: any[]) => inContext(() => emit(name, ...args));
 }
 
 function describe(request: ClientRequest): OutgoingRequest {

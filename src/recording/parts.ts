@@ -6,10 +6,13 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Json, JsonObject } from '../kernel/json.ts';
 
 /**
- * A place in the run that re-execution finds again: step, node path and position among parallel tasks. Empty outside of
- * tasks. It contains no task id: those differ in every execution.
+ * A place in the run that re-execution finds again: step, node path and positions among parallel tasks. Empty outside of
+ * tasks. It contains no task id: those of a later attempt differ.
  */
 export type TaskKey = string;
+
+/** Clocks of graph code, and `server`, that of this program's own code. */
+export type ClockKind = 'date' | 'performance' | 'origin' | 'hrtime' | 'uptime' | 'server';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -38,7 +41,7 @@ export interface RecordedFailure {
 export interface StartPart {
   readonly kind: 'start';
   readonly attempt: number;
-  /** Random values of each task are drawn from this seed and the task's key. */
+  /** Random values are drawn from this seed, the task's key and the name of the function that draws. */
   readonly seed: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -94,6 +97,14 @@ export interface UnrecordedPart {
   readonly what: string;
 }
 
+/** Readings of clocks since the last such part. */
+export interface ClockPart {
+  readonly kind: 'clock';
+  readonly attempt: number;
+  /** Runs alternate the difference to the reading before and how often it is repeated; the first is added to 0. */
+  readonly lists: readonly (readonly [task: TaskKey, clock: ClockKind, runs: readonly number[]])[];
+}
+
 /** The recording reached its size limit: later exchanges are missing. */
 export interface CutPart {
   readonly kind: 'cut';
@@ -101,7 +112,8 @@ export interface CutPart {
   readonly maxBytes: number;
 }
 
-export type RecordingPart = StartPart | LoadedPart | ExchangePart | StorePart | UnrecordedPart | CutPart;
+export type RecordingPart =
+  StartPart | LoadedPart | ExchangePart | StorePart | ClockPart | UnrecordedPart | CutPart;
 
 /**
  * Compressed bytes of a part: the length of its head, the head as JSON, then the bodies of request and answer as they
@@ -127,8 +139,8 @@ function withoutBodies(part: RecordingPart): object {
   return { ...part, request, answer };
 }
 
-/** Number of the format of parts; another one needs an upcaster in `unpackPart`. */
-const FORMAT = 1;
+/** Number of the format of parts. Runs with recordings of another one are not executed again. */
+const FORMAT = 2;
 
 /** Throws when the bytes are no part of a recording, or one of another format. */
 export function unpackPart(bytes: Uint8Array): RecordingPart {
@@ -139,7 +151,7 @@ export function unpackPart(bytes: Uint8Array): RecordingPart {
     part: RecordingPart;
     sizes: readonly (number | null)[];
   };
-  if (format !== FORMAT) throw new Error(`recording: found format ${format}, expected ${FORMAT}`);
+  if (format !== FORMAT) throw new Error(`the recording has format ${format}, expected ${FORMAT}`);
   if (part.kind !== 'exchange') return part;
   let at = end;
   const [sent, received] = sizes.map((size) =>

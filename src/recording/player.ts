@@ -13,10 +13,10 @@ import type {
   TaskKey,
   UnrecordedPart,
 } from './parts.ts';
-import { randomOf } from './recorder.ts';
-import type { Random } from './random.ts';
+import { openRandoms } from './random.ts';
+import { openReadings } from './readings.ts';
 import { digestOf, toRecordedRequest, withoutIds } from './request.ts';
-import { taskKeyOf, type Reply, type ReplaySession } from './session.ts';
+import { openTaskKeys, type Reply, type ReplaySession } from './session.ts';
 
 /** The run asked for something that its recording does not have. */
 export interface RequestDifference {
@@ -47,11 +47,16 @@ export interface Player extends ReplaySession {
   readonly exchanges: readonly ExchangePart[];
   readonly unrecorded: readonly UnrecordedPart[];
   readonly cut: CutPart | undefined;
+  /** Loads graph code: its readings and draws are not those of the run. */
+  load<T>(work: () => Promise<T>): Promise<T>;
   /** The recorded read of a checkpoint; undefined when there was none. */
   loaded(ns: string, asked: string | undefined): LoadedPart | undefined;
   /** The recorded answers of a batch of the item store; undefined when there are none left. */
   stored(requests: unknown): StorePart['answers'] | undefined;
 }
+
+/** Task key of code that runs while modules load. */
+const LOADING = 'loading';
 
 export class NoAnswer extends Error {
   override readonly name = 'NoRecordedAnswer';
@@ -63,19 +68,31 @@ export function openPlayer(options: PlayerOptions): Player {
     parts.filter((part): part is Extract<RecordingPart, { kind: K }> => part.kind === kind);
   const [start] = of('start');
   const exchanges = of('exchange');
-  const randoms = new Map<string, Random>();
   const unused = latestByTask(exchanges);
   const batches = latestByTask(of('store'));
-  let clock = { recorded: start?.at ?? options.realNow(), real: options.realNow() };
+  const keyOf = openTaskKeys();
+  const currentTask = (): TaskKey => keyOf(player.configOf?.());
+  const drawingTask = (): TaskKey => (isLoading ? LOADING : currentTask());
+  const randomFor = openRandoms(start?.seed ?? '');
+  const read = openReadings(of('clock'), start?.at ?? options.realNow(), options.realNow);
+  let isLoading = false;
 
   const player: Player = {
     mode: 'replay',
     configOf: undefined,
     ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0] },
-    random: () => (start === undefined ? undefined : randomOf(player.configOf?.(), start.seed, randoms)),
-    now: () => clock.recorded + (options.realNow() - clock.real),
+    random: (api, bytes) => randomFor(drawingTask(), start?.attempt ?? 1, api, bytes),
+    reading: (kind, real) => read(drawingTask(), kind, real),
+    async load(work) {
+      isLoading = true;
+      try {
+        return await work();
+      } finally {
+        isLoading = false;
+      }
+    },
     reply(request, body): Reply {
-      const task = taskKeyOf(player.configOf?.());
+      const task = currentTask();
       const found = toRecordedRequest({ ...request, body }, []);
       const left = unused.get(task) ?? [];
       const digest = digestOf(found);
@@ -90,19 +107,17 @@ export function openPlayer(options: PlayerOptions): Player {
         throw new NoAnswer(`the recording has no answer for ${found.method} ${found.url}`);
       }
       left.splice(taken, 1);
-      const last = exchange.answer?.chunks.at(-1)?.[0] ?? 0;
-      clock = { recorded: Math.max(exchange.at + last, player.now()), real: options.realNow() };
       return toReply(exchange, options.answers.get(exchanges.indexOf(exchange) + 1));
     },
     closed(what) {
-      const task = taskKeyOf(player.configOf?.());
+      const task = currentTask();
       if (options.live) return;
       options.onClosed(what, task);
       throw new NoAnswer(`${what} is not recorded, and the network is closed`);
     },
     loaded: (ns, asked) => of('loaded').find((each) => each.ns === ns && each.asked === asked),
     stored(requests) {
-      const left = batches.get(taskKeyOf(player.configOf?.())) ?? [];
+      const left = batches.get(currentTask()) ?? [];
       const wanted = withoutIds(JSON.stringify(requests));
       const index = left.findIndex((each) => withoutIds(JSON.stringify(each.requests)) === wanted);
       return left.splice(index < 0 ? left.length : index, 1)[0]?.answers;

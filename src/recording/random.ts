@@ -26,3 +26,23 @@ export function seededRandom(seed: string): Random {
     },
   };
 }
+
+/** Larger draws fill pools; they have streams of their own, so that a pool shifts no value. */
+const MAX_SMALL_BYTES = 64;
+
+/**
+ * Returns the random source of a task's function, which goes on where its last draw left it. A later attempt repeats the
+ * draws of tasks, but not those outside of tasks: an earlier attempt may have saved what those made.
+ */
+export function openRandoms(
+  seed: string,
+): (task: string, attempt: number, api: string, bytes: number) => Random {
+  const known = new Map<string, Random>();
+  return (task, attempt, api, bytes) => {
+    const place = task === '' ? `attempt ${attempt}` : task;
+    const key = `${api}${bytes > MAX_SMALL_BYTES ? ' large' : ''} ${place}`;
+    let random = known.get(key);
+    if (random === undefined) known.set(key, (random = seededRandom(`${seed} ${key}`)));
+    return random;
+  };
+}

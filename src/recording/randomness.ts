@@ -1,30 +1,67 @@
-/** Draws the random values of tasks of recorded and re-executed runs from their seed. */
+/**
+ * Draws the random values of recorded and re-executed runs from their seed. Each function has a stream of its own: a draw
+ * by one of them shifts no values of the others.
+ */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { currentSession } from './session.ts';
 import type { Random } from './random.ts';
+import { clockSession } from './session.ts';
 
 let isInstalled = false;
 
 export function interceptRandomness(): void {
   if (isInstalled) return;
   isInstalled = true;
-  const current = (): Random | undefined => currentSession()?.random();
-
+  const source = (api: string, bytes: number): Random | undefined => clockSession()?.random(api, bytes);
   const { random } = Math;
-  Math.random = () => current()?.float() ?? random();
+  Math.random = () => source('random', 8)?.float() ?? random();
 
-  const { randomBytes, randomUUID } = crypto;
+  const { randomBytes, randomFill, randomFillSync, randomInt, randomUUID } = crypto;
+  const later = (callback: (...args: any[]) => void, value: unknown): void =>
+    void globalThis.setImmediate(callback, null, value);
+
   crypto.randomBytes = ((size: number, callback?: (error: Error | null, bytes: Buffer) => void): unknown => {
-    const source = current();
-    if (source === undefined) return callback === undefined ? randomBytes(size) : randomBytes(size, callback);
+    const from = source('randomBytes', size);
+    if (from === undefined) return callback === undefined ? randomBytes(size) : randomBytes(size, callback);
     const bytes = Buffer.alloc(size);
-    source.fill(bytes);
-    return callback === undefined ? bytes : void globalThis.setImmediate(callback, null, bytes);
+    from.fill(bytes);
+    return callback === undefined ? bytes : later(callback, bytes);
   }) as typeof randomBytes;
+
+  const fill = (api: string, view: ArrayBufferView | ArrayBuffer, offset = 0, size?: number): boolean => {
+    const bytes = ArrayBuffer.isView(view)
+      ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+      : new Uint8Array(view);
+    const unit = (view as { BYTES_PER_ELEMENT?: number }).BYTES_PER_ELEMENT ?? 1;
+    const part = bytes.subarray(offset * unit, size === undefined ? undefined : (offset + size) * unit);
+    const from = source(api, part.length);
+    from?.fill(part);
+    return from !== undefined;
+  };
+  crypto.randomFillSync = ((view: ArrayBufferView, offset?: number, size?: number) =>
+    fill('randomFillSync', view, offset, size)
+      ? view
+      : randomFillSync(view as Buffer, offset!, size!)) as typeof randomFillSync;
+  crypto.randomFill = ((view: ArrayBufferView, ...rest: unknown[]) => {
+    if (fill('randomFill', view, ...(rest.slice(0, -1) as [number?, number?])))
+      later(rest.at(-1) as () => void, view);
+    else (randomFill as (...args: unknown[]) => void)(view, ...rest);
+  }) as typeof randomFill;
+
+  crypto.randomInt = ((...args: unknown[]) => {
+    const callback = typeof args.at(-1) === 'function' ? (args.at(-1) as () => void) : undefined;
+    const bounds = callback === undefined ? args : args.slice(0, -1);
+    const [min, max] = (bounds.length === 1 ? [0, bounds[0]] : bounds) as [number, number];
+    // The original refuses wrong bounds.
+    const real = randomInt(min, max);
+    const from = source('randomInt', 8);
+    const value = from === undefined ? real : min + Math.floor(from.float() * (max - min));
+    return callback === undefined ? value : later(callback, value);
+  }) as typeof randomInt;
+
   const uuid = (options?: Parameters<typeof randomUUID>[0]) => {
-    const source = current();
-    return source === undefined ? randomUUID(options) : uuidOf(source);
+    const from = source('randomUUID', 16);
+    return from === undefined ? randomUUID(options) : uuidOf(from);
   };
   crypto.randomUUID = uuid;
 
@@ -32,9 +69,10 @@ export function interceptRandomness(): void {
   const { getRandomValues } = web;
   web.randomUUID = () => uuid();
   web.getRandomValues = function <T extends ArrayBufferView | null>(this: Crypto, array: T): T {
-    const source = array === null ? undefined : current();
-    if (source === undefined || array === null) return getRandomValues.call(this, array as never) as T;
-    source.fill(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+    if (clockSession() === undefined) return getRandomValues.call(this, array as never) as T;
+    // The original refuses what it cannot fill.
+    getRandomValues.call(this, array as never);
+    fill('getRandomValues', array!);
     return array;
   };
   // `getRandomValues` of `node:crypto` calls the patched one; named imports of built-in modules see the new functions.

@@ -4,9 +4,10 @@
  */
 import type { Json } from '../kernel/json.ts';
 import { packPart, type ExchangePart, type RecordedAnswer, type RecordingPart } from './parts.ts';
-import { seededRandom, type Random } from './random.ts';
+import { openRandoms } from './random.ts';
 import { digestOf, maskBytes, maskText, toRecordedRequest } from './request.ts';
-import { taskKeyOf, type RecordingSession } from './session.ts';
+import { openReadingLog, MAX_READINGS } from './readings.ts';
+import { openTaskKeys, type RecordingSession } from './session.ts';
 
 export interface RecorderOptions {
   readonly attempt: number;
@@ -22,7 +23,7 @@ export interface Recorder extends RecordingSession {
   add(part: RecordingPart): void;
   /** Records a batch of the item store. */
   stored(requests: Json, answers: Json): void;
-  /** Writes the exchanges that have not ended. */
+  /** Writes the exchanges that have not ended, and the last readings of clocks. */
   end(): void;
 }
 
@@ -36,7 +37,12 @@ export function openRecorder(options: RecorderOptions): Recorder {
   let pending = 0;
   let isCut = false;
   const open = new Set<() => void>();
-  const randoms = new Map<string, Random>();
+  const keyOf = openTaskKeys();
+  const randomFor = openRandoms(options.seed);
+  const readings = openReadingLog((task) =>
+    add({ kind: 'unrecorded', attempt, task, what: `the clock after ${MAX_READINGS} readings` }),
+  );
+  const currentTask = (): string => keyOf(recorder.configOf?.());
 
   function cut(): void {
     if (isCut) return;
@@ -52,14 +58,24 @@ export function openRecorder(options: RecorderOptions): Recorder {
     options.write(packed);
   }
 
+  /** What was read before an exchange is committed no later than the exchange. */
+  function addReadings(): void {
+    const lists = readings.take();
+    if (lists !== undefined) add({ kind: 'clock', attempt, lists });
+  }
+
   const recorder: Recorder = {
     mode: 'record',
     configOf: undefined,
     add,
-    random: () => randomOf(recorder.configOf?.(), options.seed, randoms),
+    random: (api, size) => randomFor(currentTask(), attempt, api, size),
+    reading(kind, real) {
+      readings.add(currentTask(), kind, real);
+      return real;
+    },
     open(request) {
       if (isCut || isTracing(request.url)) return undefined;
-      const task = taskKeyOf(recorder.configOf?.());
+      const task = currentTask();
       const at = now();
       const sent: Uint8Array[] = [];
       const received: Uint8Array[] = [];
@@ -76,6 +92,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
       function end(failure?: ExchangePart['failure']): void {
         if (!open.delete(unfinished)) return;
         pending -= held;
+        addReadings();
         const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, secrets);
         add({
           ...{ kind: 'exchange', attempt, task, request: recorded, digest: digestOf(recorded), at },
@@ -109,13 +126,15 @@ export function openRecorder(options: RecorderOptions): Recorder {
       };
     },
     stored(requests, answers) {
-      add({ kind: 'store', attempt, task: taskKeyOf(recorder.configOf?.()), requests, answers });
+      addReadings();
+      add({ kind: 'store', attempt, task: currentTask(), requests, answers });
     },
     unrecorded(what) {
-      add({ kind: 'unrecorded', attempt, task: taskKeyOf(recorder.configOf?.()), what });
+      add({ kind: 'unrecorded', attempt, task: currentTask(), what });
     },
     end() {
       for (const unfinished of open) unfinished();
+      addReadings();
     },
   };
   return recorder;
@@ -137,15 +156,6 @@ const BROKEN_OFF = { name: 'Error', message: 'the answer was not read to its end
 
 /** Bytes in memory per byte of the limit: answers compress well. */
 const MAX_HELD_FACTOR = 8;
-
-/** The random source of the current task, which goes on where the task's last call left it. */
-export function randomOf(config: unknown, seed: string, known: Map<string, Random>): Random | undefined {
-  const task = taskKeyOf(config);
-  if (task === '') return undefined;
-  let random = known.get(task);
-  if (random === undefined) known.set(task, (random = seededRandom(`${seed} ${task}`)));
-  return random;
-}
 
 const TRACING_VARIABLES = ['LANGSMITH_ENDPOINT', 'LANGCHAIN_ENDPOINT', 'LANGCHAIN_BASE_URL'];
 

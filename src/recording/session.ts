@@ -3,8 +3,8 @@
  * executed again. Interceptors ask for it at each call; code outside of a session runs as if nothing were installed.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { nodePathOf, UUIDS } from '../kernel/embedded-ids.ts';
-import type { RecordedAnswer, RecordedFailure, TaskKey } from './parts.ts';
+import { UUIDS } from '../kernel/embedded-ids.ts';
+import type { ClockKind, RecordedAnswer, RecordedFailure, TaskKey } from './parts.ts';
 import type { Random } from './random.ts';
 
 /** Observes one exchange while a run is recorded. */
@@ -28,8 +28,10 @@ export type Reply =
   | { readonly kind: 'live' };
 
 interface Shared {
-  /** Random values of the current task; undefined outside of tasks, where the real ones are drawn. */
-  random(): Random | undefined;
+  /** Random values for `bytes` bytes that the function `api` draws in the current task. */
+  random(api: string, bytes: number): Random;
+  /** The time to show, in whole units of the clock. */
+  reading(kind: ClockKind, real: number): number;
   /** Set when the graph's library is known: its config of the current task. */
   configOf: (() => unknown) | undefined;
 }
@@ -44,8 +46,6 @@ export interface RecordingSession extends Shared {
 export interface ReplaySession extends Shared {
   readonly mode: 'replay';
   reply(request: OutgoingRequest, body: Uint8Array): Reply;
-  /** Milliseconds since 1970. */
-  now(): number;
   /** Called before graph code opens a socket or child process; throws unless that is allowed. */
   closed(what: string): void;
 }
@@ -53,28 +53,49 @@ export interface ReplaySession extends Shared {
 export type Session = RecordingSession | ReplaySession;
 
 const sessions = new AsyncLocalStorage<Session>();
-const transport = new AsyncLocalStorage<true>();
+const transport = new AsyncLocalStorage<'fetch' | 'socket'>();
 
 export const currentSession = (): Session | undefined => sessions.getStore();
 export const insideSession = <T>(session: Session, work: () => T): T => sessions.run(session, work);
 
 /** Marks the sockets that `work` opens as those of a request that a session knows. */
-export const inTransport = <T>(work: () => T): T => transport.run(true, work);
-export const isInTransport = (): boolean => transport.getStore() === true;
+export const inTransport = <T>(work: () => T): T => transport.run('socket', work);
+export const isInTransport = (): boolean => transport.getStore() === 'socket';
+
+/** Marks what `fetch` does itself before its request reaches a dispatcher. */
+export const inFetch = <T>(work: () => T): T => transport.run('fetch', work);
+
+/** The session whose clocks and random values the current code gets; transport has the real ones. */
+export const clockSession = (): Session | undefined =>
+  transport.getStore() === undefined ? sessions.getStore() : undefined;
 
 interface TaskConfig {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
-/** The key of the task whose config this is; empty outside of tasks. */
-export function taskKeyOf(config: unknown): TaskKey {
-  const { metadata = {}, configurable = {} } = (config ?? {}) as TaskConfig;
-  const step = metadata['langgraph_step'];
-  if (step === undefined) return '';
-  const ns = metadata['langgraph_checkpoint_ns'] ?? configurable['checkpoint_ns'] ?? '';
-  const path = nodePathOf(String(ns)) || String(metadata['langgraph_node'] ?? '');
-  const place = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUIDS, '');
-  // The position separates parallel tasks of one node.
-  return `${String(step)} ${path}${place.includes('__pregel_push') ? ` ${place}` : ''}`;
+/** Returns the keys of tasks by their configs; empty outside of tasks. */
+export function openTaskKeys(): (config: unknown) => TaskKey {
+  const known = new WeakMap<object, TaskKey>();
+  /** Positions of parallel tasks by namespace: the tasks of a subgraph have that of the task around them in theirs. */
+  const positions = new Map<string, string>();
+
+  function toKey({ metadata = {}, configurable = {} }: TaskConfig): TaskKey {
+    const step = metadata['langgraph_step'];
+    if (step === undefined) return '';
+    const ns = String(metadata['langgraph_checkpoint_ns'] ?? configurable['checkpoint_ns'] ?? '');
+    const place = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUIDS, '');
+    if (place.includes('__pregel_push')) positions.set(ns, ` ${place}`);
+    const segments = ns.split('|');
+    const path = segments.map((segment) => segment.replace(/:.*/, '')).join('|');
+    const around = segments.map((_, at) => positions.get(segments.slice(0, at + 1).join('|')) ?? '');
+    return `${String(step)} ${path || String(metadata['langgraph_node'] ?? '')}${around.join('')}`;
+  }
+
+  return (config) => {
+    if (typeof config !== 'object' || config === null) return '';
+    let key = known.get(config);
+    if (key === undefined) known.set(config, (key = toKey(config)));
+    return key;
+  };
 }

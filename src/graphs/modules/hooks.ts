@@ -1,6 +1,6 @@
 /**
- * Module hooks for the code of user projects. Node loads packages and this program's own modules without them. For other
- * files the hooks do three things:
+ * Module hooks for the code of user projects. Node loads this program's own modules without them, and packages, except for
+ * those with pools of random bytes (pools.ts). For other files the hooks do three things:
  *
  * 1. Imports of this package resolve, from any folder, to the module instance that this program uses.
  * 2. Specifiers resolve as in a TypeScript bundler (resolve.ts).
@@ -15,6 +15,7 @@ import { defineDecoratorHelpers } from './decorators.ts';
 import { isTypeScript } from './extensions.ts';
 import { hasModuleSyntax } from './format.ts';
 import { noteFile } from './loaded-files.ts';
+import { POOLED, withoutPool } from './pools.ts';
 import { resolveUserModule } from './resolve.ts';
 import { forgetProjectSettings } from './settings.ts';
 import { jsonModule, loadSource, type LoadedSource } from './source.ts';
@@ -66,7 +67,7 @@ const resolveUrl: ResolveHookSync = (specifier, context, next) => {
 };
 
 const load: LoadHookSync = (url, context, next) => {
-  if (!isUserFile(url)) return next(url, context);
+  if (!isUserFile(url)) return POOLED.test(url) ? withoutPool(next(url, context)) : next(url, context);
   const isImport = !context.conditions.includes('require');
   const file = fileURLToPath(withoutQuery(url));
   noteFile(file);

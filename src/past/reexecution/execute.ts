@@ -128,6 +128,7 @@ function reasonsAgainst(data: RunData, player: Player, { live, stubs, from }: Re
   if (data.trace.outcome === undefined) return ['the run has not ended'];
   if (data.trace.outcome.kind === 'rolled-back') return ['the run was rolled back: what it saved is gone'];
   const reasons: string[] = [];
+  if (data.unreadable !== undefined) reasons.push(data.unreadable);
   if (from !== undefined && !data.trace.checkpoints.some(({ checkpointId }) => checkpointId === from))
     reasons.push(`--from: the run has no checkpoint ${from}`);
   if (live) return reasons;

@@ -14,6 +14,8 @@ export interface RunData {
   /** Head checkpoint before the first attempt. */
   readonly base: string | null;
   readonly parts: readonly RecordingPart[];
+  /** Says why the recording cannot be read. */
+  readonly unreadable?: string;
   readonly trace: RunTrace;
   /** Keys of checkpoints that later runs wrote on (`keyOf`): some writes of the run there are replaced. */
   readonly replaced: ReadonlySet<string>;
@@ -41,7 +43,7 @@ export async function readRunData(history: History, threadId: string, runId: str
   return {
     run,
     base: baseOf(events, runId),
-    parts: (await history.payloads.recording(runId)).map(unpackPart),
+    ...unpackAll(await history.payloads.recording(runId)),
     trace: {
       checkpoints: await readCheckpoints(history, threadId, own),
       writes,
@@ -66,6 +68,14 @@ export async function readRunData(history: History, threadId: string, runId: str
       return all.filter((write) => !later.has(write.runId));
     },
   };
+}
+
+function unpackAll(blobs: readonly Uint8Array[]): Pick<RunData, 'parts' | 'unreadable'> {
+  try {
+    return { parts: blobs.map(unpackPart) };
+  } catch (error) {
+    return { parts: [], unreadable: `the recording cannot be read: ${(error as Error).message}` };
+  }
 }
 
 function baseOf(events: readonly Recorded<ThreadEvent>[], runId: string): string | null {

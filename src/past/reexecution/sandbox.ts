@@ -8,7 +8,7 @@ import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { randomIds } from '../../kernel/ids.ts';
 import { SERVER_URL } from '../../kernel/server-address.ts';
 import { interceptClock } from '../../recording/clock.ts';
-import { interceptDispatchers } from '../../recording/dispatchers.ts';
+import { interceptDispatchers, interceptFetch } from '../../recording/dispatchers.ts';
 import { interceptNodeHttp } from '../../recording/node-http.ts';
 import { closeOutside } from '../../recording/outside.ts';
 import type { Player } from '../../recording/player.ts';
@@ -31,6 +31,7 @@ export function openSandbox(
   const opened = new Map<string, InProcessGraphs>();
   interceptRandomness();
   interceptClock();
+  interceptFetch();
   interceptNodeHttp();
   closeOutside();
   return {
@@ -42,7 +43,7 @@ export function openSandbox(
       const known = opened.get(graphId);
       if (known !== undefined) return known;
       interceptDispatchers();
-      const loaded = await insideSession(player, () => loadGraphs([spec]));
+      const loaded = await insideSession(player, () => player.load(() => loadGraphs([spec])));
       const [problem] = loaded.problems;
       if (problem !== undefined) return `the graph "${graphId}" does not load: ${problem.reason}`;
       // User code may have set dispatchers of its own.

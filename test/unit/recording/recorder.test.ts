@@ -2,19 +2,17 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { interceptDispatchers } from '../../../src/recording/dispatchers.ts';
+import { zstdCompressSync } from 'node:zlib';
+import { interceptDispatchers, interceptFetch } from '../../../src/recording/dispatchers.ts';
 import { interceptNodeHttp } from '../../../src/recording/node-http.ts';
-import { unpackPart, type ExchangePart, type RecordingPart } from '../../../src/recording/parts.ts';
-import { NoAnswer, openPlayer, type RequestDifference } from '../../../src/recording/player.ts';
-import { seededRandom } from '../../../src/recording/random.ts';
-import { openRecorder } from '../../../src/recording/recorder.ts';
+import { unpackPart, type ExchangePart } from '../../../src/recording/parts.ts';
+import { NoAnswer } from '../../../src/recording/player.ts';
 import { digestOf, maskUrl, toRecordedRequest } from '../../../src/recording/request.ts';
-import { insideSession, taskKeyOf } from '../../../src/recording/session.ts';
+import { insideSession, openTaskKeys } from '../../../src/recording/session.ts';
 import { suite } from '../../support/suite.ts';
+import { play, record } from './sessions.ts';
 
 const test = suite('recording');
-
-const TASK = { metadata: { langgraph_step: 1, langgraph_node: 'agent' } };
 
 async function withServer<T>(use: (url: string) => Promise<T>): Promise<T> {
   const server = http.createServer((request, reply) => {
@@ -35,27 +33,8 @@ async function withServer<T>(use: (url: string) => Promise<T>): Promise<T> {
   }
 }
 
-function record(options: { maxBytes?: number; secrets?: readonly string[] } = {}) {
-  const parts: RecordingPart[] = [];
-  const recorder = openRecorder({
-    ...{ attempt: 1, seed: 'seed', maxBytes: options.maxBytes ?? 1_000_000, now: () => 1_000 },
-    secrets: options.secrets ?? [],
-    write: (part) => void parts.push(unpackPart(part)),
-  });
-  recorder.configOf = () => TASK;
-  return { parts, recorder };
-}
-
-function play(parts: readonly RecordingPart[]) {
-  const differences: RequestDifference[] = [];
-  const player = openPlayer({
-    ...{ parts, match: 'exact', live: false, answers: new Map(), realNow: () => 5 },
-    onDifference: (difference) => void differences.push(difference),
-    onClosed: () => undefined,
-  });
-  player.configOf = () => TASK;
-  return { player, differences };
-}
+// Other tests of this process may have intercepted the clock.
+interceptFetch();
 
 interface Seen {
   readonly status: number;
@@ -203,25 +182,24 @@ test('requests that differ in ids and times only have one digest', () => {
 });
 
 test('a task is named by step, nodes and position among parallel ones, never by an id', () => {
+  const taskKeyOf = openTaskKeys();
   const id = '5b8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a01';
   const metadata = { langgraph_step: 3, langgraph_node: 'b', langgraph_checkpoint_ns: `a:${id}|b:${id}` };
   assert.equal(taskKeyOf({ metadata }), '3 a|b');
   const pushed = { ...metadata, langgraph_path: ['__pregel_push', 2, false] };
   assert.equal(taskKeyOf({ metadata: pushed }), '3 a|b ["__pregel_push",2,false]');
   assert.equal(taskKeyOf(undefined), '');
+  // Tasks of parallel subgraphs have the position of the task around them.
+  const inner = { ...metadata, langgraph_step: 1, langgraph_checkpoint_ns: `a:${id}|b:${id}|c:${id}` };
+  assert.equal(taskKeyOf({ metadata: inner }), '1 a|b|c ["__pregel_push",2,false]');
 });
 
-test('random values are equal for equal seeds and spread evenly', () => {
-  const draw = (seed: string) => {
-    const random = seededRandom(seed);
-    return Array.from({ length: 10_000 }, () => random.float());
-  };
-  const [values, same, others] = [draw('a'), draw('a'), draw('b')];
-  assert.deepEqual(values, same);
-  assert.notDeepEqual(values, others);
-  assert.ok(values.every((value) => value >= 0 && value < 1));
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  assert.ok(Math.abs(mean - 0.5) < 0.02, String(mean));
+test('a part of another format is refused with both numbers', () => {
+  const head = Buffer.from(JSON.stringify({ format: 1, part: {}, sizes: [] }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length);
+  const bytes = zstdCompressSync(Buffer.concat([length, head]));
+  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 2' });
 });
 
 test.run();

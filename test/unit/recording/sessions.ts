@@ -1,0 +1,29 @@
+import { unpackPart, type RecordingPart } from '../../../src/recording/parts.ts';
+import { openPlayer, type RequestDifference } from '../../../src/recording/player.ts';
+import { openRecorder } from '../../../src/recording/recorder.ts';
+
+const TASK = { metadata: { langgraph_step: 1, langgraph_node: 'agent' } };
+
+/** A recorder of the node `agent`, and the parts that it has written. */
+export function record(options: { maxBytes?: number; secrets?: readonly string[] } = {}) {
+  const parts: RecordingPart[] = [];
+  const recorder = openRecorder({
+    ...{ attempt: 1, seed: 'seed', maxBytes: options.maxBytes ?? 1_000_000, now: () => 1_000 },
+    secrets: options.secrets ?? [],
+    write: (part) => void parts.push(unpackPart(part)),
+  });
+  recorder.configOf = () => TASK;
+  return { parts, recorder };
+}
+
+/** A player of `parts`, in the node `agent`. */
+export function play(parts: readonly RecordingPart[], realNow = () => 5) {
+  const differences: RequestDifference[] = [];
+  const player = openPlayer({
+    ...{ parts, match: 'exact', live: false, answers: new Map(), realNow },
+    onDifference: (difference) => void differences.push(difference),
+    onClosed: () => undefined,
+  });
+  player.configOf = () => TASK;
+  return { player, differences };
+}
