@@ -85,6 +85,7 @@ const withExecution = (command: Command): Command =>
     .option('--from <checkpoint>', 'start behind this checkpoint of the run')
     .option('--set <key=value>', 'change the input, or with --from the state, first; repeatable', collect)
     .option('--answer <n=file>', 'let recorded exchange n answer with this file; repeatable', collect)
+    .option('--allow-unused', 'recorded requests and store writes that are not made are no difference')
     .option('--live', 'go on with the real network where the recording ends')
     .option('--env <file>', 'environment variables that win over the recorded ones')
     .option('--break <node>', 'stop before this node')

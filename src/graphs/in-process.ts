@@ -178,7 +178,7 @@ export function openInProcessGraphs({
           : recordRun({ order, recording, link, file, now: clock.now });
       const session = recorded?.session ?? currentSession();
       const time = session === undefined ? clock : timeOf(session, clock);
-      const named = session === undefined ? ids : randomIds(time);
+      const named = session === undefined ? ids : idsOf(session, time, ids);
       return runAttempt(recorded?.link ?? link, signal, time, closing.signal, (attempt) => {
         const execute = () => run(order, attempt, named);
         const work = link.begun().then(() => (recorded === undefined ? execute() : recorded.inside(execute)));
@@ -216,6 +216,12 @@ function toLibraries(library: UserLibraryFinder): Pick<Entry, 'library' | 'anyLi
 const timeOf = (session: Session, clock: Clock): Clock => ({
   ...clock,
   now: () => session.reading('server', clock.now()),
+});
+
+/** UUIDs are equal in a re-execution. Tokens are not drawn from the seed: the next attempt would draw them again. */
+const idsOf = (session: Session, clock: Clock, { token }: Ids): Ids => ({
+  ...randomIds(clock, () => Math.floor(session.random('server', 1).float() * 256)),
+  token,
 });
 
 /** The task config of a run that is one task. */

@@ -9,10 +9,10 @@ export interface Ids {
   token(): string;
 }
 
-export function randomIds(clock: Clock): Ids {
+/** `random` returns a random byte. */
+export function randomIds(clock: Clock, random: () => number = randomSource()): Ids {
   let lastMs = 0;
   let count = 0;
-  const random = randomSource();
   return {
     uuid() {
       const now = clock.now();
@@ -78,13 +78,18 @@ export const isUuid = (text: string): boolean => UUID.test(text);
 /** Milliseconds from 1582-10-15, the epoch of UUIDv6, to 1970. */
 const GREGORIAN_OFFSET_MS = 12_219_292_800_000;
 
-/** Creation time of a UUIDv7 or UUIDv6 in milliseconds since 1970; undefined for other ids. */
+/** Creation time of a UUIDv1, v6 or v7 in milliseconds since 1970; undefined for other ids. */
 export function uuidTime(id: string): number | undefined {
   if (!isUuid(id)) return undefined;
   const [high = '', middle = '', low = ''] = id.split('-');
   if (low.startsWith('7')) return Number.parseInt(high + middle, 16);
-  if (!low.startsWith('6')) return undefined;
-  return Math.floor(Number.parseInt(high + middle + low.slice(1), 16) / 10_000) - GREGORIAN_OFFSET_MS;
+  const digits = low.slice(1);
+  const ticks = low.startsWith('6')
+    ? high + middle + digits
+    : low.startsWith('1')
+      ? digits + middle + high
+      : '';
+  return ticks === '' ? undefined : Math.floor(Number.parseInt(ticks, 16) / 10_000) - GREGORIAN_OFFSET_MS;
 }
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;

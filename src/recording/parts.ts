@@ -72,12 +72,14 @@ export interface ExchangePart {
   readonly attempt: number;
   readonly task: TaskKey;
   readonly request: RecordedRequest;
-  /** SHA-256 of the request without its ids and times (request.ts). */
+  /** SHA-256 of the request (request.ts). */
   readonly digest: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly answer?: RecordedAnswer;
   readonly failure?: RecordedFailure;
+  /** The answer had not ended when the attempt did. */
+  readonly isOpen?: true;
 }
 
 /** A batch of requests to the item store with its answers. */

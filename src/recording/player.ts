@@ -2,6 +2,7 @@
  * Answers the requests of a re-executed run from its recording. An answer belongs to the task that asked: of the task's
  * unused answers the first with the request's digest is taken, so that parallel requests find their own.
  */
+import { isObject, type Json } from '../kernel/json.ts';
 import type {
   CutPart,
   ExchangePart,
@@ -15,7 +16,7 @@ import type {
 } from './parts.ts';
 import { openRandoms } from './random.ts';
 import { openReadings } from './readings.ts';
-import { digestOf, toRecordedRequest, withoutIds } from './request.ts';
+import { agreeWithoutIds, digestOf, toRecordedRequest, withoutIds } from './request.ts';
 import { openTaskKeys, type Reply, type ReplaySession } from './session.ts';
 
 /** The run asked for something that its recording does not have. */
@@ -28,6 +29,8 @@ export interface RequestDifference {
 
 export interface PlayerOptions {
   readonly parts: readonly RecordingPart[];
+  /** False when ids and times of the recording are those of several attempts, or of a part of the run: they may differ. */
+  readonly isWhole: boolean;
   /** `url`: a request whose body differs gets the recorded answer of its URL. */
   readonly match: 'exact' | 'url';
   /** Requests that the recording does not have go to the real network. */
@@ -37,6 +40,8 @@ export interface PlayerOptions {
   readonly realNow: () => number;
   /** The first difference ends the re-execution. */
   readonly onDifference: (difference: RequestDifference) => void;
+  /** The item store was asked for something that the recording does not have. `recorded`: the next batch that it has. */
+  readonly onStore: (task: TaskKey, recorded: Json | undefined, found: Json) => void;
   /** Graph code wanted a socket or a child process. */
   readonly onClosed: (what: string, task: TaskKey) => void;
 }
@@ -51,8 +56,10 @@ export interface Player extends ReplaySession {
   load<T>(work: () => Promise<T>): Promise<T>;
   /** The recorded read of a checkpoint; undefined when there was none. */
   loaded(ns: string, asked: string | undefined): LoadedPart | undefined;
-  /** The recorded answers of a batch of the item store; undefined when there are none left. */
-  stored(requests: unknown): StorePart['answers'] | undefined;
+  /** The recorded answers of a batch of the item store. Throws when there are none. */
+  stored(requests: Json): StorePart['answers'];
+  /** What was recorded within tasks and not asked for: exchanges that ended, and batches that wrote to the item store. */
+  unused(): { readonly exchanges: readonly ExchangePart[]; readonly batches: readonly StorePart[] };
 }
 
 /** Task key of code that runs while modules load. */
@@ -96,7 +103,9 @@ export function openPlayer(options: PlayerOptions): Player {
       const found = toRecordedRequest({ ...request, body }, []);
       const left = unused.get(task) ?? [];
       const digest = digestOf(found);
-      const exact = left.findIndex((each) => each.digest === digest);
+      const exact = left.findIndex(
+        (each) => each.digest === digest || (!options.isWhole && agreeWithoutIds(each.request, found)),
+      );
       const loose = options.match === 'url' ? findUrl(left, found) : findUnsent(left, found);
       const taken = exact >= 0 ? exact : loose;
       const exchange = left[taken];
@@ -117,11 +126,22 @@ export function openPlayer(options: PlayerOptions): Player {
     },
     loaded: (ns, asked) => of('loaded').find((each) => each.ns === ns && each.asked === asked),
     stored(requests) {
-      const left = batches.get(currentTask()) ?? [];
-      const wanted = withoutIds(JSON.stringify(requests));
-      const index = left.findIndex((each) => withoutIds(JSON.stringify(each.requests)) === wanted);
-      return left.splice(index < 0 ? left.length : index, 1)[0]?.answers;
+      const task = currentTask();
+      const left = batches.get(task) ?? [];
+      const form = (batch: Json): string =>
+        options.isWhole ? JSON.stringify(batch) : withoutIds(JSON.stringify(batch));
+      const wanted = form(requests);
+      const index = left.findIndex((each) => form(each.requests) === wanted);
+      if (index >= 0) return left.splice(index, 1)[0]!.answers;
+      options.onStore(task, left[0]?.requests, requests);
+      throw new NoAnswer('the recording has no answer of the item store for this');
     },
+    unused: () => ({
+      exchanges: [...unused].flatMap(([task, left]) =>
+        task === '' ? [] : left.filter(({ isOpen }) => isOpen !== true),
+      ),
+      batches: [...batches.values()].flat().filter(({ requests }) => writes(requests)),
+    }),
   };
   return player;
 }
@@ -138,6 +158,10 @@ function latestByTask<T extends { readonly task: TaskKey; readonly attempt: numb
   }
   return byTask;
 }
+
+const writes = (requests: Json): boolean =>
+  Array.isArray(requests) &&
+  requests.some((each) => isObject(each) && (each['kind'] === 'put' || each['kind'] === 'delete'));
 
 const findUrl = (left: readonly ExchangePart[], { method, url }: RecordedRequest): number =>
   left.findIndex(({ request }) => request.method === method && withoutIds(request.url) === withoutIds(url));

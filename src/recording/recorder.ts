@@ -89,7 +89,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
         if (pending > MAX_HELD_FACTOR * maxBytes) cut();
       }
 
-      function end(failure?: ExchangePart['failure']): void {
+      function end(failure?: ExchangePart['failure'], isOpen = false): void {
         if (!open.delete(unfinished)) return;
         pending -= held;
         addReadings();
@@ -98,9 +98,10 @@ export function openRecorder(options: RecorderOptions): Recorder {
           ...{ kind: 'exchange', attempt, task, request: recorded, digest: digestOf(recorded), at },
           ...(head !== undefined && { answer: { ...head, ...maskedBody(received, chunks, secrets) } }),
           ...(failure !== undefined && { failure }),
+          ...(isOpen && { isOpen }),
         });
       }
-      const unfinished = (): void => end(head === undefined ? UNANSWERED : BROKEN_OFF);
+      const unfinished = (): void => end(head === undefined ? UNANSWERED : BROKEN_OFF, true);
       open.add(unfinished);
 
       return {
@@ -122,7 +123,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
           chunks.push([now() - at, chunk.length]);
           hold(chunk.length);
         },
-        ended: end,
+        ended: (failure) => end(failure),
       };
     },
     stored(requests, answers) {

@@ -1,6 +1,6 @@
 /**
- * Recorded form of a request: secrets and query values that look like keys are masked. The digest leaves out what
- * differs in every execution: ids and times.
+ * Recorded form of a request: secrets and query values that look like keys are masked. The digest leaves out nothing but
+ * the boundary of a form, which transport draws.
  */
 import { createHash } from 'node:crypto';
 import { openNumbering, UUIDS } from '../kernel/embedded-ids.ts';
@@ -55,14 +55,17 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g;
 /** Boundary that the built-in `FormData` draws for each request. */
 const BOUNDARY = /-+formdata-undici-\d+/g;
 
-/** The text with its ids numbered in order of appearance, and without times and boundaries. */
-export const withoutIds = (text: string): string =>
-  openNumbering(UUIDS)(text).replace(TIME, '<time>').replace(BOUNDARY, '<boundary>');
+/** The text with its ids numbered in order of appearance, and without times. */
+export const withoutIds = (text: string): string => openNumbering(UUIDS)(text).replace(TIME, '<time>');
 
-/** Equal for requests that differ in ids and times only. */
-export function digestOf({ method, url, body }: RecordedRequest): string {
-  const text = body === undefined ? '' : withoutIds(Buffer.from(body).toString('latin1'));
-  return createHash('sha256')
-    .update(`${method} ${withoutIds(url)}\n${text}`, 'utf8')
-    .digest('base64url');
-}
+const textOf = ({ method, url, body }: RecordedRequest): string =>
+  `${method} ${url}\n${Buffer.from(body ?? [])
+    .toString('latin1')
+    .replace(BOUNDARY, '<boundary>')}`;
+
+export const digestOf = (request: RecordedRequest): string =>
+  createHash('sha256').update(textOf(request), 'utf8').digest('base64url');
+
+/** True for requests that differ in ids and times only. */
+export const agreeWithoutIds = (a: RecordedRequest, b: RecordedRequest): boolean =>
+  withoutIds(textOf(a)) === withoutIds(textOf(b));

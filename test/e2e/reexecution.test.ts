@@ -114,6 +114,37 @@ test('clocks, random values, ids and requests are equal in every kind of graph',
     assert.match(all.output, /7 equal, 0 different, 0 not tried/);
   }));
 
+/** What the report says of each planted change of the graph `changeable`. */
+const PLANTED: Readonly<Record<string, RegExp>> = {
+  '': /equal: the run does again/,
+  time: /different: write, step 1, node first, channel at\n/,
+  ms: /different: write, step 1, node first, channel seen, \[2\].latency_ms\n/,
+  query: /different: node calls, step 2, makes another request/,
+  order: /different: write, step 2, node calls, channel seen, \[0\]\n/,
+  'missing request':
+    /different: request, step 2, node calls\n +recorded +"GET .*look\?last"\n +found +nothing/,
+  put: /different: store\n +recorded +.*"n":1.*\n +found +.*"n":2/,
+  'missing put': /different: store\n +recorded +.*"n":1.*\n +found +nothing/,
+  frame: /different: frame, .*mode custom, .*progress\n +recorded +1\n +found +2/,
+  end: /different: .*node keeps/,
+};
+
+test('planted changes are named by their places; unused requests may be allowed', () =>
+  withScene(async ({ run, replay }) => {
+    // given
+    const { thread } = await run('changeable', { input: { seen: [] } });
+    const args = ['--thread', thread];
+    for (const [planted, expected] of Object.entries(PLANTED)) {
+      // when
+      const { code, output } = await replay(args, { PLANTED: planted });
+      // then
+      assert.match(output, expected, planted);
+      assert.equal(code, planted === '' ? 0 : 1, planted);
+    }
+    const allowed = await replay([...args, '--allow-unused'], { PLANTED: 'missing request' });
+    assert.equal(allowed.code, 0, allowed.output);
+  }));
+
 test('a planted change is named by step, node and channel; a changed prompt is shown as a difference', () =>
   withScene(async ({ run, replay }) => {
     // given

@@ -2,7 +2,7 @@ import type { Json } from '../../kernel/json.ts';
 
 /** One place where two executions differ: of one run, or of two runs. */
 export interface Difference {
-  readonly what: 'input' | 'step' | 'state' | 'checkpoint' | 'write' | 'frame' | 'end';
+  readonly what: 'input' | 'step' | 'state' | 'checkpoint' | 'write' | 'frame' | 'end' | 'request' | 'store';
   readonly step?: number;
   /** Node path from the root graph, joined by `|`. */
   readonly node?: string;

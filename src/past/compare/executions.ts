@@ -8,7 +8,7 @@ import { parseStored, type RunCheckpoint, type RunTrace } from '../trace.ts';
 import type { Difference } from './difference.ts';
 import { compareFrames } from './frames.ts';
 import { stepOf, toTraceSteps } from './trace-steps.ts';
-import { compareValues, openIdMap, type IdMap } from './values.ts';
+import { compareValues, openIdMap, type IdMap, type Sides } from './values.ts';
 import { compareWrites } from './writes.ts';
 
 export interface Comparison {
@@ -22,6 +22,7 @@ export interface Comparison {
 export interface CompareOptions {
   readonly recorded: RunTrace;
   readonly found: RunTrace;
+  readonly sides: Sides;
   /** The re-execution ended early: what it did not reach is no difference. */
   readonly isPartial: boolean;
   /** The recorded run was stopped: what follows its last checkpoint is no difference. */
@@ -33,9 +34,9 @@ export interface CompareOptions {
 }
 
 export function compareTraces(options: CompareOptions): Comparison {
-  const { recorded, found, isPartial, isStopped } = options;
+  const { recorded, found, sides, isPartial, isStopped } = options;
   const ids = openIdMap();
-  const [expected, actual] = [toTraceSteps(recorded), toTraceSteps(found)];
+  const [expected, actual] = [toTraceSteps(recorded, sides.recorded), toTraceSteps(found, sides.found)];
   const counts = { checkpoints: 0, writes: 0, frames: undefined as number | undefined };
   const end = (divergence?: Difference): Comparison => ({ divergence, ...counts });
 
@@ -46,7 +47,7 @@ export function compareTraces(options: CompareOptions): Comparison {
     if (b === undefined && isPartial) break;
     const step = (a ?? b)!;
     const isLast = index >= Math.min(expected.length, actual.length) - 1;
-    const writes = compareWrites(a?.writes ?? [], b?.writes ?? [], ids, {
+    const writes = compareWrites(a?.writes ?? [], b?.writes ?? [], sides, ids, {
       mayLack: isLast && (isPartial || isStopped),
       called: step.called,
       mayAdd: (isLast && isStopped) || a?.on.some((key) => options.replaced.has(key)) === true,
@@ -65,17 +66,17 @@ export function compareTraces(options: CompareOptions): Comparison {
         },
       });
     }
-    const divergence = compareCheckpoints(a.checkpoint, b.checkpoint, ids);
+    const divergence = compareCheckpoints(a.checkpoint, b.checkpoint, sides, ids);
     if (divergence !== undefined) return end(divergence);
     counts.checkpoints += 1;
   }
   if (isPartial || isStopped) return end();
   if (options.withFrames) {
-    const frames = compareFrames(recorded.frames, found.frames);
+    const frames = compareFrames(recorded.frames, found.frames, sides);
     counts.frames = recorded.frames.length;
     if (frames !== undefined) return end(frames);
   }
-  return end(compareEnds(recorded, found));
+  return end(compareEnds(recorded, found, sides));
 }
 
 /** Place of a checkpoint in its run. */
@@ -83,15 +84,19 @@ const placeOf = ({ ns, metadata: { source = null, step = null } }: RunCheckpoint
   ...{ node: nodePathOf(ns), source, step },
 });
 
-function compareCheckpoints(a: RunCheckpoint, b: RunCheckpoint, ids: IdMap): Difference | undefined {
+function compareCheckpoints(
+  a: RunCheckpoint,
+  b: RunCheckpoint,
+  sides: Sides,
+  ids: IdMap,
+): Difference | undefined {
   const node = nodePathOf(a.ns);
   const at = { what: 'checkpoint', step: stepOf({ checkpoint: a }), ...(node !== '' && { node }) } as const;
   const [recorded, found] = [placeOf(a), placeOf(b)];
-  if (compareValues(recorded, found) !== undefined) return { ...at, recorded, found };
+  if (compareValues(recorded, found, sides) !== undefined) return { ...at, recorded, found };
   for (const channel of new Set([...a.changed, ...b.changed])) {
     const [textA, textB] = [a.channels.get(channel), b.channels.get(channel)];
-    if (textA === textB) continue;
-    const difference = compareValues(parse(textA), parse(textB), ids);
+    const difference = compareValues(parse(textA), parse(textB), sides, ids);
     if (difference !== undefined) return { ...at, channel, ...difference };
   }
   return undefined;
@@ -100,8 +105,8 @@ function compareCheckpoints(a: RunCheckpoint, b: RunCheckpoint, ids: IdMap): Dif
 const parse = (text: string | undefined): Json | undefined =>
   text === undefined ? undefined : parseStored(text);
 
-function compareEnds(recorded: RunTrace, found: RunTrace): Difference | undefined {
-  const difference = compareValues(toEnd(recorded.outcome), toEnd(found.outcome));
+function compareEnds(recorded: RunTrace, found: RunTrace, sides: Sides): Difference | undefined {
+  const difference = compareValues(toEnd(recorded.outcome), toEnd(found.outcome), sides);
   return difference && { what: 'end', ...difference };
 }
 

@@ -6,7 +6,7 @@ import { readRunSteps, type RunStep, type RunSteps } from '../run-steps.ts';
 import type { RunSource } from '../trace.ts';
 import { align } from './alignment.ts';
 import type { Difference } from './difference.ts';
-import { compareValues } from './values.ts';
+import { compareValues, type Side, type Sides } from './values.ts';
 
 export interface RunSide {
   readonly source: RunSource;
@@ -41,14 +41,20 @@ export async function compareRuns(a: RunSide, b: RunSide): Promise<RunComparison
     a: pair.a === undefined ? undefined : stepsA.steps[pair.a],
     b: pair.b === undefined ? undefined : stepsB.steps[pair.b],
   }));
-  const state = compareStates('end', stepsA.values, stepsB.values);
+  const sides = { recorded: sideOf(a.run), found: sideOf(b.run) };
+  const state = compareStates('end', stepsA.values, stepsB.values, sides);
   const first =
-    compareStates('input', askedOf(a.run), askedOf(b.run))[0] ??
-    (await firstDifferentStep(a, b, pairs)) ??
+    compareStates('input', askedOf(a.run), askedOf(b.run), sides)[0] ??
+    (await firstDifferentStep(a, b, pairs, sides)) ??
     state[0] ??
     compareEnds(a.run, b.run);
   return { a: stepsA, b: stepsB, pairs, first, state };
 }
+
+/** Two runs have clocks and random values of their own. */
+const sideOf = ({ createdAt, updatedAt }: RunRecord): Side => ({
+  ...{ ids: new Set(), from: createdAt, until: updatedAt, isLoose: true },
+});
 
 const askedOf = ({ kwargs: { input, command } }: RunRecord): Json => ({
   input,
@@ -63,6 +69,7 @@ async function firstDifferentStep(
   a: RunSide,
   b: RunSide,
   pairs: readonly StepPair[],
+  sides: Sides,
 ): Promise<RunDifference | undefined> {
   const turn = startTurn();
   for (const [pair, steps] of pairs.entries()) {
@@ -70,7 +77,8 @@ async function firstDifferentStep(
       return { what: 'step', pair, recorded: shown(steps.a), found: shown(steps.b) };
     // Values are kept for root graphs; what a subgraph changes shows in its node's step.
     if (steps.a.graph !== '') continue;
-    const [difference] = compareStates('state', await valuesAt(a, steps.a), await valuesAt(b, steps.b));
+    const states = [await valuesAt(a, steps.a), await valuesAt(b, steps.b)] as const;
+    const [difference] = compareStates('state', ...states, sides);
     if (difference !== undefined) return { ...difference, pair, step: steps.a.step };
     await turn();
   }
@@ -93,9 +101,9 @@ export const errorOf = ({ outcome }: RunRecord): string | null =>
   outcome?.kind === 'error' ? `${outcome.error}: ${outcome.message}` : null;
 
 /** Returns one difference for each channel, in the order of the first run's channels. */
-function compareStates(what: RunDifference['what'], a: Json, b: Json): RunDifference[] {
+function compareStates(what: RunDifference['what'], a: Json, b: Json, sides: Sides): RunDifference[] {
   const at = (channel: string, recorded: Json | undefined, found: Json | undefined): RunDifference[] => {
-    const difference = compareValues(recorded, found);
+    const difference = compareValues(recorded, found, sides);
     return difference === undefined ? [] : [{ what, channel, ...difference }];
   };
   if (!isObject(a) || !isObject(b)) return at('', a, b);

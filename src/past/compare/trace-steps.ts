@@ -2,7 +2,7 @@
 import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import { nodeOfSend, SENDS } from '../step-nodes.ts';
 import { keyOf, parseStored, type RunCheckpoint, type RunTrace, type RunWrite } from '../trace.ts';
-import { normalFormOf } from './values.ts';
+import { normalFormOf, type Side } from './values.ts';
 
 /** A checkpoint, with the writes that were saved before it. */
 export interface TraceStep {
@@ -20,7 +20,7 @@ export interface TraceStep {
  * Groups checkpoints of root and subgraphs by graph: the n-th checkpoint of a graph's path belongs to the n-th of the
  * other side, whatever order parallel subgraphs had.
  */
-export function toTraceSteps({ checkpoints, writes }: RunTrace): TraceStep[] {
+export function toTraceSteps({ checkpoints, writes }: RunTrace, side: Side): TraceStep[] {
   const byCheckpoint = Map.groupBy(writes, keyOf);
   const own = new Set(checkpoints.map(keyOf));
   // Writes on checkpoints of earlier runs come first: they are those of the first step.
@@ -42,7 +42,7 @@ export function toTraceSteps({ checkpoints, writes }: RunTrace): TraceStep[] {
   }
   // Writes on the last checkpoint of each graph have no checkpoint after them.
   for (const ns of last.keys()) place(ns, undefined);
-  return sortedByGraph(steps);
+  return sortedByGraph(steps, side);
 }
 
 function calledBy(checkpoint: RunCheckpoint | undefined): string[] {
@@ -54,11 +54,11 @@ function calledBy(checkpoint: RunCheckpoint | undefined): string[] {
  * Sorts into the order of the root graph's steps: between two of them the steps of subgraphs, by path. Parallel subgraphs
  * of one path are ordered by content, because their order is free.
  */
-function sortedByGraph(steps: readonly TraceStep[]): TraceStep[] {
+function sortedByGraph(steps: readonly TraceStep[], side: Side): TraceStep[] {
   const sorted: TraceStep[] = [];
   let inner: TraceStep[] = [];
   const flush = (): void => {
-    const form = new Map(inner.map((step) => [step, formOfStep(step)]));
+    const form = new Map(inner.map((step) => [step, formOfStep(step, side)]));
     inner.sort(
       (a, b) =>
         compareText(a.path, b.path) || stepOf(a) - stepOf(b) || compareText(form.get(a)!, form.get(b)!),
@@ -76,13 +76,13 @@ function sortedByGraph(steps: readonly TraceStep[]): TraceStep[] {
   return sorted;
 }
 
-const formOf = (text: string): string => normalFormOf(parseStored(text)).text;
-
-const formOfStep = ({ checkpoint, writes }: TraceStep): string =>
-  JSON.stringify([
+function formOfStep({ checkpoint, writes }: TraceStep, side: Side): string {
+  const formOf = (text: string): string => normalFormOf(parseStored(text), side).text;
+  return JSON.stringify([
     checkpoint && [...checkpoint.channels].map(([name, text]) => [name, formOf(text)]).sort(),
     writes.map(({ data }) => formOf(data)).sort(),
   ]);
+}
 
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -1,20 +1,35 @@
 /**
- * Decides what of two values is compared, and maps ids one to one. Two executions may differ in ids, times and durations:
- * the normal form of a value numbers or omits them, so that values that agree otherwise have equal forms.
+ * Decides what of two values is compared, and maps ids one to one. Nothing is left out by its name: the recorded clock and
+ * seed make times and most ids equal. The normal form of a value numbers the ids that may differ, so that values that agree
+ * otherwise have equal forms.
  */
 import { openNumbering, UUIDS } from '../../kernel/embedded-ids.ts';
+import { uuidTime } from '../../kernel/ids.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { joinPaths, type ValueDifference } from './difference.ts';
 
 /** UUIDs, and the interrupt ids of the graph library: 32 hexadecimal digits. */
 const ID = new RegExp(`${UUIDS.source}|\\b[0-9a-f]{32}\\b`, 'gi');
 const TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g;
-const DURATION = /(?:duration|latency|elapsed|took)(?:_?(?:ms|s|secs|seconds))?$|_ms$|Ms$/i;
-/** Members that name the attempt or the program rather than what the graph did. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['run_attempt', 'attempt', 'langgraph_version']);
 
-/** Milliseconds since 1970 between 2014 and 2052. */
-const isEpochMs = (value: number): boolean => value > 1.4e12 && value < 2.6e12;
+/** An execution of a run, as far as it decides which of its values may differ from those of another one. */
+export interface Side {
+  /** Ids in the columns of its records, in lower case: of checkpoints, tasks, namespaces and interrupts. */
+  readonly ids: ReadonlySet<string>;
+  /** Milliseconds since 1970. A UUID with a time between both was made by the execution. */
+  readonly from: number;
+  readonly until: number;
+  /**
+   * The executions had clocks and random values of their own: every UUID may differ, and so may every time within the
+   * execution.
+   */
+  readonly isLoose: boolean;
+}
+
+export interface Sides {
+  readonly recorded: Side;
+  readonly found: Side;
+}
 
 export interface NormalForm {
   /** JSON text with sorted keys; equal for values that agree. */
@@ -23,55 +38,59 @@ export interface NormalForm {
   readonly ids: readonly string[];
 }
 
-export function normalFormOf(value: Json): NormalForm {
+export function normalFormOf(value: Json, { ids: own, from, until, isLoose }: Side): NormalForm {
   const ids: string[] = [];
-  const number = openNumbering(ID, (id) => ids.push(id));
-  const word = (text: string): string => number(text.replace(TIME, '<time>'));
-  const form = (each: Json, key: string): Json => {
+  const isWithin = (time: number | undefined): boolean => time !== undefined && time >= from && time <= until;
+  const number = openNumbering(ID, (id) => {
+    const mayDiffer = own.has(id) || (id.includes('-') && (isLoose || isWithin(uuidTime(id))));
+    if (mayDiffer) ids.push(id);
+    return mayDiffer;
+  });
+  const word = (text: string): string => {
+    const numbered = number(text);
+    if (!isLoose) return numbered;
+    return numbered.replace(TIME, (time) => (isWithin(Date.parse(time)) ? '<time>' : time));
+  };
+  const form = (each: Json): Json => {
     if (typeof each === 'string') return word(each);
-    if (typeof each === 'number')
-      return isEpochMs(each) ? '<time>' : DURATION.test(key) ? '<duration>' : each;
-    if (Array.isArray(each)) return each.map((one) => form(one, key));
+    if (typeof each === 'number') return isLoose && isWithin(each) ? '<time>' : each;
+    if (Array.isArray(each)) return each.map(form);
     if (!isObject(each)) return each;
     return Object.fromEntries(
       Object.keys(each)
-        .filter((name) => !LEFT_OUT.has(name))
         .sort()
-        .map((name) => [word(name), form(each[name] ?? null, name)]),
+        .map((name) => [word(name), form(each[name] ?? null)]),
     );
   };
-  return { text: JSON.stringify(form(value, '')), ids };
+  return { text: JSON.stringify(form(value)), ids };
 }
 
-export const agree = (recorded: Json, found: Json): boolean =>
-  normalFormOf(recorded).text === normalFormOf(found).text;
+export const agree = (recorded: Json, found: Json, sides: Sides): boolean =>
+  normalFormOf(recorded, sides.recorded).text === normalFormOf(found, sides.found).text;
 
 /** Returns the first place where two values differ. Undefined: the value is missing on that side. */
 export function compareValues(
   recorded: Json | undefined,
   found: Json | undefined,
+  sides: Sides,
   ids?: IdMap,
 ): ValueDifference | undefined {
   if (recorded === undefined || found === undefined)
     return recorded === found ? undefined : { path: '', recorded, found };
-  const [a, b] = [normalFormOf(recorded), normalFormOf(found)];
+  const [a, b] = [normalFormOf(recorded, sides.recorded), normalFormOf(found, sides.found)];
   if (a.text === b.text) return ids?.match(a.ids, b.ids);
-  return firstDifferentMember(recorded, found) ?? { path: '', recorded, found };
+  return firstDifferentMember(recorded, found, sides) ?? { path: '', recorded, found };
 }
 
-function firstDifferentMember(recorded: Json, found: Json): ValueDifference | undefined {
+function firstDifferentMember(recorded: Json, found: Json, sides: Sides): ValueDifference | undefined {
   if (Array.isArray(recorded) && Array.isArray(found)) {
     for (let index = 0; index < Math.max(recorded.length, found.length); index++) {
-      const difference = compareValues(recorded[index], found[index]);
+      const difference = compareValues(recorded[index], found[index], sides);
       if (difference !== undefined) return { ...difference, path: joinPaths(`[${index}]`, difference.path) };
     }
   } else if (isObject(recorded) && isObject(found)) {
     for (const name of new Set([...Object.keys(recorded), ...Object.keys(found)])) {
-      const [a, b] = [recorded[name], found[name]];
-      // The name of a member decides whether its value is a duration.
-      if (LEFT_OUT.has(name) || (a !== undefined && b !== undefined && agree({ [name]: a }, { [name]: b })))
-        continue;
-      const difference = compareValues(a, b);
+      const difference = compareValues(recorded[name], found[name], sides);
       if (difference !== undefined) return { ...difference, path: joinPaths(name, difference.path) };
     }
   }

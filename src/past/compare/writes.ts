@@ -3,7 +3,7 @@ import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import { nodeOfPath } from '../step-nodes.ts';
 import { parseStored, type RunWrite } from '../trace.ts';
 import type { Difference } from './difference.ts';
-import { compareValues, normalFormOf, type IdMap, type NormalForm } from './values.ts';
+import { compareValues, normalFormOf, type IdMap, type NormalForm, type Side, type Sides } from './values.ts';
 
 export interface WriteTolerance {
   /** Writes may be missing in the re-execution. */
@@ -18,13 +18,14 @@ export interface WriteTolerance {
 export function compareWrites(
   recorded: readonly RunWrite[],
   found: readonly RunWrite[],
+  sides: Sides,
   ids: IdMap,
   { mayLack, mayAdd, called }: WriteTolerance,
 ): Omit<Difference, 'what' | 'step'> | undefined {
-  const all = found.map((write) => toWriteForm(write, called));
+  const all = found.map((write) => toWriteForm(write, called, sides.found));
   const left = [...all];
   const unmatched: WriteForm[] = [];
-  for (const write of recorded.map((each) => toWriteForm(each, called))) {
+  for (const write of recorded.map((each) => toWriteForm(each, called, sides.recorded))) {
     const index = left.findIndex((each) => each.form.text === write.form.text);
     if (index < 0) {
       unmatched.push(write);
@@ -41,7 +42,7 @@ export function compareWrites(
     const b =
       left.find((each) => each.place === a.place) ??
       left.find((each) => each.write.channel === a.write.channel);
-    const difference = b && compareValues(parseStored(a.write.data), parseStored(b.write.data));
+    const difference = b && compareValues(parseStored(a.write.data), parseStored(b.write.data), sides);
     return difference === undefined
       ? { ...placeOf(a), recorded: parseStored(a.write.data), found: undefined }
       : { ...placeOf(a), ...difference };
@@ -60,7 +61,7 @@ interface WriteForm {
   readonly place: string;
 }
 
-function toWriteForm(write: RunWrite, called: readonly string[]): WriteForm {
+function toWriteForm(write: RunWrite, called: readonly string[], side: Side): WriteForm {
   const node = [nodePathOf(write.ns), nodeOfPath(write.taskPath ?? '', called) ?? '']
     .filter((part) => part !== '')
     .join('|');
@@ -69,7 +70,7 @@ function toWriteForm(write: RunWrite, called: readonly string[]): WriteForm {
     write,
     node,
     place: JSON.stringify(place),
-    form: normalFormOf([...place, parseStored(write.data)]),
+    form: normalFormOf([...place, parseStored(write.data)], side),
   };
 }
 

@@ -23,7 +23,7 @@ async function execute({ store, graphs, run, ...options }: ChildOrder): Promise<
   const history = storeAt(store).openPast();
   const result = await reexecute(history, run, openSandbox(graphs), {
     ...options,
-    ...{ live: false, answers: new Map(), pauses: { onPause: () => false } },
+    ...{ live: false, allowUnused: false, answers: new Map(), pauses: { onPause: () => false } },
   });
   return JSON.stringify(toJsonReport(result));
 }

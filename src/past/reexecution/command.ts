@@ -20,6 +20,7 @@ export interface ReexecuteOptions {
   readonly check?: boolean;
   readonly match?: string;
   readonly live?: boolean;
+  readonly allowUnused?: boolean;
   readonly answer?: readonly string[];
   readonly set?: readonly string[];
   readonly stub?: readonly string[];
@@ -56,6 +57,7 @@ export async function runReexecution(
       for (const run of runs) {
         const result = await reexecute(history, run, sandbox, {
           ...{ match: matchOf(options.match), live: options.live ?? false },
+          allowUnused: options.allowUnused ?? false,
           ...{ answers: answersOf(options.answer ?? []), set: membersOf(options.set ?? []) },
           ...{ from: options.from, stubs: options.stub ?? [] },
           pauses: { before: options.break, onPause: () => pause(options.inspect === true) },

@@ -15,7 +15,9 @@ import { openPlayer, type Player, type RequestDifference } from '../../recording
 import { MASK } from '../../recording/request.ts';
 import { insideSession } from '../../recording/session.ts';
 import type { Outcome, RunRef } from '../../thread/events.ts';
+import type { Difference } from '../compare/difference.ts';
 import { compareTraces, type Comparison } from '../compare/executions.ts';
+import { sideOf } from '../compare/side.ts';
 import type { RunTrace } from '../trace.ts';
 import { readRunData, type RunData } from './run-data.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -35,6 +37,8 @@ export interface ReexecutionOptions {
   readonly from?: string | undefined;
   /** Nodes whose writes are taken from the log. */
   readonly stubs: readonly string[];
+  /** Requests and writes of the item store that are recorded and no longer made are no difference. */
+  readonly allowUnused: boolean;
   readonly pauses: Pauses;
 }
 
@@ -65,14 +69,21 @@ export async function reexecute(
   const data = await readRunData(history, threadId, runId);
   const { run } = data;
   let request: RequestDifference | undefined;
+  let store: Difference | undefined;
   const closed: string[] = [];
   const stop = new AbortController();
   const end = (): void => stop.abort('fenced');
+  const isWhole = run.attempt === 1 && options.from === undefined && options.stubs.length === 0;
   const player = openPlayer({
     ...{ parts: data.parts, match: options.match, live: options.live, answers: options.answers },
-    realNow,
+    ...{ realNow, isWhole },
     onDifference(difference) {
       request ??= difference;
+      end();
+    },
+    onStore(task, recorded, found) {
+      if (player.start === undefined) closed.push(`the item store in ${placeOfTask(task)}`);
+      else store ??= { what: 'store', ...stepOfTask(task), recorded, found };
       end();
     },
     onClosed(what, task) {
@@ -94,10 +105,6 @@ export async function reexecute(
   const started = await startOf(data, options);
   const scratch = openScratchLink({
     ...{ data: started.data, player, now: clock.now, isMoved: options.from !== undefined },
-    onStore: (requests) => {
-      closed.push(`the item store: ${JSON.stringify(requests).slice(0, 200)}`);
-      end();
-    },
   });
   const order = toOrder(started.data, player, started, options);
   const { end: ended, isPaused } = await insideSession(player, () =>
@@ -106,14 +113,24 @@ export async function reexecute(
   const outcome = toOutcome(ended);
   const found: RunTrace = { ...scratch.trace(), outcome };
   const isStopped = wasStopped(data.trace.outcome);
-  const comparison = compareTraces({
-    ...{ recorded: started.data.trace, found, isStopped, replaced: data.replaced },
-    isPartial: request !== undefined || closed.length > 0 || outcome === undefined || isPaused,
-    withFrames: run.attempt === 1 && options.from === undefined && options.stubs.length === 0,
+  const isLoose = !isWhole || player.start === undefined;
+  const isPartial =
+    request !== undefined || store !== undefined || closed.length > 0 || outcome === undefined || isPaused;
+  const compared = compareTraces({
+    ...{ recorded: started.data.trace, found, isPartial, isStopped, replaced: data.replaced },
+    sides: {
+      recorded: sideOf(data.trace, { from: run.createdAt, until: run.updatedAt, isLoose }),
+      found: sideOf(found, { from: run.createdAt, until: realNow(), isLoose }),
+    },
+    withFrames: isWhole,
   });
   // A run that was stopped may ask for what its recording no longer has.
-  const isExcused = isStopped && request?.recorded === undefined;
-  const isDifferent = comparison.divergence !== undefined || (request !== undefined && !isExcused);
+  const isExcused = isStopped && (request ?? store)?.recorded === undefined;
+  const mustUse = isWhole && !isPartial && !isStopped && !options.allowUnused;
+  const divergence =
+    compared.divergence ?? (isExcused ? undefined : store) ?? (mustUse ? firstUnused(player) : undefined);
+  const comparison = { ...compared, divergence };
+  const isDifferent = divergence !== undefined || (request !== undefined && !isExcused);
   return {
     ...{ ...base, comparison, values: valuesOf(found, order) },
     ...(outcome && { outcome }),
@@ -140,6 +157,24 @@ function reasonsAgainst(data: RunData, player: Player, { live, stubs, from }: Re
   if (player.cut !== undefined)
     reasons.push(`the recording was cut at ${player.cut.maxBytes} bytes (recording.max_bytes)`);
   return [...new Set(reasons)];
+}
+
+/** The first recorded request or write of the item store that the re-execution did not make. */
+function firstUnused(player: Player): Difference | undefined {
+  const { exchanges, batches } = player.unused();
+  if (exchanges[0] !== undefined) {
+    const { task, request } = exchanges[0];
+    const recorded = `${request.method} ${request.url}`;
+    return { what: 'request', ...stepOfTask(task), recorded, found: undefined };
+  }
+  if (batches[0] === undefined) return undefined;
+  const { task, requests } = batches[0];
+  return { what: 'store', ...stepOfTask(task), recorded: requests, found: undefined };
+}
+
+function stepOfTask(task: string): Pick<Difference, 'step' | 'node'> {
+  const [step, node = ''] = task.split(' ');
+  return task === '' ? {} : { step: Number(step), node };
 }
 
 const placeOfTask = (task: string): string => {
@@ -201,7 +236,7 @@ function toOrder(
   const edited = isObject(input) && !resume ? { ...input, ...set } : input;
   const inherited = Object.fromEntries((start?.secrets.inherited ?? []).map((name) => [name, MASK]));
   const user = start?.secrets.user;
-  return orderOf({ ...run, attempt: 1 }, resume, edited, {
+  return orderOf(run, resume, edited, {
     ...(user && { user }),
     ...(Object.keys(inherited).length > 0 && { inherited }),
     configurable: maskedKeys(config['configurable']),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { compareTraces } from '../../../src/past/compare/executions.ts';
-import { compareValues, normalFormOf } from '../../../src/past/compare/values.ts';
+import { sideOf } from '../../../src/past/compare/side.ts';
+import { agree, compareValues, type Side } from '../../../src/past/compare/values.ts';
 import { lineDifference } from '../../../src/past/reexecution/print.ts';
 import type { RunTrace } from '../../../src/past/trace.ts';
 import { suite } from '../../support/suite.ts';
@@ -39,22 +40,98 @@ function trace(salt: string, steps: readonly Step[], frames: RunTrace['frames'] 
   };
 }
 
-const compare = (recorded: RunTrace, found: RunTrace, options = {}) =>
-  compareTraces({ ...OPTIONS, recorded, found, ...options });
+const compare = (recorded: RunTrace, found: RunTrace, options = {}) => {
+  const sides = { recorded: sideOf(recorded, side()), found: sideOf(found, side()) };
+  return compareTraces({ ...OPTIONS, recorded, found, sides, ...options });
+};
 
-test('ids, times and durations are no differences; everything else is', () => {
-  const form = (value: any): string => normalFormOf(value).text;
-  assert.equal(
-    form({ id: `run-${A}`, at: '2026-11-25T10:00:00Z', created: 1_795_600_000_000, latency_ms: 5 }),
-    form({ created: 1_795_600_000_999, id: `run-${B}`, at: '2027-01-01T00:00:00.5+00:00', latency_ms: 9 }),
-  );
-  assert.notEqual(form({ latency: 'high' }), form({ latency: 'low' }));
-  assert.notEqual(form([A, A]), form([A, B]));
-  assert.deepEqual(compareValues({ list: [{ text: 'a', id: A }] }, { list: [{ text: 'b', id: B }] }), {
-    path: 'list[0].text',
-    recorded: 'a',
-    found: 'b',
-  });
+const AT = Date.parse('2026-11-25T10:00:00Z');
+const SPAN = { from: AT - 1_000, until: AT + 5_000 };
+const side = (given: Partial<Side> = {}): Side => ({ ids: new Set(), ...SPAN, isLoose: false, ...given });
+const STRICT = { recorded: side(), found: side() };
+
+const NAMES = [
+  ...['items', 'params', 'teams', 'latency_ms', 'durationMs', 'took', 'elapsed', 'attempt', 'run_attempt'],
+  ...['langgraph_version', 'created', 'created_at', 'timestamp', 'id', 'run_id', 'checkpoint_id', 'ts', 'x'],
+];
+
+/** Pairs of values; neither may pass for the other under any name. */
+const CHANGES: readonly (readonly [unknown, unknown])[] = [
+  ...([
+    [1, 2],
+    [1, 1.000001],
+    [0, null],
+    [1, '1'],
+    [true, false],
+    ['', null],
+    ['a', 'b'],
+    ['a', 'a '],
+  ] as const),
+  ...([
+    [1_795_600_000_000, 1_795_600_000_001],
+    [5, -5],
+    [{}, []],
+    [null, []],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+  ] as const),
+  ...([
+    [{ a: null }, {}],
+    [{ a: 1 }, { b: 1 }],
+    [[null], []],
+    [[1], [1, 1]],
+  ] as const),
+  ...([
+    ['2026-11-25T10:00:00Z', '2026-11-25T10:00:01Z'],
+    ['2026-11-25', '2026-11-26'],
+  ] as const),
+  ...([
+    [A, B],
+    [`run-${A}`, `run-${B}`],
+    [A, A.toUpperCase()],
+    ['/?q=1', '/?q=2'],
+  ] as const),
+  ...([['0123456789abcdef0123456789abcdef', '0123456789abcdef0123456789abcdee']] as const),
+];
+
+test('no changed value is left out, of any type and under any name', () => {
+  for (const name of NAMES)
+    for (const [recorded, found] of CHANGES)
+      for (const [a, b] of [
+        [recorded, found],
+        [found, recorded],
+      ]) {
+        const wrap = (value: unknown): any => ({ list: [{ [name]: value }] });
+        const difference = compareValues(wrap(a), wrap(b), STRICT);
+        assert.ok(difference?.path.startsWith(`list[0].${name}`), `${name}: ${JSON.stringify([a, b])}`);
+        assert.equal(compareValues(wrap(a), wrap(a), STRICT), undefined);
+      }
+});
+
+test('ids of columns and UUIDs of the time of the run may differ one to one, and no others', () => {
+  const seven = (ms: number, tail: string) =>
+    `${ms.toString(16).padStart(12, '0').replace(/^.{8}/, '$&-')}-7000-8000-${tail.padStart(12, '0')}`;
+  const [a, b] = [seven(AT, '1'), seven(AT + 5, '2')];
+  assert.ok(agree({ id: `run-${a}` }, { id: `run-${b}` }, STRICT));
+  assert.equal(agree(a, seven(AT + 3_600_000, '2'), STRICT), false);
+  assert.equal(agree([a, a], [a, b], STRICT), false);
+  const columns = { recorded: side({ ids: new Set([A]) }), found: side({ ids: new Set([B]) }) };
+  assert.ok(agree([A, `ns:${A}`], [B, `ns:${B}`], columns));
+  assert.equal(agree(A, C, columns), false);
+});
+
+test('executions with clocks of their own differ in UUIDs and in times within each of them alone', () => {
+  const other = AT + 86_400_000;
+  const sides = {
+    recorded: side({ isLoose: true }),
+    found: side({ isLoose: true, from: other, until: other + 5_000 }),
+  };
+  const [here, there] = [AT, other].map((ms) => [ms + 5, new Date(ms + 7).toISOString(), `run-${A}`]);
+  assert.ok(agree(here!, [...there!.slice(0, 2), `run-${B}`], sides));
+  assert.equal(agree(here!, here!, sides), false);
+  assert.equal(agree({ took_ms: 5 }, { took_ms: 6 }, sides), false);
 });
 
 test('parallel tasks may write in any order; a changed value is named by step, node, channel and path', () => {
@@ -83,8 +160,11 @@ test('parallel tasks may write in any order; a changed value is named by step, n
 
 test('an id that stands for two others is a difference', () => {
   // given
-  const recorded = trace('old', [{ channels: { a: A } }, { channels: { b: A } }]);
-  const found = trace('new', [{ channels: { a: B } }, { channels: { b: C } }]);
+  const of = (...ids: string[]): RunTrace => {
+    const { checkpoints, ...rest } = trace('old', [{ channels: { a: ids[0] } }, { channels: { b: ids[1] } }]);
+    return { ...rest, checkpoints: checkpoints.map((each, at) => ({ ...each, ns: `n:${ids[at]}` })) };
+  };
+  const [recorded, found] = [of(A, A), of(B, C)];
   // when
   const { divergence } = compare(recorded, found);
   // then

@@ -172,13 +172,55 @@ test('requests to the tracing service are left out, and those of other hosts are
   assert.ok(open('https://smith.langchain.com.example.org/runs'));
 });
 
-test('requests that differ in ids and times only have one digest', () => {
-  const of = (body: string): string =>
-    digestOf(toRecordedRequest({ method: 'POST', url: 'http://model/', body: Buffer.from(body) }, []));
+test('a digest leaves out no id, time or query value, only the boundary that transport draws', () => {
+  const of = (body: string, url = 'http://model/'): string =>
+    digestOf(toRecordedRequest({ method: 'POST', url, body: Buffer.from(body) }, []));
   const [a, b] = ['5b8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a01', '0a8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a02'];
-  assert.equal(of(`${a} ${a} 2026-11-25T10:00:00.000Z`), of(`${b} ${b} 2027-01-01T00:00:00Z`));
-  assert.notEqual(of(`${a} ${a}`), of(`${a} ${b}`));
-  assert.notEqual(of('cats'), of('dogs'));
+  assert.notEqual(of(a), of(b));
+  assert.notEqual(of('2026-11-25T10:00:00.000Z'), of('2026-11-25T10:00:00.001Z'));
+  assert.notEqual(of('x', 'http://model/?q=1'), of('x', 'http://model/?q=2'));
+  assert.equal(of('------formdata-undici-012345678901'), of('------formdata-undici-112345678901'));
+});
+
+test('ids and times of a request may differ where several attempts were recorded', () => {
+  // given
+  const { parts, recorder } = record();
+  const request = { method: 'POST', url: 'http://model/' };
+  const exchange = recorder.open(request)!;
+  exchange.sent(Buffer.from('at 2026-11-25T10:00:00Z'));
+  exchange.answered(200, 'OK', []);
+  exchange.ended();
+  const ask = (isWhole: boolean) =>
+    play(parts, undefined, isWhole).player.reply(request, Buffer.from('at 2026-11-25T11:00:00Z'));
+  // then
+  assert.equal(ask(false).kind, 'answer');
+  assert.throws(() => ask(true), NoAnswer);
+});
+
+test('what was recorded and is not asked for again is named, unless it had not ended', () => {
+  // given
+  const { parts, recorder } = record();
+  const urls = ['http://model/1', 'http://model/2', 'http://model/3'];
+  const [one, two] = urls.map((url) => recorder.open({ method: 'GET', url })!);
+  for (const exchange of [one!, two!]) {
+    exchange.answered(200, 'OK', []);
+    exchange.ended();
+  }
+  recorder.stored([{ kind: 'get', namespace: ['a'], key: 'read' }], [null]);
+  const put = (n: number) => [{ kind: 'put', namespace: ['a'], key: 'k', value: { n } }];
+  recorder.stored(put(1), [null]);
+  recorder.end();
+  // when
+  const { player } = play(parts);
+  player.reply({ method: 'GET', url: urls[0]! }, new Uint8Array());
+  // then
+  const { exchanges, batches } = player.unused();
+  assert.deepEqual(
+    exchanges.map(({ request }) => request.url),
+    [urls[1]],
+  );
+  assert.equal(batches.length, 1);
+  assert.throws(() => player.stored(put(2)), NoAnswer);
 });
 
 test('a task is named by step, nodes and position among parallel ones, never by an id', () => {
