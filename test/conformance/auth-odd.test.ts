@@ -160,7 +160,8 @@ test('given assistants, threads, states, batches and commands that pose as a use
       states.push(await send('POST', `/threads/${id}/runs/wait`, { assistant_id, ...run }));
     const [one] = await send('POST', '/runs/batch', [{ assistant_id: posed, ...run, on_completion: 'keep' }]);
     states.push(await send('GET', `/threads/${one.thread_id}/runs/${one.run_id}/join`));
-    const params = { assistant_id: posed, ...run };
+    // A command refuses members that it does not know.
+    const params = { assistant_id: posed, input: {}, config: posing, metadata: POSES };
     const started = await send('POST', `/threads/${id}/commands`, { id: 1, method: 'run.start', params });
     states.push(await send('GET', `/threads/${id}/runs/${started.result.run_id}/join`));
     for (const state of states) {
