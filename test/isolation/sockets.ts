@@ -14,7 +14,7 @@ import { as, COMMANDS, MISSING_THINGS, type Things } from './requests.ts';
 
 /** The last: what it makes is there for whatever came after it. */
 const MAKING = 'run.start';
-/** Answered when the thread has had a run, so never for a stranger. */
+/** Answered at once, for a foreign thread as for one that is not there. */
 const SUBSCRIBE = 'subscription.subscribe';
 
 export interface SocketQuestion {
@@ -56,7 +56,7 @@ export async function askSockets(
   for (const name of names) {
     const [seenOne, seenOther] = [one!.answers[name] ?? 'silence', other!.answers[name] ?? 'silence'];
     // Whoever starts a run on what is not there makes it; what is somebody else's stays as it is.
-    const makes = own === undefined && (name === MAKING || name === SUBSCRIBE);
+    const makes = own === undefined && name === MAKING;
     if (makes ? seenOne.includes('"type":"success"') : seenOne !== seenOther)
       problems.push(`${what}, ${name}: ${seenOne} for a foreign one, ${seenOther} for none`);
   }
@@ -103,7 +103,7 @@ async function talk(
       const name = id === undefined ? undefined : commands[id]?.[0];
       if (type === 'event' || name === undefined) return;
       answers[name] = blind(message).replace(/"applied_through_seq":\d+/, '"applied_through_seq":0');
-      if (commands.every(([each]) => each === SUBSCRIBE || each in answers)) resolve(undefined);
+      if (commands.every(([each]) => each in answers)) resolve(undefined);
     });
     // A refusal is a socket that closes at once, with the status of the reply in its code.
     opened.on('close', (code, reason) => resolve(`${code} ${blind(String(reason))}`));
