@@ -207,9 +207,9 @@ test('an interrupted run ends its children, starts nothing new and fails', async
   assert.match(lastLine ?? '', /^[01] passed, 2 failed$/);
 });
 
-test('given a checkout without its tools, when the checks run, then each counts as one failure', async () => {
-  const { lastLine, output } = await run({}, ['format', 'types']);
-  assert.is(lastLine, '0 passed, 2 failed');
+test('a check whose tool is missing counts as one failure', async () => {
+  const { lastLine, output } = await run({}, ['format']);
+  assert.is(lastLine, '0 passed, 1 failed');
   assert.match(output, 'prettier: spawn');
 });
 
