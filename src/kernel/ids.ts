@@ -1,4 +1,5 @@
 import crypto, { createHash, timingSafeEqual } from 'node:crypto';
+import { customRandom, urlAlphabet } from 'nanoid';
 import type { Clock } from './clock.ts';
 
 /** Source of identifiers; injected, so that tests are repeatable. */
@@ -20,11 +21,11 @@ export function randomIds(clock: Clock, random: () => number = randomSource()): 
       else if (++count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
       return uuidv7(lastMs, count, random);
     },
-    token: () => Buffer.from(Array.from({ length: TOKEN_BYTES }, random)).toString('base64url'),
+    token: customRandom(urlAlphabet, TOKEN_CHARACTERS, (size) => Uint8Array.from({ length: size }, random)),
   };
 }
 
-const TOKEN_BYTES = 16;
+const TOKEN_CHARACTERS = 21;
 
 /** Recorded and re-executed runs replace this function for graph code. */
 const { randomFillSync } = crypto;
