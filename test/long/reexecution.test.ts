@@ -22,7 +22,7 @@ test(`a run of ${STEPS} steps is exported and executed again with no difference`
         config: { recursion_limit: 2 * STEPS },
       };
       const { json } = await server.ask('POST', `/threads/${thread}/runs/wait`, asked);
-      assert.equal(json.n, 0);
+      assert.equal(json.n, 0, `${JSON.stringify(json).slice(0, 400)} ${server.output().slice(-600)}`);
       // when
       const file = join(dir, 'loop.rewound');
       const data = ['--data', join(dir, 'data')];
