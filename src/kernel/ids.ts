@@ -1,5 +1,4 @@
 import crypto, { createHash, timingSafeEqual } from 'node:crypto';
-import { customRandom, urlAlphabet } from 'nanoid';
 import type { Clock } from './clock.ts';
 
 /** Source of identifiers; injected, so that tests are repeatable. */
@@ -21,11 +20,11 @@ export function randomIds(clock: Clock, random: () => number = randomSource()): 
       else if (++count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
       return uuidv7(lastMs, count, random);
     },
-    token: customRandom(urlAlphabet, TOKEN_CHARACTERS, (size) => Uint8Array.from({ length: size }, random)),
+    token: () => Buffer.from(Array.from({ length: TOKEN_BYTES }, random)).toString('base64url'),
   };
 }
 
-const TOKEN_CHARACTERS = 21;
+const TOKEN_BYTES = 16;
 
 /** Recorded and re-executed runs replace this function for graph code. */
 const { randomFillSync } = crypto;
