@@ -39,7 +39,7 @@ export async function recoverRuns(
     const state = await threads.read(threadId);
     const active = activeOf(state);
     if (active?.runId !== runId || !keepsMessages(state, run.kwargs)) return undefined;
-    // What cannot be read keeps no server from starting.
+    // A failure to read the frames must not keep the server from starting.
     const found = await findKept(log, { runId, threadId }, ids).catch(() => undefined);
     const lastFrame = await log.payloads.lastFrame(runId);
     const { attempt, leaseId } = active;

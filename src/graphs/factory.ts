@@ -8,7 +8,7 @@ import type { GraphOrder } from './schema-port.ts';
 import { createGraphStore, type GraphStore } from './store.ts';
 import type { StorePort } from './store-port.ts';
 
-/** What a factory is called for. */
+/** The operation that calls a factory. */
 export type AccessContext = 'threads.create_run' | 'threads.update' | 'threads.read' | 'assistants.read';
 
 /** The user's library, undefined if the project has none. */

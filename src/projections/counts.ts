@@ -10,7 +10,7 @@ export interface Counts {
   readonly pending: {
     readonly oldest: number | null;
     readonly median: number | null;
-    /** Of those on threads without a running run. */
+    /** The oldest on a thread without a running run. */
     readonly oldestUnblocked: number | null;
   };
 }

@@ -97,7 +97,7 @@ export async function nextDueDelivery(rows: RowReader, now: number): Promise<num
   return row?.at ?? undefined;
 }
 
-/** By how many milliseconds a clock was ahead of `now` when it planned deliveries that are still owed. */
+/** Returns by how many milliseconds a clock was ahead of `now` when it planned deliveries that are still owed. */
 export async function deliveryLead(rows: RowReader, now: number): Promise<number> {
   const row = rows.get<{ at: number | null }>(
     'SELECT max(updated_at) AS at FROM deliveries WHERE next_at > @now AND updated_at > @now',

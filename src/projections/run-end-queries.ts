@@ -45,7 +45,7 @@ export interface ThreadLeft {
   readonly interrupts: JsonObject;
 }
 
-/** What the run's end leaves of its thread. Read it before that end is written. */
+/** Returns the thread's state after the run's end. Call before that end is written. */
 export async function threadLeftBy(
   rows: RowReader,
   { threadId, outcome, attempt, head }: ThreadEventMap['RunCompleted'],

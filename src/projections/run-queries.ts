@@ -262,7 +262,7 @@ export async function nextDueRun(rows: RowReader, now: number): Promise<number |
   return row?.at ?? undefined;
 }
 
-/** By how many milliseconds a clock was ahead of `now` when it created runs that have not begun. */
+/** Returns by how many milliseconds a clock was ahead of `now` when it created runs that have not begun. */
 export async function runLead(rows: RowReader, now: number): Promise<number> {
   const row = rows.get<{ at: number | null }>(
     `SELECT max(updated_at) AS at FROM runs INDEXED BY runs_pending

@@ -10,7 +10,7 @@ export interface Origin {
   readonly inScripts: string;
   /** The program in a shell, in the project's folder. */
   readonly inShell: string;
-  /** What `package.json` names as its version; undefined for the single executable. */
+  /** The program's version specifier in `package.json`; undefined for the single executable. */
   readonly dependency?: string;
 }
 
@@ -36,7 +36,7 @@ function packageFolder(): string {
   }
 }
 
-/** What npm installed the package from: a version of the registry, a file, or the folder of its sources. */
+/** Returns the source of the installed package: a version, a file, or the folder of its sources. */
 function dependencyOf(installed: string, project: string): string {
   const modules = dirname(installed);
   const isInstalled = installed.endsWith(join('node_modules', PRODUCT));

@@ -35,7 +35,7 @@ export function transform(file: string, text: string, format: ModuleFormat): Com
   const [error] = errors.filter(({ severity }) => severity === 'Error');
   if (error !== undefined) throw toSyntaxError(file, text, error);
   if (options.decorator?.legacy !== true) refuseDecorators(file, text, options);
-  // In CommonJS a missing export is undefined anyway.
+  // A missing export of CommonJS is undefined anyway.
   const hasMetadata = format === 'module' && helpersUsed['decorateMetadata'] !== undefined;
   const plain = { ...options, decorator: { legacy: true } };
   const linked = hasMetadata ? loosenTypeImports(code, transformSync(file, text, plain).code) : code;

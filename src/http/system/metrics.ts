@@ -25,7 +25,7 @@ interface Metric {
   readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
-/** What a load balancer or an autoscaler decides by, in the form of the official server. */
+/** Figures for load balancers and autoscalers, in the form of the official server. */
 interface Load {
   readonly queue: JsonObject;
   readonly api: JsonObject;
