@@ -58,7 +58,7 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
   const { threads, assistants, crons, items } = paths;
   const named = [...config.graphs, ...config.unserved];
   await ensureSystemAssistants(assistants, named, config.assistantDefaults);
-  activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts, ids }));
+  activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts, ids, onFault }));
   await purgeArrivals(log, threads);
 
   const streams = openStreams(log, clock);

@@ -4,6 +4,7 @@
  * X5 The directory lock excludes other processes, so no lease of such a run is in use: each run is requeued or ends
  * with a recorded reason.
  */
+import type { OnFault } from './fault.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
@@ -16,7 +17,7 @@ import { findKept, keepsMessages, writesOf } from './kept-messages.ts';
 export async function recoverRuns(
   log: EventLog,
   threads: Threads,
-  { maxCharges, ids }: { maxCharges: number; ids?: Ids },
+  { maxCharges, ids, onFault }: { maxCharges: number; ids?: Ids; onFault?: OnFault },
 ): Promise<number> {
   async function abandon({ runId, threadId }: RunRef): Promise<void> {
     const kept = await keep({ runId, threadId });
@@ -40,7 +41,9 @@ export async function recoverRuns(
     const active = activeOf(state);
     if (active?.runId !== runId || !keepsMessages(state, run.kwargs)) return undefined;
     // A failure to read the frames must not keep the server from starting.
-    const found = await findKept(log, { runId, threadId }, ids).catch(() => undefined);
+    const found = await findKept(log, { runId, threadId }, ids).catch((error: unknown) =>
+      onFault?.(error, `messages of run ${runId}`),
+    );
     const lastFrame = await log.payloads.lastFrame(runId);
     const { attempt, leaseId } = active;
     return found && writesOf(found, threadId, { runId, attempt, leaseId }, lastFrame);
