@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkBudgets, countLines } from './budgets.ts';
 import { lineOf, maskSource, readImports } from './source.ts';
 
 const AGGREGATES = ['thread', 'assistant', 'delivery', 'item', 'cron'];
@@ -250,8 +251,13 @@ function findCycles(arrows: readonly Arrow[]): string[] {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { breaches, files, arrows } = checkLayers(process.cwd());
+  const root = process.cwd();
+  const { breaches, files, arrows } = checkLayers(root);
+  const sources = ['src', 'scripts', 'test'].flatMap((folder) => listCode(root, folder));
+  const texts = sources.map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+  breaches.push(...checkBudgets(texts));
   for (const breach of breaches) console.error(breach);
+  if (process.argv.includes('--lines')) console.table(countLines(texts));
   if (breaches.length === 0) console.log(`${files} files, ${arrows} arrows between layers, no breach`);
   process.exitCode = breaches.length === 0 ? 0 : 1;
 }

@@ -5,4 +5,4 @@
  */
 import './check-node.mjs';
 
-import('../dist/main.js');
+void import('../dist/main.js');
