@@ -12,7 +12,6 @@ const ENTRIES = [
   'auth/auth',
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
-  'log/sqlite/rebuild-entry',
   'past/reexecution/child-entry',
   'past/verify/facts-entry',
   'projections/projection',

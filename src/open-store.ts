@@ -10,7 +10,7 @@ import { openThreadSource } from './log/sqlite/thread-source.ts';
 import type { EventLog } from './log/log.ts';
 import { restore, type Restored, type RestoreOptions } from './log/sqlite/restore.ts';
 import type { ThreadSource } from './log/thread-source.ts';
-import { projection, projectionModule } from './projections/projection.ts';
+import { projection } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 
 export type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;
@@ -34,7 +34,7 @@ export const storeAt = (address: string): Store => ({
   openLog: (options) =>
     openSqliteLog({
       dir: address,
-      ...{ projection, projectionModule },
+      projection,
       ...{ functions: sqlFunctions, functionsModule: sqlFunctionsModule },
       ...options,
     }),

@@ -29,6 +29,8 @@ const TOKEN_BYTES = 16;
 /** Recorded and re-executed runs replace this function for graph code. */
 const { randomFillSync } = crypto;
 
+export const randomBytes = (count: number): Uint8Array => randomFillSync(new Uint8Array(count));
+
 /** Takes random bytes from a pool: a system call for each id would dominate its cost. */
 function randomSource(): () => number {
   const pool = new Uint8Array(4096);

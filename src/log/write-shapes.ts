@@ -11,14 +11,6 @@ export interface WriteShape {
   readonly copies: readonly string[];
 }
 
-/** Many writes, in order, as what can be handed from thread to thread: each is a shape and its values. */
-export interface PackedWrites {
-  readonly shapes: readonly WriteShape[];
-  /** By write the place of its shape. */
-  readonly order: readonly number[];
-  readonly cells: readonly Cell[];
-}
-
 const EMPTY: Readonly<Record<string, never>> = {};
 const writtenBy = (write: RowWrite): Row =>
   write.op === 'put' ? write.row : write.op === 'set' ? write.set : EMPTY;
@@ -68,18 +60,4 @@ function hasNames(of: Readonly<Record<string, unknown>>, names: readonly string[
   let at = 0;
   for (const name in of) if (name !== names[at++]) return false;
   return at === names.length;
-}
-
-export function packWrites(): { add(write: RowWrite): void; readonly packed: PackedWrites } {
-  const shapes: WriteShape[] = [];
-  const order: number[] = [];
-  const cells: Cell[] = [];
-  const placeOf = createShapes((shape) => shapes.push(shape) - 1);
-  return {
-    add(write) {
-      order.push(placeOf(write));
-      for (const cell of cellsOf(write)) cells.push(cell);
-    },
-    packed: { shapes, order, cells },
-  };
 }

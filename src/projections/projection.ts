@@ -2,7 +2,6 @@
  * All derived rows. P1 They are written in the commit's transaction. P2 They are a pure function of the events, in
  * order, so a rebuild from zero gives the same rows.
  */
-import { ownModule } from '../kernel/own-modules.ts';
 import type { Recorded } from '../log/events.ts';
 import type { Projection, RowWrite } from '../log/rows.ts';
 import { projectAssistant } from './assistants.ts';
@@ -25,9 +24,6 @@ export const projection: Projection = {
     return (event) => project(event, columns);
   },
 };
-
-/** Where the thread that helps to make rows anew finds it. */
-export const projectionModule = ownModule('projections/projection').href;
 
 function project(event: Recorded, columns: typeof metadataColumns): readonly RowWrite[] {
   switch (event.type) {

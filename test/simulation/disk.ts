@@ -59,7 +59,6 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     projection,
     now,
     room: { isFull: () => false, giveUp: () => false },
-    assertKept: () => undefined,
     committed: () => undefined,
     announce: (notice) => notices.push(notice),
     poisoned: (cause) => fail(new Error(`the writer failed: ${cause}`)),

@@ -5,7 +5,7 @@ import type { Projection } from '../../src/log/rows.ts';
 import { openConnection, type Connection } from '../../src/log/sqlite/connection.ts';
 import { viewHistory, type History } from '../../src/log/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/log/sqlite/log.ts';
-import { projection as realProjection, projectionModule } from '../../src/projections/projection.ts';
+import { projection as realProjection } from '../../src/projections/projection.ts';
 import { sqlFunctions as functions, sqlFunctionsModule } from '../../src/sql-functions.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { Random } from './random.ts';
@@ -41,7 +41,6 @@ export async function withLog<T>(
       openSqliteLog({
         dir,
         projection,
-        projectionModule,
         functions,
         functionsModule: sqlFunctionsModule,
         clock: now === undefined ? clock : { ...clock, now },

@@ -1,16 +1,16 @@
-/** What can be said of a log from outside, beside a running server too. Writes nothing. */
-import { existsSync } from 'node:fs';
+/** Examines a log from outside, beside a running server too. Writes nothing. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openConnection } from './connection.ts';
 import { assertComplete } from './high-water-mark.ts';
+import { LOCK_FILE } from './lock.ts';
 import { LOG_FILE } from './log.ts';
-import { ownerOf } from './owner.ts';
 import { RESERVE_FILE } from './room.ts';
 import { assertSchema } from './schema.ts';
 
 export interface Condition {
   readonly exists: boolean;
-  /** The process that has the directory; undefined where the system tells nothing of its processes, too. */
+  /** The process that holds the directory's lock. Known on Linux only. */
   readonly owner: number | undefined;
   /** The room that is kept for a full disk is there. */
   readonly hasReserve: boolean;
@@ -43,5 +43,18 @@ function problemOf(file: string, isInUse: boolean): string | undefined {
     return undefined;
   } catch (error) {
     return (error as Error).message;
+  }
+}
+
+function ownerOf(dir: string): number | undefined {
+  try {
+    const { ino } = statSync(join(dir, LOCK_FILE));
+    // POSIX ADVISORY WRITE <pid> <major:minor:inode> <start> <end>
+    const held = new RegExp(`POSIX +ADVISORY +WRITE (\\d+) \\w+:\\w+:${ino} `);
+    const pid = held.exec(readFileSync('/proc/locks', 'latin1'))?.[1];
+    return pid === undefined ? undefined : Number(pid);
+  } catch {
+    // Another system, or a directory without a lock.
+    return undefined;
   }
 }

@@ -115,18 +115,11 @@ export function readAll(prepare: Prepare, after: number, limit: number): Recorde
   return readRows(prepare, 'position > ? ORDER BY position LIMIT ?', after, limit).map(toRecorded);
 }
 
-/**
- * Events in order: all, or those with positions after one and up to another. Only one at a time is parsed, so that what
- * is dropped at once is never moved in memory.
- */
-export function eachEvent(
-  prepare: Prepare,
-  take: (event: Recorded) => void,
-  { after = 0, upTo = Number.MAX_SAFE_INTEGER } = {},
-): void {
-  const where = 'position > ? AND position <= ? ORDER BY position LIMIT ?';
-  for (let done = after; ;) {
-    const rows = readRows(prepare, where, done, upTo, PAGE);
+/** Hands over all events in order. Only one at a time is parsed, so that what is dropped at once is never moved in memory. */
+export function eachEvent(prepare: Prepare, take: (event: Recorded) => void): void {
+  const where = 'position > ? ORDER BY position LIMIT ?';
+  for (let done = 0; ;) {
+    const rows = readRows(prepare, where, done, PAGE);
     for (const row of rows) take(toRecorded(row));
     if (rows.length < PAGE) return;
     done = rows.at(-1)![0];

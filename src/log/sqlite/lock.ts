@@ -1,11 +1,13 @@
 /**
- * One process per data directory: an exclusive SQLite lock that the system releases however the process ends, and a note
- * for when it releases it earlier.
+ * One process per data directory: an exclusive SQLite lock that the system releases however the process ends.
+ *
+ * Danger: POSIX drops the lock as soon as the process closes any descriptor of the file, so nothing else opens it.
  */
 import { join } from 'node:path';
 import { makePrivate } from '../disk.ts';
 import { Database } from './library.ts';
-import { isOwned, noteOwner } from './owner.ts';
+
+export const LOCK_FILE = 'lock.db';
 
 export class DataDirectoryBusy extends Error {
   constructor(dir: string) {
@@ -16,21 +18,15 @@ export class DataDirectoryBusy extends Error {
   }
 }
 
-/** Throws `DataDirectoryBusy` when another process holds the lock, or has and lives. The returned function releases it. */
+/** Throws `DataDirectoryBusy` when another process holds the lock. The returned function releases it. */
 export function lockDirectory(dir: string): () => void {
-  const file = join(dir, 'lock.db');
+  const file = join(dir, LOCK_FILE);
   makePrivate(file);
   const db = new Database(file, { timeout: 0 });
   try {
     db.pragma('locking_mode = EXCLUSIVE');
     db.exec('BEGIN EXCLUSIVE');
-    if (isOwned(dir)) throw new DataDirectoryBusy(dir);
-    const forget = noteOwner(dir);
-    return () => {
-      // A second call could mean the note of who came after.
-      if (db.open) forget();
-      db.close();
-    };
+    return () => void db.close();
   } catch (error) {
     db.close();
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))

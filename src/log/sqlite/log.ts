@@ -11,7 +11,6 @@ import { lockDirectory } from './lock.ts';
 import { createFrameTail } from './frame-tail.ts';
 import { createHeldValues } from './held-values.ts';
 import { createPayloadReader, createPayloadWriter } from './payload-store.ts';
-import { openPlacement } from './placement.ts';
 import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { giveUpReserve, openRoom } from './room.ts';
@@ -27,8 +26,6 @@ export interface SqliteLogOptions {
   /** The data directory; created when missing, locked until `close`. */
   readonly dir: string;
   readonly projection: Projection;
-  /** Address of a module that exports it as `projection`, for a thread that helps to make very many rows anew. */
-  readonly projectionModule?: string;
   readonly functions: SqlFunctions;
   /** Address of a module that exports them as `sqlFunctions`, for the reader thread; without it there is none. */
   readonly functionsModule?: string;
@@ -58,7 +55,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
 }
 
 function open(options: SqliteLogOptions): EventLog {
-  const { dir, projection, projectionModule, functions, functionsModule, clock, onFault } = options;
+  const { dir, projection, functions, functionsModule, clock, onFault } = options;
   makeFolder(dir);
   const exposure = findExposure(dir);
   if (exposure !== undefined) options.onWarning?.(exposure);
@@ -73,8 +70,7 @@ function open(options: SqliteLogOptions): EventLog {
     const db = (opened = openConnection(file, { functions }));
     const prepare = createStatements(db);
     prepareSchema(db);
-    const help = projectionModule === undefined ? undefined : { file, projectionModule, onFault };
-    prepareRows(db, prepare, projection, help);
+    prepareRows(db, prepare, projection);
 
     const committed = new Set<(notice: Notice) => void>();
     const poisoned = new Set<(cause: string) => void>();
@@ -99,7 +95,6 @@ function open(options: SqliteLogOptions): EventLog {
       leftBehind,
       onFault,
     });
-    const placement = openPlacement(file, clock);
     const mark = openHeadMark(file);
     mark.note(headPosition(prepare));
     const tail = createFrameTail(prepare);
@@ -113,7 +108,6 @@ function open(options: SqliteLogOptions): EventLog {
       projection,
       now: clock.now,
       room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
-      assertKept: placement.assertKept,
       committed(batches, head) {
         if (head !== undefined) mark.note(head);
         shredder.note(batches);
@@ -141,8 +135,7 @@ function open(options: SqliteLogOptions): EventLog {
         // Before the connection: the last one to close writes the log back and removes it.
         await reader?.close();
         const afterwards = shredder.close();
-        // It would be that of another server, or proof of what was lost.
-        if (placement.isKept()) mark.remove();
+        mark.remove();
         db.close();
         afterwards();
         unlock();

@@ -1,19 +1,20 @@
 /** P2: rows are a function of the log. Used when a projection changed its version, and to verify the live rows. */
 import type { Recorded } from '../events.ts';
 import type { Projection, RowWrite } from '../rows.ts';
-import type { WriteShape } from '../write-shapes.ts';
 import type { Connection } from './connection.ts';
-import { eachEvent, headPosition } from './event-store.ts';
+import { createRowFold } from '../fold-writes.ts';
+import { eachEvent } from './event-store.ts';
 import { identitiesOf } from './identities.ts';
-import { startRebuildHelper, type HelpOptions, type RebuildHelper } from './rebuild-helper.ts';
-import { createWindowMaker, eachWindow, windowsUpTo, writeWindows } from './rebuild-windows.ts';
-import { createRowWriter, writePacked } from './row-store.ts';
+import { createRowWriter } from './row-store.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
 /** KiB. What was just dropped and written stays at hand for the indexes, instead of going to the file and back. */
 const CACHE = 131_072;
-/** Positions of a log that is worth the start of a thread. */
-const HELPED_FROM = 50_000;
+/**
+ * Events whose writes are folded at a time. Facts about one thread lie close together, so most rows are written once.
+ * With more the rows outlive V8's young generation, and moving them costs more than the writes that are spared.
+ */
+const FOLDED_EVENTS = 2_000;
 
 /** Feeds every event to `project` in order and hears of each event and write. */
 export function projectEach(
@@ -27,39 +28,30 @@ export function projectEach(
 }
 
 /**
- * Creates the tables in `db` and fills them with the rows that all events of `source` up to `head` lead to. Indexes and
- * triggers follow the rows, and are left out when the tables are read once only. Call inside a transaction.
+ * Creates the tables in `db` and fills them with the rows that all events of `source` lead to. Indexes and triggers
+ * follow the rows, and are left out when the tables are read once only. Call inside a transaction.
  */
 export function createRows(
   db: Connection,
   source: Prepare,
   projection: Projection,
-  options: {
-    readonly head: number;
-    readonly helper?: RebuildHelper | undefined;
-    readonly isQueried: boolean;
-  },
+  { isQueried }: { readonly isQueried: boolean },
 ): void {
-  const { head, helper, isQueried } = options;
   db.exec(projection.ddl);
   const triggers = projection.fill === undefined ? [] : takeTriggers(db);
   const indexes = takeIndexes(db, projection.tables);
   // Statements of its own: the tables that others were prepared for are gone.
-  const prepare = createStatements(db);
-  const identities = identitiesOf(db, projection.tables);
-  const first = ({ op, table, key }: WriteShape): void => {
+  const writeRow = createRowWriter(createStatements(db), ({ op, table, key }) => {
     if (op !== 'put') indexes.restore(table, key);
-  };
-  if (helper === undefined) {
-    const writeRow = createRowWriter(prepare, first);
-    eachWindow(source, projection, identities, windowsUpTo(head), writeRow);
-  } else
-    writeWindows({
-      count: windowsUpTo(head),
-      make: createWindowMaker(source, projection, identities),
-      write: (packed) => writePacked(prepare, packed, first),
-      helper,
-    });
+  });
+  const fold = createRowFold(identitiesOf(db, projection.tables), writeRow);
+  const project = projection.projectMany?.() ?? projection.project;
+  let folded = 0;
+  eachEvent(source, (event) => {
+    for (const write of project(event)) fold.add(write);
+    if (++folded % FOLDED_EVENTS === 0) fold.flush();
+  });
+  fold.flush();
   if (isQueried) indexes.restore();
   db.exec(projection.fill ?? '');
   if (isQueried) for (const sql of triggers) db.exec(sql);
@@ -101,45 +93,26 @@ function takeIndexes(db: Connection, tables: readonly string[]) {
 }
 
 /** Creates the derived tables, or replaces them when they were made by another version of the projection. */
-export function prepareRows(
-  db: Connection,
-  prepare: Prepare,
-  projection: Projection,
-  help?: HelpOptions,
-): void {
+export function prepareRows(db: Connection, prepare: Prepare, projection: Projection): void {
   const read = prepare("SELECT value FROM meta WHERE key = 'projection'").pluck();
-  const { version } = projection;
-  if (read.get() === version) return;
-  const head = headPosition(prepare);
-  const helper =
-    help === undefined || head < HELPED_FROM
-      ? undefined
-      : startRebuildHelper({ ...help, version, count: windowsUpTo(head) });
+  if (read.get() === projection.version) return;
   const cache = db.pragma('cache_size', { simple: true }) as number;
   db.pragma(`cache_size = ${-CACHE}`);
   try {
-    replaceRows(db, projection, head, helper);
+    db.transaction(() => replaceRows(db, projection))();
   } finally {
-    helper?.close();
     db.pragma(`cache_size = ${cache}`);
     db.pragma('shrink_memory');
   }
 }
 
-function replaceRows(
-  db: Connection,
-  projection: Projection,
-  head: number,
-  helper: RebuildHelper | undefined,
-): void {
-  db.transaction(() => {
-    const tables = db.prepare("SELECT value FROM meta WHERE key = 'tables'").pluck().get() as
-      string | undefined;
-    for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
-    createRows(db, createStatements(db), projection, { head, helper, isQueried: true });
-    db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
-    db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(projection.tables.join(','));
-  })();
+function replaceRows(db: Connection, projection: Projection): void {
+  const tables = db.prepare("SELECT value FROM meta WHERE key = 'tables'").pluck().get() as
+    string | undefined;
+  for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
+  createRows(db, createStatements(db), projection, { isQueried: true });
+  db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
+  db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(projection.tables.join(','));
 }
 
 /** Drops all triggers, which belong to derived tables, and returns what makes them again. */

@@ -8,6 +8,7 @@
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../kernel/clock.ts';
+import { randomBytes } from '../../kernel/ids.ts';
 import { isDiskFull } from '../disk.ts';
 import type { Batch } from '../log.ts';
 
@@ -108,23 +109,10 @@ function ensureReserve(file: string): boolean {
 function writeReserve(name: string, bytes: number): void {
   const fd = openSync(name, 'w', 0o600);
   try {
-    const block = noise(BLOCK_BYTES);
+    const block = randomBytes(BLOCK_BYTES);
     for (let written = 0; written < bytes;)
       written += writeSync(fd, block, 0, Math.min(block.length, bytes - written));
   } finally {
     closeSync(fd);
   }
-}
-
-/** Xorshift: 32 bits at a time. */
-function noise(bytes: number): Uint8Array {
-  const words = new Uint32Array(bytes >> 2);
-  let word = 0x9e3779b9;
-  for (let i = 0; i < words.length; i++) {
-    word ^= word << 13;
-    word ^= word >>> 17;
-    word ^= word << 5;
-    words[i] = word;
-  }
-  return new Uint8Array(words.buffer);
 }

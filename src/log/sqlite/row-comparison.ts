@@ -2,7 +2,6 @@
 import type { Recorded } from '../events.ts';
 import type { Cell, Projection, Row, RowWrite } from '../rows.ts';
 import type { Connection } from './connection.ts';
-import { headPosition } from './event-store.ts';
 import { createRows, projectEach } from './rebuild.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
@@ -52,7 +51,7 @@ export function findDifference(
   for (const setting of ['journal_mode', 'secure_delete', 'cell_size_check'])
     memory.pragma(`${setting} = OFF`);
   memory.exec('BEGIN');
-  createRows(memory, live, checked, { head: headPosition(live), isQueried: false });
+  createRows(memory, live, checked, { isQueried: false });
   if (!goesOn) return undefined;
   const rebuilt = createStatements(memory);
   for (const table of projection.tables) {

@@ -1,6 +1,6 @@
 /** Row writes of projections as SQL, and the reader of the rows they left. */
-import type { Cell, Row, RowReader, RowWrite } from '../rows.ts';
-import { cellsOf, createShapes, type PackedWrites, type WriteShape } from '../write-shapes.ts';
+import type { Row, RowReader, RowWrite } from '../rows.ts';
+import { cellsOf, createShapes, type WriteShape } from '../write-shapes.ts';
 import type { Prepare } from './statements.ts';
 
 /** Makes writes happen. `first` hears of each shape before the first write that has it. */
@@ -13,27 +13,6 @@ export function createRowWriter(
     return prepare(toSql(shape));
   });
   return (write) => void statementOf(write).run(cellsOf(write));
-}
-
-/** `first` hears of each shape before the first write that has it. */
-export function writePacked(
-  prepare: Prepare,
-  { shapes, order, cells }: PackedWrites,
-  first: (shape: WriteShape) => void,
-): void {
-  const statements: { run(values: readonly Cell[]): unknown; count: number }[] = [];
-  let at = 0;
-  for (const place of order) {
-    let statement = statements[place];
-    if (statement === undefined) {
-      const shape = shapes[place]!;
-      first(shape);
-      const prepared = prepare(toSql(shape));
-      const count = shape.written.length + shape.key.length;
-      statements[place] = statement = { run: (values) => prepared.run(values), count };
-    }
-    statement.run(cells.slice(at, (at += statement.count)));
-  }
 }
 
 /** Table and column names come from projections, which are code; values are always bound, by place. */

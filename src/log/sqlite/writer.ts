@@ -57,8 +57,6 @@ export interface WriterOptions {
   readonly projection: Projection;
   readonly now: () => number;
   readonly room: Room;
-  /** Throws when what was committed is where nobody will find it. */
-  readonly assertKept: () => void;
   /** Hears of the batches of each transaction that wrote something, and the position given last, if it is known. */
   readonly committed: (batches: readonly Batch[], head: number | undefined) => void;
   readonly announce: (notice: Notice) => void;
@@ -74,7 +72,6 @@ export function createWriter({
   projection,
   now,
   room,
-  assertKept,
   committed,
   announce,
   poisoned,
@@ -113,7 +110,6 @@ export function createWriter({
     let settled: Settled[];
     try {
       settled = transact(group);
-      assertKept();
       occupiedSince = undefined;
     } catch (error) {
       if (isOccupied(error)) return wait(group);

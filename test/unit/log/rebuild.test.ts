@@ -1,6 +1,4 @@
 import * as assert from 'node:assert/strict';
-import { availableParallelism } from 'node:os';
-import type { Projection } from '../../../src/log/rows.ts';
 import { projection } from '../../../src/projections/projection.ts';
 import { ask } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -61,40 +59,6 @@ test('P2 rebuilt rows keep runs of a thread apart that lie far apart in the log'
     lent.behind((db) => db.exec("UPDATE meta SET value = 'earlier' WHERE key = 'projection'"));
     await lent.restart();
     assert.deepEqual(rowsOf(lent), before);
-  }));
-
-test("P2 a second thread rebuilds part of a very long log's rows, all as they were", () =>
-  withThreads(async (lent) => {
-    await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a'), ask.complete('a')]);
-    await lent.done(Array.from({ length: 300 }, (_, n) => ask.updateThread({ n })));
-    // Far apart, as after many purges: a window holds a few facts only.
-    lent.behind((db) =>
-      db.exec('UPDATE events SET position = -400 * position; UPDATE events SET position = -position'),
-    );
-    const outdate = (): unknown =>
-      lent.behind((db) => db.exec("UPDATE meta SET value = 'earlier' WHERE key = 'projection'"));
-    const alone = { ...projection, version: 'of nobody else' };
-    outdate();
-    await lent.reopen(alone);
-    const expected = rowsOf(lent);
-    let events = 0;
-    const { projectMany: _, ...plain } = projection;
-    const slow: Projection = {
-      ...plain,
-      project(event) {
-        events += 1;
-        // Nobody wakes it: this thread is slow, so that the other one has the time to start.
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30);
-        return projection.project(event);
-      },
-    };
-    outdate();
-    await lent.reopen(slow);
-    assert.deepEqual(rowsOf(lent), expected);
-    const all = lent.behind((db) => db.prepare('SELECT count(*) FROM events').pluck().get()) as number;
-    const most = availableParallelism() > 1 ? all - 1 : all;
-    assert.ok(events > 0 && events <= most, `this thread made the rows of ${events} facts of ${all}`);
-    assert.deepEqual(lent.faults, []);
   }));
 
 test.run();
