@@ -13,7 +13,6 @@ const ENTRIES = [
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
   'past/reexecution/child-entry',
-  'past/verify/facts-entry',
   'projections/projection',
   'worker/lifeline',
   'worker/main',

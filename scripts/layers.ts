@@ -135,6 +135,9 @@ const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly stri
   },
 };
 
+/** Adapters of the store, and the only file outside of each that may import it. */
+const ADAPTERS: Record<string, string> = { 'log/sqlite/': 'open-store.ts' };
+
 const MAX_FILE_LINES = 300;
 
 interface Arrow {
@@ -182,6 +185,9 @@ export function checkLayers(root: string): { breaches: string[]; files: number; 
         continue;
       }
       arrows.push({ from: place, to, line });
+      const adapter = Object.keys(ADAPTERS).find((folder) => to.startsWith(folder));
+      if (adapter !== undefined && place !== ADAPTERS[adapter] && !place.startsWith(adapter))
+        report(line, `may not import ${specifier}: only ${ADAPTERS[adapter]} may`);
       if (!mayPoint(place, to, rule))
         report(line, `may not import ${specifier} (${layerOf(place)} -> ${to})`);
     }

@@ -4,10 +4,11 @@
  */
 import { backUp, type BackedUp, type BackupOptions } from './log/sqlite/backup.ts';
 import { conditionOf, type Condition } from './log/sqlite/condition.ts';
-import { openHistory, type History } from './log/sqlite/history.ts';
+import { openHistory } from './log/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './log/sqlite/log.ts';
 import { openThreadSource } from './log/sqlite/thread-source.ts';
 import type { EventLog } from './log/log.ts';
+import type { History } from './log/past.ts';
 import { restore, type Restored, type RestoreOptions } from './log/sqlite/restore.ts';
 import type { ThreadSource } from './log/thread-source.ts';
 import { projection } from './projections/projection.ts';

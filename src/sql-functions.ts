@@ -7,7 +7,7 @@ import { matchesValue } from './item/filter.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { ownModule } from './kernel/own-modules.ts';
 import { fromStored } from './kernel/stored-json.ts';
-import type { SqlFunctions } from './log/sqlite/connection.ts';
+import type { SqlFunctions } from './log/rows.ts';
 import { containsJson } from './projections/filters.ts';
 
 export const sqlFunctions: SqlFunctions = {

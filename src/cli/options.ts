@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Overrides } from '../config/config.ts';
 import { findDataDir } from '../config/load.ts';
-import type { History } from '../log/sqlite/history.ts';
+import type { History } from '../log/past.ts';
 import { orUntried } from './exit-codes.ts';
 import type { Host } from './host.ts';
 

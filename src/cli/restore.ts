@@ -52,22 +52,21 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
         else host.print(`restored into ${address}, up to position ${position}`);
         if (!json && aside !== undefined) host.print(`the log that was there is in ${aside}`);
       } catch (error) {
-        throw await toCommandError(error);
+        throw toCommandError(error);
       } finally {
         progress.clear();
       }
       finish(EXIT_OK);
     });
 
-async function toCommandError(error: unknown): Promise<unknown> {
-  const { BackupDamaged } = await import('../log/sqlite/backup-file.ts');
-  const { DataDirectoryBusy } = await import('../log/sqlite/lock.ts');
-  const code =
-    error instanceof BackupDamaged
-      ? EXIT_DIFFERENT
-      : error instanceof DataDirectoryBusy
-        ? EXIT_UNTRIED
-        : undefined;
-  if (code === undefined) return error;
-  return new CommandFailed(code, (error as Error).message, { cause: error });
+/** Exit codes by the name of the error. */
+const CODES: Readonly<Record<string, number>> = {
+  BackupDamaged: EXIT_DIFFERENT,
+  DataDirectoryBusy: EXIT_UNTRIED,
+};
+
+function toCommandError(error: unknown): unknown {
+  const { name, message } = error as Error;
+  const code = CODES[name];
+  return code === undefined ? error : new CommandFailed(code, message, { cause: error });
 }

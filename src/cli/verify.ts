@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
-import { addressOfStore, openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
 
 export const addVerify = (program: Command, host: Host, finish: Finish): Command =>
@@ -24,14 +24,12 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
       ),
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
-      const { RowsOutdated } = await import('../log/sqlite/row-comparison.ts');
-      const { verifyFolder } = await import('../past/verify/verify.ts');
+      const { RowsOutdated } = await import('../log/past.ts');
+      const { verify } = await import('../past/verify/verify.ts');
       const history = await openPast(options, host);
       const progress = openProgress(host, systemClock());
       try {
-        const { events, streams, finding } = await verifyFolder(addressOfStore(options, host), history, {
-          onProgress: progress.report,
-        });
+        const { events, streams, finding } = await verify(history, progress.report);
         progress.clear();
         const ok = finding === undefined;
         if (json) host.print(JSON.stringify({ ok, events, streams, ...finding }));

@@ -57,3 +57,6 @@ export class SearchRefused extends Error {
     this.limitMs = limitMs;
   }
 }
+
+/** Functions of SQL that queries rely on, by name: pure, over text. */
+export type SqlFunctions = Readonly<Record<string, (a: string | null, b: string | null) => boolean>>;

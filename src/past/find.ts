@@ -1,6 +1,6 @@
 /** Finds threads and runs by the first characters of their ids. */
 import { isUuid } from '../kernel/ids.ts';
-import type { History } from '../log/sqlite/history.ts';
+import type { History } from '../log/past.ts';
 import { latestRun, readRun, type RunRecord } from '../projections/run-queries.ts';
 
 /** Beginning of an id as the replay prints it, with or without the ellipsis. */

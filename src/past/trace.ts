@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { startTurn } from '../kernel/turn.ts';
 import type { Recorded } from '../log/events.ts';
 import type { PayloadReader, StoredFrame, WriteText } from '../log/payloads.ts';
-import type { History } from '../log/sqlite/history.ts';
+import type { History } from '../log/past.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 import { threadStream, type CheckpointKey, type Outcome, type ThreadEvent } from '../thread/events.ts';
 

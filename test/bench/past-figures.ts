@@ -5,7 +5,7 @@ import { Database } from '../../src/log/sqlite/library.ts';
 import { LOG_FILE } from '../../src/log/sqlite/log.ts';
 import { storeAt } from '../../src/open-store.ts';
 import { openPastStates } from '../../src/past/travel/state.ts';
-import { verifyFolder } from '../../src/past/verify/verify.ts';
+import { verify } from '../../src/past/verify/verify.ts';
 import { createRandom } from '../support/random.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { buildBulk, REBUILT } from './bulk.ts';
@@ -31,7 +31,7 @@ async function measureVerify(report: Report, dir: string): Promise<void> {
   });
   const history = storeAt(dir).openPast();
   const verified = await measure(async () => {
-    const { finding } = await verifyFolder(dir, history);
+    const { finding } = await verify(history);
     if (finding !== undefined) throw new Error(finding.problem);
   });
   history.close();

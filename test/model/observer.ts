@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Recorded } from '../../src/log/events.ts';
-import type { History } from '../../src/log/sqlite/history.ts';
+import type { History } from '../../src/log/past.ts';
 import { claimableRuns } from '../../src/projections/run-queries.ts';
 import { verify } from '../../src/past/verify/verify.ts';
 import { threadStream, type Outcome } from '../../src/thread/events.ts';

@@ -11,7 +11,8 @@ import type { Batch, CommitResult, EventLog, Notice } from '../../src/log/log.ts
 import type { PayloadWrite } from '../../src/log/payloads.ts';
 import { openConnection } from '../../src/log/sqlite/connection.ts';
 import { loadSnapshot, readAll, readStream } from '../../src/log/sqlite/event-store.ts';
-import { viewHistory, type History } from '../../src/log/sqlite/history.ts';
+import type { History } from '../../src/log/past.ts';
+import { viewHistory } from '../../src/log/sqlite/history.ts';
 import { createPayloadReader, createPayloadWriter } from '../../src/log/sqlite/payload-store.ts';
 import { prepareRows } from '../../src/log/sqlite/rebuild.ts';
 import { createRowReader } from '../../src/log/sqlite/row-store.ts';

@@ -1,11 +1,9 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
-import { Database } from './library.ts';
+import type { SqlFunctions } from '../rows.ts';
 import { openMetadata } from './checkpoint-text.ts';
+import { Database } from './library.ts';
 
 export type Connection = Database;
-
-/** Functions of SQL that queries rely on, by name: pure, over text. */
-export type SqlFunctions = Readonly<Record<string, (a: string | null, b: string | null) => boolean>>;
 
 /** Before this version two connections could corrupt the write-ahead log. */
 const OLDEST_SQLITE = [3, 51, 3] as const;

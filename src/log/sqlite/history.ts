@@ -1,50 +1,19 @@
-/**
- * The log as a past: opened read-only, beside a running server too, with no way to write or to start anything (R1).
- * Everything is read in one transaction, so it is the same moment for every question.
- */
+/** Opens the log read-only, beside a running server too (R1), in one transaction: each question sees the same moment. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiskFailed, toOpenFailure } from '../disk.ts';
-import type { Recorded } from '../events.ts';
-import type { PayloadReader } from '../payloads.ts';
-import type { Projection, RowReader, RowWrite } from '../rows.ts';
-import { openConnection, type Connection, type SqlFunctions } from './connection.ts';
+import type { History, StoredSnapshot } from '../past.ts';
+import type { Projection, SqlFunctions } from '../rows.ts';
+import { openConnection, type Connection } from './connection.ts';
 import { readAll, readStream } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
-import { createPastViews, type PastViews } from './past-views.ts';
+import { createPastViews } from './past-views.ts';
+import { findBadPayload } from './payload-checks.ts';
 import { createPayloadReader } from './payload-store.ts';
-import { findDifference, type RowDifference } from './row-comparison.ts';
+import { findDifference } from './row-comparison.ts';
 import { createRowReader, createRowWriter } from './row-store.ts';
 import { assertSchema, EVENTS } from './schema.ts';
 import { createStatements } from './statements.ts';
-
-export interface StoredSnapshot {
-  readonly stream: string;
-  readonly version: number;
-  /** JSON text. */
-  readonly state: string;
-}
-
-export interface History {
-  readStream(stream: string, from: number, limit: number): Recorded[];
-  readAll(after: number, limit: number): Recorded[];
-  snapshots(): StoredSnapshot[];
-  readonly payloads: PayloadReader;
-  readonly views: PastViews;
-  readonly rows: RowReader;
-  /** Rows that these writes lead to. `close` frees them. */
-  rowsOf(writes: readonly RowWrite[]): { readonly rows: RowReader; close(): void };
-  /**
-   * P2 Rebuilds every row from the log and returns the first that differs from the live one. `onEvent` hears of each
-   * event in order; as soon as it returns false, the work ends and finds nothing.
-   */
-  firstDifference(onEvent?: (event: Recorded) => boolean): RowDifference | undefined;
-  /** Number of events in the log, not of their positions: purges leave gaps. */
-  eventCount(): number;
-  /** What SQLite finds wrong with the structure of the file, undefined when nothing is. Reads all of it. */
-  damage(): string | undefined;
-  close(): void;
-}
 
 /** Throws when the directory holds no log of this program. */
 export function openHistory(dir: string, projection: Projection, functions: SqlFunctions): History {
@@ -100,6 +69,7 @@ export function viewHistory(db: Connection, projection: Projection, functions: S
       const found = db.pragma('integrity_check(1)', { simple: true }) as string;
       return found === 'ok' ? undefined : found;
     },
+    payloadFinding: () => findBadPayload(rows),
     close: () => db.close(),
   };
 }

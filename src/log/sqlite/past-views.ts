@@ -1,47 +1,9 @@
 /** Named questions that replay asks of a log. */
+import type { ListedRow, PastViews } from '../past.ts';
 import type { RowReader } from '../rows.ts';
 import type { Prepare } from './statements.ts';
-import {
-  readPlacedWrites,
-  readWriters,
-  type PlacedWrite,
-  type WriteChoice,
-  type Writer,
-} from './placed-writes.ts';
-import { readTasks, type TaskOutline } from './write-store.ts';
-
-export interface ListedRow {
-  readonly thread_id: string;
-  readonly status: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly graph_id: string | null;
-  /** JSON text. */
-  readonly error: string | null;
-  readonly runs: number;
-  readonly events: number;
-  /** 1: the thread of a stateless run or of an incomplete import, or one that a cron made and only its runs used. */
-  readonly is_side: number;
-}
-
-export interface PastViews {
-  /** The position of the last event, 0 of an empty log. */
-  lastPosition(): Promise<number>;
-  /** Newest first. */
-  threads(): Promise<ListedRow[]>;
-  /** The ids of at most `limit` streams of threads whose id begins with `prefix`, deleted threads too. */
-  threadIds(prefix: string, limit: number): Promise<string[]>;
-  /** The ids of at most `limit` runs whose id begins with `prefix`. */
-  runIds(prefix: string, limit: number): Promise<string[]>;
-  deliveryIds(threadId: string): Promise<string[]>;
-  /** Crons that the thread belongs to, or whose runs it has. */
-  cronIds(threadId: string): Promise<string[]>;
-  tasks(threadId: string): Promise<TaskOutline[]>;
-  /** Writes on the thread's checkpoints, those of one run or on one checkpoint, in the order in which they were saved. */
-  writes(threadId: string, of: WriteChoice): Promise<PlacedWrite[]>;
-  /** Which runs have writes on which checkpoints of the thread. */
-  writers(threadId: string): Promise<Writer[]>;
-}
+import { readPlacedWrites, readWriters } from './placed-writes.ts';
+import { readTasks } from './write-store.ts';
 
 export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
   return {
@@ -74,6 +36,15 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
       )
         .pluck()
         .all({ prefix, limit }) as string[],
+    heads: async () =>
+      rows
+        .all<{ threadId: string; head: string; position: number | null }>(
+          `SELECT thread_id AS "threadId", head,
+             (SELECT position FROM events WHERE stream = 'thread-' || thread_id AND type = 'CheckpointSaved'
+                AND data ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
+           FROM threads WHERE head IS NOT NULL ORDER BY thread_id`,
+        )
+        .map(({ position, ...head }) => ({ ...head, position: position ?? undefined })),
     deliveryIds: async (threadId) =>
       prepare('SELECT delivery_id FROM deliveries WHERE thread_id = ?').pluck().all(threadId) as string[],
     cronIds: async (threadId) =>

@@ -1,14 +1,7 @@
 /** Writes together with the checkpoint that they are on and the run that made them. */
-import type { CheckpointKey } from '../../thread/events.ts';
-import type { WriteText } from '../payloads.ts';
+import type { PlacedWrite, WriteChoice, Writer } from '../past.ts';
 import type { Prepare } from './statements.ts';
 import { fill, type LeaningRow } from './write-store.ts';
-
-export type WriteChoice = { readonly runId: string } | CheckpointKey;
-
-export interface PlacedWrite extends WriteText, CheckpointKey {
-  readonly runId: string;
-}
 
 interface PlacedRow extends LeaningRow {
   readonly ns: string;
@@ -37,10 +30,6 @@ export function readPlacedWrites(prepare: Prepare, threadId: string, choice: Wri
     ...(row.task_path !== '' && { taskPath: row.task_path }),
     ...{ idx: row.idx, channel: row.channel, data: fill(row) },
   }));
-}
-
-export interface Writer extends CheckpointKey {
-  readonly runId: string;
 }
 
 export const readWriters = (prepare: Prepare, threadId: string): Writer[] =>

@@ -6,7 +6,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Row } from '../rows.ts';
-import { openConnection, type SqlFunctions } from './connection.ts';
+import type { SqlFunctions } from '../rows.ts';
+import { openConnection } from './connection.ts';
 import type { Answer, Question, ReaderSetup } from './reader-protocol.ts';
 import { createStatements } from './statements.ts';
 

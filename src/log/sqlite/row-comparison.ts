@@ -1,29 +1,10 @@
 /** P2: compares the live rows with those that the log leads to. */
 import type { Recorded } from '../events.ts';
+import { RowsOutdated, type RowDifference } from '../past.ts';
 import type { Cell, Projection, Row, RowWrite } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { createRows, projectEach } from './rebuild.ts';
 import { createStatements, type Prepare } from './statements.ts';
-
-export interface RowDifference {
-  readonly table: string;
-  readonly key: string;
-  /** The last event that wrote the row; undefined when no event of the log did. */
-  readonly position: number | undefined;
-  readonly live: Row | undefined;
-  readonly rebuilt: Row | undefined;
-}
-
-/** The rows are those of another version of the program: that is no damage, and the next start makes them anew. */
-export class RowsOutdated extends Error {
-  constructor(found: string | undefined, expected: string) {
-    super(
-      `the rows of this log are of version ${found ?? 'none'}, those of this program of version ${expected}; ` +
-        'start the server once, which makes them anew, and verify again',
-    );
-    this.name = 'RowsOutdated';
-  }
-}
 
 /**
  * Rebuilds all rows of `live` in the empty database `memory`, and returns the first difference. `onEvent` hears of each

@@ -6,6 +6,7 @@
  * data from the unit `start` on, then the rest of its data. Before a value's row goes or changes, what leans on it is
  * made whole.
  */
+import type { TaskOutline } from '../past.ts';
 import type { ChannelText, PayloadWrite, WriteText } from '../payloads.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
 import { findName, findThread, idOf, toId, toName } from './checkpoint-tables.ts';
@@ -108,16 +109,6 @@ export function readWrites(
 }
 
 /** A task of a step, seen without its values. */
-export interface TaskOutline {
-  readonly ns: string;
-  /** The checkpoint that the task worked from. */
-  readonly checkpointId: string;
-  /** The place of the task in its step, as the graph's runtime names it. */
-  readonly path: string;
-  /** The calls of nodes that the task asked for, as stored. */
-  readonly sends: readonly string[];
-}
-
 const SENDS = '__pregel_tasks';
 
 /**

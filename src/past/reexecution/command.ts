@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { parse as parseEnv } from 'dotenv';
 import type { GraphSpec } from '../../graphs/loader.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import type { History } from '../../log/sqlite/history.ts';
+import type { History } from '../../log/past.ts';
 import { listRuns } from '../../projections/run-queries.ts';
 import { unpackPart } from '../../recording/parts.ts';
 import { findRunOf, findThread } from '../find.ts';

@@ -9,7 +9,7 @@ import { orderOf } from '../../graphs/run-order.ts';
 import type { RunEnd, RunOrder } from '../../graphs/port.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { maskKeys } from '../../kernel/key-names.ts';
-import type { History } from '../../log/sqlite/history.ts';
+import type { History } from '../../log/past.ts';
 import { realNow } from '../../recording/clock.ts';
 import { openPlayer, type Player, type RequestDifference } from '../../recording/player.ts';
 import { MASK } from '../../recording/request.ts';

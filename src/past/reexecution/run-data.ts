@@ -1,7 +1,7 @@
 /** Reads from a log everything that one run was made of and left behind. R1 Opens nothing for writing. */
 import type { Recorded } from '../../log/events.ts';
 import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../log/payloads.ts';
-import type { History } from '../../log/sqlite/history.ts';
+import type { History } from '../../log/past.ts';
 import { readRun, type RunRecord } from '../../projections/run-queries.ts';
 import { unpackPart, type RecordingPart } from '../../recording/parts.ts';
 import type { ThreadEvent } from '../../thread/events.ts';

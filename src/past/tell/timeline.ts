@@ -6,7 +6,7 @@ import { toTimestamp } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { projectFrames } from '../../kernel/stack.ts';
 import type { Recorded } from '../../log/events.ts';
-import type { History } from '../../log/sqlite/history.ts';
+import type { History } from '../../log/past.ts';
 import type { ThreadEvent, ThreadEventMap } from '../../thread/events.ts';
 import { foldCron, foldThread } from '../fold.ts';
 import { openRuns } from './ordinals.ts';

@@ -3,7 +3,7 @@ import { toTimestamp } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Recorded } from '../../log/events.ts';
 import type { RowWrite } from '../../log/rows.ts';
-import type { History } from '../../log/sqlite/history.ts';
+import type { History } from '../../log/past.ts';
 import { getThread } from '../../projections/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { kindOf, nodesOn } from '../step-nodes.ts';

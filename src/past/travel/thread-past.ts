@@ -5,7 +5,7 @@
 import { copyWrite, joinInto, type OpenWrite } from '../../log/merge-writes.ts';
 import type { Recorded } from '../../log/events.ts';
 import type { RowWrite } from '../../log/rows.ts';
-import type { History } from '../../log/sqlite/history.ts';
+import type { History } from '../../log/past.ts';
 import { projection } from '../../projections/projection.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { evolve, initial, type ThreadState } from '../../thread/state.ts';

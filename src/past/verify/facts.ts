@@ -7,15 +7,8 @@
 import { canonical, type Json } from '../../kernel/json.ts';
 import { isItemStream } from '../../item/events.ts';
 import { UnreadableEvent, type Recorded } from '../../log/events.ts';
-import type { History } from '../../log/sqlite/history.ts';
-import { threadStream } from '../../thread/events.ts';
-import { checkPayloads } from './payload-checks.ts';
+import type { Finding, History } from '../../log/past.ts';
 import { foldStream } from '../fold.ts';
-
-export interface Finding {
-  readonly position: number | undefined;
-  readonly problem: string;
-}
 
 export interface Facts {
   readonly events: number;
@@ -67,7 +60,7 @@ export async function checkFacts(
   }
   found ??= checkSnapshots(history, ends);
   if (found !== undefined) return broken(found);
-  const payloadFinding = checkHeads(history) ?? checkPayloads(history) ?? (await checkValues(history));
+  const payloadFinding = history.payloadFinding() ?? (await checkValues(history));
   return { events, streams: ends.size, finding: undefined, payloadFinding };
 }
 
@@ -105,40 +98,13 @@ function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding
   return undefined;
 }
 
-function checkHeads(history: History): Finding | undefined {
-  const gone = history.rows.get<{ thread_id: string; head: string }>(
-    `SELECT thread_id, head FROM threads WHERE head IS NOT NULL AND NOT EXISTS
-       (SELECT 1 FROM checkpoints AS saved WHERE saved.thread_id = threads.thread_id AND ns = ''
-         AND checkpoint_name IN (head, unhex(replace(head, '-', '')))) ORDER BY thread_id`,
-  );
-  if (gone === undefined) return undefined;
-  const { thread_id, head } = gone;
-  return {
-    position: savedAt(history, thread_id, head),
-    problem: `thread ${thread_id}: its head checkpoint ${head} is missing`,
-  };
-}
-
 /** Checks that values stored as deltas can be restored. */
 async function checkValues(history: History): Promise<Finding | undefined> {
-  const heads = history.rows.all<{ thread_id: string; head: string }>(
-    'SELECT thread_id, head FROM threads WHERE head IS NOT NULL ORDER BY thread_id',
-  );
-  for (const { thread_id, head } of heads)
+  for (const { threadId, head, position } of await history.views.heads())
     try {
-      (await history.payloads.values(thread_id, head))?.parse();
+      (await history.payloads.values(threadId, head))?.parse();
     } catch (error) {
-      return {
-        position: savedAt(history, thread_id, head),
-        problem: `thread ${thread_id}: its values cannot be read: ${String(error)}`,
-      };
+      return { position, problem: `thread ${threadId}: its values cannot be read: ${String(error)}` };
     }
   return undefined;
 }
-
-const savedAt = (history: History, threadId: string, checkpointId: string): number | undefined =>
-  history.rows.get<{ position: number }>(
-    `SELECT position FROM events WHERE stream = @stream AND type = 'CheckpointSaved'
-       AND json_extract(data, '$.checkpointId') = @checkpointId ORDER BY version DESC`,
-    { stream: threadStream(threadId), checkpointId },
-  )?.position;

@@ -1,6 +1,7 @@
 /** Compares what was promised, and what receivers got, with the log that a tortured server leaves behind. */
 import type { Recorded } from '../../../src/log/events.ts';
-import { openHistory, type History } from '../../../src/log/sqlite/history.ts';
+import type { History } from '../../../src/log/past.ts';
+import { openHistory } from '../../../src/log/sqlite/history.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { containsJson } from '../../../src/projections/filters.ts';
 import { projection } from '../../../src/projections/projection.ts';

@@ -1,5 +1,5 @@
 /** SQL functions for a test of the reader thread: one that ends the thread which calls it. */
-import type { SqlFunctions } from '../../../src/log/sqlite/connection.ts';
+import type { SqlFunctions } from '../../../src/log/rows.ts';
 
 export const sqlFunctions: SqlFunctions = {
   die() {

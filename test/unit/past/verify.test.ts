@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/log/sqlite/connection.ts';
-import { verify, verifyFolder, type Verified } from '../../../src/past/verify/verify.ts';
+import { verify, type Verified } from '../../../src/past/verify/verify.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { runHere } from '../../support/command-line.ts';
 import { suite } from '../../support/suite.ts';
@@ -141,26 +141,5 @@ test('rows of another version of the program are not verified, and that is no di
     await past.past((history) => assert.rejects(verify(history), /rows of this log are of version older/));
     await assert.rejects(runHere(['verify', '--data', past.dir]), { exitCode: 3 });
   }));
-
-/** One of each: the file's facts, their order, snapshots, rows and payloads. */
-const KINDS = [
-  'a changed thread row',
-  'a missing fact',
-  'a fact of another run',
-  'a missing snapshot',
-  'a missing head checkpoint',
-] as const;
-
-test('two threads find the same as one (L2, D2, P2, P3)', async () => {
-  for (const name of [undefined, ...KINDS])
-    await withPast(async (past) => {
-      if (name !== undefined) past.behind((db) => db.exec(DAMAGES[name]!.sql));
-      await past.past(async (history) => {
-        const [one, two] = [await verify(history), await verifyFolder(past.dir, history, { minEvents: 0 })];
-        assert.equal(one.finding === undefined, name === undefined);
-        assert.deepEqual(two, one, name);
-      });
-    });
-});
 
 test.run();

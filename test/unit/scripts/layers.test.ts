@@ -92,6 +92,15 @@ test('given arrows that the design allows, when they are checked, then none is r
   });
 });
 
+test('given the adapter of an engine, when another file than the one that chooses it imports it, that is refused', async () => {
+  const text = `import type { A } from './log/sqlite/a.ts';`;
+  await refused(
+    { 'sql-functions.ts': text, 'log/a.ts': `import './sqlite/a.ts';` },
+    /only open-store\.ts may/,
+  );
+  await allowed({ 'open-store.ts': text, 'log/sqlite/b.ts': `import './a.ts';` });
+});
+
 test('given a folder that is in no table, when it is checked, then it belongs to no layer', async () => {
   await refused({ 'misc/a.ts': '', 'stray.ts': '' }, /belongs to no layer/);
 });

@@ -6,7 +6,8 @@
  * or the thread was pruned; so does every delta base. L3 Every item has a value, and no value lacks an item. W1 Every
  * owed delivery has a body; deliveries that are gone or erased have none.
  */
-import type { History } from '../../log/sqlite/history.ts';
+import type { Finding } from '../past.ts';
+import type { RowReader } from '../rows.ts';
 
 interface PayloadCheck {
   readonly sql: string;
@@ -14,6 +15,16 @@ interface PayloadCheck {
 }
 
 const CHECKS: readonly PayloadCheck[] = [
+  {
+    sql: `SELECT 'thread ' || thread_id || ': its head checkpoint ' || head AS subject,
+            (SELECT position FROM events WHERE stream = 'thread-' || thread_id AND type = 'CheckpointSaved'
+               AND data ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
+          FROM threads WHERE head IS NOT NULL AND NOT EXISTS
+            (SELECT 1 FROM checkpoints AS saved WHERE saved.thread_id = threads.thread_id AND ns = ''
+               AND checkpoint_name IN (head, unhex(replace(head, '-', ''))))
+          ORDER BY thread_id`,
+    problem: (head) => `${head} is missing`,
+  },
   {
     sql: `SELECT run_id AS subject, NULL AS position FROM frames
           GROUP BY run_id HAVING min(id) <> 0 OR count(*) <> max(id) + 1`,
@@ -135,11 +146,9 @@ const CHECKS: readonly PayloadCheck[] = [
   },
 ];
 
-export function checkPayloads(
-  history: History,
-): { position: number | undefined; problem: string } | undefined {
+export function findBadPayload(rows: RowReader): Finding | undefined {
   for (const { sql, problem } of CHECKS) {
-    const found = history.rows.get<{ subject: string; position: number | null }>(`${sql} LIMIT 1`);
+    const found = rows.get<{ subject: string; position: number | null }>(`${sql} LIMIT 1`);
     if (found !== undefined)
       return { position: found.position ?? undefined, problem: problem(found.subject) };
   }
