@@ -2,22 +2,22 @@
  * Records one attempt at a run: environment, versions, the checkpoints it starts from, what the item store answers, and
  * everything that the interceptors of `recording/` see.
  *
- * A4 Secrets of the user and of inherited headers are kept by name only; their texts, and those of keys in the run's
- * settings, are masked everywhere else.
+ * A4 Secrets that are known when the run begins are replaced by stand-ins in everything that is recorded.
  */
-import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import { maskKeys } from '../kernel/key-names.ts';
+import type { Json } from '../kernel/json.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { SERVER_URL } from '../kernel/server-address.ts';
 import { interceptClock } from '../recording/clock.ts';
 import { interceptDispatchers, interceptFetch } from '../recording/dispatchers.ts';
+import { keptEnvironment } from '../recording/environment.ts';
+import { knownSecrets } from '../recording/known-secrets.ts';
+import { openMasks } from '../recording/masks.ts';
 import { interceptNodeHttp } from '../recording/node-http.ts';
 import { nameOutside } from '../recording/outside.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { StartPart } from '../recording/parts.ts';
 import { interceptRandomness } from '../recording/randomness.ts';
 import { openRecorder, type Recorder } from '../recording/recorder.ts';
-import { MASK } from '../recording/request.ts';
 import { insideSession, type Session } from '../recording/session.ts';
 import { findLibraries } from './library-versions.ts';
 import type { LoadedCheckpoint, RunLink, RunOrder } from './port.ts';
@@ -47,18 +47,18 @@ export function observeGraphCode(): void {
 
 export function recordRun({ order, recording, link, file, now }: RecordedRunOptions): RecordedRun {
   const { attempt } = order;
-  const secrets = secretsOf(order);
+  const { pairs, secrets } = knownSecrets({ ...order, ...order.config, env: process.env });
   const recorder = openRecorder({
-    ...{ attempt, seed: recording.seed, maxBytes: recording.maxBytes, now, secrets: secrets.texts },
+    ...{ attempt, seed: recording.seed, maxBytes: recording.maxBytes, now, masks: openMasks(pairs) },
     // A refused part also refuses the attempt's checkpoints, which ends it with that error.
     write: (part) => void link.record(part).catch(() => undefined),
   });
   const server = (globalThis as { [SERVER_URL]?: string })[SERVER_URL];
   recorder.add({
     ...{ kind: 'start', attempt, seed: recording.seed, at: now() },
-    env: keptEnvironment(process.env, recording.env),
+    env: keptEnvironment(process.env, secrets.env, recording.env),
     ...(server !== undefined && { server }),
-    secrets: { ...(secrets.user && { user: secrets.user }), inherited: secrets.inherited },
+    secrets,
     versions: versionsFor(file),
   });
   observeGraphCode();
@@ -118,61 +118,6 @@ function recordReads(link: RunLink, recorder: Recorder, attempt: number): RunLin
     },
   };
 }
-
-/** Members of the authenticated user that are no secrets. */
-const OPEN_MEMBERS: ReadonlySet<string> = new Set([
-  ...['identity', 'display_name', 'is_authenticated', 'permissions', 'kind'],
-]);
-/** Shorter texts are no secrets, and masking them would change unrelated text. */
-const MIN_SECRET_LENGTH = 6;
-
-interface Secrets {
-  readonly texts: readonly string[];
-  /** The user with masks in place of its secrets. */
-  readonly user?: JsonObject;
-  readonly inherited: readonly string[];
-}
-
-function secretsOf({ user, config, context = null }: RunOrder): Secrets {
-  const texts = new Set<string>();
-  const mask = (value: Json): Json => {
-    if (typeof value === 'string') {
-      if (value.length >= MIN_SECRET_LENGTH) texts.add(value);
-      return MASK;
-    }
-    if (Array.isArray(value)) return value.map(mask);
-    return isObject(value)
-      ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mask(member ?? null)]))
-      : value;
-  };
-  const masked =
-    user &&
-    Object.fromEntries(
-      Object.entries(user).map(([key, value]) => [
-        key,
-        OPEN_MEMBERS.has(key) ? (value ?? null) : mask(value ?? null),
-      ]),
-    );
-  for (const value of Object.values(config.inherited ?? {})) mask(value);
-  for (const settings of [config.configurable, context]) maskKeys(settings, mask);
-  // Longest first: a secret that contains another is masked whole.
-  const sorted = [...texts].sort((a, b) => b.length - a.length);
-  return { texts: sorted, ...(masked && { user: masked }), inherited: Object.keys(config.inherited ?? {}) };
-}
-
-const KEPT_VARIABLES: ReadonlySet<string> = new Set(['TZ', 'LANG']);
-
-/** A URL without user info and query. */
-const PLAIN_URL = /^https?:\/\/[^\s@?#]+$/;
-
-/** All names; values only where they are known to be no secrets. */
-const keptEnvironment = (env: NodeJS.ProcessEnv, allowed: readonly string[]): Record<string, string | null> =>
-  Object.fromEntries(
-    Object.entries(env).map(([name, value = '']) => [
-      name,
-      KEPT_VARIABLES.has(name) || allowed.includes(name) || PLAIN_URL.test(value) ? value : null,
-    ]),
-  );
 
 /** Versions of this program, Node and the libraries that the project of `file` uses. */
 const versionsFor = (file: string): StartPart['versions'] => ({

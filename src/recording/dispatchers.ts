@@ -66,6 +66,7 @@ function wrap(inner: Dispatcher): Dispatcher {
       method: options.method,
       url: new URL(options.path, options.origin).href,
       contentType: headerOf(options.headers, 'content-type'),
+      contentEncoding: headerOf(options.headers, 'content-encoding'),
     };
     if (session.mode === 'replay') {
       const send = (body: Uint8Array | null): boolean => inner.dispatch({ ...options, body }, handler);

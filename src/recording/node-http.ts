@@ -55,11 +55,13 @@ function listenInContext(
 
 function describe(request: ClientRequest): OutgoingRequest {
   const type = request.getHeader('content-type');
+  const encoding = request.getHeader('content-encoding');
   const host = request.getHeader('host') ?? request.host;
   return {
     method: request.method,
     url: `${request.protocol}//${String(host)}${request.path}`,
     ...(type !== undefined && { contentType: String(type) }),
+    ...(encoding !== undefined && { contentEncoding: String(encoding) }),
   };
 }
 

@@ -16,9 +16,9 @@ export type ClockKind = 'date' | 'performance' | 'origin' | 'hrtime' | 'uptime' 
 
 export interface RecordedRequest {
   readonly method: string;
-  /** Values of query parameters that look like keys or tokens are masked. */
   readonly url: string;
   readonly contentType?: string;
+  /** Without content encoding. */
   readonly body?: Uint8Array;
 }
 
@@ -37,6 +37,18 @@ export interface RecordedFailure {
   readonly code?: string;
 }
 
+/** What re-executed code gets in place of the run's secrets: stand-ins (stand-ins.ts). */
+export interface MaskedSettings {
+  readonly user?: JsonObject;
+  readonly inherited: Readonly<Record<string, string>>;
+  /** Members of `configurable` and `context` that hold keys. */
+  readonly configurable?: JsonObject;
+  readonly context?: JsonObject;
+  readonly env: Readonly<Record<string, string>>;
+  /** Each text that stands for a secret. */
+  readonly standIns: readonly string[];
+}
+
 /** Start of an attempt. */
 export interface StartPart {
   readonly kind: 'start';
@@ -45,12 +57,11 @@ export interface StartPart {
   readonly seed: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Environment variables by name; the value is null unless it was allowed to be kept. */
+  /** Environment variables by name; the value is null unless it was allowed to be kept (environment.ts). */
   readonly env: Readonly<Record<string, string | null>>;
   /** The server's base URL, which SDK clients without an address call. */
   readonly server?: string;
-  /** Secret fields of the user and of inherited headers, by name only. */
-  readonly secrets: { readonly user?: JsonObject; readonly inherited: readonly string[] };
+  readonly secrets: MaskedSettings;
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -142,7 +153,7 @@ function withoutBodies(part: RecordingPart): object {
 }
 
 /** Number of the format of parts. Runs with recordings of another one are not executed again. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Throws when the bytes are no part of a recording, or one of another format. */
 export function unpackPart(bytes: Uint8Array): RecordingPart {

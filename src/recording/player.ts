@@ -16,7 +16,9 @@ import type {
 } from './parts.ts';
 import { openRandoms } from './random.ts';
 import { openReadings } from './readings.ts';
-import { agreeWithoutIds, digestOf, toRecordedRequest, withoutIds } from './request.ts';
+import { openAgreement, type Agreement } from './agreement.ts';
+import { NO_MASKS, openMasks, type Masks } from './masks.ts';
+import { agreeWithoutIds, digestOf, textOf, toRecordedRequest, withoutIds } from './request.ts';
 import { openTaskKeys, type Reply, type ReplaySession } from './session.ts';
 
 /** The run asked for something that its recording does not have. */
@@ -48,6 +50,11 @@ export interface PlayerOptions {
 
 export interface Player extends ReplaySession {
   readonly start: StartPart | undefined;
+  /** Compares what the recording or the log has with what the run makes of stand-ins. */
+  readonly agrees: Agreement;
+  readonly live: boolean;
+  /** Variables that keep their own values: these read as the stand-ins in requests. */
+  recognise(pairs: ReadonlyMap<string, string>): void;
   /** Recorded exchanges in order, numbered from 1. */
   readonly exchanges: readonly ExchangePart[];
   readonly unrecorded: readonly UnrecordedPart[];
@@ -80,6 +87,8 @@ export function openPlayer(options: PlayerOptions): Player {
   const keyOf = openTaskKeys();
   const currentTask = (): TaskKey => keyOf(player.configOf?.());
   const drawingTask = (): TaskKey => (isLoading ? LOADING : currentTask());
+  const agrees = openAgreement(start?.secrets.standIns ?? []);
+  let masks: Masks = NO_MASKS;
   const randomFor = openRandoms(start?.seed ?? '');
   const read = openReadings(of('clock'), start?.at ?? options.realNow(), options.realNow);
   let isLoading = false;
@@ -87,7 +96,10 @@ export function openPlayer(options: PlayerOptions): Player {
   const player: Player = {
     mode: 'replay',
     configOf: undefined,
-    ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0] },
+    ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0], agrees, live: options.live },
+    recognise(pairs) {
+      masks = openMasks(pairs);
+    },
     random: (api, bytes) => randomFor(drawingTask(), start?.attempt ?? 1, api, bytes),
     reading: (kind, real) => read(drawingTask(), kind, real),
     async load(work) {
@@ -100,14 +112,16 @@ export function openPlayer(options: PlayerOptions): Player {
     },
     reply(request, body): Reply {
       const task = currentTask();
-      const found = toRecordedRequest({ ...request, body }, []);
+      const found = toRecordedRequest({ ...request, body }, masks);
       const left = unused.get(task) ?? [];
       const digest = digestOf(found);
       const exact = left.findIndex(
         (each) => each.digest === digest || (!options.isWhole && agreeWithoutIds(each.request, found)),
       );
+      const masked =
+        exact >= 0 ? exact : left.findIndex((each) => agrees(textOf(each.request), textOf(found)));
       const loose = options.match === 'url' ? findUrl(left, found) : findUnsent(left, found);
-      const taken = exact >= 0 ? exact : loose;
+      const taken = masked >= 0 ? masked : loose;
       const exchange = left[taken];
       if (exchange === undefined) {
         if (options.live) return { kind: 'live' };
@@ -131,7 +145,8 @@ export function openPlayer(options: PlayerOptions): Player {
       const form = (batch: Json): string =>
         options.isWhole ? JSON.stringify(batch) : withoutIds(JSON.stringify(batch));
       const wanted = form(requests);
-      const index = left.findIndex((each) => form(each.requests) === wanted);
+      const exact = left.findIndex((each) => form(each.requests) === wanted);
+      const index = exact >= 0 ? exact : left.findIndex((each) => agrees(form(each.requests), wanted));
       if (index >= 0) return left.splice(index, 1)[0]!.answers;
       options.onStore(task, left[0]?.requests, requests);
       throw new NoAnswer('the recording has no answer of the item store for this');

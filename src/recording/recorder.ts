@@ -5,7 +5,10 @@
 import type { Json } from '../kernel/json.ts';
 import { packPart, type ExchangePart, type RecordedAnswer, type RecordingPart } from './parts.ts';
 import { openRandoms } from './random.ts';
-import { digestOf, maskBytes, maskText, toRecordedRequest } from './request.ts';
+import { answerHead, encodingOf } from './answers.ts';
+import { maskedBody } from './bodies.ts';
+import type { Masks } from './masks.ts';
+import { digestOf, toRecordedRequest } from './request.ts';
 import { openReadingLog, MAX_READINGS } from './readings.ts';
 import { openTaskKeys, type RecordingSession } from './session.ts';
 
@@ -13,8 +16,7 @@ export interface RecorderOptions {
   readonly attempt: number;
   readonly seed: string;
   readonly maxBytes: number;
-  /** Texts that must not be stored. */
-  readonly secrets: readonly string[];
+  readonly masks: Masks;
   readonly now: () => number;
   readonly write: (part: Uint8Array) => void;
 }
@@ -27,11 +29,8 @@ export interface Recorder extends RecordingSession {
   end(): void;
 }
 
-/** Response headers that may hold secrets. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'www-authenticate']);
-
 export function openRecorder(options: RecorderOptions): Recorder {
-  const { attempt, secrets, now, maxBytes } = options;
+  const { attempt, masks, now, maxBytes } = options;
   let bytes = 0;
   /** Uncompressed bytes of exchanges that have not ended. */
   let pending = 0;
@@ -93,11 +92,13 @@ export function openRecorder(options: RecorderOptions): Recorder {
         if (!open.delete(unfinished)) return;
         pending -= held;
         addReadings();
-        const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, secrets);
+        const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, masks);
         add({
           ...{ kind: 'exchange', attempt, task, request: recorded, digest: digestOf(recorded), at },
-          ...(head !== undefined && { answer: { ...head, ...maskedBody(received, chunks, secrets) } }),
-          ...(failure !== undefined && { failure }),
+          ...(head !== undefined && {
+            answer: { ...head, ...maskedBody(received, chunks, encodingOf(head), masks) },
+          }),
+          ...(failure !== undefined && { failure: { ...failure, message: masks.text(failure.message) } }),
           ...(isOpen && { isOpen }),
         });
       }
@@ -110,13 +111,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
           hold(chunk.length);
         },
         answered(status, statusText, headers) {
-          head = {
-            status,
-            ...(statusText !== undefined && { statusText }),
-            headers: headers
-              .filter(([name]) => !LEFT_OUT.has(name.toLowerCase()))
-              .map(([name, value]) => [name, maskText(value, secrets)]),
-          };
+          head = answerHead(status, statusText, headers, masks);
         },
         received(chunk) {
           received.push(chunk.slice());
@@ -128,10 +123,14 @@ export function openRecorder(options: RecorderOptions): Recorder {
     },
     stored(requests, answers) {
       addReadings();
-      add({ kind: 'store', attempt, task: currentTask(), requests, answers });
+      const masked = (batch: Json): Json => JSON.parse(masks.text(JSON.stringify(batch))) as Json;
+      add({
+        ...{ kind: 'store', attempt, task: currentTask() },
+        ...{ requests: masked(requests), answers: masked(answers) },
+      });
     },
     unrecorded(what) {
-      add({ kind: 'unrecorded', attempt, task: currentTask(), what });
+      add({ kind: 'unrecorded', attempt, task: currentTask(), what: masks.text(what) });
     },
     end() {
       for (const unfinished of open) unfinished();
@@ -139,17 +138,6 @@ export function openRecorder(options: RecorderOptions): Recorder {
     },
   };
   return recorder;
-}
-
-/** A body with a secret loses its chunks: the mask is of another length. */
-function maskedBody(
-  received: readonly Uint8Array[],
-  chunks: RecordedAnswer['chunks'],
-  secrets: readonly string[],
-): Pick<RecordedAnswer, 'body' | 'chunks'> {
-  const whole = Buffer.concat(received);
-  const body = maskBytes(whole, secrets);
-  return { body, chunks: body === whole ? chunks : [[chunks.at(-1)?.[0] ?? 0, body.length]] };
 }
 
 const UNANSWERED = { name: 'Error', message: 'no answer came before the attempt ended' };

@@ -19,6 +19,7 @@ export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly contentType?: string | undefined;
+  readonly contentEncoding?: string | undefined;
 }
 
 /** What a player does with a request: answer it, let it fail, or let it go to the real network. */

@@ -3,7 +3,15 @@ import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import { nodeOfPath } from '../step-nodes.ts';
 import { parseStored, type RunWrite } from '../trace.ts';
 import type { Difference } from './difference.ts';
-import { compareValues, normalFormOf, type IdMap, type NormalForm, type Side, type Sides } from './values.ts';
+import {
+  areEqual,
+  compareValues,
+  normalFormOf,
+  type IdMap,
+  type NormalForm,
+  type Side,
+  type Sides,
+} from './values.ts';
 
 export interface WriteTolerance {
   /** Writes may be missing in the re-execution. */
@@ -26,14 +34,16 @@ export function compareWrites(
   const left = [...all];
   const unmatched: WriteForm[] = [];
   for (const write of recorded.map((each) => toWriteForm(each, called, sides.recorded))) {
-    const index = left.findIndex((each) => each.form.text === write.form.text);
+    const same = left.findIndex((each) => each.form.text === write.form.text);
+    const index =
+      same >= 0 ? same : left.findIndex((each) => areEqual(write.form.text, each.form.text, sides));
     if (index < 0) {
       unmatched.push(write);
       continue;
     }
     const [other] = left.splice(index, 1);
     // Ids of several equal forms prove nothing: any of them may belong together.
-    const isUnique = all.filter((each) => each.form.text === write.form.text).length === 1;
+    const isUnique = all.filter((each) => each.form.text === other!.form.text).length === 1;
     const conflict = isUnique ? ids.match(write.form.ids, other!.form.ids) : undefined;
     if (conflict !== undefined) return { ...placeOf(write), ...conflict };
   }

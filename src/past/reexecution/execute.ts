@@ -8,11 +8,9 @@
 import { orderOf } from '../../graphs/run-order.ts';
 import type { RunEnd, RunOrder } from '../../graphs/port.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { maskKeys } from '../../kernel/key-names.ts';
 import type { History } from '../../log/past.ts';
 import { realNow } from '../../recording/clock.ts';
 import { openPlayer, type Player, type RequestDifference } from '../../recording/player.ts';
-import { MASK } from '../../recording/request.ts';
 import { insideSession } from '../../recording/session.ts';
 import type { Outcome, RunRef } from '../../thread/events.ts';
 import type { Difference } from '../compare/difference.ts';
@@ -121,6 +119,7 @@ export async function reexecute(
     sides: {
       recorded: sideOf(data.trace, { from: run.createdAt, until: run.updatedAt, isLoose }),
       found: sideOf(found, { from: run.createdAt, until: realNow(), isLoose }),
+      agrees: player.agrees,
     },
     withFrames: isWhole,
   });
@@ -232,21 +231,15 @@ function toOrder(
   { resume }: Start,
   { set }: ReexecutionOptions,
 ): RunOrder {
-  const { input, config, context } = run.kwargs;
+  const { input } = run.kwargs;
   const edited = isObject(input) && !resume ? { ...input, ...set } : input;
-  const inherited = Object.fromEntries((start?.secrets.inherited ?? []).map((name) => [name, MASK]));
-  const user = start?.secrets.user;
+  // A4 Secrets read as they stand in recorded requests.
+  const { inherited = {}, ...secrets } = start?.secrets ?? {};
   return orderOf(run, resume, edited, {
-    ...(user && { user }),
+    ...secrets,
     ...(Object.keys(inherited).length > 0 && { inherited }),
-    configurable: maskedKeys(config['configurable']),
-    context: maskedKeys(context),
   });
 }
-
-/** A4 Keys read as they stand in recorded requests. */
-const maskedKeys = (settings: Json = null): JsonObject =>
-  isObject(settings) ? maskKeys(settings, () => MASK) : {};
 
 function toOutcome(end: RunEnd): Outcome | undefined {
   if (end.kind === 'stopped') return undefined;

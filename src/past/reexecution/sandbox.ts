@@ -57,16 +57,24 @@ export function openSandbox(
 
 const PLACEHOLDER = 'placeholder';
 
-/** Also sets the address of the server. Variables that the process has win over the recording, and those of `given` over both. */
+/**
+ * Also sets the address of the server. Variables that the process has win over the recording, and those of `given` over
+ * both. A4 Stand-ins of keys win over the process's own, which only requests to the real network need.
+ */
 function setEnvironment(
   env: NodeJS.ProcessEnv,
-  { start }: Player,
+  { start, live, recognise }: Player,
   given: Readonly<Record<string, string>>,
 ): void {
   for (const [name, value] of Object.entries(start?.env ?? {}))
     if (value !== null && env[name] !== value && KEPT.has(name)) env[name] = value;
     else env[name] ??= value ?? PLACEHOLDER;
   Object.assign(env, given);
+  const own = new Map<string, string>();
+  for (const [name, standIn] of Object.entries(start?.secrets.env ?? {}))
+    if (Object.hasOwn(given, name) || (live && env[name] !== PLACEHOLDER)) own.set(env[name]!, standIn);
+    else env[name] = standIn;
+  recognise(own);
   (globalThis as { [SERVER_URL]?: string | undefined })[SERVER_URL] = start?.server;
 }
 

@@ -7,7 +7,9 @@ import { interceptDispatchers, interceptFetch } from '../../../src/recording/dis
 import { interceptNodeHttp } from '../../../src/recording/node-http.ts';
 import { unpackPart, type ExchangePart } from '../../../src/recording/parts.ts';
 import { NoAnswer } from '../../../src/recording/player.ts';
-import { digestOf, maskUrl, toRecordedRequest } from '../../../src/recording/request.ts';
+import { NO_MASKS } from '../../../src/recording/masks.ts';
+import { digestOf, toRecordedRequest } from '../../../src/recording/request.ts';
+import { standInFor } from '../../../src/recording/stand-ins.ts';
 import { insideSession, openTaskKeys } from '../../../src/recording/session.ts';
 import { suite } from '../../support/suite.ts';
 import { play, record } from './sessions.ts';
@@ -144,25 +146,39 @@ test('parallel requests of one task find their own answers, in any order', () =>
 test('secrets are masked in URL, request and answer, also where a chunk ends within one (A4)', () => {
   // given
   const secret = 'grüße-4711';
+  const standIn = standInFor('test 0', secret);
   const { parts, recorder } = record({ secrets: [secret] });
   const exchange = recorder.open({
     method: 'GET',
-    url: `http://model/?token=abc&q=${encodeURIComponent('x')}`,
+    url: `http://ada:pw@model/${secret}?token=ab%2Fcd&q=${encodeURIComponent(secret)}&keyword=ab%2Fcd`,
   })!;
   const bytes = Buffer.from(`before ${secret} after`);
   exchange.sent(bytes);
-  exchange.answered(200, undefined, [['x-echo', secret]]);
+  exchange.answered(200, `for ${secret}`, [
+    ['x-request-id', 'r'],
+    ['location', `/next?code=${'c'.repeat(9)}&of=${encodeURIComponent(secret)}`],
+  ]);
   exchange.received(bytes.subarray(0, 10));
   exchange.received(bytes.subarray(10));
   // when
   exchange.ended();
   // then
   const [{ request, answer }] = parts as [ExchangePart];
-  assert.equal(request.url, 'http://model/?token=%3Csecret%3E&q=x');
-  assert.equal(Buffer.from(request.body!).toString(), 'before <secret> after');
-  assert.equal(Buffer.from(answer!.body).toString(), 'before <secret> after');
-  assert.deepEqual(answer!.headers, [['x-echo', '<secret>']]);
-  assert.equal(maskUrl('https://ada:pw@model/a?sig=1&page=2'), 'https://model/a?sig=%3Csecret%3E&page=2');
+  const encoded = encodeURIComponent(standIn);
+  const [, token] = /^http:\/\/model\/[^?]+\?token=([a-z]{2}%2F[a-z]{2})&/.exec(request.url) ?? [];
+  assert.notEqual(token, 'ab%2Fcd');
+  assert.equal(request.url, `http://model/${encoded}?token=${token}&q=${encoded}&keyword=ab%2Fcd`);
+  assert.equal(Buffer.from(request.body!).toString(), `before ${standIn} after`);
+  assert.equal(Buffer.from(answer!.body).toString(), `before ${standIn} after`);
+  assert.deepEqual(
+    answer!.chunks.map(([, bytes]) => bytes),
+    [10, bytes.length - 10],
+  );
+  assert.equal(answer!.statusText, `for ${standIn}`);
+  const [[name, value] = [], ...others] = answer!.headers;
+  assert.equal(name, 'location');
+  assert.match(value!, new RegExp(`^/next\\?code=(?!c{9})[a-z]{9}&of=${encoded}$`));
+  assert.equal(others.length, 0);
 });
 
 test('requests to the tracing service are left out, and those of other hosts are not', () => {
@@ -174,7 +190,7 @@ test('requests to the tracing service are left out, and those of other hosts are
 
 test('a digest leaves out no id, time or query value, only the boundary that transport draws', () => {
   const of = (body: string, url = 'http://model/'): string =>
-    digestOf(toRecordedRequest({ method: 'POST', url, body: Buffer.from(body) }, []));
+    digestOf(toRecordedRequest({ method: 'POST', url, body: Buffer.from(body) }, NO_MASKS));
   const [a, b] = ['5b8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a01', '0a8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a02'];
   assert.notEqual(of(a), of(b));
   assert.notEqual(of('2026-11-25T10:00:00.000Z'), of('2026-11-25T10:00:00.001Z'));
@@ -241,7 +257,7 @@ test('a part of another format is refused with both numbers', () => {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
   const bytes = zstdCompressSync(Buffer.concat([length, head]));
-  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 2' });
+  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 3' });
 });
 
 test.run();

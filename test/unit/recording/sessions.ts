@@ -1,6 +1,8 @@
+import { openMasks } from '../../../src/recording/masks.ts';
 import { unpackPart, type RecordingPart } from '../../../src/recording/parts.ts';
 import { openPlayer, type RequestDifference } from '../../../src/recording/player.ts';
 import { openRecorder } from '../../../src/recording/recorder.ts';
+import { standInFor } from '../../../src/recording/stand-ins.ts';
 
 const TASK = { metadata: { langgraph_step: 1, langgraph_node: 'agent' } };
 
@@ -9,7 +11,9 @@ export function record(options: { maxBytes?: number; secrets?: readonly string[]
   const parts: RecordingPart[] = [];
   const recorder = openRecorder({
     ...{ attempt: 1, seed: 'seed', maxBytes: options.maxBytes ?? 1_000_000, now: () => 1_000 },
-    secrets: options.secrets ?? [],
+    masks: openMasks(
+      new Map((options.secrets ?? []).map((text, at) => [text, standInFor(`test ${at}`, text)])),
+    ),
     write: (part) => void parts.push(unpackPart(part)),
   });
   recorder.configOf = () => TASK;
