@@ -20,6 +20,7 @@ import { openClaims } from './claims.ts';
 import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { outcomeOf, untrackedOf } from './outcome.ts';
+import { maskFailures } from './failure-secrets.ts';
 import type { OnFault } from './fault.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
@@ -135,9 +136,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const secret = parseSecret(await log.payloads.secret(run.runId));
     const order = orderOf(run, resume, input, secret, await recordingOf(run, options.recording, log, ids));
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
-    const end = await Promise.race([graphs.run(order, execution.link, stop.signal), abandoned.end]).finally(
-      abandoned.cancel,
-    );
+    const masked = maskFailures(order, execution.link);
+    const end = await Promise.race([
+      graphs.run(order, masked.link, stop.signal).then(masked.end),
+      abandoned.end,
+    ]).finally(abandoned.cancel);
     const reason = stop.signal.aborted ? (stop.signal.reason as StopReason) : undefined;
     if (reason === 'fenced' || closed) return;
     const mine = running.get(run.runId);

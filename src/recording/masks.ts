@@ -5,7 +5,7 @@
  * The pass looks at blocks of four bytes, so far apart that each occurrence of a form has one at its beginning, and compares
  * forms only where a block is one of theirs.
  */
-import { base64Patterns, textPatterns, type Pattern } from './secret-forms.ts';
+import { base64Patterns, hasEdges, textPatterns, writeForm, type Pattern } from './secret-forms.ts';
 
 export interface Masks {
   /** Returns the bytes themselves when they have no secret. */
@@ -43,7 +43,7 @@ function toTable(pairs: Iterable<readonly [secret: string, standIn: string]>): T
   const byForm = new Map<string, Pattern>();
   for (const [secret, standIn] of pairs)
     for (const pattern of [...textPatterns(secret, standIn), ...base64Patterns(secret, standIn)]) {
-      const form = pattern.from.toString('latin1');
+      const form = `${pattern.from.toString('latin1')} ${JSON.stringify(pattern.edges)}`;
       if (!byForm.has(form)) byForm.set(form, pattern);
     }
   const patterns = [...byForm.values()].sort((a, b) => b.from.length - a.from.length);
@@ -103,8 +103,7 @@ export function openMasks(pairs: ReadonlyMap<string, string>): Masks {
     let masked: Buffer | undefined;
     scan(given, (pattern, at) => {
       masked ??= Buffer.from(given);
-      masked.set(pattern.to, at);
-      pattern.edges?.(masked, at);
+      writeForm(pattern, masked, at);
     });
     return masked ?? given;
   }
@@ -118,7 +117,10 @@ export function openMasks(pairs: ReadonlyMap<string, string>): Masks {
     },
     places(given) {
       const found: [number, number][] = [];
-      scan(given, ({ from, reach = 0 }, at) => found.push([at - reach, at + from.length + reach]));
+      scan(given, ({ from, edges = [] }, at) => {
+        const reach = edges.length === 0 ? 0 : 1;
+        found.push([at - reach, at + from.length + reach]);
+      });
       return found;
     },
   };
@@ -126,11 +128,12 @@ export function openMasks(pairs: ReadonlyMap<string, string>): Masks {
 
 export const NO_MASKS = openMasks(new Map());
 
-function isAt({ from, isNumber }: Pattern, bytes: Uint8Array, at: number): boolean {
+function isAt(pattern: Pattern, bytes: Uint8Array, at: number): boolean {
+  const { from, isNumber } = pattern;
   const { length } = from;
   if (at + length > bytes.length) return false;
   for (let index = 0; index < length; index++) if (bytes[at + index] !== from[index]) return false;
-  return isNumber !== true || isWholeNumber(bytes, at, at + length);
+  return isNumber === true ? isWholeNumber(bytes, at, at + length) : hasEdges(pattern, bytes, at);
 }
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;

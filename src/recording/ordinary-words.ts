@@ -73,7 +73,7 @@ const PASSWORD = /^[A-Za-z]+\d+$|[A-Za-z]{3}\d{2}/;
 /** Of releases: `claude-sonnet-4-20250514`. */
 const DATES = /(?<!\d)20\d\d-?[01]\d-?[0-3]\d(?!\d)/g;
 /** Counts, versions and codes: `128k`, `v2`, `fr`. */
-const SHORT = /^(?:\d{1,5}|[a-z]{1,2})$/;
+const SHORT = /^(?:[a-z]{1,2}|\d{1,2}|(?:19|20)\d\d|2048|4096|8192|16384|32768|65536|\d{1,4}[bkm])$/;
 
 const isWord = (word: string): boolean =>
   WORDS.has(word) ||
@@ -88,7 +88,7 @@ export function isOrdinary(text: string): boolean {
     .replace(DATES, '')
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .match(/[a-z]+|\d+/g);
+    .match(/[a-z]+|\d+(?:[bkm](?![a-z]))?/g);
   if (parts === null) return false;
   let known = 0;
   let unknown = 0;

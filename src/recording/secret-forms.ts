@@ -6,10 +6,15 @@ export interface Pattern {
   readonly to: Buffer;
   /** Found only where no digit is beside it. */
   readonly isNumber?: boolean;
-  /** Corrects the characters beside a base64 form, which hold bits of the secret too. */
-  readonly edges?: (bytes: Buffer, at: number) => void;
-  /** Bytes beside the form on either side that may hold bits of the secret. */
-  readonly reach?: number;
+  /** Characters beside a base64 form, by their distance from its beginning: some of their bits are of the secret. */
+  readonly edges?: readonly Edge[];
+}
+
+interface Edge {
+  readonly distance: number;
+  readonly mask: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 export function textPatterns(secret: string, standIn: string): Pattern[] {
@@ -66,31 +71,35 @@ export function base64Patterns(secret: string, standIn: string): Pattern[] {
     ) as [string, string];
     const [start, end] = [before * 8, (before + from.length) * 8];
     const [first, last] = [Math.ceil(start / 6), Math.floor(end / 6)];
-    /** The bits of the stand-in in the character beside the form. */
-    const edge = (index: number, mask: number) => ({
-      mask,
-      bits: VALUES.get(whole[1].charCodeAt(index))! & mask,
-    });
-    const lead = start % 6 === 0 ? undefined : edge(first - 1, (1 << (6 - (start % 6))) - 1);
-    const trail = end % 6 === 0 ? undefined : edge(last, 63 & ~((1 << (6 - (end % 6))) - 1));
-    const edges: Pattern['edges'] = (bytes, at) => {
-      if (lead !== undefined) setBits(bytes, at - 1, lead);
-      if (trail !== undefined) setBits(bytes, at + last - first, trail);
+    const edge = (index: number, mask: number): Edge => {
+      const [from, to] = whole.map((text) => VALUES.get(text.charCodeAt(index))! & mask) as [number, number];
+      return { distance: index - first, mask, from, to };
     };
+    const edges = [
+      ...(start % 6 === 0 ? [] : [edge(first - 1, lowBits(6 - (start % 6)))]),
+      ...(end % 6 === 0 ? [] : [edge(last, 63 & ~lowBits(6 - (end % 6)))]),
+    ];
     return [(text: string) => text, toUrlAlphabet].map((alphabet) => {
       const [core, other] = whole.map((text) => Buffer.from(alphabet(text.slice(first, last))));
-      return { from: core!, to: other!, edges, reach: 1 };
+      return { from: core!, to: other!, edges };
     });
   });
 }
 
 const toUrlAlphabet = (text: string): string => text.replaceAll('+', '-').replaceAll('/', '_');
 
-function setBits(bytes: Buffer, at: number, { mask, bits }: { mask: number; bits: number }): void {
-  const byte = bytes[at];
-  const value = byte === undefined ? undefined : VALUES.get(byte);
-  if (value === undefined) return;
-  const isUrl = byte === 0x2d || byte === 0x5f;
-  const char = ALPHABET[(value & ~mask) | bits]!;
-  bytes[at] = (isUrl ? toUrlAlphabet(char) : char).charCodeAt(0);
+const lowBits = (count: number): number => (1 << count) - 1;
+
+/** True when the characters beside the form hold the secret's bits. */
+export const hasEdges = ({ edges = [] }: Pattern, bytes: Uint8Array, at: number): boolean =>
+  edges.every(({ distance, mask, from }) => (VALUES.get(bytes[at + distance] ?? -1)! & mask) === from);
+
+/** Writes the form and the bits of the stand-in beside it. */
+export function writeForm({ to, edges = [] }: Pattern, bytes: Buffer, at: number): void {
+  bytes.set(to, at);
+  for (const { distance, mask, to: bits } of edges) {
+    const byte = bytes[at + distance]!;
+    const char = ALPHABET[(VALUES.get(byte)! & ~mask) | bits]!;
+    bytes[at + distance] = (byte === 0x2d || byte === 0x5f ? toUrlAlphabet(char) : char).charCodeAt(0);
+  }
 }
