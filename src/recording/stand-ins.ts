@@ -11,15 +11,16 @@ import { seededRandom } from './random.ts';
 const MIN_SECRET_CHARACTERS = 8;
 const MIN_SECRET_DIGITS = 6;
 
-/** Scheme, user part, host with port. */
-const ORIGIN = /^([a-z][a-z\d+.-]*:\/\/)([^/?#@]*@)?([^/?#]*)/i;
-const PLAIN_ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@]*\/?$/i;
+/** Scheme, host and port of an address. */
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@]*(?![^/?#]*@)/i;
+const USER_INFO = /^([a-z][a-z\d+.-]*:\/\/)([^/?#@]*)@([^]*)$/i;
+
+const originOf = (text: string): string => ORIGIN.exec(text)?.[0] ?? '';
 
 export const isSecretText = (text: string): boolean =>
   text.length >= MIN_SECRET_CHARACTERS &&
-  /[\p{L}\p{N}]/u.test(text) &&
-  !isOrdinary(text) &&
-  !PLAIN_ORIGIN.test(text);
+  /[\p{L}\p{N}]/u.test(text.slice(originOf(text).length)) &&
+  !isOrdinary(text);
 
 export const isSecretNumber = (value: number): boolean =>
   Number.isFinite(value) && digitsOf(value).length >= MIN_SECRET_DIGITS;
@@ -49,14 +50,10 @@ export function shapeOf(label: string, text: string, letters = LOWER): string {
 /** A stand-in that is not the text itself. Hexadecimal texts, and the origins of addresses, remain what they are. */
 export function standInFor(label: string, text: string): string {
   const letters = /^[\da-f-]+$/i.test(text) ? LOWER_HEX : LOWER;
-  const [, scheme = '', user = '', host = ''] = ORIGIN.exec(text) ?? [];
-  const rest = text.slice(scheme.length + user.length + host.length);
-  for (let attempt = 0; ; attempt++) {
-    const shape = (part: string, name: string): string =>
-      shapeOf(`${label} ${attempt}${name}`, part, letters);
-    const made = scheme + shape(user, ' user') + host + shape(rest, '');
-    if (made !== text) return made;
-  }
+  const origin = originOf(text);
+  const rest = text.slice(origin.length);
+  const [first, second] = [0, 1].map((attempt) => origin + shapeOf(`${label} ${attempt}`, rest, letters));
+  return first === text ? second! : first!;
 }
 
 /** Numbers print as they are written up to here. */
@@ -93,14 +90,21 @@ export function openStandIns(): StandIns {
   function secret(text: string, label: string): string {
     const known = pairs.get(text);
     if (known !== undefined) return known;
-    const made = standInFor(label, text);
+    const [, scheme = '', user = '', rest = ''] = USER_INFO.exec(text) ?? [];
+    const parts = user.split(':').map((part, at) => masked(part, `${label} user ${at}`));
+    const made =
+      user === ''
+        ? standInFor(label, text)
+        : `${scheme}${parts.join(':')}@${standInFor(label, scheme + rest).slice(scheme.length)}`;
     pairs.set(text, made);
     return made;
   }
 
+  const masked = (part: string, label: string): string => (isSecretText(part) ? secret(part, label) : part);
+
   const text: StandIns['text'] = (whole, label) => {
     const [, scheme = '', rest = ''] = /^((?:bearer|basic|token|apikey) +)?([^]*)$/i.exec(whole)!;
-    return isSecretText(rest) ? scheme + secret(rest, label) : whole;
+    return scheme + masked(rest, label);
   };
 
   function number(value: number, label: string): number {

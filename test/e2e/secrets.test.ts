@@ -7,7 +7,15 @@ import zlib from 'node:zlib';
 import { storeAt } from '../../src/open-store.ts';
 import { plainBody } from '../../src/recording/bodies.ts';
 import { unpackPart, type RecordingPart } from '../../src/recording/parts.ts';
-import { ALL, CONTEXT, ENV, HEADERS, OF_ASSISTANT, SETTINGS } from '../fixtures/secrets/canaries.ts';
+import {
+  ALL,
+  CONTEXT,
+  ENV,
+  HEADERS,
+  OF_ASSISTANT,
+  SETTINGS,
+  USER_TEXTS,
+} from '../fixtures/secrets/canaries.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type ReceivedRequest } from '../support/webhook-sink.ts';
 import { withPrograms } from './programs.ts';
@@ -189,6 +197,46 @@ test('40 secrets sent in 20 ways are in no log file, export, recording, HAR, rep
         );
         assert.equal(found?.[0], undefined, name);
       }
+    }),
+  ));
+
+test('a run that keeps secrets in its state, frames and items executes again with no difference (R3)', () =>
+  withWebhookSink((sink) =>
+    withPrograms(async (programs) => {
+      // given
+      sink.otherwise((request, response) => answer(request, response));
+      const env = { MODEL_URL: sink.url('').replace(/\/$/, ''), ...ENV };
+      const server = await programs.serve({ args: ['--config', CONFIG], env });
+      const body = {
+        ...{
+          assistant_id: 'keeps',
+          input: { echoed: [`for ${USER_TEXTS[0]}`] },
+          stream_mode: [...MODES, 'custom'],
+        },
+        config: { configurable: { ...SETTINGS, ...OF_ASSISTANT } },
+      };
+      const { thread_id: thread } = (await server.ask('POST', '/threads', {}, HEADERS)).json;
+      const { json } = await server.ask('POST', `/threads/${thread}/runs/wait`, body, HEADERS);
+      assert.ok(json.echoed.includes(USER_TEXTS[1]), "the state is the code's own");
+      // when
+      const replay = (more: object) =>
+        programs.run({
+          args: [
+            'replay',
+            '--execute',
+            '--thread',
+            thread,
+            '--config',
+            CONFIG,
+            '--data',
+            join(programs.dir, 'data'),
+          ],
+          env: { ...env, ...more },
+        });
+      const [same, planted] = [await replay({}), await replay({ PLANTED: 'kept' })];
+      // then
+      assert.equal(same.code, 0, same.output);
+      assert.equal(planted.code, 1, planted.output);
     }),
   ));
 

@@ -20,6 +20,7 @@ const user = {
   rate: 1234.5678,
   grants: { 'grant-77-of-ada': 1, max_tokens: 4096, nested: ['7d1-eu-kdjf'] },
   page: 'https://crm.example.org:8443/tenants/t-4711?of=ada',
+  queue: 'amqp://app:pa55-of-queue@mq.example.org/main-9',
   exp: 1_790_000_000,
 };
 const { pairs, secrets } = knownSecrets({ user, env: {} });
@@ -28,7 +29,7 @@ const texts = [...pairs.keys()];
 
 test('stand-ins have the length and kind of their secrets, and the same members (A4)', () => {
   const shown = secrets.user as typeof user;
-  const { token, odd, hex, account, rate, grants, page, ...open } = shown;
+  const { token, odd, hex, account, rate, grants, page, queue, ...open } = shown;
   assert.deepEqual(open, { identity: user.identity, email: user.email, exp: user.exp });
   assert.match(token, /^[a-z]{3}_\d[a-z]\d[a-z]-\d\d[A-Z]\d$/);
   assert.equal(Buffer.byteLength(odd), Buffer.byteLength(user.odd));
@@ -37,6 +38,8 @@ test('stand-ins have the length and kind of their secrets, and the same members 
   assert.match(String(rate), /^\d{4}\.\d{4}$/);
   assert.deepEqual([Object.keys(grants).length, grants.max_tokens], [3, 4096]);
   assert.match(page, /^https:\/\/crm\.example\.org:8443\/[a-z]{7}\/[a-z]-\d{4}\?[a-z]{2}=[a-z]{3}$/);
+  assert.match(queue, /^amqp:\/\/app:[a-z]{2}\d\d-[a-z]{2}-[a-z]{5}@mq\.example\.org\/[a-z]{4}-\d$/);
+  assert.equal(pairs.get('pa55-of-queue'), new URL(queue).password);
   for (const [secret, standIn] of pairs) assert.notEqual(secret, standIn);
 });
 
@@ -122,7 +125,7 @@ test('words, plans, short texts and numbers are no secrets', () => {
     since: '2026-01-31T10:00:00.000Z',
     model: 'claude-sonnet-4-20250514',
     other: 'gpt-4o-mini-2024-07-18',
-    home: 'https://example.org',
+    ...{ home: 'https://example.org', root: 'https://example.org/#/' },
     monthly: 'professional',
     short: 'x7-k9a3',
     words: ['keyword', 'tokenizer', 'monkey', 'production', 'subscription'],
