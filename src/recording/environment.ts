@@ -14,8 +14,8 @@ export const keptEnvironment = (
   Object.fromEntries(
     Object.entries(env).map(([name, value = '']) => [
       name,
-      allowed.includes(name) ||
-      (!Object.hasOwn(masked, name) && (KEPT_VARIABLES.has(name) || PLAIN_URL.test(value)))
+      !Object.hasOwn(masked, name) &&
+      (allowed.includes(name) || KEPT_VARIABLES.has(name) || PLAIN_URL.test(value))
         ? value
         : null,
     ]),

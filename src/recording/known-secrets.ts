@@ -28,7 +28,7 @@ export interface KnownSecrets {
 /** Members of the authenticated user that are no secrets: whom the server knows it as, and times of its token. */
 const OPEN_MEMBERS: ReadonlySet<string> = new Set([
   ...['identity', 'display_name', 'is_authenticated', 'permissions', 'kind'],
-  ...['exp', 'iat', 'nbf', 'auth_time'],
+  ...['exp', 'expires_at', 'iat', 'nbf', 'auth_time'],
 ]);
 
 /** The environment comes first: modules keep its values for all runs of a process, so its stand-ins never change. */

@@ -43,7 +43,7 @@ function toTable(pairs: Iterable<readonly [secret: string, standIn: string]>): T
   const byForm = new Map<string, Pattern>();
   for (const [secret, standIn] of pairs)
     for (const pattern of [...textPatterns(secret, standIn), ...base64Patterns(secret, standIn)]) {
-      const form = `${pattern.from.toString('latin1')} ${JSON.stringify(pattern.edges)}`;
+      const form = `${pattern.from.toString('latin1')} ${pattern.edges?.map(({ from }) => from)}`;
       if (!byForm.has(form)) byForm.set(form, pattern);
     }
   const patterns = [...byForm.values()].sort((a, b) => b.from.length - a.from.length);

@@ -79,10 +79,13 @@ export function base64Patterns(secret: string, standIn: string): Pattern[] {
       ...(start % 6 === 0 ? [] : [edge(first - 1, lowBits(6 - (start % 6)))]),
       ...(end % 6 === 0 ? [] : [edge(last, 63 & ~lowBits(6 - (end % 6)))]),
     ];
-    return [(text: string) => text, toUrlAlphabet].map((alphabet) => {
-      const [core, other] = whole.map((text) => Buffer.from(alphabet(text.slice(first, last))));
-      return { from: core!, to: other!, edges };
-    });
+    const [core, other] = whole.map((text) => text.slice(first, last)) as [string, string];
+    const pattern = { from: Buffer.from(core), to: Buffer.from(other), edges };
+    if (!/[+/]/.test(core + other)) return [pattern];
+    return [
+      pattern,
+      { ...pattern, from: Buffer.from(toUrlAlphabet(core)), to: Buffer.from(toUrlAlphabet(other)) },
+    ];
   });
 }
 

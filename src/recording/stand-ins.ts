@@ -52,8 +52,9 @@ export function standInFor(label: string, text: string): string {
   const letters = /^[\da-f-]+$/i.test(text) ? LOWER_HEX : LOWER;
   const origin = originOf(text);
   const rest = text.slice(origin.length);
-  const [first, second] = [0, 1].map((attempt) => origin + shapeOf(`${label} ${attempt}`, rest, letters));
-  return first === text ? second! : first!;
+  const shape = (attempt: number): string => origin + shapeOf(`${label} ${attempt}`, rest, letters);
+  const made = shape(0);
+  return made === text ? shape(1) : made;
 }
 
 /** Numbers print as they are written up to here. */

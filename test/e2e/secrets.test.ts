@@ -169,6 +169,7 @@ test('40 secrets sent in 20 ways are in no log file, export, recording, HAR, rep
       assert.equal(written.code, 0, written.output);
       for (const { request, response } of JSON.parse(readFileSync(har, 'utf8')).log.entries)
         assert.ok(URL.canParse(request.url) && typeof response.content.text === 'string');
+      assert.match(readFileSync(har, 'utf8'), /echo\/gzip[^]*"text": "\{\\"secrets/);
       const exchanges = parts.flat().filter((part) => part.kind === 'exchange');
       assert.ok(exchanges.length > 2 * ALL.length + 20, String(exchanges.length));
       const packed = exported.subarray(exported.indexOf('\n') + 1, exported.lastIndexOf('\nsha256'));

@@ -3,6 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { PRODUCT, VERSION } from '../../kernel/product.ts';
+import { encodingOf } from '../../recording/answers.ts';
+import { plainBody } from '../../recording/bodies.ts';
 import type { ExchangePart, RecordingPart } from '../../recording/parts.ts';
 
 export const toHar = (parts: readonly RecordingPart[]): JsonObject => ({
@@ -16,17 +18,22 @@ export const toHar = (parts: readonly RecordingPart[]): JsonObject => ({
 function toEntry({ request, answer, failure, at, task }: ExchangePart): JsonObject {
   const { method, url, contentType = '', body } = request;
   const sent = Buffer.from(body ?? []);
-  const received = Buffer.from(answer?.body ?? []);
+  const packed = answer?.body ?? new Uint8Array();
+  const received = Buffer.from(answer === undefined ? packed : plainBody(packed, encodingOf(answer)));
   const duration = answer?.chunks.at(-1)?.[0] ?? 0;
   const first = answer?.chunks[0]?.[0] ?? duration;
-  const mimeType = answer?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  const header = (searched: string): string =>
+    answer?.headers.find(([name]) => name.toLowerCase() === searched)?.[1] ?? '';
   return {
     startedDateTime: toTimestamp(at),
     time: duration,
     request: {
       ...{ method, url, httpVersion: 'HTTP/1.1', cookies: [], headersSize: -1, bodySize: sent.length },
       headers: contentType === '' ? [] : [{ name: 'content-type', value: contentType }],
-      queryString: [...new URL(url).searchParams].map(([name, value]) => ({ name, value })),
+      queryString: [...(URL.canParse(url) ? new URL(url).searchParams : [])].map(([name, value]) => ({
+        name,
+        value,
+      })),
       ...(body !== undefined && { postData: { mimeType: contentType, text: sent.toString('utf8') } }),
     },
     response: {
@@ -34,13 +41,13 @@ function toEntry({ request, answer, failure, at, task }: ExchangePart): JsonObje
       ...{
         httpVersion: 'HTTP/1.1',
         cookies: [],
-        redirectURL: '',
+        redirectURL: header('location'),
         headersSize: -1,
-        bodySize: received.length,
+        bodySize: packed.length,
       },
       headers: (answer?.headers ?? []).map(([name, value]) => ({ name, value })),
       content: {
-        ...{ size: received.length, mimeType },
+        ...{ size: received.length, mimeType: header('content-type') },
         ...(isUtf8(received)
           ? { text: received.toString('utf8') }
           : { text: received.toString('base64'), encoding: 'base64' }),

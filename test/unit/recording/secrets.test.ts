@@ -178,7 +178,7 @@ test('of the environment names are kept, stand-ins of keys, and addresses withou
   };
   // when
   const { pairs, secrets } = knownSecrets({ env });
-  const kept = keptEnvironment(env, secrets.env, ['LISTED']);
+  const kept = keptEnvironment(env, secrets.env, ['LISTED', 'MY_API_KEY']);
   // then
   assert.deepEqual(Object.keys(secrets.env), [
     'MY_API_KEY',
