@@ -8,6 +8,9 @@ import { isObject, type Json } from '../kernel/json.ts';
 import { knownSecrets } from '../recording/known-secrets.ts';
 import { openMasks, type Masks } from '../recording/masks.ts';
 
+/** Lines of a stack that are no frames: the places of those have to be found. */
+const MESSAGES = /^(?! +at ).+(?:\n(?! +at ).+)*/gm;
+
 type End = Awaited<ReturnType<GraphHost['run']>>;
 
 export interface FailureMask {
@@ -65,7 +68,7 @@ export function maskFailures(order: RunOrder, link: RunLink, env = process.env):
       const stack = end.origin?.stack;
       return {
         ...{ ...end, message: text(end.message) },
-        ...(stack !== undefined && { origin: { ...end.origin, stack: text(stack) } }),
+        ...(stack !== undefined && { origin: { ...end.origin, stack: stack.replace(MESSAGES, text) } }),
       };
     },
   };

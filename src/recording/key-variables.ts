@@ -4,9 +4,11 @@ import { isOrdinary } from './ordinary-words.ts';
 const KEY_VARIABLE =
   /(?:^|[_-])(?:key|apikey|token|secret|password|passwd|pwd|pass|passphrase|credentials?|pat|jwt|auth|cookie)(?:_(?:id|base64|b64))?(?:_?\d+)?$|(?:password|passwd|apikey|token|secret)$/i;
 
-/** `GOOGLE_APPLICATION_CREDENTIALS` is the path of a file. */
+/** `PWD` and `GOOGLE_APPLICATION_CREDENTIALS` are paths. */
+const PATH = /^\/[a-z]+\//;
+
 export const isKeyVariable = (name: string, value: string): boolean =>
-  KEY_VARIABLE.test(name) && !(/credentials?$/i.test(name) && value.startsWith('/'));
+  KEY_VARIABLE.test(name) && !PATH.test(value);
 
 /** Without dots and slashes: addresses and paths stay readable. */
 const KEY_CHARACTERS = /^[\w+=~-]{20,}$/;

@@ -94,7 +94,8 @@ const USER_INFO = /^([a-z][a-z\d+.-]*:\/\/)([^/?#@]*)@/i;
 function maskedVariable(name: string, value: string, standIns: StandIns): string {
   const { text } = standIns;
   if (isKeyVariable(name, value) || isKeyLike(value)) return text(value, `env ${name}`);
-  if (!value.includes('://') || !URL.canParse(value)) return value;
+  // Folders of the project are in every stack.
+  if (!value.includes('://') || value.startsWith('file:') || !URL.canParse(value)) return value;
   let count = 0;
   const each = (part: string): string => text(part, `env ${name} ${(count += 1)}`);
   const shown = value.replace(USER_INFO, (_, scheme: string, user: string) =>

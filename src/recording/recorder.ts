@@ -123,7 +123,11 @@ export function openRecorder(options: RecorderOptions): Recorder {
     },
     stored(requests, answers) {
       addReadings();
-      const masked = (batch: Json): Json => JSON.parse(masks.text(JSON.stringify(batch))) as Json;
+      const masked = (batch: Json): Json => {
+        const text = JSON.stringify(batch);
+        const shown = masks.text(text);
+        return shown === text ? batch : (JSON.parse(shown) as Json);
+      };
       add({
         ...{ kind: 'store', attempt, task: currentTask() },
         ...{ requests: masked(requests), answers: masked(answers) },

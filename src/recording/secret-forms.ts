@@ -37,7 +37,8 @@ function formsOf(given: string): string[] {
   const percent = encodeURIComponent(text);
   const form = new URLSearchParams([['', text]]).toString().slice(1);
   return [
-    ...[text, text.toLowerCase()],
+    // Parts of a form end their lines as the protocol does.
+    ...[text, text.toLowerCase(), text.replace(/\r?\n/g, '\r\n')],
     ...[json, quoted(json), ascii(json), quoted(ascii(json)), json.replaceAll('/', '\\/')],
     ...[percent, lowerHex(percent), form, lowerHex(form), encodeURI(text)],
     ...[within('pathname', text), within('search', text)],

@@ -173,6 +173,11 @@ test('of the environment names are kept, stand-ins of keys, and addresses withou
     UNNAMED: '9b1d5f0a2c3e4d5f6a7b8c9d',
     MODEL_URL: 'http://127.0.0.1:8080/v1',
     GOOGLE_APPLICATION_CREDENTIALS: '/etc/keys/google.json',
+    ...{
+      PWD: '/home/ada/project-4711',
+      START: 'file:///home/ada/project-4711/',
+      TLS_KEY: '/etc/tls/key-4711.pem',
+    },
     ...{ CACHE_KEY: 'short', NODE_ENV: 'production', PATH: '/usr/local/bin:/usr/bin', TZ: 'UTC' },
     LISTED: 'kept by the deployer',
   };
