@@ -30,7 +30,7 @@ interface Table {
   /** 1 for hashes of blocks that patterns have at offsets below the stride. */
   readonly isKnown: Uint8Array;
   /** By hash; patterns that begin earlier come first, then longer ones. */
-  readonly candidates: readonly (readonly Candidate[] | undefined)[];
+  readonly candidates: ReadonlyMap<number, readonly Candidate[]>;
 }
 
 const hashAt = (view: DataView, at: number): number =>
@@ -50,12 +50,14 @@ function toTable(pairs: Iterable<readonly [secret: string, standIn: string]>): T
   if (patterns.length === 0) return undefined;
   const stride = patterns.at(-1)!.from.length - BLOCK + 1;
   const isKnown = new Uint8Array(1 << TABLE_BITS);
-  const candidates = new Array<Candidate[] | undefined>(1 << TABLE_BITS).fill(undefined);
+  const candidates = new Map<number, Candidate[]>();
   for (let offset = stride - 1; offset >= 0; offset--)
     for (const pattern of patterns) {
       const { from } = pattern;
       const key = hashAt(viewOf(from), offset);
-      (candidates[key] ??= []).push({ pattern, offset });
+      const known = candidates.get(key);
+      if (known === undefined) candidates.set(key, [{ pattern, offset }]);
+      else known.push({ pattern, offset });
       isKnown[key] = 1;
     }
   return { stride, isKnown, candidates };
@@ -88,7 +90,7 @@ export function openMasks(pairs: ReadonlyMap<string, string>): Masks {
       const to = Math.min(last, at + SLICE_BYTES);
       at = nextKnown(view, table, at, to);
       if (at > to) continue;
-      for (const { pattern, offset } of candidates[hashAt(view, at)]!) {
+      for (const { pattern, offset } of candidates.get(hashAt(view, at))!) {
         const start = at - offset;
         if (start < free || !isAt(pattern, bytes, start)) continue;
         onFound(pattern, start);

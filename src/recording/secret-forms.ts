@@ -96,7 +96,10 @@ const lowBits = (count: number): number => (1 << count) - 1;
 
 /** True when the characters beside the form hold the secret's bits. */
 export const hasEdges = ({ edges = [] }: Pattern, bytes: Uint8Array, at: number): boolean =>
-  edges.every(({ distance, mask, from }) => (VALUES.get(bytes[at + distance] ?? -1)! & mask) === from);
+  edges.every(({ distance, mask, from }) => {
+    const value = VALUES.get(bytes[at + distance] ?? -1);
+    return value !== undefined && (value & mask) === from;
+  });
 
 /** Writes the form and the bits of the stand-in beside it. */
 export function writeForm({ to, edges = [] }: Pattern, bytes: Buffer, at: number): void {

@@ -57,18 +57,23 @@ export function standInFor(label: string, text: string): string {
   return made === text ? shape(1) : made;
 }
 
-/** Numbers print as they are written up to here. */
-const MAX_EXACT_CHARACTERS = 15;
+/** Numbers print as they are written up to so many digits. */
+const EXACT_DIGITS = /^(0\.0*)?((?:\d\.?){1,15})/;
+const MAX_DRAWS = 200;
 
-/** Digits for digits. Neither a last 0 nor a rounded digit shortens the number. */
+/** Digits for digits. A number that is rounded when it is parsed is drawn again, and is no secret if all are. */
 function standInForNumber(label: string, value: number): number {
   const text = String(Math.abs(value));
-  const [mantissa] = text.split('e') as [string];
-  const drawn = mantissa.slice(0, MAX_EXACT_CHARACTERS);
-  for (let attempt = 0; ; attempt++) {
-    const made = shapeOf(`${label} ${attempt}`, drawn) + text.slice(drawn.length);
+  const [all, zeros = '', digits] = EXACT_DIGITS.exec(text) as unknown as [
+    string,
+    string | undefined,
+    string,
+  ];
+  for (let attempt = 0; attempt < MAX_DRAWS; attempt++) {
+    const made = zeros + shapeOf(`${label} ${attempt}`, digits) + text.slice(all.length);
     if (made !== text && String(Number(made)) === made) return Math.sign(value) * Number(made);
   }
+  return value;
 }
 
 /** Names of members, by which code looks them up, are no secrets: letters alone, in snake or camel case. */

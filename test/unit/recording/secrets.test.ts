@@ -114,6 +114,22 @@ test('numbers stay numbers, and digits within longer ones stay what they are', (
   });
 });
 
+test('the stand-in of a number has as many characters, whatever the number is', () => {
+  const numbers = [
+    481_516,
+    -48_151_623.5,
+    0.00048151623,
+    0.12345678901234566,
+    1e21 / 7,
+    2 ** 63,
+    1.2345678e-9,
+    5e300 / 7,
+  ];
+  const { secrets } = knownSecrets({ user: { identity: 'ada', numbers }, env: {} });
+  for (const [at, shown] of (secrets.user!['numbers'] as number[]).entries())
+    assert.equal(JSON.stringify(shown).length, JSON.stringify(numbers[at]).length, String(numbers[at]));
+});
+
 test('words, plans, short texts and numbers are no secrets', () => {
   // given
   const members = {
