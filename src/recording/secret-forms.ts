@@ -40,7 +40,7 @@ function formsOf(given: string): string[] {
     // Parts of a form end their lines as the protocol does.
     ...[text, text.toLowerCase(), text.replace(/\r?\n/g, '\r\n')],
     ...[json, quoted(json), ascii(json), quoted(ascii(json)), json.replaceAll('/', '\\/')],
-    ...[percent, lowerHex(percent), form, lowerHex(form), encodeURI(text)],
+    ...[percent, lowerHex(percent), encodeURIComponent(percent), form, lowerHex(form), encodeURI(text)],
     ...[within('pathname', text), within('search', text)],
   ];
 }

@@ -51,6 +51,7 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   'ascii json': (text) =>
     JSON.stringify(text).replace(/[^ -~]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
   component: (text) => `/a/${encodeURIComponent(text)}?b`,
+  'address in address': (text) => encodeURIComponent(`/a?b=${encodeURIComponent(text)}`),
   'lower hex': (text) => encodeURIComponent(text).replace(/%\w\w/g, (code) => code.toLowerCase()),
   form: (text) => new URLSearchParams({ a: text, b: 'c' }).toString(),
   query: (text) => Object.assign(new URL('http://host/'), { search: `?${text}` }).href,
@@ -135,6 +136,7 @@ test('words, plans, short texts and numbers are no secrets', () => {
   const members = {
     plan: 'enterprise',
     role: 'Administrator',
+    scopes: ['threads:write', 'runs:read'],
     team: 'customer_success',
     region: 'eu-central-1',
     zone: 'America/New_York',
