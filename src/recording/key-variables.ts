@@ -10,14 +10,14 @@ const PATH = /^\/[a-z]+\//;
 export const isKeyVariable = (name: string, value: string): boolean =>
   KEY_VARIABLE.test(name) && !PATH.test(value);
 
-/** Without dots and slashes: addresses and paths stay readable. */
+/** Addresses and paths, which have dots and slashes, stay readable. */
 const KEY_CHARACTERS = /^[\w+=~-]{20,}$/;
 
 /** 20 or more letters and digits mixed; names of models are ordinary. */
 export const isKeyLike = (value: string): boolean =>
   KEY_CHARACTERS.test(value) && /[A-Za-z]/.test(value) && /\d/.test(value) && !isOrdinary(value);
 
-/** Whole names, never parts of them: `keyword`, `zipcode` and `max_tokens` hold no keys. In lower case, `-` as `_`. */
+/** Whole names in lower case, with `_` for `-`. Parts of names do not count: `keyword` and `max_tokens` hold no keys. */
 const KEY_PARAMETERS: ReadonlySet<string> = new Set([
   ...[
     'key',

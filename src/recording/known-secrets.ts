@@ -56,7 +56,7 @@ export function knownSecrets({ user, inherited, configurable, context, env }: Se
       ...(keys.configurable && { configurable: keys.configurable }),
       ...(keys.context && { context: keys.context }),
       env: Object.fromEntries(variables),
-      standIns: [...standIns.pairs.values()],
+      standIns: standIns.all(),
     },
   };
 }

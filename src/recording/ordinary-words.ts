@@ -3,7 +3,7 @@
  * secret, so that a re-executed run takes the branch that its plan or role decides.
  */
 
-/** In lower case. Shorter texts than those of secrets appear here as parts: `eu-central-1`, `read_write`. */
+/** Words in lower case; short ones are parts of joined texts such as `eu-central-1` and `read_write`. */
 const WORDS: ReadonlySet<string> = new Set(
   `
   access account accountant accounting active activity address admin administration administrator africa agent ai alert all
@@ -70,7 +70,7 @@ const TIME_ZONE =
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 /** A word with digits behind it: `Welcome2026`. */
 const PASSWORD = /^[A-Za-z]+\d+$|[A-Za-z]{3}\d{2}/;
-/** Of releases: `claude-sonnet-4-20250514`. */
+/** Dates of releases: `claude-sonnet-4-20250514`. */
 const DATES = /(?<!\d)20\d\d-?[01]\d-?[0-3]\d(?!\d)/g;
 /** Counts, versions and codes: `128k`, `v2`, `fr`. */
 const SHORT = /^(?:[a-z]{1,2}|\d{1,2}|(?:19|20)\d\d|2048|4096|8192|16384|32768|65536|\d{1,4}[bkm])$/;

@@ -18,7 +18,7 @@ export interface RecordedRequest {
   readonly method: string;
   readonly url: string;
   readonly contentType?: string;
-  /** Without content encoding. */
+  /** The body is decoded. */
   readonly body?: Uint8Array;
 }
 

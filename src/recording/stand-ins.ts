@@ -10,6 +10,7 @@ import { seededRandom } from './random.ts';
 /** Shorter texts are no secrets: masking them would change unrelated text. In characters. */
 const MIN_SECRET_CHARACTERS = 8;
 const MIN_SECRET_DIGITS = 6;
+const MIN_TOLD_CHARACTERS = 6;
 
 /** Scheme, host and port of an address. */
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@]*(?![^/?#]*@)/i;
@@ -86,12 +87,15 @@ export interface StandIns {
   text(text: string, label: string): string;
   /** Texts, numbers and keys of maps, at any depth. */
   value(value: Json, label: string): Json;
-  /** A stand-in for a text of any length. Short ones are not looked for elsewhere. */
+  /** A stand-in for a text of any length. Short ones, and words, are not looked for elsewhere. */
   always(text: string, label: string): string;
+  /** All stand-ins that are long enough to be told from other text. */
+  all(): readonly string[];
 }
 
 export function openStandIns(): StandIns {
   const pairs = new Map<string, string>();
+  const others = new Set<string>();
 
   function secret(text: string, label: string): string {
     const known = pairs.get(text);
@@ -126,7 +130,13 @@ export function openStandIns(): StandIns {
   return {
     pairs,
     text,
-    always: (whole, label) => (isSecretText(whole) ? text(whole, label) : standInFor(label, whole)),
+    always(whole, label) {
+      if (isSecretText(whole)) return text(whole, label);
+      const made = standInFor(label, whole);
+      if (made.length >= MIN_TOLD_CHARACTERS) others.add(made);
+      return made;
+    },
+    all: () => [...pairs.values(), ...others],
     value(value, label) {
       let count = 0;
       const mask = (each: Json): Json => {

@@ -248,6 +248,8 @@ test('keys in settings and headers are known by their names, also short ones and
   assert.deepEqual(Object.keys(configurable), ['llm', 'token']);
   assert.equal(configurable.llm.name, 'n');
   assert.match(configurable.llm.apiKey, /^(?!hunter)[a-z]{6}\d$/);
+  // A body has the short key as it is, and agrees.
+  assert.ok(openAgreement(secrets.standIns)('{"k":"hunter2"}', `{"k":"${configurable.llm.apiKey}"}`));
   assert.match(String(context.db_password), /^[1-9]\d{6}$/);
 });
 
