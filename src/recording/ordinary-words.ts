@@ -51,7 +51,7 @@ const WORDS: ReadonlySet<string> = new Set(
   visitor vision visual volunteer warehouse warning watch weather web website wednesday week weekly weekend welcome west
   western white whole wholesale window windows winter woman word work worker workspace world write writer xml year yearly
   yellow young zip zipcode zone
-  ap ca en eu max nl uk us cron grant openid run scope thread
+  ap authority ca codename cron decoder en encoder eu grant keynote max nl openid passwordless run scope signature thread uk us
   ada babbage bge chat codestral curie dall davinci distill exp falcon gemma glm granite hermes jamba kimi magistral
   maverick minilm ministral nemotron phi pixtral realtime reasoning rerank reranker scout sonar transcribe tts versatile
   whisper yi
