@@ -31,6 +31,7 @@ const ARROWS: Record<string, readonly string[]> = {
       'protocol/subgraph-frames.ts',
       'recording/order.ts',
       'recording/parts.ts',
+      'recording/unpack.ts',
     ],
   ],
   recording: ['kernel'],

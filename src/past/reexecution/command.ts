@@ -5,7 +5,7 @@ import type { GraphSpec } from '../../graphs/loader.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { History } from '../../log/past.ts';
 import { listRuns } from '../../projections/run-queries.ts';
-import { unpackPart } from '../../recording/parts.ts';
+import { unpackParts } from '../../recording/unpack.ts';
 import { findRunOf, findThread } from '../find.ts';
 import { reexecute, type Reexecution } from './execute.ts';
 import { toHar } from './har.ts';
@@ -115,7 +115,7 @@ async function writeHar(
   [run]: readonly RunRef[],
   print: (line: string) => void,
 ): Promise<number> {
-  const parts = (await history.payloads.recording(run!.runId)).map(unpackPart);
+  const parts = unpackParts(await history.payloads.recording(run!.runId));
   writeFileSync(file, JSON.stringify(toHar(parts), null, 2), { mode: 0o600 });
   print(`${file}: ${parts.filter(({ kind }) => kind === 'exchange').length} exchanges`);
   return EXIT_CODES.equal;

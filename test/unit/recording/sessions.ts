@@ -1,4 +1,5 @@
-import { unpackPart, type RecordingPart } from '../../../src/recording/parts.ts';
+import type { RecordingPart } from '../../../src/recording/parts.ts';
+import { unpackPart } from '../../../src/recording/unpack.ts';
 import { openPlayer, type RequestDifference } from '../../../src/recording/player.ts';
 import { openRecorder } from '../../../src/recording/recorder.ts';
 
