@@ -1,8 +1,9 @@
 /** Files of strangers: each costs an error, and what is accepted can be shown. `HOSTILE_FILES` (300) is how many are made. */
 import * as assert from 'node:assert/strict';
+import { zstdCompressSync } from 'node:zlib';
 import { suite } from '../support/suite.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
-import { hostileFile, toRecords, type RawRecord } from '../support/hostile-files.ts';
+import { hostileFile, toContent, toFile, toRecords, type RawRecord } from '../support/hostile-files.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, newThread, say } from './scene.ts';
 
@@ -55,6 +56,42 @@ test(`${FILES} hostile files: each is refused with a reason, or imported and sho
     }
     console.log(statuses);
     if (FILES >= 300) assert.ok(statuses[200]! > FILES / 20 && statuses[422]! > FILES / 3);
+  }));
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+/** Values that no graph stores. */
+const VALUES: readonly string[] = [
+  ...['map', 'set', 'bigint', 'regexp', 'message', 'date', 'error', 'bytes', 'x'].map(
+    (kind) => `[{"$":"${kind}","v":[5]}]`,
+  ),
+  ...[
+    '{"$":"map"}',
+    '{"$":"bigint","v":"x"}',
+    '{"$":"regexp","v":"/(/"}',
+    '{"$":5}',
+    '5',
+    'null',
+    nested(799),
+  ],
+];
+
+test('what is accepted can be shown: values of any form and depth', () =>
+  withServer({ config: config('platform.states.json') }, async (s) => {
+    const good = await records(s);
+    for (const value of VALUES) {
+      for (const kind of ['value', 'frame']) {
+        // Given a file in which a value is anything
+        const at = good.findLastIndex(({ head }) => head['kind'] === kind);
+        if (at < 0) continue;
+        const { splice: _, ...head } = good[at]!.head;
+        const changed = good.with(at, { head, body: Buffer.from(value) });
+        const note = `${kind} ${value.slice(0, 80)}`;
+        // When it is imported, then all of it can be read
+        const { status, json } = await upload(s, toFile(zstdCompressSync(toContent(changed))));
+        if (status === 200) assert.deepEqual(await look(s, json.thread_id as string), [], note);
+        else assert.equal(status, 422, note);
+      }
+    }
   }));
 
 test.run();

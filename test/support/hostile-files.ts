@@ -38,10 +38,13 @@ export const toContent = (records: readonly RawRecord[]): Buffer =>
     ]),
   );
 
-/** Stands for JSON that is too deep to be made from a value. */
-const DEEP = /"nested (\d+)"/g;
+/** Stands for JSON that is too deep to be made from a value, or takes long. */
+const MARKS = /"(nested|members) (\d+)"/g;
 const toText = (value: unknown): string =>
-  JSON.stringify(value).replace(DEEP, (_, depth: string) => nested(Number(depth)));
+  JSON.stringify(value).replace(MARKS, (_, kind: string, count: string) =>
+    kind === 'nested' ? nested(Number(count)) : MANY_MEMBERS,
+  );
+const MANY_MEMBERS = `{${Array.from({ length: 70_000 }, (_, at) => `"k${at}":""`).join(',')}}`;
 
 export const toFile = (packed: Uint8Array, firstLine = FIRST_LINE): Buffer => {
   const bytes = Buffer.concat([Buffer.from(firstLine), packed]);
@@ -54,7 +57,7 @@ export function counted<R extends { readonly head: RawRecord['head'] }>(records:
   const counts: Record<string, number> = {};
   const rest = records.filter(({ head }) => head['kind'] !== 'end');
   for (const { head } of rest) {
-    const kind = JSON.stringify(head['kind']).replaceAll('"', '');
+    const kind = JSON.stringify(head['kind'] ?? null).replaceAll('"', '');
     counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return [...rest, { head: { kind: 'end', counts } }];
@@ -75,9 +78,9 @@ const BODIES: readonly ((random: Random) => string)[] = [
   () => '1'.repeat(9_000),
   () => nested(900),
   () => nested(200_000),
-  () => `[${'[],'.repeat(1_200_000)}0]`,
-  () => `{${Array.from({ length: 50_000 }, (_, at) => `"k${at}":${at}`).join(',')},"z":0}`,
-  () => JSON.stringify('x'.repeat(5_000_000)),
+  () => `[${'[],'.repeat(1_100_000)}0]`,
+  () => MANY_MEMBERS,
+  () => JSON.stringify('x'.repeat(2_000_000)),
   (random) =>
     toText({
       $: random.pick(['map', 'set', 'bigint', 'regexp', 'message', 'date', 'error', '?']),
@@ -159,13 +162,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'a deep head': (random, record) => [
     withMember(record, 'metadata', `nested ${random.pick([700, 900, 400_000])}`),
   ],
-  'a head of many members': (_, record) => [
-    withMember(
-      record,
-      'versions',
-      Object.fromEntries(Array.from({ length: 70_000 }, (__, at) => [`k${at}`, ''])),
-    ),
-  ],
+  'a head of many members': (_, record) => [withMember(record, 'versions', 'members 70000')],
   'a text of another one': (random, record, all) => {
     const at = all.indexOf(record);
     return [
@@ -250,7 +247,7 @@ const FILES: Readonly<Record<string, (random: Random, content: Buffer) => Buffer
       random.pick(['rewound-export 2\n', 'rewound-export 99\n', 'rewound-export 0\n']),
     ),
   'much behind the records': (_, content) =>
-    toFile(zstdCompressSync(Buffer.concat([content, Buffer.alloc(40_000_000)]))),
+    toFile(zstdCompressSync(Buffer.concat([content, Buffer.alloc(10_000_000)]))),
   'no frame at all': (random) => toFile(random.bytes(random.int(0, 2_000))),
 };
 
