@@ -3,7 +3,9 @@ import * as assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { runHere } from '../support/command-line.ts';
+import { counted, toContent, toFile, toRecords } from '../support/hostile-files.ts';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -212,6 +214,78 @@ test('a folder with a running server, an existing file and unknown threads are r
     assert.ok(!existsSync(`${file}2`));
     const nothing = await failureOf(importInto(data, join(s.dir, 'no-such-file')));
     assert.equal(nothing.exitCode, 3);
+  }));
+
+test('folders, missing and damaged files end each command with its documented exit code', () =>
+  withServer({}, async (s) => {
+    // Given a thread's file, a damaged one, a folder and a name that nothing has
+    const threadId = await newThread(s);
+    const good = await exportFrom(s, threadId);
+    const [damaged, none, elsewhere] = ['damaged', 'none', 'elsewhere'].map((name) => join(s.dir, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await writeFile(damaged, (await readFile(good)).subarray(0, -1));
+    const commands = (file: string): (readonly [args: string[], whenDamaged: number])[] => [
+      [['import', file, '--data', elsewhere], 1],
+      [['open', file], 1],
+      [['replay', file], 3],
+      [['replay', '--execute', file, '--config', config('platform.json')], 3],
+    ];
+    // When a command is given one of them, then its code and words say which it was
+    for (const [file, words] of [
+      [s.dir, /is a folder or a device/],
+      [none, /cannot be opened: ENOENT/],
+      [damaged, /is cut off or damaged/],
+    ] as const)
+      for (const [args, whenDamaged] of commands(file)) {
+        const { exitCode, message } = await failureOf(runHere(args));
+        assert.deepEqual([args[0], exitCode], [args[0], file === damaged ? whenDamaged : 3], message);
+        assert.match(message, words);
+      }
+    for (const file of [s.dir, none]) {
+      const sent = await failureOf(runHere(['import', file, '--url', s.url]));
+      assert.deepEqual([sent.exitCode, /cannot be read/.test(sent.message)], [3, true], sent.message);
+    }
+    const onto = await failureOf(
+      runHere(['export', '--data', join(s.dir, 'data'), '--thread', threadId, '-o', s.dir, '--force']),
+    );
+    assert.deepEqual([onto.exitCode, /is a folder: name a file/.test(onto.message)], [3, true], onto.message);
+    assert.ok(!existsSync(elsewhere));
+  }));
+
+test('a recording in a file that is none leaves its run untried, with the reason (R1)', () =>
+  withServer({}, async (s) => {
+    // Given a file with a bomb as the recording of its run
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'echo', { input: say('hello') });
+    const records = toRecords(await readFile(await exportFrom(s, threadId)));
+    const [frame] = records.filter(({ head }) => head['kind'] === 'frame');
+    const { thread, run } = frame!.head;
+    const file = join(s.dir, 'bomb');
+    for (const [body, reason] of [
+      [zstdCompressSync(Buffer.alloc(200_000_000)), /the recording cannot be read: .* larger than/],
+      [Buffer.from('none'), /the recording cannot be read: a part is damaged/],
+      [zstdCompressSync(Buffer.from([255, 255, 255, 255])), /a part ends within its head/],
+    ] as const) {
+      const recording = { head: { kind: 'recording', thread, run, encoding: 'bytes' }, body };
+      const all = records.toSpliced(records.indexOf(frame!), 0, recording);
+      await writeFile(file, toFile(zstdCompressSync(toContent(counted(all)))));
+      // When the run is executed again, then it is untried
+      const { code, out } = await runHere(['replay', '--execute', file, '--config', config('platform.json')]);
+      assert.equal(code, 3, out);
+      assert.match(out, reason);
+      const har = await runHere([
+        'replay',
+        file,
+        '--har',
+        join(s.dir, 'har'),
+        '--config',
+        config('platform.json'),
+      ]);
+      assert.deepEqual([har.code, reason.test(har.out)], [3, true], har.out);
+    }
   }));
 
 test.run();

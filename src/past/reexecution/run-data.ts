@@ -71,7 +71,7 @@ export async function readRunData(history: History, threadId: string, runId: str
   };
 }
 
-function unpackAll(blobs: readonly Uint8Array[]): Pick<RunData, 'parts' | 'unreadable'> {
+export function unpackAll(blobs: readonly Uint8Array[]): Pick<RunData, 'parts' | 'unreadable'> {
   try {
     return { parts: unpackParts(blobs) };
   } catch (error) {
