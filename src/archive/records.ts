@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { isUuid } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import type { UsedAssistant } from '../thread/events.ts';
+import type { UsedAssistant } from '../thread/import-origin.ts';
 
 /** Turns records of format n into those of n + 1. */
 type FormatUpcaster = (head: JsonObject) => JsonObject;

@@ -3,6 +3,7 @@
  * reads old shapes. An event carries what its rows need, but not time, position or version, which the log adds.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { ImportOrigin } from './import-origin.ts';
 
 export type MultitaskStrategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 export type CancelAction = 'interrupt' | 'rollback';
@@ -128,34 +129,6 @@ export interface Standing {
   readonly status: 'idle' | 'interrupted' | 'error';
   readonly interrupts: JsonObject;
   readonly error: Json;
-}
-
-/** An assistant that runs of an exported thread used, with the versions that they used. */
-export interface UsedAssistant {
-  readonly id: string;
-  readonly graph: string;
-  readonly versions: readonly {
-    readonly version: number;
-    readonly graph: string;
-    readonly name: string;
-    readonly config: JsonObject;
-    readonly context: Json | undefined;
-  }[];
-}
-
-/** The exported file that a thread came from. Events of earlier versions lack `assistants` and `libraries`. */
-export interface ImportOrigin {
-  /** The thread's id in the file. */
-  readonly threadId: string;
-  /** Version of the program that wrote the file. */
-  readonly program: string;
-  /** Milliseconds since 1970. */
-  readonly exportedAt: number;
-  /** SHA-256 of the file, in hex. */
-  readonly digest: string;
-  readonly assistants?: readonly UsedAssistant[];
-  /** Versions of packages that the graphs used. */
-  readonly libraries?: Readonly<Record<string, string>>;
 }
 
 export interface ThreadEventMap {
