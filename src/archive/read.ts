@@ -48,23 +48,40 @@ export async function openExport(path: string, options: ContainerOptions = {}): 
       `${name} has format ${format}; this version reads formats up to ${FORMAT}: import it with a newer version`,
     );
   }
+  const scratch = openScratch();
   const refusal = (reason: string): ExportRefused =>
     new ExportRefused(`${name} is not valid: ${reason.slice(0, MAX_REASON_UTF16_UNITS)}`);
   return {
     ...{ digest, fileBytes, refusal },
     close: container.close,
     records: (onBytes) =>
-      toRecords(readRaw(container.content(), refusal, onBytes), format, refusal, MAX_GROWTH * maxBytes),
+      toRecords(
+        readRaw(container.content(), scratch, refusal, onBytes),
+        format,
+        refusal,
+        MAX_GROWTH * maxBytes,
+      ),
+  };
+}
+
+/** One buffer for all long bodies of a file: each of its own would wait for the garbage collector. */
+function openScratch(): (length: number) => Buffer {
+  let held = Buffer.alloc(0);
+  return (length) => {
+    if (held.length < length) held = Buffer.allocUnsafeSlow(Math.max(length, 2 * held.length));
+    return held.subarray(0, length);
   };
 }
 
 interface RawRecord {
   readonly head: JsonObject;
+  /** Valid until the next record is read. */
   readonly content: Buffer | undefined;
 }
 
 async function* readRaw(
   chunks: AsyncIterable<Buffer>,
+  scratch: (length: number) => Buffer,
   refusal: (reason: string) => ExportRefused,
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<RawRecord> {
@@ -101,7 +118,7 @@ async function* readRaw(
   }
   async function readBody(length: number): Promise<Buffer> {
     if (held.length - at >= length) return held.subarray(at, (at += length));
-    const content = Buffer.allocUnsafeSlow(length);
+    const content = scratch(length);
     for (let filled = 0; ;) {
       const copied = held.copy(content, filled, at, at + length - filled);
       filled += copied;
