@@ -56,7 +56,7 @@ test('no value of a file lifts the memory of the server by more than 300 MB', ()
       const values = make().map(([more, body]): RawRecord => ({ head: { ...head, ...more }, body }));
       const content = toContent(counted(records.toSpliced(at, 1, ...values)));
       const response = await fetch(`${server.url}/threads/import?new_id=true`, {
-        ...{ method: 'POST', body: toFile(zstdCompressSync(content)) },
+        ...{ method: 'POST', body: new Uint8Array(toFile(zstdCompressSync(content))) },
       });
       const answer = await response.text();
       // Then the server takes or refuses it, and its memory stays bounded
