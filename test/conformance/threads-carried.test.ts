@@ -3,9 +3,7 @@ import * as assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { zstdCompressSync } from 'node:zlib';
 import { runHere } from '../support/command-line.ts';
-import { counted, toContent, toFile, toRecords } from '../support/hostile-files.ts';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -253,39 +251,6 @@ test('folders, missing and damaged files end each command with its documented ex
     );
     assert.deepEqual([onto.exitCode, /is a folder: name a file/.test(onto.message)], [3, true], onto.message);
     assert.ok(!existsSync(elsewhere));
-  }));
-
-test('a recording in a file that is none leaves its run untried, with the reason (R1)', () =>
-  withServer({}, async (s) => {
-    // Given a file with a bomb as the recording of its run
-    const threadId = await newThread(s);
-    await s.client.runs.wait(threadId, 'echo', { input: say('hello') });
-    const records = toRecords(await readFile(await exportFrom(s, threadId)));
-    const [frame] = records.filter(({ head }) => head['kind'] === 'frame');
-    const { thread, run } = frame!.head;
-    const file = join(s.dir, 'bomb');
-    for (const [body, reason] of [
-      [zstdCompressSync(Buffer.alloc(200_000_000)), /the recording cannot be read: .* larger than/],
-      [Buffer.from('none'), /the recording cannot be read: a part is damaged/],
-      [zstdCompressSync(Buffer.from([255, 255, 255, 255])), /a part ends within its head/],
-    ] as const) {
-      const recording = { head: { kind: 'recording', thread, run, encoding: 'bytes' }, body };
-      const all = records.toSpliced(records.indexOf(frame!), 0, recording);
-      await writeFile(file, toFile(zstdCompressSync(toContent(counted(all)))));
-      // When the run is executed again, then it is untried
-      const { code, out } = await runHere(['replay', '--execute', file, '--config', config('platform.json')]);
-      assert.equal(code, 3, out);
-      assert.match(out, reason);
-      const har = await runHere([
-        'replay',
-        file,
-        '--har',
-        join(s.dir, 'har'),
-        '--config',
-        config('platform.json'),
-      ]);
-      assert.deepEqual([har.code, reason.test(har.out)], [3, true], har.out);
-    }
   }));
 
 test.run();
