@@ -34,6 +34,7 @@ const ARROWS: Record<string, readonly string[]> = {
       'recording/masks.ts',
       'recording/order.ts',
       'recording/parts.ts',
+      'recording/unpack.ts',
     ],
   ],
   recording: ['kernel'],

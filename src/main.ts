@@ -3,7 +3,7 @@ import { runCommandLine } from './cli/command-line.ts';
 import { CommandFailed, EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
 import type { Host } from './cli/host.ts';
 import { ConfigError } from './config/config.ts';
-import { DiskFailed } from './log/disk.ts';
+import { DiskFailed, isDiskFull } from './log/disk.ts';
 
 const host: Host = {
   env: process.env,
@@ -39,5 +39,5 @@ try {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommandFailed) return error.exitCode;
-  return error instanceof DiskFailed ? EXIT_POISONED : EXIT_USAGE;
+  return error instanceof DiskFailed || isDiskFull(error) ? EXIT_POISONED : EXIT_USAGE;
 }

@@ -2,12 +2,12 @@
  * The file around the records: a line that names the format, the records as one zstd stream, and a last line with the
  * SHA-256 of all bytes before it. So each flipped bit and each missing byte is found before a record is read.
  */
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
-import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { constants, createZstdCompress, createZstdDecompress, zstdDecompressSync } from 'node:zlib';
 import { openSha256 } from '../kernel/digest.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { ExportRefused } from './refusal.ts';
+import { ExportRefused, NoFile } from './refusal.ts';
 
 const MAGIC = `${PRODUCT}-export `;
 const FIRST_LINE = new RegExp(`^${MAGIC}([1-9]\\d{0,5})\\n`);
@@ -19,6 +19,11 @@ const CHUNK_BYTES = 256 * 1024;
 const WINDOW_LOG = 23;
 
 const lastLine = (digest: string): string => `\nsha256 ${digest}\n`;
+
+/** Node ends a stream whose last write ended its frame with an empty one. */
+const EMPTY_FRAME_BYTES = 9;
+/** A larger window would be allocated as the file says. */
+const UNPACKING = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG };
 
 /** The bytes of the file. */
 export async function* toContainer(format: number, records: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -58,10 +63,10 @@ export interface ContainerOptions {
   readonly maxBytes?: number;
 }
 
-/** Reads all of the file once. Throws `ExportRefused` when it is foreign or damaged. */
+/** Reads all of the file once. Throws `NoFile`, and `ExportRefused` when it is foreign or damaged. */
 export async function openContainer(path: string, options: ContainerOptions = {}): Promise<Container> {
   const { name = path, maxBytes = Infinity } = options;
-  const file = await open(path, 'r');
+  const file = await openFile(path, name);
   try {
     const { size } = await file.stat();
     const first = await readAt(file, 0, Math.min(size, MAX_FIRST_LINE_BYTES));
@@ -79,8 +84,9 @@ export async function openContainer(path: string, options: ContainerOptions = {}
       throw new ExportRefused(`${name} is damaged: its SHA-256 is not the one in its last line`);
 
     async function* content(): AsyncGenerator<Buffer> {
-      const unpacked = createZstdDecompress({ chunkSize: CHUNK_BYTES });
-      pipeline(Readable.from(bytesOf(file, found![0].length, end)), unpacked, () => undefined);
+      const begin = found![0].length;
+      const unpacked = createZstdDecompress({ chunkSize: CHUNK_BYTES, params: UNPACKING });
+      pipeline(Readable.from(bytesOf(file, begin, end)), unpacked, () => undefined);
       let bytes = 0;
       try {
         for await (const chunk of unpacked as AsyncIterable<Buffer>) {
@@ -93,6 +99,10 @@ export async function openContainer(path: string, options: ContainerOptions = {}
         if (error instanceof ExportRefused) throw error;
         throw new ExportRefused(`${name} is damaged: ${(error as Error).message}`);
       }
+      // The stream ends with its first frame, whatever follows.
+      const rest = end - begin - unpacked.bytesWritten;
+      if (rest > 0 && !(rest === EMPTY_FRAME_BYTES && isEmptyFrame(await readAt(file, end - rest, rest))))
+        throw new ExportRefused(`${name} is not valid: ${rest} bytes follow the end of its records`);
     }
 
     return {
@@ -103,6 +113,24 @@ export async function openContainer(path: string, options: ContainerOptions = {}
     await file.close();
     throw error;
   }
+}
+
+function isEmptyFrame(bytes: Buffer): boolean {
+  try {
+    return zstdDecompressSync(bytes).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+async function openFile(path: string, name: string): Promise<FileHandle> {
+  try {
+    // Opening a named pipe would wait for its other end.
+    if ((await stat(path)).isFile()) return await open(path, 'r');
+  } catch (error) {
+    throw new NoFile(`${name} cannot be opened: ${(error as Error).message}`, { cause: error });
+  }
+  throw new NoFile(`${name} is a folder or a device: expected an exported thread`);
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

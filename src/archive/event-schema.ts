@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
 import type { RunKwargs, ThreadEvent, ThreadEventMap } from '../thread/events.ts';
-import { name, object, time, uuid } from './records.ts';
+import { assistant, libraries, name, object, time, uuid } from './records.ts';
 
 const json = z.custom<Json>((value) => value !== undefined, 'expected a value');
 const text = z.string();
@@ -92,7 +92,10 @@ const DATA = {
   }),
   ThreadImported: z.strictObject({
     ...{ ...thread, metadata: object, ttl: ttl.optional(), past: z.literal(true).optional() },
-    origin: z.strictObject({ threadId: uuid, program: name, exportedAt: time, digest: name }),
+    origin: z.strictObject({
+      ...{ threadId: uuid, program: name, exportedAt: time, digest: name },
+      ...{ assistants: z.array(assistant).optional(), libraries: libraries.optional() },
+    }),
   }),
   ThreadUpdated: z.strictObject({ ...thread, metadata: object, ttl: ttl.optional() }),
   ThreadPruned: z.strictObject({
@@ -104,7 +107,8 @@ const DATA = {
     strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
     ...{ metadata: object, kwargs, threadMetadata: object, notBefore: time },
   }),
-  RunStarted: z.strictObject({ ...attempt, leaseId: name, incarnation: name.optional() }),
+  /** The lease stays where the run was executed; files of earlier versions have it. */
+  RunStarted: z.strictObject({ ...attempt, leaseId: name.default(''), incarnation: name.optional() }),
   RunBegun: z.strictObject(attempt),
   RunRequeued: z.strictObject({
     ...{ ...attempt, reason: text, lost: z.boolean(), deaths: count, charges: count },
@@ -135,19 +139,4 @@ export function toThreadEvent(type: string, data: unknown): ThreadEvent | string
   if (success) return { type, data: read } as ThreadEvent;
   const [issue] = error.issues;
   return `${type}.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown problem'}`;
-}
-
-/** SQLite's own functions refuse JSON that is nested deeper than 1,000. */
-const MAX_DEPTH = 800;
-
-/** Iterative, because deep values overflow the stack. */
-export function isTooDeep(root: unknown): boolean {
-  let level: unknown[] = [root];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((value) =>
-      typeof value === 'object' && value !== null ? Object.values(value as object) : [],
-    );
-  }
-  return false;
 }

@@ -153,8 +153,11 @@ async function bring(
   }
   const ended = await history.end();
   const payloads = (await Promise.all(ended.map(arrival.closing))).flat();
-  const { program, exportedAt } = header;
-  const origin = { threadId: inspected.threadId, program, exportedAt, digest: file.digest };
+  const { program, exportedAt, assistants, libraries } = header;
+  const origin = {
+    ...{ threadId: inspected.threadId, program, exportedAt, digest: file.digest },
+    ...{ assistants, libraries },
+  };
   const finish: ThreadCommand = { type: 'FinishImport', threadId, metadata, ...(ttl && { ttl }), origin };
   await arrival.command(finish, { payloads });
 }

@@ -2,12 +2,15 @@
  * Reads a whole file before anything of it is written, and checks what a log relies on: the thread's machine allows its
  * events in their order, and every payload that an event speaks of is there. Holds ids only, never contents.
  */
+import { scanJson, type ScanLimits } from '../kernel/json-scan.ts';
+import { startTurn } from '../kernel/turn.ts';
 import { readData, knownType } from '../log/events.ts';
 import { threadStream, type CheckpointKey, type ThreadEvent } from '../thread/events.ts';
 import { startMachine } from '../thread/machine.ts';
 import { evolve, initial, isLiving, type LivingThread, type ThreadState } from '../thread/state.ts';
-import { isTooDeep, toThreadEvent } from './event-schema.ts';
+import { toThreadEvent } from './event-schema.ts';
 import { kindOf } from './kinds.ts';
+import { EVENT_LIMITS, TEXT_LIMITS } from './limits.ts';
 import type { ExportedFile, ReadRecord } from './read.ts';
 import type { Header } from './records.ts';
 import type { ExportRefused } from './refusal.ts';
@@ -39,12 +42,26 @@ export async function inspect(file: ExportedFile, onBytes?: (bytes: number) => v
   };
   let header: Header | undefined;
   let first: PastEvent | undefined;
-  const payloads = checkPayloads(file.refusal);
-  const history = checkHistory(file.refusal);
+  const hold = openIds(file.refusal);
+  const payloads = checkPayloads(file.refusal, hold);
+  const history = checkHistory(file.refusal, hold);
+  const turn = startTurn();
+  async function assertJson(text: string, limits: ScanLimits, what: string): Promise<void> {
+    for (const scan = scanJson(text, limits); ; await turn()) {
+      const { done, value: fault } = scan.next();
+      if (done !== true) continue;
+      if (fault !== undefined) throw file.refusal(`the text of ${what} is ${fault}`);
+      return;
+    }
+  }
   for await (const record of file.records(count)) {
     if (record.kind === 'header') header = record.head;
-    else if (record.kind === 'payload') payloads.take(record, header!.thread.id);
-    else {
+    else if (record.kind === 'payload') {
+      payloads.take(record, header!.thread.id);
+      const { of, content } = record;
+      if (typeof content === 'string') await assertJson(content, TEXT_LIMITS, `a ${of}`);
+    } else {
+      await assertJson(record.text, EVENT_LIMITS, `event ${record.head.version}`);
       const past = readEvent(record, header!.thread.id, file.refusal);
       first ??= past;
       history.take(past.event, record.head.version, record.text.length);
@@ -69,15 +86,27 @@ export function readEvent(
   if (type === undefined) throw refusal(`${where} has the type ${stored}, which this version does not know`);
   let event: ThreadEvent | string;
   try {
-    const data: unknown = JSON.parse(text);
-    if (isTooDeep(data)) throw new Error('it is nested too deep');
-    event = toThreadEvent(type, readData(type, schema, data));
+    event = toThreadEvent(type, readData(type, schema, JSON.parse(text)));
   } catch (error) {
     throw refusal(`${where}: ${(error as Error).message}`);
   }
   if (typeof event === 'string') throw refusal(`${where}: ${event}`);
   if (event.data.threadId !== threadId) throw refusal(`${where} is of another thread`);
   return { event, at };
+}
+
+/** Longest ids, together, that the check of a file holds; each counts as so much more. */
+const MAX_ID_UTF16_UNITS = 64 * 1024 * 1024;
+const ID_OVERHEAD = 64;
+
+/** Bounds the memory of the check. Returns a function that counts an id to be held. */
+function openIds(refusal: (reason: string) => ExportRefused): (id: string) => string {
+  let left = MAX_ID_UTF16_UNITS;
+  return (id) => {
+    left -= id.length + ID_OVERHEAD;
+    if (left < 0) throw refusal('its runs and checkpoints are too many, or have too long names');
+    return id;
+  };
 }
 
 /** Events between two moments without an open run come in one commit (import.ts). */
@@ -93,7 +122,7 @@ const UPDATED = 'updated';
 const KEPT = 'kept';
 const HEAD = 'head';
 
-function checkHistory(refusal: (reason: string) => ExportRefused) {
+function checkHistory(refusal: (reason: string) => ExportRefused, hold: (id: string) => string) {
   const machine = startMachine(initial);
   const runIds = new Set<string>();
   const needed: Needed = new Map();
@@ -109,15 +138,15 @@ function checkHistory(refusal: (reason: string) => ExportRefused) {
   function note(event: ThreadEvent): void {
     switch (event.type) {
       case 'RunCreated':
-        return void runIds.add(event.data.runId);
+        return void runIds.add(hold(event.data.runId));
       case 'CheckpointSaved':
-        return void needed.set(keyOf(event.data), event.data.runId);
+        return void needed.set(hold(keyOf(event.data)), event.data.runId);
       case 'StateUpdated':
-        for (const saved of event.data.checkpoints) needed.set(keyOf(saved), UPDATED);
+        for (const saved of event.data.checkpoints) needed.set(hold(keyOf(saved)), UPDATED);
         return;
       case 'ThreadPruned':
         needed.clear();
-        for (const key of event.data.kept) needed.set(keyOf(key), KEPT);
+        for (const key of event.data.kept) needed.set(hold(keyOf(key)), KEPT);
         return;
       case 'RunDeleted':
         return forget(event.data.runId, KEPT);
@@ -151,7 +180,7 @@ function checkHistory(refusal: (reason: string) => ExportRefused) {
   };
 }
 
-function checkPayloads(refusal: (reason: string) => ExportRefused) {
+function checkPayloads(refusal: (reason: string) => ExportRefused, hold: (id: string) => string) {
   const saved = new Set<string>();
   /** Runs of kinds that are found by the run alone, with the frame that comes next. */
   const frames = new Map<string, number>();
@@ -159,17 +188,17 @@ function checkPayloads(refusal: (reason: string) => ExportRefused) {
   return {
     take({ of, thread, head, content }: Extract<ReadRecord, { kind: 'payload' }>, threadId: string): void {
       if (thread !== threadId) throw refusal(`a ${of} is of another thread`);
-      if (kindOf(of).isOfRun && !frames.has(head.run)) frames.set(head.run, 0);
-      if (of === 'checkpoint') saved.add(keyOf({ ns: String(head['ns']), checkpointId: String(head['id']) }));
+      if (kindOf(of).isOfRun && !frames.has(head.run)) frames.set(hold(head.run), 0);
+      if (of === 'checkpoint')
+        saved.add(hold(keyOf({ ns: String(head['ns']), checkpointId: String(head['id']) })));
       if (of === 'frame') {
         const next = frames.get(head.run)!;
         if (head['id'] !== next)
           throw refusal(`run ${head.run} has a frame ${String(head['id'])} where ${next} was expected`);
         frames.set(head.run, next + 1);
       }
-      if (typeof content !== 'string') return;
-      if (!isJson(content) || (of === 'frame' && content.includes('\n')))
-        throw refusal(`the text of a ${of} is no JSON${of === 'frame' ? ' on one line' : ''}`);
+      if (of === 'frame' && typeof content === 'string' && content.includes('\n'))
+        throw refusal('the text of a frame is not on one line');
     },
     end(runIds: ReadonlySet<string>, needed: Needed): void {
       for (const runId of frames.keys())
@@ -177,13 +206,4 @@ function checkPayloads(refusal: (reason: string) => ExportRefused) {
       for (const key of needed.keys()) if (!saved.has(key)) throw refusal(`its checkpoint ${key} is missing`);
     },
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

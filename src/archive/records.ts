@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { isUuid } from '../kernel/ids.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
+import type { UsedAssistant } from '../thread/import-origin.ts';
 
 /** Turns records of format n into those of n + 1. */
 type FormatUpcaster = (head: JsonObject) => JsonObject;
@@ -46,13 +47,13 @@ export const body = z.object({
 
 export type Body = z.infer<typeof body>;
 
-const assistant = z.object({
+const context = z.custom<Json | undefined>(() => true);
+export const assistant: z.ZodType<UsedAssistant> = z.object({
   id: name,
   graph: name,
-  /** Those that runs of the thread used. */
-  versions: z.array(z.object({ version: z.int(), graph: name, name, config: object, context: z.unknown() })),
+  versions: z.array(z.object({ version: z.int(), graph: name, name, config: object, context })),
 });
-export type AssistantInfo = z.infer<typeof assistant>;
+export const libraries = z.record(z.string(), z.string());
 
 /** The first record: what a person or program wants to know before the rest. */
 export const header = z.object({
@@ -63,7 +64,7 @@ export const header = z.object({
   graphs: z.array(name),
   assistants: z.array(assistant),
   /** Versions of packages that the graphs used, by name. */
-  libraries: z.record(z.string(), z.string()),
+  libraries,
 });
 export type Header = z.infer<typeof header>;
 

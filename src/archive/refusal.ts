@@ -5,3 +5,11 @@ export class ExportRefused extends Error {
     this.name = 'ExportRefused';
   }
 }
+
+/** What is named as a file cannot be opened, or is none. */
+export class NoFile extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'NoFile';
+  }
+}

@@ -1,5 +1,5 @@
 /** Writes an exported thread into a file of its own. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { toWriteFailure } from '../log/disk.ts';
 
@@ -20,7 +20,9 @@ export async function writeFile(
   chunks: AsyncIterable<Buffer>,
   { replace }: { readonly replace: boolean },
 ): Promise<number> {
-  if (!replace && existsSync(path))
+  const isThere = existsSync(path);
+  if (isThere && statSync(path).isDirectory()) throw new FileRefused(`${path} is a folder: name a file`);
+  if (!replace && isThere)
     throw new FileRefused(`${path} exists already: name another file, or replace it with --force`);
   const part = `${path}.${process.pid}.part`;
   const file = await open(part, 'wx', 0o600).catch((error: Error) => {

@@ -6,10 +6,12 @@ import { VERSION } from '../kernel/product.ts';
 import { upcasters, type Recorded } from '../log/events.ts';
 import type { SourceText, ThreadSource } from '../log/thread-source.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
+import type { ImportOrigin, UsedAssistant } from '../thread/import-origin.ts';
 import { schemaVersionOf } from '../thread/upcast.ts';
 import { toContainer } from './container.ts';
 import { kindOf } from './kinds.ts';
-import { FORMAT, type AssistantInfo, type Body, type Header } from './records.ts';
+import { MAX_BODY_BYTES, MAX_HEAD_BYTES } from './limits.ts';
+import { FORMAT, type Body, type Header } from './records.ts';
 import { createWindow } from './window.ts';
 
 export interface ExportRequest {
@@ -27,6 +29,14 @@ export class NothingToExport extends Error {
   constructor(threadId: string) {
     super(`thread ${threadId} does not exist here`);
     this.name = 'NothingToExport';
+  }
+}
+
+/** An import would refuse the file. */
+export class TooLarge extends Error {
+  constructor(what: string, limit: number) {
+    super(`the thread cannot be exported: ${what}, where at most ${limit} can be imported`);
+    this.name = 'TooLarge';
   }
 }
 
@@ -53,6 +63,8 @@ async function describe(
   const used = new Map<string, { readonly graph: string; readonly positions: number[] }>();
   let first: number | undefined;
   let isArriving = false;
+  /** What the file of the last import told. */
+  let origin: Partial<ImportOrigin> = {};
   for await (const event of eventsOf(source, threadId, 1)) {
     const { type, data, meta } = event;
     if (type === 'ThreadDeleted') first = undefined;
@@ -60,27 +72,52 @@ async function describe(
       first = meta.version;
       isArriving = data.arriving === true;
     }
-    if (type === 'ThreadImported' && !data.past) isArriving = false;
+    if (type === 'ThreadImported') {
+      origin = data.origin;
+      // The assistants of this log had nothing to do with these runs.
+      for (const { positions } of used.values()) positions.length = 0;
+      if (!data.past) isArriving = false;
+    }
     if (type !== 'RunCreated') continue;
     const known = used.get(data.assistantId) ?? { graph: data.graphId, positions: [] };
     used.set(data.assistantId, known);
     known.positions.push(meta.position);
   }
   if (first === undefined || isArriving) throw new NothingToExport(threadId);
-  const assistants: AssistantInfo[] = [];
+  const assistants: UsedAssistant[] = [];
   for (const [id, { graph, positions }] of used) {
-    const versions = (await mayTell(id)) ? await versionsOf(source, id, positions) : [];
-    assistants.push({ id, graph, versions });
+    const told = origin.assistants?.find((each) => each.id === id)?.versions ?? [];
+    const own = positions.length > 0 && (await mayTell(id)) ? await versionsOf(source, id, positions) : [];
+    assistants.push({ id, graph, versions: distinct([...told, ...own]) });
   }
   return {
     header: {
       kind: 'header',
       ...{ program: VERSION, exportedAt, thread: { id: threadId } },
       graphs: [...new Set(assistants.map(({ graph }) => graph))],
-      ...{ assistants, libraries: { ...libraries } },
+      assistants: newestOf(assistants),
+      libraries: { ...origin.libraries, ...libraries },
     },
     firstVersion: first,
   };
+}
+
+type Versions = UsedAssistant['versions'];
+
+const distinct = (versions: Versions): Versions => [
+  ...new Map(versions.map((each) => [JSON.stringify(each), each])).values(),
+];
+
+/** The newest versions, as many as the header has room for. */
+function newestOf(assistants: readonly UsedAssistant[]): UsedAssistant[] {
+  let left = MAX_HEAD_BYTES / 2;
+  return assistants.map((assistant) => {
+    const kept = assistant.versions.toReversed().filter((version) => {
+      left -= Buffer.byteLength(JSON.stringify(version));
+      return left > 0;
+    });
+    return { ...assistant, versions: kept.reverse() };
+  });
 }
 
 /** The versions that were current when the runs at these positions were created; empty for a deleted assistant. */
@@ -88,7 +125,7 @@ async function versionsOf(
   source: ThreadSource,
   assistantId: string,
   positions: readonly number[],
-): Promise<AssistantInfo['versions']> {
+): Promise<Versions> {
   const stream = assistantStream(assistantId);
   const changes: (AssistantEvent & { readonly meta: { readonly position: number } })[] = [];
   for (let from = 1; ;) {
@@ -97,7 +134,7 @@ async function versionsOf(
     if (page.length < PAGE_EVENTS) break;
     from = page.at(-1)!.meta.version + 1;
   }
-  const found = new Map<number, AssistantInfo['versions'][number]>();
+  const found = new Map<number, Versions[number]>();
   for (const position of positions) {
     const current = changes.findLast(({ meta }) => meta.position < position);
     if (current === undefined || current.type === 'AssistantDeleted') continue;
@@ -143,7 +180,7 @@ async function* records(
   for await (const event of eventsOf(source, threadId, firstVersion)) {
     const { type, meta } = event;
     const { stream, at } = meta;
-    const data = JSON.stringify(toCarried(event).data);
+    const data = JSON.stringify(toCarried(event));
     const head = { kind: 'event', stream, version: meta.version - firstVersion + 1, type };
     yield {
       head: { ...head, schema: schemaVersionOf(type, upcasters), at },
@@ -152,11 +189,15 @@ async function* records(
   }
 }
 
-/** A4 A webhook's URL may be a secret, and deliveries do not come along. */
-function toCarried(event: ThreadEvent): ThreadEvent {
-  if (event.type !== 'RunCreated' || event.data.kwargs.webhook === undefined) return event;
-  const { webhook: _, ...kwargs } = event.data.kwargs;
-  return { type: event.type, data: { ...event.data, kwargs } };
+/** A4 A webhook's URL may be a secret, and deliveries do not come along; nor do leases. */
+function toCarried({ type, data }: ThreadEvent): object {
+  if (type === 'RunStarted') {
+    const { leaseId: _, ...rest } = data;
+    return rest;
+  }
+  if (type !== 'RunCreated') return data;
+  const { webhook: _, ...kwargs } = data.kwargs;
+  return { ...data, kwargs };
 }
 
 /** The bytes of the records, and the last one. */
@@ -168,13 +209,13 @@ async function* toBytes(all: AsyncIterable<OutRecord>): AsyncGenerator<Buffer> {
     ordinal += 1;
     counts[head.kind] = (counts[head.kind] ?? 0) + 1;
     if (bytes !== undefined) {
-      yield toLine({ ...head, encoding: 'bytes', bytes: bytes.length } satisfies Body & object);
+      yield toHead({ ...head, encoding: 'bytes', bytes: bytes.length } satisfies Body & object);
       yield Buffer.from(bytes);
       yield END_OF_BODY;
       continue;
     }
     if (text === undefined) {
-      yield toLine(head);
+      yield toHead(head);
       continue;
     }
     const { splice, key = ordinal } = text;
@@ -189,15 +230,24 @@ async function* toBytes(all: AsyncIterable<OutRecord>): AsyncGenerator<Buffer> {
         splice: { of: base, head: splice.head, start: splice.start, kept: splice.kept },
       }),
     };
-    yield toLine({ ...head, ...form });
+    yield toHead({ ...head, ...form });
     yield content;
     yield END_OF_BODY;
   }
-  yield toLine({ kind: 'end', counts });
+  yield toHead({ kind: 'end', counts });
 }
 
 const END_OF_BODY = Buffer.from('\n');
-const toLine = (head: object): Buffer => Buffer.from(`${JSON.stringify(head)}\n`, 'utf8');
+
+function toHead(head: OutRecord['head'] & Partial<Body>): Buffer {
+  const line = Buffer.from(`${JSON.stringify(head)}\n`, 'utf8');
+  const { kind, bytes = 0 } = head;
+  if (line.length > MAX_HEAD_BYTES)
+    throw new TooLarge(`the head of a record of the kind ${kind} has ${line.length} bytes`, MAX_HEAD_BYTES);
+  if (bytes > MAX_BODY_BYTES)
+    throw new TooLarge(`a record of the kind ${kind} has ${bytes} bytes`, MAX_BODY_BYTES);
+  return line;
+}
 
 /** Joins small pieces: each chunk is a job of a thread of its own in the compression. */
 async function* joined(

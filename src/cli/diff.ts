@@ -8,7 +8,7 @@ import { EXIT_DIFFERENT, EXIT_OK, orUntried } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { openPast, withDataOption, withJsonOption, type DataOptions } from './options.ts';
-import { refused } from './refused-file.ts';
+import { throwFileFailure } from './refused-file.ts';
 
 interface DiffOptions extends DataOptions {
   readonly json?: boolean;
@@ -100,5 +100,7 @@ async function withSources<T>(
   if (files.length === 0) return closing(lend([]));
   const { withImported } = await import('./scratch-store.ts');
   const say = (text: unknown): void => host.printError(String(text));
-  return withImported(files, systemClock(), say, (stores) => closing(lend(stores))).catch(refused);
+  return withImported(files, systemClock(), say, (stores) => closing(lend(stores))).catch((error: unknown) =>
+    throwFileFailure(error),
+  );
 }

@@ -8,6 +8,7 @@ import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
+import { throwFileFailure } from './refused-file.ts';
 import { sendFile } from './send-file.ts';
 
 interface ImportOptions extends DataOptions {
@@ -36,7 +37,8 @@ export const addImport = (program: Command, host: Host, finish: Finish): Command
     .addHelpText(
       'after',
       helpEnd(
-        '0 imported, 1 damaged file or taken id, 2 wrong option, 3 the log or the server cannot be reached',
+        '0 imported, 1 damaged file or taken id, 2 wrong option, 3 the file, the log or the server cannot be opened, ' +
+          '70 the disk failed',
         'import thread.rewound --data /var/lib/my-project',
         'import thread.rewound --new-id',
         'import thread.rewound --url http://127.0.0.1:2024 --header "x-api-key: KEY"',
@@ -79,24 +81,12 @@ export async function importHere(
       `import: thread ${imported.fileId} or one of its runs is here already; --new-id imports it under new ids`,
     );
   } catch (error) {
-    throw toCommandError(error);
+    if (error instanceof Error && error.name === 'DataDirectoryBusy')
+      throw new CommandFailed(EXIT_UNTRIED, `${error.message}; --url imports into a running server`, {
+        cause: error,
+      });
+    throwFileFailure(error, EXIT_DIFFERENT);
   } finally {
     progress.clear();
   }
-}
-
-/** Names of errors of a file that is refused, and of a log that takes no changes. */
-const FAILURES: ReadonlySet<string> = new Set(['ExportRefused', 'LogFull', 'LogUnavailable']);
-
-function toCommandError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { name, message } = error;
-  if (name === 'DataDirectoryBusy')
-    return new CommandFailed(EXIT_UNTRIED, `${message}; --url imports into a running server`, {
-      cause: error,
-    });
-  if (FAILURES.has(name)) return new CommandFailed(EXIT_DIFFERENT, message, { cause: error });
-  if ((error as NodeJS.ErrnoException).syscall === 'open')
-    return new CommandFailed(EXIT_UNTRIED, message, { cause: error });
-  return error;
 }

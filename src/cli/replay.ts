@@ -18,7 +18,7 @@ import {
   withThreadOption,
   type DataOptions,
 } from './options.ts';
-import { refused } from './refused-file.ts';
+import { throwFileFailure } from './refused-file.ts';
 
 interface ExecuteOptions extends ReplayOptions, ReexecuteOptions, DataOptions {
   readonly execute?: boolean;
@@ -38,7 +38,8 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
     )
     .addHelpText(
       'after',
-      '\nExit codes: 0 done or equal, 1 a run differs, 2 wrong option, 3 a run could not be executed again\n' +
+      '\nExit codes: 0 done or equal, 1 a run differs, 2 wrong option, 3 a run could not be executed again or a file ' +
+        'not be opened, 70 the disk failed\n' +
         `\nExamples:\n  ${PRODUCT} replay\n  ${PRODUCT} replay --thread 01a20dad-6682\n` +
         `  ${PRODUCT} replay --thread 01a20dad-6682 --to 42\n  ${PRODUCT} replay --data /var/lib/my-project --all\n` +
         `  ${PRODUCT} replay --thread 01a20dad-6682 --execute\n` +
@@ -57,7 +58,7 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
       finish(
         await withImported(paths, systemClock(), say, (stores) =>
           replayStores(stores, { config, ...options }, host),
-        ).catch(refused),
+        ).catch((error: unknown) => throwFileFailure(error)),
       );
     });
 

@@ -1,5 +1,6 @@
 /** Sends an exported thread to a running server. */
 import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { CommandFailed, EXIT_DIFFERENT, EXIT_UNTRIED, EXIT_USAGE } from './exit-codes.ts';
 
 export interface SendOptions {
@@ -14,11 +15,17 @@ export async function sendFile(
   path: string,
   { url, newId = false, header = [] }: SendOptions,
 ): Promise<string> {
-  const body = await openAsBlob(path).catch((error: Error) => {
-    throw new CommandFailed(EXIT_UNTRIED, `import: ${path} cannot be read: ${error.message}`, {
-      cause: error,
-    });
-  });
+  const unreadable = (problem: string): CommandFailed =>
+    new CommandFailed(EXIT_UNTRIED, `import: ${path} cannot be read: ${problem}`);
+  // A folder would be sent as an empty body.
+  const { isFile } = await stat(path).then(
+    (found) => ({ isFile: found.isFile() }),
+    (error: Error) => {
+      throw unreadable(error.message);
+    },
+  );
+  if (!isFile) throw unreadable('it is a folder or a device');
+  const body = await openAsBlob(path);
   const headers = new Headers({ 'content-type': 'application/octet-stream' });
   for (const line of header) {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];

@@ -2,7 +2,8 @@
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../log/log.ts';
 import type { RecordingOrder } from '../recording/order.ts';
-import { unpackPart, type RecordingPart } from '../recording/parts.ts';
+import type { RecordingPart } from '../recording/parts.ts';
+import { unpackPart } from '../recording/unpack.ts';
 import type { RunRecord } from '../projections/run-queries.ts';
 
 export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {

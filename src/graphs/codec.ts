@@ -24,11 +24,19 @@ export interface Reviver {
 
 /**
  * Tagged JSON text of a runtime value. Throws `UnstorableValue` for functions, symbols, promises, cycles and excessive
- * depth; its message starts the value's path with `name`.
+ * depth or size; its message starts the value's path with `name`.
  */
 export function encode(value: unknown, name?: string): string {
-  return JSON.stringify(toTagged(value, name === undefined ? [] : [{ key: name, owner: NOBODY }]));
+  const path = name === undefined ? [] : [{ key: name, owner: NOBODY }];
+  const text = JSON.stringify(toTagged(value, path));
+  const bytes = text.length > MAX_VALUE_BYTES / 3 ? Buffer.byteLength(text) : 0;
+  if (bytes > MAX_VALUE_BYTES)
+    throw unstorable(path, `has ${bytes} bytes as JSON, where at most ${MAX_VALUE_BYTES} are expected,`);
+  return text;
 }
+
+/** A larger value could be neither shown in one reply nor exported. */
+const MAX_VALUE_BYTES = 64 * 2 ** 20;
 
 const NOBODY = Object.freeze({});
 

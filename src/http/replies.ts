@@ -61,6 +61,12 @@ export const tooMuchAtOnce = (): HttpProblem =>
     connection: 'close',
   });
 
+export const tooManyFiles = (): HttpProblem =>
+  new HttpProblem(503, 'Too many threads are exported or imported at once; try again later.', {
+    'retry-after': '1',
+    connection: 'close',
+  });
+
 export const notAuthorized = (): HttpProblem => new HttpProblem(403, 'Not authorized');
 export const noAddress = (): HttpProblem =>
   new HttpProblem(400, 'The target of the request is not a valid URL.');

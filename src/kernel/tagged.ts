@@ -9,7 +9,7 @@
  *   undefined  no v                object   v: the object itself       regexp v: as in code, `/source/flags`
  */
 import { sha256 } from './digest.ts';
-import type { Json, JsonObject } from './json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 
 export const TAG = '$';
 
@@ -34,9 +34,44 @@ export function tagged(kind: TaggedKind, v?: Json): JsonObject {
 /** False if `flatten` changes nothing. JSON strings escape quotes, so the searched text occurs only in a tag. */
 export const mayHaveTags = (stored: string): boolean => stored.includes(`{"${TAG}":`);
 
-/** Tag of a stored object; undefined for a plain one. */
+const isText = (v: Json): boolean => typeof v === 'string';
+const isPair = (v: Json): boolean => Array.isArray(v) && v.length === 2;
+
+/** Whether a payload is one of the kind. */
+const PAYLOADS: Readonly<Record<TaggedKind, (v: Json) => boolean>> = {
+  message: isObject,
+  command: isObject,
+  send: isObject,
+  date: (v) => v === null || isText(v),
+  bigint: (v) => typeof v === 'string' && /^-?\d+$/.test(v),
+  bytes: isText,
+  map: (v) => Array.isArray(v) && v.every(isPair),
+  set: Array.isArray,
+  error: isObject,
+  regexp: isPattern,
+  undefined: () => true,
+  object: isObject,
+};
+
+function isPattern(v: Json): boolean {
+  if (typeof v !== 'string' || !v.startsWith('/')) return false;
+  const end = v.lastIndexOf('/');
+  try {
+    return new RegExp(v.slice(1, end), v.slice(end + 1)) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Tag of a stored object; undefined for a plain one. An object of an exported file may have a tag with another payload, or
+ * an unknown one: that is plain too.
+ */
 export function tagOf(value: JsonObject): TaggedKind | undefined {
-  return Object.hasOwn(value, TAG) ? (value[TAG] as TaggedKind) : undefined;
+  if (!Object.hasOwn(value, TAG)) return undefined;
+  const kind = value[TAG];
+  if (typeof kind !== 'string' || !Object.hasOwn(PAYLOADS, kind)) return undefined;
+  return PAYLOADS[kind as TaggedKind](value['v'] ?? null) ? (kind as TaggedKind) : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
  * The parts of a run's recording, in the order in which the run produced them. Each part is stored as one compressed
  * blob, so a recording can be read and erased part by part.
  */
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdCompressSync } from 'node:zlib';
 import type { Json, JsonObject } from '../kernel/json.ts';
 
 /**
@@ -153,26 +153,4 @@ function withoutBodies(part: RecordingPart): object {
 }
 
 /** Number of the format of parts. Runs with recordings of another one are not executed again. */
-const FORMAT = 3;
-
-/** Throws when the bytes are no part of a recording, or one of another format. */
-export function unpackPart(bytes: Uint8Array): RecordingPart {
-  const plain = zstdDecompressSync(bytes);
-  const end = 4 + plain.readUInt32BE(0);
-  const { format, part, sizes } = JSON.parse(plain.toString('utf8', 4, end)) as {
-    format: number;
-    part: RecordingPart;
-    sizes: readonly (number | null)[];
-  };
-  if (format !== FORMAT) throw new Error(`the recording has format ${format}, expected ${FORMAT}`);
-  if (part.kind !== 'exchange') return part;
-  let at = end;
-  const [sent, received] = sizes.map((size) =>
-    size === null ? undefined : plain.subarray(at, (at += size)),
-  );
-  return {
-    ...part,
-    request: { ...part.request, ...(sent && { body: sent }) },
-    ...(part.answer && { answer: { ...part.answer, body: received ?? Buffer.alloc(0) } }),
-  };
-}
+export const FORMAT = 3;

@@ -3,6 +3,7 @@
  * reads old shapes. An event carries what its rows need, but not time, position or version, which the log adds.
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { ImportOrigin } from './import-origin.ts';
 
 export type MultitaskStrategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 export type CancelAction = 'interrupt' | 'rollback';
@@ -128,18 +129,6 @@ export interface Standing {
   readonly status: 'idle' | 'interrupted' | 'error';
   readonly interrupts: JsonObject;
   readonly error: Json;
-}
-
-/** The exported file that a thread came from. */
-export interface ImportOrigin {
-  /** The thread's id in the file. */
-  readonly threadId: string;
-  /** Version of the program that wrote the file. */
-  readonly program: string;
-  /** Milliseconds since 1970. */
-  readonly exportedAt: number;
-  /** SHA-256 of the file, in hex. */
-  readonly digest: string;
 }
 
 export interface ThreadEventMap {

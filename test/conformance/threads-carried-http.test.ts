@@ -5,11 +5,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportedThread } from '../isolation/exported.ts';
 import { runHere } from '../support/command-line.ts';
+import { toRecords } from '../support/hostile-files.ts';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
 import { withServer, type Answer, type TestServer } from '../support/with-server.ts';
-import { config, newThread, say, textsOf } from './scene.ts';
+import { config, MISSING, newThread, say, textsOf } from './scene.ts';
 
 const test = suite('conformance: threads that are carried over HTTP');
 
@@ -84,6 +85,88 @@ test('a downloaded thread is uploaded to another server and goes on there', () =
       assert.deepEqual(carriedFiles(other), []);
     });
     assert.deepEqual(carriedFiles(s), []);
+  }));
+
+/** Records without what an import adds: the time of the export, the mark of an arrival, the import itself. */
+const comparable = (file: Uint8Array): unknown[] =>
+  toRecords(file).flatMap(({ head, body }) => {
+    const { exportedAt: _, counts: __, ...kept } = head;
+    if (kept['type'] === 'ThreadImported') return [];
+    const { arriving: ___, ...data } = kept['kind'] === 'event' ? JSON.parse(String(body)) : {};
+    return [{ ...kept, ...data, ...(kept['kind'] !== 'event' && body && { body: String(body) }) }];
+  });
+
+test('A4 an export of an imported thread is as whole as the first, and has no lease', () =>
+  withServer({}, async (s) => {
+    // Given a thread whose assistant had two versions, on a server that then changes it again
+    const threadId = await newThread(s, { metadata: { note: 1 } });
+    const { assistant_id } = await s.client.assistants.create({ graphId: 'echo', config: { tags: ['one'] } });
+    await s.client.runs.wait(threadId, assistant_id, { input: say('hello') });
+    await s.client.assistants.update(assistant_id, { config: { tags: ['two'] } });
+    await s.client.runs.wait(threadId, assistant_id, { input: say('again') });
+    await s.client.runs.wait(threadId, 'echo', { input: say('more') });
+    const first = await download(s, threadId);
+    await withServer({}, async (other) => {
+      const system = (await other.client.assistants.search({ graphId: 'echo' }))[0]!;
+      await other.client.assistants.update(system.assistant_id, { config: { tags: ['of another server'] } });
+      // When it is imported elsewhere and exported from there, twice
+      await upload(other, first);
+      const second = await download(other, threadId);
+      await s.client.threads.delete(threadId);
+      await upload(s, second);
+      const third = await download(s, threadId);
+      // Then nothing is missing, and nothing tells of a lease
+      const whole = comparable(first);
+      assert.deepEqual(comparable(second), whole);
+      assert.deepEqual(comparable(third), whole);
+      const [header] = toRecords(third);
+      const used = header!.head['assistants'] as { versions: { config: { tags?: string[] } }[] }[];
+      assert.deepEqual(
+        used.map(({ versions }) => versions.map(({ config: { tags } }) => tags?.[0])),
+        [['one', 'two'], [undefined]],
+      );
+      assert.ok(!toRecords(first).some(({ body }) => String(body).includes('leaseId')));
+    });
+  }));
+
+test('one user never takes the places of all, and a download that is spooled takes none (A3)', () =>
+  withServer(AUTH, async (s) => {
+    // Given a user with a large thread who begins more uploads than she has places for, and ends none
+    const note = Buffer.from(createRandom(1).bytes(3_000_000)).toString('base64');
+    const threadId = '00000000-0000-4000-8000-00000000000a';
+    assert.equal((await upload(s, exportedThread(threadId, { note }), as('alice'))).status, 200);
+    const bodies: WritableStreamDefaultWriter[] = [];
+    const begin = (name: string): Promise<number> => {
+      const body = new TransformStream();
+      const writer = body.writable.getWriter();
+      void writer.write(new Uint8Array(1)).catch(() => undefined);
+      bodies.push(writer);
+      return fetch(`${s.url}/threads/import`, {
+        ...{ method: 'POST', headers: as(name), body: body.readable, duplex: 'half' },
+      } as RequestInit).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    };
+    const waiting = [1, 2, 3, 4].map(() => begin('alice'));
+    await until('the uploads have begun', async () => carriedFiles(s).length === 4);
+    // When she and another user ask for more
+    const [hers, his] = [await begin('alice'), await upload(s, exportedThread(MISSING, {}), as('bob'))];
+    // Then she has to wait, and the other one has not
+    assert.deepEqual([hers, his.status], [503, 200]);
+    for (const body of bodies) await body.close().catch(() => undefined);
+    assert.deepEqual(await Promise.all(waiting), [422, 422, 422, 422]);
+    // When she downloads slowly, then her downloads take no places once they are spooled
+    const slow = new AbortController();
+    for (let count = 0; count < 6; count++) {
+      const { status } = await fetch(`${s.url}/threads/${threadId}/export`, {
+        headers: as('alice'),
+        signal: slow.signal,
+      });
+      assert.equal(status, 200);
+    }
+    slow.abort();
+    await until('the files go', async () => carriedFiles(s).length === 0);
   }));
 
 test('A2 A3 whoever uploads a thread owns it, by the handlers that decide about new threads', () =>

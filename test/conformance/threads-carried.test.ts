@@ -214,4 +214,43 @@ test('a folder with a running server, an existing file and unknown threads are r
     assert.equal(nothing.exitCode, 3);
   }));
 
+test('folders, missing and damaged files end each command with its documented exit code', () =>
+  withServer({}, async (s) => {
+    // Given a thread's file, a damaged one, a folder and a name that nothing has
+    const threadId = await newThread(s);
+    const good = await exportFrom(s, threadId);
+    const [damaged, none, elsewhere] = ['damaged', 'none', 'elsewhere'].map((name) => join(s.dir, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await writeFile(damaged, (await readFile(good)).subarray(0, -1));
+    const commands = (file: string): (readonly [args: string[], whenDamaged: number])[] => [
+      [['import', file, '--data', elsewhere], 1],
+      [['open', file], 1],
+      [['replay', file], 3],
+      [['replay', '--execute', file, '--config', config('platform.json')], 3],
+    ];
+    // When a command is given one of them, then its code and words say which it was
+    for (const [file, words] of [
+      [s.dir, /is a folder or a device/],
+      [none, /cannot be opened: ENOENT/],
+      [damaged, /is cut off or damaged/],
+    ] as const)
+      for (const [args, whenDamaged] of commands(file)) {
+        const { exitCode, message } = await failureOf(runHere(args));
+        assert.deepEqual([args[0], exitCode], [args[0], file === damaged ? whenDamaged : 3], message);
+        assert.match(message, words);
+      }
+    for (const file of [s.dir, none]) {
+      const sent = await failureOf(runHere(['import', file, '--url', s.url]));
+      assert.deepEqual([sent.exitCode, /cannot be read/.test(sent.message)], [3, true], sent.message);
+    }
+    const onto = await failureOf(
+      runHere(['export', '--data', join(s.dir, 'data'), '--thread', threadId, '-o', s.dir, '--force']),
+    );
+    assert.deepEqual([onto.exitCode, /is a folder: name a file/.test(onto.message)], [3, true], onto.message);
+    assert.ok(!existsSync(elsewhere));
+  }));
+
 test.run();

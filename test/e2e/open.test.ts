@@ -1,11 +1,14 @@
 /** The command `open`: an exported file is looked into without a project. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { Client } from '@langchain/langgraph-sdk';
 import { config, newThread, say } from '../conformance/scene.ts';
 import { readFrames } from '../conformance/stream-reader.ts';
 import { runHere } from '../support/command-line.ts';
+import { counted, toContent, toFile, toRecords } from '../support/hostile-files.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { withPrograms } from './programs.ts';
@@ -77,6 +80,39 @@ test('a damaged file is refused, and no folder is left', () =>
     const { code, output } = await run({ args: ['open', join(dir, 'none')], env: { TMPDIR: dir } });
     assert.equal(code, 3, output);
     assert.deepEqual(readdirSync(dir), []);
+  }));
+
+test('a recording in a file that is a bomb leaves its run untried, and the file can be opened (R1)', () =>
+  withServer({}, async (s) => {
+    // Given a file with a bomb as the recording of its run
+    const threadId = await newThread(s);
+    await s.client.runs.wait(threadId, 'echo', { input: say('hello') });
+    const file = join(s.dir, 'file');
+    await runHere(['export', '--data', join(s.dir, 'data'), '--thread', threadId, '-o', file]);
+    const records = toRecords(await readFile(file));
+    const at = records.findIndex(({ head }) => head['kind'] === 'frame');
+    const { thread, run: runId } = records[at]!.head;
+    const head = { kind: 'recording', thread, run: runId, encoding: 'bytes' };
+    const body = zstdCompressSync(Buffer.alloc(200_000_000));
+    await writeFile(
+      file,
+      toFile(zstdCompressSync(toContent(counted(records.toSpliced(at, 0, { head, body }))))),
+    );
+    await withPrograms(async ({ run, launch, dir }) => {
+      // When the run is executed again, or its exchanges are written, then it is untried
+      for (const how of [['--execute'], ['--har', join(dir, 'har')]]) {
+        const args = ['replay', file, ...how, '--config', config('platform.json')];
+        const { code, output } = await run({ args, env: { TMPDIR: dir } });
+        assert.equal(code, 3, output);
+        assert.match(output, /the recording cannot be read: a part is damaged, or larger than/);
+      }
+      // And what else the file has can be looked at
+      const program = launch({ args: ['open', file], cwd: dir, env: { TMPDIR: dir } });
+      const [, url = ''] = await program.printed(/Serving on +(\S+), for reading/);
+      const reader = new Client({ apiUrl: url, callerOptions: { maxRetries: 0 } });
+      assert.equal((await reader.runs.list(threadId)).length, 1);
+      assert.equal(await program.end('SIGTERM'), 0);
+    });
   }));
 
 test.run();

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import zlib from 'node:zlib';
 import { storeAt } from '../../src/open-store.ts';
 import { plainBody } from '../../src/recording/bodies.ts';
-import { unpackPart, type RecordingPart } from '../../src/recording/parts.ts';
+import type { RecordingPart } from '../../src/recording/parts.ts';
+import { unpackPart } from '../../src/recording/unpack.ts';
 import {
   ALL,
   CONTEXT,

@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
 import { assertVerified } from '../support/with-server.ts';
@@ -154,6 +155,80 @@ test(
           assert.ok(output.includes(`${path} cannot be written: `), output);
           assert.ok(!existsSync(args[0] === 'restore' ? join(path, 'log.db') : path));
         }
+      });
+    }),
+  { lacking: mountLacking() },
+);
+
+test(
+  'import, open and replay of a file exit with 70 on a full disk, and leave no thread',
+  () =>
+    withPrograms(async ({ serve, run, dir }) => {
+      // Given an exported thread, a folder with a log, and a disk with little room
+      const server = await serve();
+      const { thread_id: thread } = (await create(server)).json;
+      await server.ask('POST', `/threads/${thread}/runs/wait`, {
+        ...{
+          assistant_id: 'echo',
+          input: { note: Buffer.from(createRandom(1).bytes(4_000_000)).toString('base64') },
+        },
+      });
+      await server.end('SIGTERM');
+      const file = join(dir, 'a.rewound');
+      const out = await run({
+        args: ['export', '--data', join(dir, 'data'), '--thread', thread, '--output', file],
+      });
+      assert.equal(out.code, 0, out.output);
+      const small = join(dir, 'small');
+      await withSmallDisk(small, 6, async (disk) => {
+        for (const fill of [false, true]) {
+          if (fill) disk.fill();
+          for (const args of [
+            ['import', file, '--data', join(small, `data${fill}`)],
+            ['open', file],
+            ['replay', file],
+          ]) {
+            // When a command needs more room than there is
+            const { code, output } = await run({ args, env: { TMPDIR: small } });
+            // Then it says so
+            assert.equal(code, 70, `${args.join(' ')}: ${output}`);
+            assert.match(output, /full|no space/i);
+          }
+        }
+        // And with room again no thread is there
+        disk.free();
+        const { code, output } = await run({ args: ['verify', '--data', join(small, 'datafalse')] });
+        assert.equal(code, 0, output);
+        const told = await run({ args: ['replay', '--all', '--ids', '--data', join(small, 'datafalse')] });
+        assert.deepEqual([told.code, told.output.includes(thread)], [0, false], told.output);
+      });
+    }),
+  { lacking: mountLacking() },
+);
+
+test(
+  'on a full disk exports and imports get 507, and their files go (L4)',
+  () =>
+    withPrograms(async ({ serve, dir }) => {
+      const data = join(dir, 'data');
+      await withSmallDisk(data, MEGABYTES, async (disk) => {
+        const server = await serve();
+        const noise = Buffer.from(createRandom(1).bytes(3_000_000)).toString('base64');
+        const { thread_id: thread } = (await server.ask('POST', '/threads', { metadata: { noise } })).json;
+        const file = await (await server.open('GET', `/threads/${thread}/export`)).bytes();
+        disk.fill();
+        await createUntilFull(server);
+        const upload = await fetch(`${server.url}/threads/import?new_id=true`, {
+          method: 'POST',
+          body: file,
+        });
+        assert.deepEqual(
+          [upload.status, await statusOf(server, 'GET', `/threads/${thread}/export`)],
+          [507, 507],
+        );
+        disk.free();
+        assert.deepEqual(readdirSync(join(data, 'carried')), []);
+        assert.equal(await server.end('SIGTERM'), 0, server.output());
       });
     }),
   { lacking: mountLacking() },

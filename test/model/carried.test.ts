@@ -81,9 +81,13 @@ async function kept(
   };
 }
 
-/** The webhook of a run stays behind, and the thread's first event says that it arrives. */
+/** Leases and the webhook of a run stay behind, and the thread's first event says that it arrives. */
 const asCarried = ({ type, data, ...rest }: { type: string; data: object }): unknown => {
-  const { arriving: _, ...fields } = data as { arriving?: true; kwargs?: { webhook?: string } };
+  const {
+    arriving: _,
+    leaseId: ___,
+    ...fields
+  } = data as { arriving?: true; leaseId?: string; kwargs?: { webhook?: string } };
   const { webhook: __, ...kwargs } = fields.kwargs ?? {};
   return { type, ...rest, data: { ...fields, ...(fields.kwargs && { kwargs }) } };
 };

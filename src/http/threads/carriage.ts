@@ -46,9 +46,10 @@ export const threadCarriageEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, params: { thread_id: threadId }, c }) {
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
       if ((await getThread(context.log.rows, threadId, filter)) === undefined) throw noThread(threadId);
-      const carried = context.carriage.newFile();
+      const carried = context.carriage.newFile(actor.user?.identity);
       try {
         await writeExport(context, actor, threadId, carried.path);
+        carried.spooled();
         return await sendFile({ context, actor, c }, threadId, carried);
       } catch (error) {
         await carried.remove();
@@ -69,10 +70,11 @@ export const threadCarriageEndpoints: readonly Endpoint[] = [
     replies: { 200: json(thread, 'The imported thread'), ...problems(409) },
     async handle({ context, actor, query, c }) {
       const { carriage, log } = context;
-      const carried = carriage.newFile();
+      const user = actor.user?.identity;
+      const carried = carriage.newFile(user);
       try {
         await receive(c.req.raw, carried.path);
-        const threadId = await carriage.imports.enter(() =>
+        const threadId = await carriage.importInTurn(user, () =>
           importFile(context, actor, carried.path, query.new_id),
         );
         const imported = await getThread(log.rows, threadId);
@@ -128,7 +130,7 @@ async function writeExport(
   threadId: string,
   path: string,
 ): Promise<void> {
-  const { exportThread, NothingToExport } = await import('../../archive/write.ts');
+  const { exportThread, NothingToExport, TooLarge } = await import('../../archive/write.ts');
   const { writeFile } = await import('../../archive/to-file.ts');
   const source = context.carriage.openSource(threadId);
   try {
@@ -139,6 +141,7 @@ async function writeExport(
     await writeFile(path, chunks, { replace: false });
   } catch (error) {
     if (error instanceof NothingToExport) throw noThread(threadId);
+    if (error instanceof TooLarge) throw invalid(error.message);
     throw error;
   } finally {
     source.close();

@@ -11,28 +11,38 @@ import type { Ids } from '../../kernel/ids.ts';
 import { isDiskFull } from '../../log/disk.ts';
 import type { ThreadSource } from '../../log/thread-source.ts';
 import { assertPlain } from '../body.ts';
-import { HttpProblem, invalid, tooLarge, tooMuchAtOnce } from '../replies.ts';
+import { HttpProblem, invalid, tooLarge, tooManyFiles } from '../replies.ts';
 
 /** Of an uploaded file. */
 export const MAX_FILE_BYTES = 1024 ** 3;
 /** Of its records: a small file may unpack to any size, and reading them takes the event loop. */
 export const MAX_UNPACKED_BYTES = 4 * 1024 ** 3;
 
-const MAX_FILES = 4;
+/** Files that are written or read at once. */
+const MAX_PLACES = 8;
+/** One user leaves places to the others. */
+const MAX_PLACES_OF_USER = 4;
+/** Files of one user that lie on the disk, also those that slow clients download. */
+const MAX_FILES_OF_USER = 16;
 
 /** What carrying threads needs of the server. */
 export interface Carriage {
   readonly openSource: (threadId: string) => ThreadSource;
   /** Versions of the packages that graphs use. */
   readonly libraries: () => Readonly<Record<string, string>>;
-  /** One import at a time: ids are looked up before they are taken. */
-  readonly imports: Gate;
-  /** Gives the path of a new file. Throws a 503 while `MAX_FILES` are there. */
-  newFile(): CarriedFile;
+  /**
+   * One import at a time, because ids are looked up before they are taken. Users take turns: of each one import waits, and
+   * the others behind it. `user`: the caller's identity, undefined without authentication.
+   */
+  importInTurn<T>(user: string | undefined, work: () => Promise<T>): Promise<T>;
+  /** Gives the path of a new file, and a place. Throws a 503 while too many are there, or too many of the user. */
+  newFile(user: string | undefined): CarriedFile;
 }
 
 export interface CarriedFile {
   readonly path: string;
+  /** Frees the place: from now on the file is only sent. */
+  spooled(): void;
   /** Removes the file. */
   remove(): Promise<void>;
 }
@@ -45,24 +55,49 @@ export interface CarriageOptions extends Pick<Carriage, 'openSource' | 'librarie
 
 export function openCarriage({ folder, ids, ...rest }: CarriageOptions): Carriage {
   rmSync(folder, { recursive: true, force: true });
-  let files = 0;
+  const users = new Map<string | undefined, { places: number; files: number; readonly gate: Gate }>();
+  let places = 0;
+  const imports = openGate(1);
   return {
     ...rest,
-    imports: openGate(1),
-    newFile() {
-      if (files >= MAX_FILES) throw tooMuchAtOnce();
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      files += 1;
+    importInTurn: (user, work) => users.get(user)!.gate.enter(() => imports.enter(work)),
+    newFile(user) {
+      const own = users.get(user) ?? { places: 0, files: 0, gate: openGate(1) };
+      if (places >= MAX_PLACES || own.places >= MAX_PLACES_OF_USER || own.files >= MAX_FILES_OF_USER)
+        throw tooManyFiles();
+      makeFolder(folder);
+      users.set(user, own);
+      places += 1;
+      own.places += 1;
+      own.files += 1;
+      let hasPlace = true;
+      const spooled = (): void => {
+        if (!hasPlace) return;
+        hasPlace = false;
+        places -= 1;
+        own.places -= 1;
+      };
       const path = join(folder, ids.uuid());
       return {
         path,
+        spooled,
         async remove() {
-          files -= 1;
+          spooled();
+          own.files -= 1;
+          if (own.files === 0) users.delete(user);
           await rm(path, { force: true });
         },
       };
     },
   };
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw orFull(error);
+  }
 }
 
 /** Turns a full disk into what the server says of one. */

@@ -5,10 +5,10 @@ import type { GraphSpec } from '../../graphs/loader.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { History } from '../../log/past.ts';
 import { listRuns } from '../../projections/run-queries.ts';
-import { unpackPart } from '../../recording/parts.ts';
 import { findRunOf, findThread } from '../find.ts';
 import { reexecute, type Reexecution } from './execute.ts';
 import { toHar } from './har.ts';
+import { unpackAll } from './run-data.ts';
 import { openSandbox } from './sandbox.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { printReexecution, toJsonReport } from './print.ts';
@@ -115,7 +115,11 @@ async function writeHar(
   [run]: readonly RunRef[],
   print: (line: string) => void,
 ): Promise<number> {
-  const parts = (await history.payloads.recording(run!.runId)).map(unpackPart);
+  const { parts, unreadable } = unpackAll(await history.payloads.recording(run!.runId));
+  if (unreadable !== undefined) {
+    print(unreadable);
+    return EXIT_CODES.untried;
+  }
   writeFileSync(file, JSON.stringify(toHar(parts), null, 2), { mode: 0o600 });
   print(`${file}: ${parts.filter(({ kind }) => kind === 'exchange').length} exchanges`);
   return EXIT_CODES.equal;

@@ -3,7 +3,8 @@ import type { Recorded } from '../../log/events.ts';
 import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../log/payloads.ts';
 import type { History } from '../../log/past.ts';
 import { readRun, type RunRecord } from '../../projections/run-queries.ts';
-import { unpackPart, type RecordingPart } from '../../recording/parts.ts';
+import type { RecordingPart } from '../../recording/parts.ts';
+import { unpackParts } from '../../recording/unpack.ts';
 import type { ThreadEvent } from '../../thread/events.ts';
 import { activeOf } from '../../thread/state.ts';
 import { foldThread } from '../fold.ts';
@@ -70,9 +71,9 @@ export async function readRunData(history: History, threadId: string, runId: str
   };
 }
 
-function unpackAll(blobs: readonly Uint8Array[]): Pick<RunData, 'parts' | 'unreadable'> {
+export function unpackAll(blobs: readonly Uint8Array[]): Pick<RunData, 'parts' | 'unreadable'> {
   try {
-    return { parts: blobs.map(unpackPart) };
+    return { parts: unpackParts(blobs) };
   } catch (error) {
     return { parts: [], unreadable: `the recording cannot be read: ${(error as Error).message}` };
   }

@@ -8,6 +8,7 @@ import { openExport } from '../../../src/archive/read.ts';
 import { FORMAT } from '../../../src/archive/records.ts';
 import { threadStream, type ThreadEvent } from '../../../src/thread/events.ts';
 import { fact, THREAD } from '../../support/given.ts';
+import { counted } from '../../support/hostile-files.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 
@@ -57,9 +58,7 @@ const RUNS = [fact.created(), fact.runCreated(RUN), fact.started(RUN)];
 /** The reason why the file is refused, undefined when it is not. `end`: the last record, counted by default. */
 async function reasonFor(dir: string, made: readonly Made[], end?: Made): Promise<string | undefined> {
   const path = join(dir, 'made');
-  const counts: Record<string, number> = {};
-  for (const { head } of made) counts[String(head['kind'])] = (counts[String(head['kind'])] ?? 0) + 1;
-  const all = [...made, end ?? { head: { kind: 'end', counts } }];
+  const all: readonly Made[] = end === undefined ? counted(made) : [...made, end];
   async function* bytes(): AsyncGenerator<Buffer> {
     for (const { head, body } of all) {
       const length = body === undefined ? {} : { bytes: Buffer.byteLength(body) };
@@ -177,10 +176,10 @@ test('L2 S1 P3 D2 contents that a log cannot hold are refused with the record th
             data: { threadId: THREAD, metadata: JSON.parse(deep) as object, temporary: false },
           }),
         ],
-        /nested too deep/,
+        /event 1 is nested deeper than 800 levels/,
       ],
       ['a gap in frames', [HEADER, frame(0), frame(2)], /frame 2 where 1 was expected/],
-      ['a frame on two lines', [HEADER, frame(0, {}, '{\n}')], /no JSON on one line/],
+      ['a frame on two lines', [HEADER, frame(0, {}, '{\n}')], /not on one line/],
       [
         'an event name on two lines',
         [HEADER, frame(0, { event: 'a\ndata: x' })],
@@ -197,6 +196,38 @@ test('L2 S1 P3 D2 contents that a log cannot hold are refused with the record th
         /checkpoint \["","c"\] is missing/,
       ],
       ['no JSON', [HEADER, value({}, '{')], /text of a value is no JSON/],
+      ['a deep value', [HEADER, value({}, deep)], /text of a value is nested deeper than 800 levels/],
+      [
+        'a value of many lists',
+        [HEADER, value({}, `[${'[],'.repeat(1_000_000)}0]`)],
+        /text of a value is made of more than 5000000 values/,
+      ],
+      [
+        'an event of many lists',
+        [HEADER, ...events({ type: 'ThreadCreated', data: { metadata: Array(110_000).fill([]) } })],
+        /text of event 1 is made of more than 520000 values/,
+      ],
+      ['a long head', [HEADER, frame(0, { event: 'x'.repeat(1_100_000) })], /of at most 1048576 bytes/],
+      [
+        'a head of many lists',
+        [HEADER, frame(0, { more: Array(30_000).fill([]) })],
+        /head of a record is made of/,
+      ],
+      ['a kind that is no text', [HEADER, { head: { kind: { toString: 1 } } }], /record 1 has no kind/],
+      [
+        'a length that is no number',
+        [HEADER, { head: { kind: 'event', bytes: { toString: 1 } } }],
+        /a record of {"toString":1} bytes/,
+      ],
+      ['a body of another length', [HEADER, frame(0, { bytes: 1 })], /no line feed follows/],
+      [
+        'ids without end',
+        [
+          HEADER,
+          ...Array.from({ length: 1_100 }, (_, at) => checkpoint('c', { ns: `${at}${'x'.repeat(65_000)}` })),
+        ],
+        /too many, or have too long names/,
+      ],
       [
         'a payload of another thread',
         [HEADER, payload('untracked', { run: RUN, thread: OTHER })],
@@ -216,7 +247,7 @@ test('L2 S1 P3 D2 contents that a log cannot hold are refused with the record th
       [
         'a body that is too long',
         [HEADER, { head: { kind: 'event', bytes: 1e15 } }],
-        /a record of 1000000000000000 bytes/,
+        /a record of 1000000000000000 bytes, where at most 41943040/,
       ],
       [
         'an event of a later schema',

@@ -196,6 +196,10 @@ test('given what cannot be stored, when encoded, then the error names the place'
   let deep: unknown = 1;
   for (let i = 0; i < 100_000; i++) deep = [deep];
   assert.throws(() => encode(deep), /nested deeper than/);
+  // What an export could not carry is not stored either.
+  assert.throws(() => encode('é'.repeat(34_000_000), 'text'), {
+    message: /^text has 68000002 bytes as JSON, where at most 67108864 are expected, and cannot be stored$/,
+  });
 });
 
 test('given what cannot be stored, when streamed, then the rest of it still reaches the client', () => {

@@ -1,5 +1,6 @@
 import { openMasks } from '../../../src/recording/masks.ts';
-import { unpackPart, type RecordingPart } from '../../../src/recording/parts.ts';
+import type { RecordingPart } from '../../../src/recording/parts.ts';
+import { unpackPart } from '../../../src/recording/unpack.ts';
 import { openPlayer, type RequestDifference } from '../../../src/recording/player.ts';
 import { openRecorder } from '../../../src/recording/recorder.ts';
 import { standInFor } from '../../../src/recording/stand-ins.ts';

@@ -1,0 +1,137 @@
+/**
+ * Checks a JSON text without parsing it, so that a hostile one costs neither memory nor a long turn of the event loop. A
+ * text that passes is accepted by `JSON.parse`, and its nesting and number of values are bounded.
+ */
+
+export interface ScanLimits {
+  readonly maxDepth: number;
+  /** A value weighs 1, a list or object 4 more, a member 1 more, and 15 where no object had it yet: what parsing costs. */
+  readonly maxWeight: number;
+}
+
+const CONTAINER_WEIGHT = 4;
+const MEMBER_WEIGHT = 1;
+/** V8 creates a hidden class for a name that no earlier object had at that position. */
+const NEW_MEMBER_WEIGHT = 16;
+/** Checking a slice takes some 2 ms. */
+const SLICE_UTF16_UNITS = 256 * 1024;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
+const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
+const FIRST_IN_STRINGS = 0x20;
+
+/** Numbers have bounded length: a match cannot be interrupted. */
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d{0,4095})(?:\.\d{1,4095})?(?:[eE][+-]?\d{1,20})?(?![\d.eE])/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** Slots of a table of object shapes: a shape that lost its slot to another counts as new again. */
+const SHAPE_SLOTS = 65_536;
+/** Random, so that no file is made of names with one hash. */
+const HASH_SEED = Math.floor(Math.random() * 2 ** 32);
+
+const NO_JSON = 'no JSON';
+
+/** What may come next, besides white space. `FIRST_` allows the end of a list or object as well. */
+const [VALUE, FIRST_VALUE, NAME, FIRST_NAME, SEPARATOR, REST] = [0, 1, 2, 3, 4, 5];
+
+/** Yields after each slice. Returns what is wrong with the text, undefined when nothing is. */
+export function* scanJson(
+  text: string,
+  { maxDepth, maxWeight }: ScanLimits,
+): Generator<undefined, string | undefined> {
+  const isList = new Uint8Array(maxDepth + 1);
+  /** Hash of the object's names so far, by depth. */
+  const shapeOf = new Int32Array(maxDepth + 1);
+  const shapes = new Int32Array(SHAPE_SLOTS);
+  let depth = 0;
+  let weight = 0;
+  let next = VALUE;
+  let sliceEnd = SLICE_UTF16_UNITS;
+  for (let at = 0; ;) {
+    if (at >= sliceEnd) {
+      sliceEnd = at + SLICE_UTF16_UNITS;
+      yield;
+    }
+    if (weight > maxWeight)
+      return `made of more than ${maxWeight} values (lists, objects and members count as several)`;
+    // NaN at the end of the text.
+    const unit = text.charCodeAt(at);
+    if (unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09) {
+      at += 1;
+      continue;
+    }
+    const isEnd = unit === (isList[depth] === 1 ? CLOSE_LIST : CLOSE_OBJECT);
+    if (isEnd && depth > 0 && (next === REST || next === FIRST_VALUE || next === FIRST_NAME)) {
+      depth -= 1;
+      next = REST;
+      at += 1;
+    } else if (next === REST) {
+      if (depth === 0) return at === text.length ? undefined : NO_JSON;
+      if (unit !== COMMA) return NO_JSON;
+      next = isList[depth] === 1 ? VALUE : NAME;
+      at += 1;
+    } else if (next === SEPARATOR) {
+      if (unit !== COLON) return NO_JSON;
+      next = VALUE;
+      at += 1;
+    } else if (unit === QUOTE) {
+      let shape = shapeOf[depth]!;
+      for (at += 1; ;) {
+        if (at >= sliceEnd) {
+          sliceEnd = at + SLICE_UTF16_UNITS;
+          yield;
+        }
+        const inner = text.charCodeAt(at);
+        if (inner === QUOTE) break;
+        if (inner === BACKSLASH) {
+          ESCAPE.lastIndex = at;
+          if (!ESCAPE.test(text)) return NO_JSON;
+          at = ESCAPE.lastIndex;
+          // A name with an escape counts as a new one.
+          shape = Math.imul(shape ^ at, 0x01000193);
+        } else if (inner >= FIRST_IN_STRINGS) at += 1;
+        else return NO_JSON;
+        shape = Math.imul(shape ^ inner, 0x01000193);
+      }
+      at += 1;
+      if (next === VALUE || next === FIRST_VALUE) {
+        weight += 1;
+        next = REST;
+        continue;
+      }
+      shapeOf[depth] = shape = Math.imul(shape ^ QUOTE, 0x01000193);
+      const slot = (shape ^ (shape >>> 15)) & (SHAPE_SLOTS - 1);
+      weight += shapes[slot] === shape ? MEMBER_WEIGHT : NEW_MEMBER_WEIGHT;
+      shapes[slot] = shape;
+      next = SEPARATOR;
+    } else if (next === NAME || next === FIRST_NAME) {
+      return NO_JSON;
+    } else if (unit === OPEN_LIST || unit === OPEN_OBJECT) {
+      if (depth === maxDepth) return `nested deeper than ${maxDepth} levels`;
+      depth += 1;
+      isList[depth] = unit === OPEN_LIST ? 1 : 0;
+      shapeOf[depth] = HASH_SEED;
+      weight += 1 + CONTAINER_WEIGHT;
+      next = unit === OPEN_LIST ? FIRST_VALUE : FIRST_NAME;
+      at += 1;
+    } else {
+      SCALAR.lastIndex = at;
+      if (!SCALAR.test(text)) return NO_JSON;
+      at = SCALAR.lastIndex;
+      weight += 1;
+      next = REST;
+    }
+  }
+}
+
+/** What is wrong with a text short enough for one turn of the event loop. */
+export function findFaultIn(text: string, limits: ScanLimits): string | undefined {
+  for (const scan = scanJson(text, limits); ;) {
+    const { done, value } = scan.next();
+    if (done === true) return value;
+  }
+}
