@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { ExportSpec } from './config/export-spec.ts';
 import { describeLoadError } from './graphs/load-error.ts';
 import { importUserModule } from './graphs/user-modules.ts';
@@ -19,6 +20,7 @@ export async function loadExport<T>(
     problems.push(`${key} (${file}): ${reason}`);
     return undefined;
   };
+  if (!existsSync(file)) return refuse('the file does not exist');
   let exported: Record<string, unknown>;
   try {
     exported = await importUserModule(file);

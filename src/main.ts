@@ -2,6 +2,7 @@
 import { runCommandLine } from './cli/command-line.ts';
 import { CommandFailed, EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
 import type { Host } from './cli/host.ts';
+import { missingLibraryText } from './cli/missing-library.ts';
 import { ConfigError } from './config/config.ts';
 import { DiskFailed, isDiskFull } from './log/disk.ts';
 
@@ -33,7 +34,7 @@ try {
   if (code !== undefined) process.stdout.write('', () => process.exit(code));
 } catch (error) {
   if (error instanceof ConfigError) for (const problem of error.problems) console.error(problem);
-  else console.error(error instanceof Error ? error.message : error);
+  else console.error(missingLibraryText(error) ?? (error instanceof Error ? error.message : error));
   process.exit(process.exitCode ?? exitCodeOf(error));
 }
 

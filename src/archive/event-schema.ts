@@ -27,14 +27,17 @@ const saved = z.strictObject({
 const stop = { reason: text, cancelReason: text.optional() };
 const action = z.enum(['interrupt', 'rollback']);
 
+const origin = {
+  ...{ node: text.optional(), channel: text.optional(), remedy: text.optional() },
+  ...{ step: z.int().optional(), stack: text.optional() },
+};
+
 const outcome = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('success'), next: names, interrupts: object }),
   z.strictObject({
     kind: z.literal('error'),
     ...{ error: text, message: text },
-    origin: z
-      .strictObject({ node: text.optional(), step: z.int().optional(), stack: text.optional() })
-      .optional(),
+    origin: z.strictObject(origin).optional(),
     refusal: z
       .strictObject({
         reason: z.enum(['not_pending', 'empty_map', 'ambiguous']),
@@ -123,6 +126,12 @@ const DATA = {
   RunCompleted: z.strictObject({
     ...{ ...attempt, outcome, remaining: count, head: name.nullable() },
     rearm: z.number().positive().optional(),
+    observed: z
+      .strictObject({
+        ...{ steps: count, modelCalls: count },
+        warnings: z.array(z.strictObject({ message: text, ...origin })),
+      })
+      .optional(),
   }),
   RunDeleted: z.strictObject({
     ...{ ...run, kept: z.array(key), head: name.nullable() },

@@ -61,9 +61,11 @@ export function keyWarnings(file: Record<string, unknown>, prefix = ''): string[
     if (KNOWN.has(path)) return [];
     if (UNSUPPORTED.includes(path))
       return asksForNothing(value) ? [] : [`${path} is not supported and has no effect`];
-    const isParent = NAMES.includes(path);
-    if (isParent && typeof value === 'object' && value !== null)
-      return keyWarnings(value as Record<string, unknown>, path);
+    // The schema names a value that is no object.
+    if (NAMES.includes(path))
+      return typeof value === 'object' && value !== null
+        ? keyWarnings(value as Record<string, unknown>, path)
+        : [];
     const meant = nearest(path);
     return [`${path} is unknown and has no effect${meant === undefined ? '' : `; did you mean "${meant}"?`}`];
   });

@@ -19,7 +19,7 @@ import type { Outcome, ThreadEvent } from '../thread/events.ts';
 import { withState } from '../protocol/stream-modes.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { findKept } from './kept-messages.ts';
-import { toFailure } from './outcome.ts';
+import { toFailure, type Left } from './outcome.ts';
 import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites } from './run-writes.ts';
@@ -36,8 +36,8 @@ export interface Execution {
   readonly link: RunLink;
   /** Adds a checkpoint with the unfinished messages of a cancelled run. It is committed with the run's end. */
   keep(ids: Ids): Promise<void>;
-  /** Ends the run, storing an error's last frame and `untracked`: JSON text of values outside checkpoints. */
-  finish(outcome: Outcome, untracked?: string): Promise<void>;
+  /** Ends the run, storing an error's last frame and what the attempt left. */
+  finish(outcome: Outcome, left?: Left): Promise<void>;
   /** Requeues the run without counting the attempt as lost. */
   handBack(reason: string): Promise<void>;
   /** Handles the death of the graph worker: retries a charged run until it has `maxCharges`, else requeues the run. */
@@ -194,8 +194,9 @@ export function createExecution(options: ExecutionOptions): Execution {
       return frames.length === 0 ? [] : [{ kind: 'frames', runId, threadId, first: next, frames }];
     });
 
-  async function complete(outcome: Outcome, untracked?: string): Promise<Dispatched> {
-    return writes.close({ type: 'CompleteRun', outcome, ...executing }, (events) => {
+  async function complete(outcome: Outcome, { untracked, observed }: Left = {}): Promise<Dispatched> {
+    const command = { type: 'CompleteRun' as const, outcome, ...(observed && { observed }), ...executing };
+    return writes.close(command, (events) => {
       const frames = lastFrames(events);
       return untracked === undefined
         ? frames
@@ -239,9 +240,9 @@ export function createExecution(options: ExecutionOptions): Execution {
       if (kept.writes.length > 0) await checkpoints.saveWrites('', kept.checkpoint.parentId!, kept.writes);
       await checkpoints.save(kept.checkpoint);
     },
-    async finish(outcome, untracked) {
+    async finish(outcome, left) {
       await close(
-        () => complete(outcome, untracked),
+        () => complete(outcome, left),
         (error) => complete(toFailure(error)),
       );
     },

@@ -19,8 +19,8 @@ import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.t
 import { openClaims } from './claims.ts';
 import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
-import { outcomeOf, untrackedOf } from './outcome.ts';
 import { maskFailures } from './failure-secrets.ts';
+import { leftBy, outcomeOf } from './outcome.ts';
 import type { OnFault } from './fault.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
@@ -48,6 +48,8 @@ export interface ExecutorOptions {
   readonly maxCharges: number;
   /** Absent: no run is recorded. */
   readonly recording?: RecordingSettings;
+  /** Runs are observed, for developers. */
+  readonly isDevelopment?: boolean;
   /** Time for a graph to obey a stop; after it the run ends without waiting for the graph. */
   readonly stopGraceMs: number;
 }
@@ -134,7 +136,11 @@ export function startExecutor(options: ExecutorOptions): Executor {
   ): Promise<void> {
     const input = await inputOf(log.rows, run, head);
     const secret = parseSecret(await log.payloads.secret(run.runId));
-    const order = orderOf(run, resume, input, secret, await recordingOf(run, options.recording, log, ids));
+    const recording = await recordingOf(run, options.recording, log, ids);
+    const order = {
+      ...orderOf(run, resume, input, secret, recording),
+      ...(options.isDevelopment && { observe: true as const }),
+    };
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
     const masked = maskFailures(order, execution.link);
     const end = await Promise.race([
@@ -152,7 +158,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))
       await execution.handBack('shutdown');
     else if (reason === undefined && end.kind === 'lost') await execution.lose(end, maxCharges);
-    else await execution.finish(outcomeOf(end, reason, timeLimitOf(run, runTimeoutMs)), untrackedOf(end));
+    else await execution.finish(outcomeOf(end, reason, timeLimitOf(run, runTimeoutMs)), leftBy(end));
   }
 
   function watch(): void {

@@ -7,6 +7,7 @@ import { ERROR } from '../graphs/state-port.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { knownSecrets } from '../recording/known-secrets.ts';
 import { openMasks, type Masks } from '../recording/masks.ts';
+import type { Origin, Warning } from '../thread/origin.ts';
 
 /** Lines of a stack that are no frames: the places of those have to be found. */
 const MESSAGES = /^(?! +at ).+(?:\n(?! +at ).+)*/gm;
@@ -27,6 +28,11 @@ export function maskFailures(order: RunOrder, link: RunLink, env = process.env):
   let opened: Masks | undefined;
   const text = (given: string): string =>
     (opened ??= openMasks(knownSecrets({ ...order, ...order.config, env }).pairs)).text(given);
+
+  const withMaskedStack = <T extends Origin>(origin: T): T =>
+    origin.stack === undefined ? origin : { ...origin, stack: origin.stack.replace(MESSAGES, text) };
+  const withoutSecretText = (warning: Warning): Warning =>
+    withMaskedStack({ ...warning, message: text(warning.message) });
 
   function withoutSecrets(frame: Json): Json {
     if (Array.isArray(frame)) return frame.map(withoutSecrets);
@@ -62,13 +68,17 @@ export function maskFailures(order: RunOrder, link: RunLink, env = process.env):
           ),
         ),
     },
-    end(end) {
-      if (end.kind === 'lost') return { ...end, message: text(end.message) };
+    end(given) {
+      if (given.kind === 'lost') return { ...given, message: text(given.message) };
+      const { observed } = given;
+      const end =
+        observed === undefined || observed.warnings.length === 0
+          ? given
+          : { ...given, observed: { ...observed, warnings: observed.warnings.map(withoutSecretText) } };
       if (end.kind !== 'error') return end;
-      const stack = end.origin?.stack;
       return {
         ...{ ...end, message: text(end.message) },
-        ...(stack !== undefined && { origin: { ...end.origin, stack: stack.replace(MESSAGES, text) } }),
+        ...(end.origin && { origin: withMaskedStack(end.origin) }),
       };
     },
   };

@@ -2,6 +2,7 @@
 import { stackOf } from '../kernel/stack.ts';
 import type { LostAttempt, RunEnd, StopReason } from '../graphs/port.ts';
 import type { Outcome } from '../thread/events.ts';
+import type { Observed } from '../thread/origin.ts';
 import { stopReason } from '../thread/run-end.ts';
 
 export function toFailure(error: unknown): Outcome {
@@ -10,9 +11,17 @@ export function toFailure(error: unknown): Outcome {
   return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };
 }
 
-/** Final values of the graph that no checkpoint holds, as JSON text. */
-export const untrackedOf = (end: RunEnd | LostAttempt): string | undefined =>
-  end.kind === 'success' ? end.untracked : undefined;
+/** What an attempt leaves besides its outcome. */
+export interface Left {
+  /** JSON text of final values that no checkpoint holds. */
+  readonly untracked?: string | undefined;
+  readonly observed?: Observed | undefined;
+}
+
+export const leftBy = (end: RunEnd | LostAttempt): Left =>
+  end.kind === 'lost'
+    ? {}
+    : { observed: end.observed, ...(end.kind === 'success' && { untracked: end.untracked }) };
 
 /** Derives the run's outcome from the graph's end and the stop reason, if there is one. */
 export function outcomeOf(
@@ -21,7 +30,10 @@ export function outcomeOf(
   timeoutMs: number,
 ): Outcome {
   if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
-  if (end.kind === 'error') return end;
+  if (end.kind === 'error') {
+    const { observed: _, ...outcome } = end;
+    return outcome;
+  }
   const next = end.kind === 'stopped' ? end.next : undefined;
   switch (stop) {
     case 'timeout':

@@ -7,6 +7,7 @@
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CheckpointStore, NewCheckpoint, RunEnd, RunLink, StopReason } from './port.ts';
+import type { Observed } from '../thread/origin.ts';
 import type { StorePort } from './store-port.ts';
 import { toErrorEnd } from './failure.ts';
 import { openFrameSink, type FrameSink } from './frame-sink.ts';
@@ -27,6 +28,8 @@ export interface Attempt {
   readonly items: StorePort;
   /** Ends the attempt with this error. Later calls have no effect. */
   fail(error: unknown): void;
+  /** The attempt's end has what `read` returns then. */
+  observe(read: () => Observed): void;
 }
 
 /** Time limit at an attempt's end for writes that the server has not acknowledged. */
@@ -46,6 +49,7 @@ export async function runAttempt(
   const own = new AbortController();
   let failure: { readonly error: unknown } | undefined;
   let over = false;
+  let observed: (() => Observed) | undefined;
   const underWay = new Set<Promise<unknown>>();
 
   const fail = (error: unknown): void => {
@@ -81,6 +85,7 @@ export async function runAttempt(
     },
     items: { batch: (requests) => tracked(() => link.store.batch(requests)) },
     fail,
+    observe: (read) => (observed = read),
   };
 
   async function within(ms: number, settled: Promise<unknown>): Promise<void> {
@@ -122,8 +127,10 @@ export async function runAttempt(
     await within(STOP_TIMEOUT_MS, finished);
   // Waits for the writes already sent, so that nothing of this attempt arrives after its end.
   await within(PENDING_WRITES_TIMEOUT_MS, Promise.allSettled([frames.flush(), ...underWay]));
-  if (signal.aborted) return { kind: 'stopped', ...(next !== undefined && { next }) };
-  return end ?? toErrorEnd(failure?.error);
+  const how: RunEnd = signal.aborted
+    ? { kind: 'stopped', ...(next !== undefined && { next }) }
+    : (end ?? toErrorEnd(failure?.error));
+  return observed === undefined ? how : { ...how, observed: observed() };
 }
 
 function onceAborted(signal: AbortSignal): { promise: Promise<undefined>; dispose(): void } {

@@ -1,6 +1,8 @@
 /** Failures of graph code as run ends, with bounded messages. */
 import { stackOf } from '../kernel/stack.ts';
-import type { FailureOrigin, RunEnd } from './port.ts';
+import type { Origin } from '../thread/origin.ts';
+import type { RunEnd } from './port.ts';
+import { remedyOf } from './remedy.ts';
 import type { Updated } from './state-port.ts';
 
 const MAX_MESSAGE_UTF16_UNITS = 16_384;
@@ -22,8 +24,8 @@ export function shortenNote(note: unknown): unknown {
 /** Wraps a value thrown by graph code together with the node and step that threw it. A given stack replaces its own. */
 export class LocatedFailure {
   readonly thrown: unknown;
-  readonly place: FailureOrigin;
-  constructor(thrown: unknown, place: FailureOrigin) {
+  readonly place: Origin;
+  constructor(thrown: unknown, place: Origin) {
     this.thrown = thrown;
     this.place = place;
   }
@@ -33,8 +35,15 @@ export class LocatedFailure {
 export function toErrorEnd(failure: unknown): Extract<RunEnd, { kind: 'error' }> {
   const { thrown, place } = failure instanceof LocatedFailure ? failure : { thrown: failure, place: {} };
   const stack = stackOf(thrown);
-  const origin: FailureOrigin = { ...(stack !== undefined && { stack }), ...place };
-  return { ...toNamed(thrown), ...(Object.keys(origin).length > 0 && { origin }) };
+  const named = toNamed(thrown);
+  const known = place.stack ?? stack;
+  const remedy = place.remedy ?? remedyOf(named.message, known);
+  const origin: Origin = {
+    ...place,
+    ...(known !== undefined && { stack: known }),
+    ...(remedy && { remedy }),
+  };
+  return { ...named, ...(Object.keys(origin).length > 0 && { origin }) };
 }
 
 function toNamed(thrown: unknown): Extract<RunEnd, { kind: 'error' }> {

@@ -2,15 +2,23 @@
 import { Session } from 'node:inspector';
 import { findSourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { CodePosition } from '../kernel/stack.ts';
+import { placeText, stackOf, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
+import { LocatedFailure } from './failure.ts';
 import type { CompiledGraph } from './graph-shapes.ts';
 
 /** The global name under which the inspector sees the function. */
 const NAME = Symbol.for('function whose place is asked');
 
-/** Undefined when the function is not defined in a file. Takes some milliseconds, so only failures may call it. */
+/** Undefined when the function is not defined in a file. Takes a tenth of a second, once for each function. */
 export function placeOfFunction(fn: unknown): CodePosition | undefined {
   if (typeof fn !== 'function') return undefined;
+  if (!known.has(fn)) known.set(fn, lookUp(fn));
+  return known.get(fn);
+}
+
+const known = new WeakMap<object, CodePosition | undefined>();
+
+function lookUp(fn: unknown): CodePosition | undefined {
   const session = new Session();
   const urls = new Map<string, string>();
   session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
@@ -49,7 +57,33 @@ function toSource(
 
 /** A stack with one frame: the definition of the node's function. Undefined when that is not the project's own. */
 export function stackOfNode(graph: CompiledGraph, node: string): string | undefined {
-  const { bound } = Object(graph.nodes[node]) as { readonly bound?: { readonly func?: unknown } };
-  const place = placeOfFunction(bound?.func);
-  return place && `The node "${node}"\n    at ${node} (${place.file}:${place.line}:${place.column})`;
+  return stackOfFunction(`The node "${node}"`, node, graph.nodes[node]?.bound?.func);
+}
+
+/** A stack with one frame: the function of the node's only conditional edge. */
+export function stackOfBranch({ builder }: CompiledGraph, node: string): string | undefined {
+  const [branch, ...others] = Object.values(builder?.branches?.[node] ?? {});
+  return others.length > 0
+    ? undefined
+    : stackOfFunction(`The edges of "${node}"`, node, branch?.path?.func ?? branch?.path?.bound?.func);
+}
+
+/** Adds the place of the function to a failure whose stack shows no file of the project. */
+export function placedAt(failure: unknown, name: string, fn: unknown): unknown {
+  const { thrown, place } = failure instanceof LocatedFailure ? failure : { thrown: failure, place: {} };
+  const stack = place.stack ?? extended(thrown, () => stackOfFunction(`The function "${name}"`, name, fn));
+  return stack === undefined ? failure : new LocatedFailure(thrown, { ...place, stack });
+}
+
+/** The stack of a thrown value with `more` below it; undefined if its own shows a file of the project. */
+export function extended(thrown: unknown, more: () => string | undefined): string | undefined {
+  const own = stackOf(thrown);
+  if (own !== undefined && userPlaceOf(own) !== undefined) return undefined;
+  const found = more();
+  return found && own !== undefined ? `${own}\n${found}` : found;
+}
+
+function stackOfFunction(title: string, name: string, fn: unknown): string | undefined {
+  const place = placeOfFunction(fn);
+  return place && `${title}\n    at ${name} (${placeText(place)})`;
 }

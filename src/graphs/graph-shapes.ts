@@ -13,6 +13,8 @@ export interface CompiledGraph {
   };
   /** Factories of the author's stream transformers. */
   readonly streamTransformers?: readonly unknown[];
+  /** Conditional edges by node and name; absent for graphs that no builder made. */
+  readonly builder?: BuiltFrom;
   checkpointer?: unknown;
   store?: unknown;
   channels?: Readonly<Record<string, GraphChannel>>;
@@ -43,6 +45,21 @@ export interface GraphNode {
   readonly triggers?: readonly string[];
   /** The node's input channels: a record by input key, or a list whose first channel with a value is the input. */
   readonly channels?: readonly string[] | Readonly<Record<string, string>>;
+  /** What the node executes: a function of the author as `func`, or a graph. */
+  readonly bound?: { readonly func?: unknown };
+  readonly subgraphs?: readonly unknown[];
+}
+
+export interface BuiltFrom {
+  readonly branches?: Readonly<Record<string, Readonly<Record<string, GraphBranch>>>>;
+}
+
+/** A conditional edge. */
+export interface GraphBranch {
+  /** The author's function; older library versions wrap it once more. */
+  readonly path?: { readonly func?: unknown; readonly bound?: { readonly func?: unknown } };
+  /** Nodes by the values that `path` may return; any node without it. */
+  readonly ends?: Readonly<Record<string, string>>;
 }
 
 /** The result of `getState`. */

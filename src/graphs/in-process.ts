@@ -9,6 +9,7 @@ import { runFunction, type Outcome } from './function/adapter.ts';
 import { parseBody } from './function/checkpoint-body.ts';
 import { readFunctionHistory, readFunctionState } from './function/state-access.ts';
 import { updateFunctionState } from './function/update.ts';
+import { placedAt } from './function-place.ts';
 import { factoryConfig, readRuntime, runRuntime, stateConfig, type OptionalLibrary } from './factory.ts';
 import { serveBoth, type GraphFunction } from './graph-function.ts';
 import { toCompiledGraph, type CompiledGraph } from './graph-shapes.ts';
@@ -129,7 +130,8 @@ export function openInProcessGraphs({
         const saved = await attempt.store.load('');
         if (saved !== undefined && parseBody(saved.body) !== undefined) return undefined;
         // The role of a function that throws on a new thread stays unknown, so no checkpoint may be saved for it.
-        return toErrorEnd(new LocatedFailure(outcome.thrown, { node: order.graphId }));
+        const failure = new LocatedFailure(outcome.thrown, { node: order.graphId });
+        return toErrorEnd(placedAt(failure, order.graphId, source.fn));
       }
       const graph = toCompiledGraph(outcome.value);
       entry.role = graph === undefined ? 'plain' : 'factory';
@@ -180,7 +182,13 @@ export function openInProcessGraphs({
       const time = session === undefined ? clock : timeOf(session, clock);
       const named = session === undefined ? ids : idsOf(session, time, ids);
       return runAttempt(recorded?.link ?? link, signal, time, closing.signal, (attempt) => {
-        const execute = () => run(order, attempt, named);
+        const execute = () =>
+          run(order, attempt, named).catch((failure: unknown) => {
+            const source = entries.get(order.graphId)?.graph.source;
+            throw source === undefined || source.kind === 'graph'
+              ? failure
+              : placedAt(failure, order.graphId, source.fn);
+          });
         const work = link.begun().then(() => (recorded === undefined ? execute() : recorded.inside(execute)));
         onWork?.(work);
         return work;

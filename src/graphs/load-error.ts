@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import { readTextFile } from '../kernel/text-file.ts';
+import { remedyOf } from './remedy.ts';
 
 /**
  * Returns the line `Name: file:line:column: message`, without the position if it is unknown. A compile error also has
@@ -13,15 +14,9 @@ export function describeLoadError(error: unknown): string {
   if (error instanceof SyntaxError && HAS_POSITION.test(first)) return `${error.name}: ${error.message}`;
   const place = importOf(first) ?? userPlaceOf(error.stack ?? '');
   const text = [error.name, ...(place === undefined ? [] : [placeText(place)]), first].join(': ');
-  const name = missingPackageOf(first);
-  return name === undefined ? text : `${text}; npm install ${name}`;
+  const remedy = remedyOf(error.message, error.stack);
+  return remedy === undefined ? text : `${text}; ${remedy}`;
 }
-
-const MISSING_PACKAGE =
-  /^Cannot find (?:package|module) '((?:@[\w.~-]+\/)?[\w~-][\w.~-]*)(?:\/[^']*)?'(?:$| imported)/;
-
-/** The package that the message misses; undefined for files. */
-const missingPackageOf = (message: string): string | undefined => MISSING_PACKAGE.exec(message)?.[1];
 
 const HAS_POSITION = /^.+:\d+:\d+: /;
 

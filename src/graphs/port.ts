@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { RecordingOrder } from '../recording/order.ts';
+import type { Observed, Origin } from '../thread/origin.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
 
@@ -65,6 +66,8 @@ export interface RunOrder {
   readonly user?: JsonObject;
   /** Records what models, tools and the store answer, so that the run can be executed again offline. */
   readonly recording?: RecordingOrder;
+  /** Development: the end has what the run was seen to do. */
+  readonly observe?: true;
 }
 
 /** One chunk of a run's output stream; `data` is JSON text, already serialised. */
@@ -79,13 +82,6 @@ export interface Interrupt extends JsonObject {
   value: Json;
 }
 
-/** The origin of a failure: the path of nodes from the root graph, joined by `|`, and the source-mapped stack. */
-export interface FailureOrigin {
-  readonly node?: string;
-  readonly step?: number;
-  readonly stack?: string;
-}
-
 /** The reason why a strict resume was refused. */
 export interface ResumeRefusal {
   readonly reason: 'not_pending' | 'empty_map' | 'ambiguous';
@@ -95,7 +91,7 @@ export interface ResumeRefusal {
 }
 
 /** The end of an attempt. `next` names the nodes still to run; it is empty when the graph has finished. */
-export type RunEnd =
+export type RunEnd = { readonly observed?: Observed } & (
   | {
       readonly kind: 'success';
       readonly next: readonly string[];
@@ -107,12 +103,13 @@ export type RunEnd =
       readonly kind: 'error';
       readonly error: string;
       readonly message: string;
-      readonly origin?: FailureOrigin;
+      readonly origin?: Origin;
       /** Set if a strict resume was refused; graph code was not called. */
       readonly refusal?: ResumeRefusal;
     }
   /** `next` is undefined if the graph did not return before the attempt ended. */
-  | { readonly kind: 'stopped'; readonly next?: readonly string[] };
+  | { readonly kind: 'stopped'; readonly next?: readonly string[] }
+);
 
 /**
  * An attempt that ended because its graph worker died. `charged`: no other run can be the cause (X6). A worker that

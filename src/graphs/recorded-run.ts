@@ -58,6 +58,7 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
     ...{ kind: 'start', attempt, seed: recording.seed, at: now() },
     env: keptEnvironment(process.env, secrets.env, recording.env),
     ...(server !== undefined && { server }),
+    ...(order.observe && { observed: true }),
     secrets,
     versions: versionsFor(file),
   });

@@ -76,6 +76,8 @@ export interface StateHost {
 export const INTERRUPT = '__interrupt__';
 export const RESUME = '__resume__';
 export const ERROR = '__error__';
+/** The runtime's node that distributes the input. */
+export const START_NODE = '__start__';
 /** `Send` packets for the next step. */
 export const SENDS = '__pregel_tasks';
 /** This server's own channel: saved in one batch with the resume values that a task used; hidden from the runtime. */

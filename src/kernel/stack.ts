@@ -13,14 +13,25 @@ export interface CodePosition {
   readonly column: number;
 }
 
+interface Stacked {
+  readonly stack?: unknown;
+  readonly cause?: unknown;
+  /** Of an `AggregateError`. */
+  readonly errors?: readonly unknown[];
+}
+
+/** First lines of the causes in a stack, outermost first. */
+export const causesIn = (stack: string): string[] =>
+  [...stack.matchAll(/^Caused by: (.+)$/gm)].map(([, cause]) => cause!);
+
 /** Stacks of `thrown` and its causes, at most `MAX_STACK_BYTES` long; undefined when it has none. */
 export function stackOf(thrown: unknown): string | undefined {
   const stacks: string[] = [];
   try {
-    let error = thrown as { readonly stack?: unknown; readonly cause?: unknown } | null | undefined;
+    let error = thrown as Stacked | null | undefined;
     while (stacks.length <= MAX_CAUSES && typeof error?.stack === 'string') {
       stacks.push(withShortHeader(error.stack));
-      error = error.cause as typeof error;
+      error = (error.cause ?? error.errors?.[0]) as typeof error;
     }
   } catch {
     // Members of a thrown object may be getters that throw; the stacks read so far are kept.

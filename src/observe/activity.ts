@@ -12,7 +12,7 @@ import type { EventLog } from '../log/log.ts';
 import { getRun } from '../projections/run-queries.ts';
 import type { Outcome, ThreadEventMap } from '../thread/events.ts';
 import { parseSecret } from '../thread/secret.ts';
-import { RUN_ENDED, type OnEntry, type RunException } from './entry.ts';
+import { RUN_ENDED, RUN_WARNED, type OnEntry, type RunException } from './entry.ts';
 
 export interface ActivityOptions {
   readonly log: EventLog;
@@ -91,6 +91,16 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
   function ended(data: Fact<'RunCompleted'>, at: number): void {
     const known = open.get(data.runId);
     open.delete(data.runId);
+    for (const { message, node, step, stack } of data.observed?.warnings ?? []) {
+      const place = userPlaceOf(stack ?? '');
+      const { threadId: thread_id, runId: run_id } = data;
+      const members = { graph_id: known?.graphId, thread_id, run_id, node, step, warning: message };
+      onEntry({
+        level: 'warn',
+        message: RUN_WARNED,
+        members: { ...members, ...(place && { at: placeText(place) }) },
+      });
+    }
     if (known !== undefined) return onEntry(entryOf(data, at, known));
     // The run was created before this process started, so its row is read.
     getRun(log.rows, data.runId).then(
@@ -170,7 +180,7 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
 }
 
 function entryOf(
-  { threadId, runId, attempt, outcome }: Fact<'RunCompleted'>,
+  { threadId, runId, attempt, outcome, observed }: Fact<'RunCompleted'>,
   at: number,
   run: OpenRun | undefined,
 ): ReturnType<typeof toEntry> {
@@ -186,6 +196,7 @@ function entryOf(
     request_id: run?.requestId,
     user: run?.user,
     checkpoints: run?.checkpoints,
+    ...(observed && { steps: observed.steps, model_calls: observed.modelCalls }),
     // Queue: due to first start. Execution: last start to end. Wait: creation to last start.
     run_queue_ms: between(dueAt, firstStartedAt),
     run_exec_ms: between(startedAt, at),
@@ -203,14 +214,19 @@ function toEntry(outcome: Outcome, members: Record<string, unknown>) {
         members: Object.keys(outcome.interrupts).length === 0 ? logged : { ...logged, waits: true },
       } as const;
     case 'error': {
-      const { error, message, origin: { node, step, stack } = {} } = outcome;
+      const { error, message, origin: { node, channel, step, stack, remedy } = {} } = outcome;
       const place = userPlaceOf(stack ?? '');
-      const exception: RunException = { type: error, message, ...(stack !== undefined && { stack }) };
+      const exception: RunException = {
+        type: error,
+        message,
+        ...(remedy && { remedy }),
+        ...(stack && { stack }),
+      };
       const at = place && placeText(place);
       return {
         level: 'error',
         message: 'run failed',
-        members: { ...logged, node, step, at, exception },
+        members: { ...logged, node, channel, step, at, exception },
       } as const;
     }
     case 'timeout':

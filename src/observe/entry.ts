@@ -11,11 +11,15 @@ export interface Entry {
 /** The message of a run that did not fail. */
 export const RUN_ENDED = 'run ended';
 
+/** The message of a warning about a run: something that it did in vain without failing. */
+export const RUN_WARNED = 'run warned';
+
 export type OnEntry = (entry: Entry) => void;
 
 /** Cause of a run's failure: the member `exception` of an entry. */
 export interface RunException {
   readonly type: string;
   readonly message: string;
+  readonly remedy?: string;
   readonly stack?: string;
 }

@@ -1,7 +1,7 @@
 /** Formats log entries as text: a failed run is a block, any other entry is one line followed by its error's stack. */
-import { foreignFrames, placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
+import { causesIn, foreignFrames, placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import { shortId } from '../kernel/ids.ts';
-import { RUN_ENDED, type RunException } from './entry.ts';
+import { RUN_ENDED, RUN_WARNED, type RunException } from './entry.ts';
 import { readTextFile } from '../kernel/text-file.ts';
 
 /** Source lines shown before and after the failing one. */
@@ -24,6 +24,7 @@ export function toText(message: string, members: Members, { isDevelopment }: Tex
   const { exception, err, at, ...others } = members;
   if (exception !== undefined) return failedRun(message, others, exception as RunException, isDevelopment);
   if (isDevelopment && message === RUN_ENDED) return endedRun(others);
+  if (isDevelopment && message === RUN_WARNED) return warnedRun(others, at);
   const pairs = Object.entries(others).flatMap(([key, value]) =>
     isEmpty(value) || OMITTED.has(key) ? [] : [`${key}=${plain(value)}`],
   );
@@ -57,11 +58,24 @@ const placed = (place: CodePosition, codeFrames: boolean): string[] => [
   ...(codeFrames ? codeFrame(place) : []),
 ];
 
-/** `✓ agent 01a214b2-038e  3 checkpoints, 1.2 s`: mark of the outcome, graph and short id of the run. */
-function endedRun({ graph_id, run_id, checkpoints, run_exec_ms, outcome, waits, reason }: Members): string {
+/** `! agent 01a214b2-038e  step 2: …`, with the lines around its place. */
+function warnedRun({ graph_id, run_id, step, warning }: Members, at: unknown): string {
+  const where = step === undefined ? '' : `step ${String(step)}: `;
+  const place = userPlaceOf(`    at ${String(at)}`);
+  return [
+    `! ${String(graph_id)} ${shortId(String(run_id))}  ${where}${indented(String(warning))}`,
+    ...(place === undefined ? [] : placed(place, true)),
+  ].join('\n');
+}
+
+/** `✓ agent 01a214b2-038e  3 steps, 2 calls, 1.2 s`: mark of the outcome, graph and short id of the run. */
+function endedRun({ graph_id, run_id, run_exec_ms, outcome, waits, reason, ...counts }: Members): string {
   const parts = [
     outcome !== 'success' && String(outcome),
-    typeof checkpoints === 'number' && `${checkpoints} ${checkpoints === 1 ? 'checkpoint' : 'checkpoints'}`,
+    typeof counts['steps'] === 'number' && counted(counts['steps'], 'step'),
+    typeof counts['model_calls'] === 'number' &&
+      counts['model_calls'] > 0 &&
+      counted(counts['model_calls'], 'call'),
     typeof run_exec_ms === 'number' && seconds(run_exec_ms),
     waits === true && 'waits for an answer',
   ].filter((part) => part !== false);
@@ -70,18 +84,21 @@ function endedRun({ graph_id, run_id, checkpoints, run_exec_ms, outcome, waits, 
   return `${mark} ${String(graph_id)} ${shortId(String(run_id))}  ${parts.join(', ')}${why}`;
 }
 
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`);
 
 function failedRun(
   message: string,
   members: Members,
-  { type, message: reason, stack = '' }: RunException,
+  { type, message: reason, remedy, stack = '' }: RunException,
   codeFrames: boolean,
 ): string {
-  const { thread_id, run_id, run_attempt, graph_id, node, step, user, run_exec_ms } = members;
+  const { thread_id, run_id, run_attempt, graph_id, node, channel, step, user, run_exec_ms } = members;
   const place = userPlaceOf(stack);
   const where = [
     node !== undefined && `node "${String(node)}"`,
+    channel !== undefined && `channel "${String(channel)}"`,
     step !== undefined && `step ${String(step)}`,
     `attempt ${String(run_attempt)}`,
     run_exec_ms !== undefined && `after ${String(run_exec_ms)} ms`,
@@ -91,6 +108,8 @@ function failedRun(
     `    thread ${String(thread_id)}`,
     `    run    ${String(run_id)}${user === undefined ? '' : `, user ${plain(user)}`}`,
     `    ${type}: ${indented(reason)}`,
+    ...causesIn(stack).map((cause) => `    caused by ${cause}`),
+    ...(remedy === undefined ? [] : [`    ${remedy}`]),
     ...(place === undefined
       ? foreignFrames(stack, MAX_FRAMES).map((frame) => `    ${frame}`)
       : placed(place, codeFrames)),

@@ -59,6 +59,8 @@ export interface StartPart {
   readonly at: number;
   /** Environment variables by name; the value is null unless it was allowed to be kept (environment.ts). */
   readonly env: Readonly<Record<string, string | null>>;
+  /** `dev` observed the run: the library's callbacks draw random values and read clocks. */
+  readonly observed?: true;
   /** The server's base URL, which SDK clients without an address call. */
   readonly server?: string;
   readonly secrets: MaskedSettings;

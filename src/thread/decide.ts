@@ -15,6 +15,7 @@ import type {
   ThreadEventMap,
   Ttl,
 } from './events.ts';
+import type { Observed } from './origin.ts';
 import { completed, endAll, requeued } from './end-facts.ts';
 import { decideImport, type ImportCommand } from './import-decide.ts';
 import { afterDeath, whyOver } from './fault.ts';
@@ -59,7 +60,7 @@ export type ThreadCommand =
   | ({ type: 'SaveCheckpoint' } & Executing &
       Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
   | ({ type: 'UpdateState' } & Omit<ThreadEventMap['StateUpdated'], 'threadId'>)
-  | ({ type: 'CompleteRun'; outcome: Outcome } & Executing)
+  | ({ type: 'CompleteRun'; outcome: Outcome; observed?: Observed } & Executing)
   /** Puts the run back into the queue while its process is alive. */
   | ({ type: 'RequeueRun'; reason: string } & Executing)
   /** Ends an attempt whose worker died, charged to the run, or its server. `error` names the run's error if it ends. */
@@ -177,7 +178,7 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
         : isCancelled
           ? { ...command.outcome, ...stopOf(state) }
           : command.outcome;
-      const fact = completed(state, command.runId, outcome);
+      const fact = completed(state, command.runId, outcome, command.observed);
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }
     case 'AbandonAttempt':

@@ -1,8 +1,14 @@
 /** Builds the events that end an attempt or a run. Pure; the thread machine decides whether they can happen. */
 import type { Outcome, ThreadEvent, ThreadEventMap } from './events.ts';
+import type { Observed } from './origin.ts';
 import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
 
-export function completed(state: LivingThread, runId: string, outcome: Outcome): ThreadEvent {
+export function completed(
+  state: LivingThread,
+  runId: string,
+  outcome: Outcome,
+  observed?: Observed,
+): ThreadEvent {
   const run = openRun(state, runId);
   const open = state.queue.length + (activeOf(state) ? 1 : 0);
   const started = run !== undefined && run.attempt > 0;
@@ -16,6 +22,7 @@ export function completed(state: LivingThread, runId: string, outcome: Outcome):
       remaining: open - 1,
       head: outcome.kind === 'rolled-back' && started ? run.base : state.head,
       ...(state.ttl?.strategy === 'keep-latest' && { rearm: state.ttl.minutes }),
+      ...(observed && { observed }),
     },
   };
 }

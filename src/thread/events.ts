@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { ImportOrigin } from './import-origin.ts';
+import type { Observed, Origin } from './origin.ts';
 
 export type MultitaskStrategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 export type CancelAction = 'interrupt' | 'rollback';
@@ -41,18 +42,6 @@ export interface RunKwargs {
 export interface Pause {
   readonly next: readonly string[];
   readonly interrupts: JsonObject;
-}
-
-/** Source of a failure, for the server's log and replay. Clients see name and message only. */
-export interface Origin {
-  /**
-   * Node names from the root graph to the failing node, joined by `|`; a plain function counts as a node of its graph's
-   * name.
-   */
-  readonly node?: string;
-  readonly step?: number;
-  /** Stack of at most 16 KiB; positions refer to the project's source files. */
-  readonly stack?: string;
 }
 
 /** Why a strict resume was refused, with interrupt ids. The run executed nothing. */
@@ -240,6 +229,7 @@ export interface ThreadEventMap {
     head: string | null;
     /** Minutes from this event until the thread is pruned. */
     rearm?: number;
+    observed?: Observed;
   };
   /**
    * An ended run is deleted with its frames, its input and its checkpoints except `kept`, which later checkpoints

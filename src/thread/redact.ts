@@ -17,8 +17,10 @@ export function redact(event: ThreadEvent, runIds: ReadonlySet<string>): ThreadE
     }
     case 'RunRequeued':
       return { ...event, data: { ...event.data, reason: '' } };
-    case 'RunCompleted':
-      return { ...event, data: { ...event.data, outcome: bare(event.data.outcome) } };
+    case 'RunCompleted': {
+      const { observed: _, ...data } = event.data;
+      return { ...event, data: { ...data, outcome: bare(data.outcome) } };
+    }
     default:
       return event;
   }

@@ -10,6 +10,7 @@ import { startThreadSweeper } from '../effects/thread-sweeper.ts';
 import { startWebhooks } from '../effects/webhooks.ts';
 import { refuseUnmatched } from '../graphs/strict-resume.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { isDevelopment } from '../kernel/development.ts';
 import type { Hub } from '../streams/hub.ts';
 import type { Assembly } from './assembly.ts';
 import type { WritePaths } from './write-paths.ts';
@@ -72,6 +73,7 @@ export function startRuns(
     ...{ log, threads, store, clock, ids, onFault, permits, isRead },
     graphs: refuseUnmatched(graphs),
     ...{ runTimeoutMs, stopGraceMs, maxCharges, recording: config.recording },
+    isDevelopment: isDevelopment(process.env),
     lingerClock: systemClock(),
   });
   stops.push(() => executor.stop(shutdownGraceMs));

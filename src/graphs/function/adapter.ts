@@ -37,6 +37,8 @@ export async function runFunction(
   ids: Ids,
   divert?: Divert,
 ): Promise<RunEnd> {
+  let steps = 0;
+  if (order.observe) attempt.observe(() => ({ steps, modelCalls: 0, warnings: [] }));
   const plan = await planRun(order, attempt.store, ids);
   const { values } = plan.head;
   const state = (): string => values.wireText();
@@ -63,6 +65,7 @@ export async function runFunction(
             'A factory of graphs takes a config: name its first parameter "config"',
         );
       const staged = journal.stage(toUpdate(value, 'An update'), 'loop');
+      steps += 1;
       output.update(staged, staged.step);
       await show(staged);
       await attempt.frames.ready();

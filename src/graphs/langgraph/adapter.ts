@@ -18,6 +18,7 @@ import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
+import { openObserver } from './observer.ts';
 import { toInput, toOptions, type ChunkListener, type Needs } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openStepEnds } from './step-ends.ts';
@@ -38,6 +39,8 @@ export async function runLangGraph(
   const saves = openBackgroundSaves(attempt.store, attempt.fail);
   const metadata = { ...metadataOf(graph), ...toCheckpointMetadata(order) };
   const ends = openStepEnds(order, attempt.frames);
+  const observer = order.observe ? openObserver(graph, order) : undefined;
+  if (observer !== undefined) attempt.observe(observer.read);
   const saver = openSaver({
     openStepEnd: ends.open,
     threadId: order.threadId,
@@ -50,8 +53,10 @@ export async function runLangGraph(
     deltaDefaults: deltaDefaults(graph),
     fail: attempt.fail,
     stackOf: (node) => stackOfNode(graph, node),
+    wrote: observer?.wrote,
   });
-  const bound = bind(graph, saver, createGraphStore(attempt.items, reviver.store?.()));
+  const store = createGraphStore(attempt.items, reviver.store?.());
+  const bound = bind(graph, saver, { store, handler: observer?.handler });
   const settled = await prepareResume(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.value);
   const input = toInput(settled.order, reviver);
@@ -99,6 +104,7 @@ export async function runLangGraph(
   await extensions?.end();
   await saves.settled();
   const end = await readEnd(graph, saver, order);
+  observer?.ended(end.next);
   const shown = valuesOf(frames.shown, untracked);
   return shown === undefined ? end : { ...end, untracked: shown };
 }

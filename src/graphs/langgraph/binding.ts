@@ -8,8 +8,13 @@ import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 
 type GraphChannels = NonNullable<CompiledGraph['channels']>;
 
-export function bind(graph: CompiledGraph, saver: Pick<Saver, 'getTuple'>, store?: object): CompiledGraph {
-  const copy = graph.withConfig({});
+/** `handler`: a callback handler of the library, beside those of the author. */
+export function bind(
+  graph: CompiledGraph,
+  saver: Pick<Saver, 'getTuple'>,
+  { store, handler }: { readonly store?: object; readonly handler?: object | undefined } = {},
+): CompiledGraph {
+  const copy = graph.withConfig(handler === undefined ? {} : { callbacks: [handler] });
   copy.checkpointer = saver;
   if (copy.channels !== undefined) copy.channels = withWholeDeltas(copy.channels);
   if (store !== undefined) copy.store = store;

@@ -3,11 +3,14 @@
  * and its subgraphs name the tasks.
  */
 import { stackOf } from '../../kernel/stack.ts';
+import type { Origin } from '../../thread/origin.ts';
 import { LocatedFailure } from '../failure.ts';
-import { stackOfNode } from '../function-place.ts';
+import { extended, stackOfBranch, stackOfNode } from '../function-place.ts';
 import type { CompiledGraph, Snapshot, SnapshotTask } from '../graph-shapes.ts';
 import { bind, toView } from './binding.ts';
-import type { Saver } from './saver-contract.ts';
+import { locateUpdate } from './failed-update.ts';
+import type { Saver, TaskWrites } from './saver-contract.ts';
+import { namesIn, subgraphAt } from './structure.ts';
 
 /** Maximum nesting of subgraphs that is searched. */
 const MAX_NESTED_NODES = 16;
@@ -29,8 +32,21 @@ export async function locateFailure(
   const read = (ns: string): Promise<Snapshot | undefined> =>
     bound.getState({ configurable: { thread_id: threadId, checkpoint_ns: ns } }).catch(() => undefined);
 
-  if (Object(error).name === 'GraphRecursionError')
-    return new LocatedFailure(error, { node: roundOf(saver.recentNodes()).join(' → ') });
+  const recent = saver.recentTasks();
+  if (Object(error).name === 'GraphRecursionError') {
+    const round = roundOf(recent);
+    return new LocatedFailure(error, {
+      node: round.join(' → '),
+      ...toPlace(graph, error, round.slice(0, 1)),
+    });
+  }
+  const update = locateUpdate(graph, error, recent);
+  if (update !== undefined) {
+    const { around, nodes, channel } = update;
+    const node = [...around, nodes.join(', ')].join('|');
+    const place = toPlace(graph, error, [...around, ...nodes.slice(0, 1)]);
+    return new LocatedFailure(error, { node, channel, ...place });
+  }
   const state = await read('');
   const { pregelTaskId } = Object(error) as { pregelTaskId?: unknown };
   const failed =
@@ -45,28 +61,55 @@ export async function locateFailure(
     names.push(inner.name);
     ns += `|${inner.name}:${inner.id}`;
   }
-  // A thrown value that is no error has no stack.
-  const stack =
-    names.length === 1 && stackOf(error) === undefined ? stackOfNode(graph, failed.name) : undefined;
   const step = state?.metadata?.['step'];
   return new LocatedFailure(error, {
     node: names.join('|'),
-    ...(stack !== undefined && { stack }),
     ...(typeof step === 'number' && { step: step + 1 }),
+    ...toPlace(graph, error, names),
   });
 }
 
-/** The nodes since the last but one execution of the latest node. */
-function roundOf(nodes: readonly string[]): readonly string[] {
+/** The stack with the place of the node's function, or of its conditional edge, if it shows no file of the project. */
+function toPlace(
+  root: CompiledGraph,
+  error: unknown,
+  path: readonly string[],
+): Pick<Origin, 'stack' | 'remedy'> {
+  const node = path.at(-1);
+  const graph = subgraphAt(root, path.slice(0, -1));
+  if (graph === undefined || node === undefined) return {};
+  const isOfEdge = stackOf(error)?.includes('Branch._route') === true;
+  const stack = extended(
+    error,
+    () => (isOfEdge ? stackOfBranch(graph, node) : undefined) ?? stackOfNode(graph, node),
+  );
+  const ends = isOfEdge ? Object.values(graph.builder?.branches?.[node] ?? {})[0]?.ends : undefined;
+  const isUnknown = String(Object(error).message).startsWith(UNKNOWN_DESTINATION);
+  return {
+    ...(stack !== undefined && { stack }),
+    ...(ends && isUnknown && { remedy: `it may return ${namesIn(Object.keys(ends))}` }),
+  };
+}
+
+/** The runtime's message for a conditional edge that returns what its list of nodes does not have. */
+const UNKNOWN_DESTINATION = 'Branch condition returned unknown';
+
+/** The root graph's nodes since the last but one execution of the latest. */
+function roundOf(recent: readonly TaskWrites[]): readonly string[] {
+  const nodes = recent.filter(({ ns }) => ns === '').map(({ node }) => node);
   const before = nodes.lastIndexOf(nodes.at(-1) ?? '', -2);
   return nodes.slice(before + 1);
 }
 
-/** The runtime fails at a thrown string or number, because it sets a member of what was thrown. */
+/** The runtime fails at a thrown primitive, because it sets a member of what was thrown. */
 const PRIMITIVE = /^Cannot create property 'pregelTaskId' on \w+ '([^]*)'$/;
+const NOTHING = /^Cannot set properties of (undefined|null) \(setting 'pregelTaskId'\)$/;
 
-const primitiveOf = (caught: unknown): string | undefined =>
-  caught instanceof TypeError ? PRIMITIVE.exec(caught.message)?.[1] : undefined;
+function primitiveOf(caught: unknown): string | undefined {
+  if (!(caught instanceof TypeError)) return undefined;
+  const [, nothing] = NOTHING.exec(caught.message) ?? [];
+  return nothing === undefined ? PRIMITIVE.exec(caught.message)?.[1] : `${nothing} was thrown`;
+}
 
 /** After a thrown primitive, no task has an error. */
 const onlyTask = (error: unknown, state: Snapshot | undefined): SnapshotTask | undefined =>

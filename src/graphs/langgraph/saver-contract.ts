@@ -36,6 +36,14 @@ export interface ListOptions {
 /** A channel's value (`seed`) in the nearest ancestor that stores it, and the writes since then, oldest first. */
 export type DeltaHistory = Record<string, { writes: Write[]; seed?: unknown }>;
 
+/** The channels that a node wrote to in one execution. `place` is that of its step. */
+export interface TaskWrites {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly node: string;
+  readonly channels: readonly string[];
+}
+
 export interface Saver {
   get(config: SaverConfig): Promise<Checkpoint | undefined>;
   getTuple(config: SaverConfig): Promise<CheckpointTuple | undefined>;
@@ -60,8 +68,8 @@ export interface Saver {
   toJSON(): string;
   /** Adds a resume value to the root head's pending writes on every later read. It is not saved. */
   give(taskId: string, value: unknown): void;
-  /** The root graph's nodes whose writes came last, the latest at the end. */
-  recentNodes(): readonly string[];
+  /** The tasks whose writes came last, the latest at the end. */
+  recentTasks(): readonly TaskWrites[];
   /** The newest root checkpoint that this attempt saved, from memory; the run's end is read from it. */
   lastTuple(): CheckpointTuple | undefined;
 }

@@ -18,9 +18,10 @@ import { openResumeNotes, rootTaskOf, usesResumeValue } from './resume-notes.ts'
 import { readDeltaHistory } from './delta-history.ts';
 import { isOnlyHeld, withoutHold } from './held-breakpoints.ts';
 import { openLastCheckpoint } from './last-checkpoint.ts';
+import type { Observer } from './observer.ts';
 import type { AttemptStore } from '../attempt.ts';
 import { isIn, namespaceIn } from './other-threads.ts';
-import type { Checkpoint, Saver, SaverConfig, Write } from './saver-contract.ts';
+import type { Checkpoint, Saver, SaverConfig, TaskWrites, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
 export interface SaverOptions extends FormOptions {
@@ -33,11 +34,13 @@ export interface SaverOptions extends FormOptions {
   /** Values that root checkpoints have of channels without a version. */
   readonly deltaDefaults?: Readonly<Record<string, unknown>>;
   readonly fail: (error: unknown) => void;
+  /** Called with the channels that a task wrote to. */
+  readonly wrote?: Observer['wrote'] | undefined;
   /** The stack of a failure of a root node whose own stack does not show the node. */
   readonly stackOf?: (node: string) => string | undefined;
 }
 
-const MAX_RECENT_NODES = 20;
+const MAX_RECENT_TASKS = 100;
 
 /** Indices of special channels, whose writes replace each other; other writes have their index in the task's list. */
 const FIXED_INDEX: ReadonlyMap<string, number> = new Map([
@@ -57,7 +60,7 @@ export function openSaver(options: SaverOptions): Saver {
     options.fail(error);
   };
   const given: Write[] = [];
-  let nodes: readonly string[] = [];
+  const recent: TaskWrites[] = [];
   const notes = openResumeNotes(options.runId);
   /** The id of the root checkpoint that was read last; tasks start from it until one is saved. */
   let read: string | undefined;
@@ -141,9 +144,12 @@ export function openSaver(options: SaverOptions): Saver {
       const { called, ns, prefix } = namespaceIn(threadId, config);
       const checkpointId = config.configurable?.checkpoint_id;
       const node = nodeOf(taskPath);
-      if (ns === '' && node !== undefined) nodes = [...nodes.slice(1 - MAX_RECENT_NODES), node];
       if (checkpointId === undefined)
         throw new Error('Writes belong to a checkpoint: checkpoint_id is missing');
+      const channels = writes.map(([channel]) => channel);
+      if (prefix === '') options.wrote?.({ ns, taskId, node }, channels);
+      if (prefix === '' && node !== undefined)
+        if (recent.push({ ns, checkpointId, node, channels }) > MAX_RECENT_TASKS) recent.shift();
       try {
         const key = { taskId, ...(taskPath !== '' && { taskPath }) };
         const placed = writes.map(([channel, value], index) => ({
@@ -180,7 +186,7 @@ export function openSaver(options: SaverOptions): Saver {
     getDeltaChannelHistory: ({ config, channels }) => readDeltaHistory(saver, config, channels),
     toJSON: () => '[checkpoint saver]',
     give: (taskId, value) => void given.push([taskId, RESUME, [value]]),
-    recentNodes: () => nodes,
+    recentTasks: () => recent,
     lastTuple: () => last.tuple(locate),
   };
   return saver;

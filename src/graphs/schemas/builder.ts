@@ -1,7 +1,7 @@
 /** The members of a compiled graph, of any library version, from which schemas and drawings are derived. */
-import type { CompiledGraph } from '../graph-shapes.ts';
+import type { BuiltFrom, CompiledGraph } from '../graph-shapes.ts';
 
-export interface GraphBuilder {
+export interface GraphBuilder extends BuiltFrom {
   readonly channels?: object;
   readonly _inputDefinition?: object;
   readonly _outputDefinition?: object;

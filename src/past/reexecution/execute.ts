@@ -235,13 +235,14 @@ function toOrder(
   const edited = isObject(input) && !resume ? { ...input, ...set } : input;
   // A4 Secrets read as they stand in recorded requests.
   const { inherited = {}, ...secrets } = start?.secrets ?? {};
-  return orderOf(run, resume, edited, {
+  const order = orderOf(run, resume, edited, {
     ...secrets,
     ...(Object.keys(inherited).length > 0 && { inherited }),
   });
+  return { ...order, ...(start?.observed && { observe: true }) };
 }
 
-function toOutcome(end: RunEnd): Outcome | undefined {
+function toOutcome({ observed: _, ...end }: RunEnd): Outcome | undefined {
   if (end.kind === 'stopped') return undefined;
   return end.kind === 'success' ? { kind: 'success', next: end.next, interrupts: end.interrupts } : end;
 }

@@ -1,8 +1,10 @@
 /** Describes one event in words, with full ids. */
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import { causesIn } from '../../kernel/stack.ts';
 import type { Recorded } from '../../log/events.ts';
-import type { Origin, RunKwargs, ThreadEventMap } from '../../thread/events.ts';
+import type { RunKwargs, ThreadEventMap } from '../../thread/events.ts';
+import type { Origin } from '../../thread/origin.ts';
 import type { Step } from '../steps.ts';
 import { clip, counted, durationText, nodesText, valueText } from './text.ts';
 import type { Tokens } from '../added-messages.ts';
@@ -174,7 +176,7 @@ function outcomeText({ outcome }: ThreadEventMap['RunCompleted'], { tookMs, toke
       return `paused before ${nodesText(outcome.next)}${after}${asks}`;
     }
     case 'error':
-      return `failed${after} ${placeOf(outcome.origin)}${outcome.error}: ${outcome.message}`;
+      return `failed${after} ${placeOf(outcome.origin)}${outcome.error}: ${outcome.message}${moreOf(outcome.origin)}`;
     case 'timeout':
       return `timed out${after}: ${outcome.message}`;
     case 'cancelled':
@@ -193,5 +195,16 @@ export const interruptValuesOf = (interrupts: JsonObject): Json[] =>
 const tokensText = ({ input, output, total }: Tokens): string =>
   `${total} tokens (${input} in, ${output} out)`;
 
-const placeOf = ({ node, step }: Origin = {}): string =>
-  node === undefined ? 'with ' : `in node "${node}"${step === undefined ? '' : `, step ${step}`}: `;
+function moreOf({ stack = '', remedy }: Origin = {}): string {
+  const causes = causesIn(stack).map((cause) => `, caused by ${cause}`);
+  return [...causes, ...(remedy === undefined ? [] : [`; ${remedy}`])].join('');
+}
+
+function placeOf({ node, channel, step }: Origin = {}): string {
+  if (node === undefined) return 'with ';
+  const more = [
+    ...(channel === undefined ? [] : [`channel "${channel}"`]),
+    ...(step === undefined ? [] : [`step ${step}`]),
+  ];
+  return `in ${[`node "${node}"`, ...more].join(', ')}: `;
+}

@@ -3,11 +3,13 @@ import { cronStream, type CronEvent } from '../../cron/events.ts';
 import { deliveryStream } from '../../delivery/events.ts';
 import { maskUrl } from '../../delivery/mask.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
+import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { projectFrames } from '../../kernel/stack.ts';
 import type { Recorded } from '../../log/events.ts';
 import type { History } from '../../log/past.ts';
 import type { ThreadEvent, ThreadEventMap } from '../../thread/events.ts';
+import type { Warning } from '../../thread/origin.ts';
 import { foldCron, foldThread } from '../fold.ts';
 import { openRuns } from './ordinals.ts';
 import { eventsFrom, threadEvents } from '../trace.ts';
@@ -35,10 +37,13 @@ export interface Entry {
   readonly tokens?: Tokens;
   /** Only for a run's end: tool failures that were returned to models. */
   readonly failedTools?: Added['failedTools'];
+  /** What the run did in vain without failing: at the checkpoint after it, else at the run's end. */
+  readonly warnings?: readonly Warning[];
   readonly data: Json;
 }
 
 const MAX_SHOWN_FRAMES = 3;
+const MAX_WARNING_CHARACTERS = 300;
 
 /** Returns entries in order of position, up to and including `to`. */
 export async function timelineOf(history: History, threadId: string, to = Infinity): Promise<Entry[]> {
@@ -59,6 +64,7 @@ async function threadEntries(history: History, threadId: string) {
   const events = threadEvents(history, threadId);
   const stepAt = await openSteps(history, threadId, events);
   const messages = openAddedMessages(history, threadId);
+  const warningsAt = placeWarnings(events);
   const runs = openRuns(events);
   const fold = foldThread();
   const entries: Entry[] = [];
@@ -67,7 +73,9 @@ async function threadEntries(history: History, threadId: string) {
     const head = headOf(event);
     const added = head === undefined ? undefined : await messages.at(head);
     const around = { ...runs.around(event), ...(event.type === 'RunCompleted' && added) };
-    entries.push(toEntry(event, before.status, after.status, around, await stepAt(index)));
+    const entry = toEntry(event, before.status, after.status, around, await stepAt(index));
+    const warnings = warningsAt(event);
+    entries.push(warnings.length === 0 ? entry : { ...entry, warnings });
   }
   return { events, entries };
 }
@@ -121,12 +129,42 @@ function withoutTokens(event: Recorded): Json {
   };
 }
 
-/** Lines below a run's end: the innermost stack frames, project files first, and failed tools. */
-export function detailsOf({ type, data, failedTools = [] }: Entry): string[] {
-  if (type !== 'RunCompleted') return [];
-  const { outcome } = data as unknown as ThreadEventMap['RunCompleted'];
+/** Groups the warnings of all runs by the event that they are shown at. */
+function placeWarnings(events: readonly Recorded<ThreadEvent>[]): (event: ThreadEvent) => readonly Warning[] {
+  const found = new Map<ThreadEvent, Warning[]>();
+  for (const end of events) {
+    if (end.type !== 'RunCompleted') continue;
+    for (const warning of end.data.observed?.warnings ?? []) {
+      const graph = (warning.node ?? '').split('|').slice(0, -1).join('|');
+      const at =
+        events.find(
+          ({ type, data }) =>
+            type === 'CheckpointSaved' &&
+            data.runId === end.data.runId &&
+            data.step === warning.step &&
+            nodePathOf(data.ns) === graph,
+        ) ?? end;
+      found.set(at, [...(found.get(at) ?? []), warning]);
+    }
+  }
+  return (event) => found.get(event) ?? [];
+}
+
+/** Lines below a step or a run's end: warnings, the innermost stack frames, project files first, and failed tools. */
+export function detailsOf({ type, data, failedTools = [], warnings = [] }: Entry): string[] {
+  const warned = warnings.flatMap(({ message, stack = '' }) => [
+    `warning: ${clip(message, MAX_WARNING_CHARACTERS)}`,
+    ...projectFrames(stack, 1),
+  ]);
+  if (type !== 'RunCompleted') return warned;
+  const { outcome, observed } = data as unknown as ThreadEventMap['RunCompleted'];
+  const isWarned = (tool: string): boolean =>
+    observed?.warnings.some(({ message }) => message.startsWith(`The tool "${tool}"`)) === true;
   return [
     ...(outcome.kind === 'error' ? projectFrames(outcome.origin?.stack ?? '', MAX_SHOWN_FRAMES) : []),
-    ...failedTools.map(({ tool, message }) => `tool ${tool} failed: ${clip(message)}`),
+    ...failedTools
+      .filter(({ tool }) => !isWarned(tool))
+      .map(({ tool, message }) => `tool ${tool} failed: ${clip(message)}`),
+    ...warned,
   ];
 }
