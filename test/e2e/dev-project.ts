@@ -1,7 +1,8 @@
 /** Projects that tests serve with `dev` and change while it runs. */
 import * as assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { asServer, withPrograms, type ServerProgram } from './programs.ts';
 
 /** Longer than any machine needs when nothing is waited for. */
@@ -15,15 +16,19 @@ export interface Project {
   says(pattern: RegExp): Promise<string>;
 }
 
-/** Serves a project of these files with `dev`. */
+const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+/** Serves a project of these files with `dev`. `withPackages`: its code finds the packages of this repository. */
 export function withProject(
   files: Record<string, string>,
   use: (project: Project) => Promise<void>,
   env = {},
+  { withPackages = false } = {},
 ): Promise<void> {
   return withPrograms(async ({ dir, launch }) => {
     const root = join(dir, 'project');
     mkdirSync(root);
+    if (withPackages) symlinkSync(PACKAGES, join(root, 'node_modules'));
     const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
     for (const [name, text] of Object.entries(files)) write(name, text);
     const args = ['dev', '--config', root, '--port', '0', '--data', join(dir, 'data')];

@@ -271,9 +271,7 @@ test('a run that succeeds is one short line, and what its code prints carries th
       const short = runId.slice(0, 13);
       // then both name it, and its end is one line without long ids
       await server.printed(new RegExp(`^agent ${short} \\| first\nagent ${short} \\| second$`, 'm'));
-      const [line] = await server.printed(
-        new RegExp(`^.*✓ agent ${short}  \\d+ checkpoints?, [\\d.]+ m?s$`, 'm'),
-      );
+      const [line] = await server.printed(new RegExp(`^.*✓ agent ${short}  1 step, [\\d.]+ m?s$`, 'm'));
       assert.ok(!line.includes(runId) && !line.includes(thread));
     },
   ));

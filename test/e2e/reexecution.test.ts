@@ -98,22 +98,26 @@ test('parallel tasks, retries, a subgraph and an answered interrupt execute agai
     assert.ok(start?.versions['@langchain/langgraph']);
   }));
 
-test('clocks, random values, ids and requests are equal in every kind of graph', () =>
-  withScene(async ({ run, replay }) => {
-    // given
-    const { thread } = await run('sequence', { input: { seen: [] } });
-    await run('sequence', { input: { seen: [] } }, thread);
-    await run('parallel', { input: { seen: [] } });
-    await run('functional', { input: { n: 4 } });
-    const { thread: chat } = await run('chat', { input: { messages: ['hi'] } });
-    await run('chat', { input: { messages: [{ role: 'user', content: 'again' }] } }, chat);
-    await run('generated', { input: { n: 30 } });
-    // when
-    const all = await replay(['--all']);
-    // then
-    assert.equal(all.code, 0, all.output);
-    assert.match(all.output, /7 equal, 0 different, 0 not tried/);
-  }));
+for (const [how, env] of [
+  ['served', {}],
+  ['observed by dev', { REWOUND_DEV: '1' }],
+] as const)
+  test(`clocks, random values, ids and requests are equal in every kind of graph, ${how}`, () =>
+    withScene(async ({ run, replay }) => {
+      // given
+      const { thread } = await run('sequence', { input: { seen: [] } });
+      await run('sequence', { input: { seen: [] } }, thread);
+      await run('parallel', { input: { seen: [] } });
+      await run('functional', { input: { n: 4 } });
+      const { thread: chat } = await run('chat', { input: { messages: ['hi'] } });
+      await run('chat', { input: { messages: [{ role: 'user', content: 'again' }] } }, chat);
+      await run('generated', { input: { n: 30 } });
+      // when
+      const all = await replay(['--all']);
+      // then
+      assert.equal(all.code, 0, all.output);
+      assert.match(all.output, /7 equal, 0 different, 0 not tried/);
+    }, env));
 
 /** What the report says of each planted change of the graph `changeable`. */
 const PLANTED: Readonly<Record<string, RegExp>> = {

@@ -7,14 +7,8 @@ import { openInProcessGraphs } from '../../../src/graphs/in-process.ts';
 import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
 import { withValues } from '../../../src/workers/packing.ts';
 import type { LoadedGraph } from '../../../src/graphs/loader.ts';
-import type {
-  FailureOrigin,
-  Frame,
-  GraphState,
-  RunEnd,
-  RunOrder,
-  StateOrder,
-} from '../../../src/graphs/port.ts';
+import type { Frame, GraphState, RunEnd, RunOrder, StateOrder } from '../../../src/graphs/port.ts';
+import type { Origin } from '../../../src/thread/origin.ts';
 import type { StorePort } from '../../../src/graphs/store-port.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 
@@ -26,7 +20,7 @@ export interface ShownFrame {
 export interface Ran {
   /** Without the origin of a failure. */
   readonly end: RunEnd;
-  readonly origin: FailureOrigin | undefined;
+  readonly origin: Origin | undefined;
   readonly frames: ShownFrame[];
   /** The data of the frames with this event name. */
   of(event: string): Json[];
@@ -43,7 +37,7 @@ export interface Bench {
   restart(): Bench;
 }
 
-type Failed = { readonly origin?: FailureOrigin };
+type Failed = { readonly origin?: Origin };
 
 const clock = systemClock();
 export const ids = randomIds(clock);
